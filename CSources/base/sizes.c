@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tenon/tenon.h"
+
+#define TENONI_SIZE(name, constant)                                                                                    \
+    size_t name(void)                                                                                                  \
+    {                                                                                                                  \
+        return constant;                                                                                               \
+    }
+
+TENONI_SIZE(tenon_digest_size, TENON_DIGEST_SIZE)
+TENONI_SIZE(tenon_scalar_size, TENON_SCALAR_SIZE)
+TENONI_SIZE(tenon_public_key_size, TENON_PUBLIC_KEY_SIZE)
+TENONI_SIZE(tenon_signature_size, TENON_SIGNATURE_SIZE)
+TENONI_SIZE(tenon_signature_der_max, TENON_SIGNATURE_DER_MAX)
+TENONI_SIZE(tenon_point_size, TENON_POINT_SIZE)
+TENONI_SIZE(tenon_compressed_size, TENON_COMPRESSED_SIZE)
+TENONI_SIZE(tenon_spki_size, TENON_SPKI_SIZE)
+TENONI_SIZE(tenon_thumbprint_size, TENON_THUMBPRINT_SIZE)
+TENONI_SIZE(tenon_uuid_size, TENON_UUID_SIZE)
+TENONI_SIZE(tenon_sha256_stream_size, TENON_SHA256_STREAM_SIZE)
+TENONI_SIZE(tenon_request_size, TENON_REQUEST_SIZE)
+TENONI_SIZE(tenon_method_max, TENON_METHOD_MAX)
+TENONI_SIZE(tenon_path_max, TENON_PATH_MAX)
+TENONI_SIZE(tenon_app_id_max, TENON_APP_ID_MAX)
+TENONI_SIZE(tenon_device_id_max, TENON_DEVICE_ID_MAX)
+TENONI_SIZE(tenon_timestamp_max, TENON_TIMESTAMP_MAX)
+TENONI_SIZE(tenon_headers_max, TENON_HEADERS_MAX)

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tenon/status.h"
+
+enum { TPM_CAUSE = 0x800000 };
+
+typedef struct {
+    const char *name;
+    const char *text;
+} words;
+
+#define WORDS(code, sentence)                                                                                          \
+    case code:                                                                                                         \
+        return (words)                                                                                                 \
+        {                                                                                                              \
+#code, sentence                                                                                            \
+        }
+
+static words words_of_code(tenon_status status)
+{
+    switch (status) {
+        WORDS(TENON_OK, "Success.");
+        WORDS(TENON_ERROR_NULL, "A pointer is NULL that may not be; see its function in the header.");
+        WORDS(TENON_ERROR_BUFFER_TOO_SMALL, "The output buffer is too small; call again with the size in *written.");
+        WORDS(TENON_ERROR_TOO_LARGE, "An input is longer than this function takes.");
+        WORDS(TENON_ERROR_EMPTY, "An input is empty that may not be.");
+        WORDS(TENON_ERROR_FLAGS, "A flag does not exist or does not belong here; see the flags in the header.");
+        WORDS(TENON_ERROR_KEY_OPS, "The table of key functions has an unknown size or lacks sign or public_key.");
+        WORDS(TENON_ERROR_STREAM, "The stream was not begun or is already finished; begin a new one.");
+        WORDS(TENON_ERROR_METHOD, "The method must be 1 to 32 letters A-Z; write it in upper case.");
+        WORDS(TENON_ERROR_PATH, "The path must begin with / and be printable ASCII without ?, # or spaces; "
+                                "take the query off and percent-encode the rest.");
+        WORDS(TENON_ERROR_TIMESTAMP, "The timestamp must be Unix seconds: 10 to 12 digits, the first not 0.");
+        WORDS(TENON_ERROR_NONCE, "The nonce must be a UUID of version 4; use a fresh one for each request.");
+        WORDS(TENON_ERROR_APP_ID, "The app id must be 1 to 200 printable ASCII characters without spaces.");
+        WORDS(TENON_ERROR_DEVICE_ID, "The device id must be 1 to 128 printable ASCII characters without spaces.");
+        WORDS(TENON_ERROR_CLIENT_DATA, "Client data must be a JSON object that does not begin as an event does.");
+        WORDS(TENON_ERROR_EVENT, "An event must be a JSON object that begins with {\"v\":\"KERI.");
+        WORDS(TENON_ERROR_DIGEST_NOT_ALLOWED, "This key does not sign bare digests; open it with that capability or "
+                                              "use the function for the message.");
+        WORDS(TENON_ERROR_BASE64_LENGTH, "The text has a length that no base64 has.");
+        WORDS(TENON_ERROR_BASE64_ALPHABET, "The text holds a character that is not of this base64 alphabet.");
+        WORDS(TENON_ERROR_BASE64_PADDING, "The padding of the base64 text is missing, misplaced or not allowed.");
+        WORDS(TENON_ERROR_BASE64_STRAY_BITS, "The last character of the base64 text has bits that belong to no byte.");
+        WORDS(TENON_ERROR_HEX_LENGTH, "The hexadecimal text has an odd number of digits.");
+        WORDS(TENON_ERROR_HEX_ALPHABET, "The text holds a character that is not a hexadecimal digit.");
+        WORDS(TENON_ERROR_DER_TRUNCATED, "The DER bytes end within an element.");
+        WORDS(TENON_ERROR_DER_TAG, "The DER bytes hold another element than the one expected.");
+        WORDS(TENON_ERROR_DER_LENGTH, "A DER length is indefinite, not in its shortest form, or too large.");
+        WORDS(TENON_ERROR_DER_INTEGER, "A DER integer is empty, negative, not in its shortest form, or too large.");
+        WORDS(TENON_ERROR_DER_TRAILING, "There are bytes behind the end of the DER element.");
+        WORDS(TENON_ERROR_SIGNATURE_RANGE, "r or s of the signature is not between 1 and n-1.");
+        WORDS(TENON_ERROR_POINT_FORM, "The bytes are not a P-256 point in this form.");
+        WORDS(TENON_ERROR_POINT_RANGE, "A coordinate of the point is not below p.");
+        WORDS(TENON_ERROR_POINT_OFF_CURVE, "The point is not on the curve P-256.");
+        WORDS(TENON_ERROR_SPKI_FORM, "The bytes are not the SubjectPublicKeyInfo of an uncompressed P-256 key.");
+        WORDS(TENON_ERROR_SCALAR_RANGE, "The private key is not between 1 and n-1.");
+        WORDS(TENON_ERROR_SIGNATURE_INVALID, "The signature was not made by this key over this digest.");
+        WORDS(TENON_ERROR_MEMORY, "There is no memory.");
+        WORDS(TENON_ERROR_RANDOM, "The kernel gave no randomness; check that getrandom is allowed.");
+        WORDS(TENON_ERROR_CRYPTO, "The cryptographic library failed where it should not; please report this.");
+    default:
+        return (words){"TENON_ERROR_UNNAMED", "The status is not one that this version knows."};
+    }
+}
+
+/* What a caller does about a TPM's code hangs on its category alone, so the category is what is named. */
+static words words_of_tpm(int32_t category)
+{
+    switch (category) {
+    case TENON_CATEGORY_ARGUMENT:
+        return (words){"TENON_TPM_ARGUMENT", "The TPM refused the command's arguments; this is a caller's mistake."};
+    case TENON_CATEGORY_FORMAT:
+        return (words){"TENON_TPM_FORMAT", "The TPM could not read the bytes that it was given."};
+    case TENON_CATEGORY_REJECTED:
+        return (words){"TENON_TPM_REJECTED", "The TPM refused the credential or signature."};
+    case TENON_CATEGORY_TRANSIENT:
+        return (words){"TENON_TPM_TRANSIENT", "The TPM is busy; try again later."};
+    case TENON_CATEGORY_UNAVAILABLE:
+        return (words){"TENON_TPM_UNAVAILABLE", "The TPM cannot be used now; no key is lost."};
+    case TENON_CATEGORY_PERMISSION:
+        return (words){"TENON_TPM_PERMISSION", "The TPM may not be used by this process."};
+    case TENON_CATEGORY_AUTH:
+        return (words){"TENON_TPM_AUTH", "The TPM refused the auth value or is in lockout."};
+    case TENON_CATEGORY_GONE:
+        return (words){"TENON_TPM_GONE", "The key is lost for good because the TPM was cleared; register again."};
+    case TENON_CATEGORY_INTERNAL:
+        return (words){"TENON_TPM_INTERNAL", "The TPM gave an answer that it should not; please report this."};
+    case TENON_CATEGORY_STATE:
+        return (words){"TENON_TPM_STATE", "The TPM does not allow this now."};
+    case TENON_CATEGORY_UNKNOWN:
+        return (words){"TENON_TPM_UNKNOWN", "The TPM gave no answer; ask again later, nothing was lost."};
+    default:
+        return (words){"TENON_ERROR_UNNAMED", "The status is not one that this version knows."};
+    }
+}
+
+static words words_of(tenon_status status)
+{
+    return tenon_status_tpm_rc(status) != 0 ? words_of_tpm(tenon_status_category(status)) : words_of_code(status);
+}
+
+int32_t tenon_status_category(tenon_status status)
+{
+    return status >> 24 & 0x7f;
+}
+
+uint32_t tenon_status_tpm_rc(tenon_status status)
+{
+    return (status & TPM_CAUSE) != 0 ? (uint32_t)status & 0xfffff : 0;
+}
+
+const char *tenon_status_name(tenon_status status)
+{
+    return words_of(status).name;
+}
+
+const char *tenon_status_text(tenon_status status)
+{
+    return words_of(status).text;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tenon/key.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal/point.h"
+#include "internal/secure.h"
+#include "tenon/digest.h"
+#include "tenon/encoding.h"
+
+struct tenon_key {
+    tenon_key_ops ops;
+    void *context;
+    tenon_public_key public_key;
+};
+
+static tenon_status check_ops(const tenon_key_ops *ops)
+{
+    if (ops->size != sizeof *ops || ops->sign == NULL || ops->public_key == NULL)
+        return TENON_ERROR_KEY_OPS;
+    return (ops->flags & ~(uint32_t)(TENON_KEY_HARDWARE | TENON_KEY_SIGNS_DIGESTS)) != 0 ? TENON_ERROR_FLAGS : TENON_OK;
+}
+
+tenon_status tenon_key_new(tenon_key **out, const tenon_key_ops *ops, void *context)
+{
+    if (out == NULL)
+        return TENON_ERROR_NULL;
+    *out = NULL;
+    if (ops == NULL)
+        return TENON_ERROR_NULL;
+    tenon_status status = check_ops(ops);
+    if (status != TENON_OK)
+        return status;
+    tenon_key *key = calloc(1, sizeof *key);
+    if (key == NULL)
+        return TENON_ERROR_MEMORY;
+    key->ops = *ops;
+    key->context = context;
+    status = ops->public_key(context, &key->public_key);
+    if (status == TENON_OK)
+        status = tenoni_point_check(&key->public_key);
+    if (status == TENON_OK)
+        *out = key;
+    else
+        free(key);
+    return status;
+}
+
+void tenon_key_free(tenon_key **key)
+{
+    if (key == NULL || *key == NULL)
+        return;
+    if ((*key)->ops.free != NULL)
+        (*key)->ops.free((*key)->context);
+    tenoni_wipe(*key, sizeof **key);
+    free(*key);
+    *key = NULL;
+}
+
+tenon_status tenon_key_public_key(const tenon_key *key, tenon_public_key *out)
+{
+    if (out != NULL)
+        memset(out, 0, sizeof *out);
+    if (key == NULL || out == NULL)
+        return TENON_ERROR_NULL;
+    *out = key->public_key;
+    return TENON_OK;
+}
+
+int32_t tenon_key_is_hardware(const tenon_key *key)
+{
+    return key != NULL && (key->ops.flags & TENON_KEY_HARDWARE) != 0;
+}
+
+/* A failing or lying callback leaves no half signature behind. */
+static tenon_status sign(const tenon_key *key, tenon_signature *out, const tenon_digest *digest)
+{
+    tenon_status status = key->ops.sign(key->context, out, digest);
+    if (status != TENON_OK)
+        memset(out, 0, sizeof *out);
+    return status;
+}
+
+static tenon_status sign_message(const tenon_key *key, tenon_signature *out, const uint8_t *message, size_t n)
+{
+    tenon_digest digest;
+    tenon_status status = tenon_sha256(&digest, message, n);
+    return status == TENON_OK ? sign(key, out, &digest) : status;
+}
+
+tenon_status tenon_key_sign_request(const tenon_key *key, tenon_signature *out, tenon_request *request)
+{
+    tenon_digest digest;
+    if (out != NULL)
+        memset(out, 0, sizeof *out);
+    if (key == NULL || out == NULL || request == NULL)
+        return TENON_ERROR_NULL;
+    tenon_status status = tenon_request_finish(request, &digest);
+    return status == TENON_OK ? sign(key, out, &digest) : status;
+}
+
+tenon_status tenon_key_sign_rotation(const tenon_key *key, tenon_signature *out, const tenon_public_key *new_key)
+{
+    uint8_t point[TENON_POINT_SIZE];
+    size_t n;
+    if (out != NULL)
+        memset(out, 0, sizeof *out);
+    if (key == NULL || out == NULL || new_key == NULL)
+        return TENON_ERROR_NULL;
+    tenon_status status = tenoni_point_check(new_key);
+    if (status == TENON_OK)
+        status = tenon_public_key_encode_point(point, sizeof point, &n, new_key);
+    return status == TENON_OK ? sign_message(key, out, point, n) : status;
+}
+
+static bool begins_with(const uint8_t *message, size_t n, const char *head)
+{
+    size_t head_n = strlen(head);
+    return n >= head_n && tenoni_equal(message, head, head_n);
+}
+
+static bool is_event(const uint8_t *message, size_t n)
+{
+    return begins_with(message, n, "{\"v\":\"KERI");
+}
+
+static bool is_object(const uint8_t *message, size_t n)
+{
+    return n >= 2 && message[0] == '{' && message[n - 1] == '}';
+}
+
+tenon_status tenon_key_sign_client_data(const tenon_key *key, tenon_signature *out, const uint8_t *data, size_t n)
+{
+    if (out != NULL)
+        memset(out, 0, sizeof *out);
+    if (key == NULL || out == NULL || (data == NULL && n != 0))
+        return TENON_ERROR_NULL;
+    if (!is_object(data, n) || is_event(data, n))
+        return TENON_ERROR_CLIENT_DATA;
+    return sign_message(key, out, data, n);
+}
+
+tenon_status tenon_key_sign_event(const tenon_key *key, tenon_signature *out, const uint8_t *event, size_t n)
+{
+    if (out != NULL)
+        memset(out, 0, sizeof *out);
+    if (key == NULL || out == NULL || (event == NULL && n != 0))
+        return TENON_ERROR_NULL;
+    return is_object(event, n) && is_event(event, n) ? sign_message(key, out, event, n) : TENON_ERROR_EVENT;
+}
+
+tenon_status tenon_key_sign_digest(const tenon_key *key, tenon_signature *out, const tenon_digest *digest)
+{
+    if (out != NULL)
+        memset(out, 0, sizeof *out);
+    if (key == NULL || out == NULL || digest == NULL)
+        return TENON_ERROR_NULL;
+    if ((key->ops.flags & TENON_KEY_SIGNS_DIGESTS) == 0)
+        return TENON_ERROR_DIGEST_NOT_ALLOWED;
+    return sign(key, out, digest);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENONI_BACKEND_H
+#define TENONI_BACKEND_H
+
+#include <stdbool.h>
+
+#include "tenon/digest.h"
+#include "tenon/p256.h"
+#include "tenon/status.h"
+#include "tenon/types.h"
+
+/*
+ * What a cryptographic library has to do for the core. Two pairs of files do it, sha256_* and p256_*, one pair a
+ * library; the build takes one. Arguments were checked by the callers: no NULL, coordinates below p, scalars and
+ * signatures in range. Points were not: whether one is on the curve is for the backend to say.
+ */
+
+/* SHA-256. The state fits the room that tenon/digest.h gives it, without memory of its own. */
+tenon_status tenoni_sha256_begin(void *state);
+tenon_status tenoni_sha256_update(void *state, const uint8_t *data, size_t n);
+tenon_status tenoni_sha256_finish(void *state, tenon_digest *out);
+
+/* TENON_OK or TENON_ERROR_POINT_OFF_CURVE. */
+tenon_status tenoni_p256_check(const tenon_public_key *key);
+
+/* The point with this x whose y is odd or even. */
+tenon_status tenoni_p256_decompress(tenon_public_key *out, const uint8_t *x, bool odd);
+
+/* A public key for one verification, or made ready for many; it checks that the point is on the curve. */
+tenon_status tenoni_verifier_new(tenon_verifier **out, const tenon_public_key *key, bool prepared);
+tenon_status tenoni_verifier_verify(const tenon_verifier *verifier, const tenon_digest *digest,
+                                    const tenon_signature *signature);
+void tenoni_verifier_free(tenon_verifier *verifier);
+
+/* A private key made ready, and its public half. */
+typedef struct tenoni_signer tenoni_signer;
+
+tenon_status tenoni_signer_new(tenoni_signer **out, tenon_public_key *public_key, const uint8_t *scalar);
+tenon_status tenoni_signer_sign(const tenoni_signer *signer, tenon_signature *out, const tenon_digest *digest);
+void tenoni_signer_free(tenoni_signer *signer);
+
+/* RFC 6979 signing is mbedTLS's in both builds: OpenSSL 3.0 has none. */
+tenon_status tenoni_sign_deterministic(tenon_signature *out, const uint8_t *scalar, const tenon_digest *digest);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENONI_GROUP_H
+#define TENONI_GROUP_H
+
+#include <mbedtls/ecp.h>
+
+#include "tenon/status.h"
+
+/*
+ * P-256 as mbedTLS has it, with the table of multiples of G that mbedTLS would otherwise make anew for each group at
+ * the cost of a signature. The group is read-only afterwards: mbedTLS writes a group's table only when there is none.
+ */
+tenon_status tenoni_group_load(mbedtls_ecp_group *group);
+
+/* What a failing call of mbedTLS means: no memory, or a failure that cannot be. */
+tenon_status tenoni_group_failure(int error);
+
+/* For mbedTLS's f_rng: getrandom, and a constant for operations on public values, where blinding hides nothing. */
+int tenoni_group_random(void *context, unsigned char *out, size_t n);
+int tenoni_group_no_random(void *context, unsigned char *out, size_t n);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENONI_SCALAR_H
+#define TENONI_SCALAR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Numbers of 32 big-endian bytes beside the order n and the prime p of P-256 (SP 800-186, 3.2.1.3). All constant time.
+ */
+
+/* 1 <= scalar <= n-1 */
+bool tenoni_scalar_in_range(const uint8_t *scalar);
+
+/* number < p */
+bool tenoni_field_in_range(const uint8_t *number);
+
+/* scalar > n/2 */
+bool tenoni_scalar_is_high(const uint8_t *scalar);
+
+/* scalar = n - scalar, for a scalar in range */
+void tenoni_scalar_negate(uint8_t *scalar);
+
+#endif

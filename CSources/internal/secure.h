@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENONI_SECURE_H
+#define TENONI_SECURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Overwrites with zeros in a way that no compiler leaves out. */
+void tenoni_wipe(void *bytes, size_t n);
+
+/* Whether n bytes are equal, in a time that depends on n only. */
+bool tenoni_equal(const void *a, const void *b, size_t n);
+
+/* All ones when a < b, else 0. Both below 2^31. */
+static inline uint32_t tenoni_mask_below(uint32_t a, uint32_t b)
+{
+    return 0u - ((a - b) >> 31);
+}
+
+/* All ones when a == b, else 0. Both below 2^31. */
+static inline uint32_t tenoni_mask_equal(uint32_t a, uint32_t b)
+{
+    return ~(tenoni_mask_below(a, b) | tenoni_mask_below(b, a));
+}
+
+/* All ones when low <= a <= high, else 0. */
+static inline uint32_t tenoni_mask_within(uint32_t a, uint32_t low, uint32_t high)
+{
+    return ~tenoni_mask_below(a, low) & tenoni_mask_below(a, high + 1);
+}
+
+#endif

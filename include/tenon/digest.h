@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENON_DIGEST_H
+#define TENON_DIGEST_H
+
+#include "tenon/api.h"
+#include "tenon/status.h"
+#include "tenon/types.h"
+
+TENON_BEGIN
+
+/* SHA-256 of n bytes (FIPS 180-4). */
+TENON_API TENON_MUST_USE tenon_status tenon_sha256(tenon_digest *out, const uint8_t *TENON_COUNTED(n) data, size_t n);
+
+/*
+ * SHA-256 of what comes in pieces: begin, update as often as needed, finish once. The stream is a value without memory
+ * of its own: it may be copied, and forgotten without a call. Finish wipes it; after finish, or before begin, update
+ * and finish answer TENON_ERROR_STREAM.
+ */
+typedef struct {
+    uint64_t opaque[TENON_SHA256_STREAM_SIZE / 8];
+} tenon_sha256_stream;
+
+TENON_API TENON_MUST_USE tenon_status tenon_sha256_begin(tenon_sha256_stream *stream);
+TENON_API TENON_MUST_USE tenon_status tenon_sha256_update(tenon_sha256_stream *stream,
+                                                          const uint8_t *TENON_COUNTED(n) data, size_t n);
+TENON_API TENON_MUST_USE tenon_status tenon_sha256_finish(tenon_sha256_stream *stream, tenon_digest *out);
+
+TENON_END
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENON_ENCODING_H
+#define TENON_ENCODING_H
+
+#include "tenon/api.h"
+#include "tenon/status.h"
+#include "tenon/types.h"
+
+/*
+ * Forms of bytes, signatures and public keys. Each decoder takes exactly what its encoder gives and nothing else: one
+ * value has one form. Texts are encoded and decoded in constant time for their length, so secrets may pass.
+ */
+
+TENON_BEGIN
+
+/* RFC 4648, 4: the standard alphabet, padded. */
+TENON_API TENON_MUST_USE tenon_status tenon_base64_encode(char *TENON_COUNTED(n) out, size_t n, size_t *written,
+                                                          const uint8_t *TENON_COUNTED(data_n) data, size_t data_n);
+TENON_API TENON_MUST_USE tenon_status tenon_base64_decode(uint8_t *TENON_COUNTED(n) out, size_t n, size_t *written,
+                                                          const char *TENON_COUNTED(text_n) text, size_t text_n);
+
+/* RFC 4648, 5: the URL-safe alphabet, never padded. */
+TENON_API TENON_MUST_USE tenon_status tenon_base64url_encode(char *TENON_COUNTED(n) out, size_t n, size_t *written,
+                                                             const uint8_t *TENON_COUNTED(data_n) data, size_t data_n);
+TENON_API TENON_MUST_USE tenon_status tenon_base64url_decode(uint8_t *TENON_COUNTED(n) out, size_t n, size_t *written,
+                                                             const char *TENON_COUNTED(text_n) text, size_t text_n);
+
+/* Lower case out, either case in. */
+TENON_API TENON_MUST_USE tenon_status tenon_hex_encode(char *TENON_COUNTED(n) out, size_t n, size_t *written,
+                                                       const uint8_t *TENON_COUNTED(data_n) data, size_t data_n);
+TENON_API TENON_MUST_USE tenon_status tenon_hex_decode(uint8_t *TENON_COUNTED(n) out, size_t n, size_t *written,
+                                                       const char *TENON_COUNTED(text_n) text, size_t text_n);
+
+/*
+ * A signature and its DER form (RFC 3279, 2.2.3: Ecdsa-Sig-Value). Both ways refuse r and s outside 1 .. n-1; the
+ * decoder also whatever is not DER: tags, lengths, integers that are not minimal, bytes behind the end.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_signature_encode_der(uint8_t *TENON_COUNTED(n) out, size_t n,
+                                                                 size_t *written, const tenon_signature *signature);
+TENON_API TENON_MUST_USE tenon_status tenon_signature_decode_der(tenon_signature *out,
+                                                                 const uint8_t *TENON_COUNTED(n) der, size_t n);
+
+/* Makes s the smaller of s and n-s: of the two signatures that verify alike, the one that strict verifiers take. */
+TENON_API TENON_MUST_USE tenon_status tenon_signature_normalize(tenon_signature *signature);
+
+/* 1 when s is at most n/2, else 0; 0 for NULL. */
+TENON_API int32_t tenon_signature_is_low_s(const tenon_signature *signature);
+
+/*
+ * A public key and its forms: 65-byte point 04 || x || y and 33-byte compressed point (SEC 1, 2.3.3), 91-byte
+ * SubjectPublicKeyInfo (RFC 5480, named curve, uncompressed point). Every decoder checks that the point is on the
+ * curve.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_public_key_encode_point(uint8_t *TENON_COUNTED(n) out, size_t n,
+                                                                    size_t *written, const tenon_public_key *key);
+TENON_API TENON_MUST_USE tenon_status tenon_public_key_decode_point(tenon_public_key *out,
+                                                                    const uint8_t *TENON_COUNTED(n) point, size_t n);
+TENON_API TENON_MUST_USE tenon_status tenon_public_key_encode_compressed(uint8_t *TENON_COUNTED(n) out, size_t n,
+                                                                         size_t *written, const tenon_public_key *key);
+TENON_API TENON_MUST_USE tenon_status tenon_public_key_decode_compressed(tenon_public_key *out,
+                                                                         const uint8_t *TENON_COUNTED(n) point,
+                                                                         size_t n);
+TENON_API TENON_MUST_USE tenon_status tenon_public_key_encode_spki(uint8_t *TENON_COUNTED(n) out, size_t n,
+                                                                   size_t *written, const tenon_public_key *key);
+TENON_API TENON_MUST_USE tenon_status tenon_public_key_decode_spki(tenon_public_key *out,
+                                                                   const uint8_t *TENON_COUNTED(n) spki, size_t n);
+
+/* The RFC 7638 thumbprint of the key as a JWK: base64url of SHA-256, 43 characters. */
+TENON_API TENON_MUST_USE tenon_status tenon_public_key_thumbprint(char *TENON_COUNTED(n) out, size_t n, size_t *written,
+                                                                  const tenon_public_key *key);
+
+TENON_END
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENON_KEY_H
+#define TENON_KEY_H
+
+#include "tenon/api.h"
+#include "tenon/request.h"
+#include "tenon/status.h"
+#include "tenon/types.h"
+
+TENON_BEGIN
+
+/* A P-256 signing key, wherever it lives. */
+typedef struct tenon_key tenon_key;
+
+enum {
+    TENON_KEY_HARDWARE = 0x1,      /* the private half cannot leave the device that holds it */
+    TENON_KEY_SIGNS_DIGESTS = 0x2, /* tenon_key_sign_digest is allowed */
+};
+
+/*
+ * The seam: a key is a context and these functions. They are called by any thread, and by several at once.
+ *
+ * size         sizeof(tenon_key_ops) as the caller was compiled
+ * flags        TENON_KEY_HARDWARE, TENON_KEY_SIGNS_DIGESTS
+ * sign         an ECDSA signature over the digest
+ * public_key   the public half; it never changes
+ * free         gives the context back; may be NULL
+ */
+typedef struct {
+    size_t size;
+    uint32_t flags;
+    tenon_status (*sign)(void *context, tenon_signature *out, const tenon_digest *digest);
+    tenon_status (*public_key)(void *context, tenon_public_key *out);
+    void (*free)(void *context);
+} tenon_key_ops;
+
+/*
+ * Makes a key of the functions and their context. The table is copied. public_key is called once, and what it gives is
+ * checked to be on the curve. On failure the context stays the caller's: free is not called.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_key_new(tenon_key **out, const tenon_key_ops *ops, void *context);
+
+/* Calls ops.free, wipes and frees. */
+TENON_API void tenon_key_free(tenon_key **key);
+
+/* The public half, read when the key was made. */
+TENON_API TENON_MUST_USE tenon_status tenon_key_public_key(const tenon_key *key, tenon_public_key *out);
+
+/* 1 when the private half is in hardware, else 0; 0 for NULL. */
+TENON_API int32_t tenon_key_is_hardware(const tenon_key *key);
+
+/*
+ * One function for each message that a device signs. The four kinds cannot be taken for each other by their first bytes
+ * (an upper-case letter; 04; a JSON object; {"v":"KERI), so a signature made for one is of no use as another.
+ */
+
+/* Signs a request that was begun with tenon_request_begin and got its body. The request is finished by it. */
+TENON_API TENON_MUST_USE tenon_status tenon_key_sign_request(const tenon_key *key, tenon_signature *out,
+                                                             tenon_request *request);
+
+/* Signs a new public key with the current one: SHA-256 of the 65 bytes 04 || x || y. */
+TENON_API TENON_MUST_USE tenon_status tenon_key_sign_rotation(const tenon_key *key, tenon_signature *out,
+                                                              const tenon_public_key *new_key);
+
+/* Signs client data: a JSON object that does not begin as an event does. */
+TENON_API TENON_MUST_USE tenon_status tenon_key_sign_client_data(const tenon_key *key, tenon_signature *out,
+                                                                 const uint8_t *TENON_COUNTED(n) data, size_t n);
+
+/* Signs a KERI event: a JSON object that begins with {"v":"KERI. */
+TENON_API TENON_MUST_USE tenon_status tenon_key_sign_event(const tenon_key *key, tenon_signature *out,
+                                                           const uint8_t *TENON_COUNTED(n) event, size_t n);
+
+/*
+ * Signs any digest. Whoever may call this can have any of the messages above signed, so it needs a capability that is
+ * given when the key is made: without TENON_KEY_SIGNS_DIGESTS the answer is TENON_ERROR_DIGEST_NOT_ALLOWED.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_key_sign_digest(const tenon_key *key, tenon_signature *out,
+                                                            const tenon_digest *digest);
+
+TENON_END
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENON_P256_H
+#define TENON_P256_H
+
+#include "tenon/api.h"
+#include "tenon/key.h"
+#include "tenon/status.h"
+#include "tenon/types.h"
+
+TENON_BEGIN
+
+/* TENON_OK when x and y are below p and the point is on P-256 (its order is n then: the cofactor is 1). */
+TENON_API TENON_MUST_USE tenon_status tenon_p256_check(const tenon_public_key *key);
+
+/*
+ * Verifies one ECDSA signature over a digest (FIPS 186-5, 6.4.2). The key is checked as by tenon_p256_check, r and s to
+ * be in 1 .. n-1. High s is accepted: the TPMs and services make it. A forgery is TENON_ERROR_SIGNATURE_INVALID.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_p256_verify(const tenon_public_key *key, const tenon_digest *digest,
+                                                        const tenon_signature *signature);
+
+/* A public key made ready once, for whoever verifies with it more than once. Read-only after tenon_verifier_new. */
+typedef struct tenon_verifier tenon_verifier;
+
+TENON_API TENON_MUST_USE tenon_status tenon_verifier_new(tenon_verifier **out, const tenon_public_key *key);
+TENON_API TENON_MUST_USE tenon_status tenon_verifier_verify(const tenon_verifier *verifier, const tenon_digest *digest,
+                                                            const tenon_signature *signature);
+TENON_API void tenon_verifier_free(tenon_verifier **verifier);
+
+/*
+ * A key in the memory of the process, for load tools, tests and development. It is no device identity: whoever reads
+ * the memory has it, and tenon_key_is_hardware says 0. With mbedTLS its signing is not claimed to be constant time.
+ *
+ * flags: TENON_KEY_SIGNS_DIGESTS (tenon/key.h) and TENON_KEY_DETERMINISTIC: nonces by RFC 6979 instead of random. Two
+ * requests of one second with one body then have one signature, which a replay check refuses: not for requests.
+ */
+enum { TENON_KEY_DETERMINISTIC = 0x100 };
+
+TENON_API TENON_MUST_USE tenon_status tenon_software_key_generate(tenon_key **out, uint32_t flags);
+
+/* A key from its 32-byte big-endian scalar, 1 .. n-1. For test vectors. */
+TENON_API TENON_MUST_USE tenon_status tenon_software_key_import(tenon_key **out, const uint8_t *TENON_COUNTED(n) scalar,
+                                                                size_t n, uint32_t flags);
+
+TENON_END
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENON_REQUEST_H
+#define TENON_REQUEST_H
+
+#include "tenon/api.h"
+#include "tenon/status.h"
+#include "tenon/types.h"
+
+TENON_BEGIN
+
+/*
+ * The nonce that binds a key to a challenge: SHA-256 of the challenge text as it came, then the base64 text of the
+ * public key exactly as it is sent. Both are texts: nothing is decoded. Either empty is TENON_ERROR_EMPTY.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_binding_nonce(tenon_digest *out,
+                                                          const char *TENON_COUNTED(challenge_n) challenge,
+                                                          size_t challenge_n, const char *TENON_COUNTED(key_n) key_text,
+                                                          size_t key_n);
+
+/*
+ * A request on its way to be signed: METHOD \n path \n timestamp \n body, hashed as it comes. It is a value like
+ * tenon_sha256_stream. Begin, then update with the body's bytes as they go on the wire, then tenon_key_sign_request or,
+ * to verify, tenon_request_finish.
+ *
+ * method      [A-Z], 1 to 32
+ * path        begins with '/', at most 8192 bytes 0x21-0x7E, without '?' and '#': the path as the service mounts it
+ * timestamp   Unix seconds as text, [1-9][0-9]{9,11}: this very text goes into the header
+ */
+typedef struct {
+    uint64_t opaque[TENON_REQUEST_SIZE / 8];
+} tenon_request;
+
+TENON_API TENON_MUST_USE tenon_status tenon_request_begin(tenon_request *request,
+                                                          const char *TENON_COUNTED(method_n) method, size_t method_n,
+                                                          const char *TENON_COUNTED(path_n) path, size_t path_n,
+                                                          const char *TENON_COUNTED(timestamp_n) timestamp,
+                                                          size_t timestamp_n);
+TENON_API TENON_MUST_USE tenon_status tenon_request_update(tenon_request *request, const uint8_t *TENON_COUNTED(n) body,
+                                                           size_t n);
+TENON_API TENON_MUST_USE tenon_status tenon_request_finish(tenon_request *request, tenon_digest *out);
+
+/* A fresh nonce for one request: a UUID of version 4 in lower case, 36 characters (RFC 9562, 5.4). */
+TENON_API TENON_MUST_USE tenon_status tenon_request_nonce(char *TENON_COUNTED(n) out, size_t n, size_t *written);
+
+/* Where each header's value begins in the buffer of tenon_request_headers. */
+typedef struct {
+    size_t app_id;    /* X-App-ID */
+    size_t device_id; /* X-Device-ID */
+    size_t signature; /* X-Synheart-Signature: base64 of DER */
+    size_t timestamp; /* X-Synheart-Timestamp */
+    size_t nonce;     /* X-Synheart-Nonce */
+    size_t version;   /* X-Synheart-Sig-Version: 1 */
+} tenon_header_offsets;
+
+/*
+ * Renders the values of the six headers, each followed by a NUL, back to back into out. *written counts the NULs;
+ * TENON_HEADERS_MAX is always enough. Nothing that cannot stand in a header gets through: each text is checked by its
+ * form (tenon/status.h: app id, device id, timestamp, nonce), the signature's r and s to be in 1 .. n-1.
+ */
+TENON_API TENON_MUST_USE tenon_status
+tenon_request_headers(char *TENON_COUNTED(n) out, size_t n, size_t *written, tenon_header_offsets *offsets,
+                      const tenon_signature *signature, const char *TENON_COUNTED(app_id_n) app_id, size_t app_id_n,
+                      const char *TENON_COUNTED(device_id_n) device_id, size_t device_id_n,
+                      const char *TENON_COUNTED(timestamp_n) timestamp, size_t timestamp_n,
+                      const char *TENON_COUNTED(nonce_n) nonce, size_t nonce_n);
+
+TENON_END
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENON_STATUS_H
+#define TENON_STATUS_H
+
+#include "tenon/api.h"
+
+TENON_BEGIN
+
+/*
+ * The result of a call: 0, or a value whose bits 24-30 are a category and whose low 24 bits are the cause. The category
+ * is what a caller acts on. With bit 23 set the cause is the TPM's: bits 16-19 its layer, bits 0-15 its response code.
+ */
+typedef int32_t tenon_status;
+
+enum {
+    TENON_CATEGORY_ARGUMENT = 1, /* the caller's mistake: fix the call */
+    TENON_CATEGORY_FORMAT = 2,   /* bytes that are not what they claim: reject the input */
+    TENON_CATEGORY_REJECTED = 3, /* a signature, proof, certificate or credential that fails a check: refuse the peer */
+    TENON_CATEGORY_TRANSIENT = 4,   /* busy: try again later */
+    TENON_CATEGORY_UNAVAILABLE = 5, /* no TPM, hierarchy off, parent missing: tell the operator */
+    TENON_CATEGORY_PERMISSION = 6,  /* the device node or file may not be opened */
+    TENON_CATEGORY_AUTH = 7,        /* wrong or missing auth value, lockout */
+    TENON_CATEGORY_GONE = 8,        /* the key is lost for good: register again */
+    TENON_CATEGORY_INTERNAL = 9,    /* a bug, no memory, no randomness: report it */
+    TENON_CATEGORY_STATE = 10,      /* not registered, revoked, pending, not allowed now */
+    TENON_CATEGORY_UNKNOWN = 11     /* sent, no answer: ask again later, nothing was lost */
+};
+
+enum {
+    TENON_OK = 0,
+
+    TENON_ERROR_NULL = 0x01000001,               /* a pointer is NULL */
+    TENON_ERROR_BUFFER_TOO_SMALL = 0x01000002,   /* *written is the size that is needed */
+    TENON_ERROR_TOO_LARGE = 0x01000003,          /* an input is longer than its function takes */
+    TENON_ERROR_EMPTY = 0x01000004,              /* an input is empty that may not be */
+    TENON_ERROR_FLAGS = 0x01000005,              /* a flag that does not exist, or does not belong here */
+    TENON_ERROR_KEY_OPS = 0x01000006,            /* a tenon_key_ops of unknown size or with a function missing */
+    TENON_ERROR_STREAM = 0x01000007,             /* a stream that was not begun, or is finished */
+    TENON_ERROR_METHOD = 0x01000008,             /* a method that is not [A-Z]{1,32} */
+    TENON_ERROR_PATH = 0x01000009,               /* a path that may not be signed */
+    TENON_ERROR_TIMESTAMP = 0x0100000A,          /* a timestamp that is not [1-9][0-9]{9,11} */
+    TENON_ERROR_NONCE = 0x0100000B,              /* a nonce that is not a UUID of version 4 */
+    TENON_ERROR_APP_ID = 0x0100000C,             /* an app id that is not 1-200 bytes 0x21-0x7E */
+    TENON_ERROR_DEVICE_ID = 0x0100000D,          /* a device id that is not 1-128 bytes 0x21-0x7E */
+    TENON_ERROR_CLIENT_DATA = 0x0100000E,        /* client data that is not a JSON object, or is an event */
+    TENON_ERROR_EVENT = 0x0100000F,              /* an event that does not begin as one */
+    TENON_ERROR_DIGEST_NOT_ALLOWED = 0x01000010, /* the key was opened without TENON_KEY_SIGNS_DIGESTS */
+
+    TENON_ERROR_BASE64_LENGTH = 0x02000001,     /* a length that no encoding has */
+    TENON_ERROR_BASE64_ALPHABET = 0x02000002,   /* a character of no or the other alphabet, white space included */
+    TENON_ERROR_BASE64_PADDING = 0x02000003,    /* padding missing (base64), present (base64url) or misplaced */
+    TENON_ERROR_BASE64_STRAY_BITS = 0x02000004, /* unused bits of the last character are not zero */
+    TENON_ERROR_HEX_LENGTH = 0x02000005,        /* an odd number of digits */
+    TENON_ERROR_HEX_ALPHABET = 0x02000006,      /* a character that is not 0-9 a-f A-F */
+    TENON_ERROR_DER_TRUNCATED = 0x02000007,     /* ends within an element */
+    TENON_ERROR_DER_TAG = 0x02000008,           /* another element than the one expected */
+    TENON_ERROR_DER_LENGTH = 0x02000009,        /* a length that is indefinite, not minimal, or not its content's */
+    TENON_ERROR_DER_INTEGER = 0x0200000A,       /* an INTEGER that is empty, negative, not minimal or over 256 bits */
+    TENON_ERROR_DER_TRAILING = 0x0200000B,      /* bytes behind the end */
+    TENON_ERROR_SIGNATURE_RANGE = 0x0200000C,   /* r or s is not in 1 .. n-1 */
+    TENON_ERROR_POINT_FORM = 0x0200000D,        /* a length or first byte that no P-256 point has */
+    TENON_ERROR_POINT_RANGE = 0x0200000E,       /* a coordinate is not below p */
+    TENON_ERROR_POINT_OFF_CURVE = 0x0200000F,   /* x, y is not on P-256 */
+    TENON_ERROR_SPKI_FORM = 0x02000010,         /* not the 91 bytes of an uncompressed P-256 key */
+    TENON_ERROR_SCALAR_RANGE = 0x02000011,      /* a private key that is not in 1 .. n-1 */
+
+    TENON_ERROR_SIGNATURE_INVALID = 0x03000001, /* well formed, and not made by this key over this digest */
+
+    TENON_ERROR_MEMORY = 0x09000001, /* no memory */
+    TENON_ERROR_RANDOM = 0x09000002, /* getrandom(2) failed */
+    TENON_ERROR_CRYPTO = 0x09000003  /* the backend failed where it cannot */
+};
+
+/* All four are functions of the value alone; any value may be asked about. */
+
+/* One of TENON_CATEGORY_*, or 0 for success. */
+TENON_API int32_t tenon_status_category(tenon_status status);
+
+/* The TPM's layer (bits 16-19) and response code (bits 0-15), or 0 when the cause is not the TPM's. */
+TENON_API uint32_t tenon_status_tpm_rc(tenon_status status);
+
+/* "TENON_OK", "TENON_ERROR_PATH", "TENON_TPM_TRANSIENT"; "TENON_ERROR_UNNAMED" for a value that no version had. Never
+ * NULL. */
+TENON_API const char *tenon_status_name(tenon_status status);
+
+/* One English sentence for a person: the cause, and the mend where there is one. Never NULL. */
+TENON_API const char *tenon_status_text(tenon_status status);
+
+TENON_END
+
+#endif
