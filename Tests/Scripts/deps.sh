@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Names the Debian packages that the build and the tests need and this machine lacks; as root it installs them.
+set -eu
+
+missing=
+need() { # need PACKAGE TEST...: the test fails when the package is missing
+    package=$1
+    shift
+    "$@" > /dev/null 2>&1 || missing="$missing $package"
+}
+
+need gcc command -v gcc
+need g++ command -v g++
+need libc6-dev test -e /usr/include/stdio.h
+need make command -v make
+need binutils command -v readelf
+need pkg-config command -v pkg-config
+need libmbedtls-dev test -e /usr/include/mbedtls/ecp.h
+need libssl-dev test -e /usr/include/openssl/ec.h
+need python3 command -v python3
+need rustc command -v rustc
+need valgrind test -e /usr/include/valgrind/memcheck.h
+need clang-format command -v clang-format
+
+if ! command -v swift > /dev/null 2>&1; then
+    echo "swift is not in PATH: install the Swift 6.3 toolchain for Debian 12 and try again" >&2
+    exit 1
+fi
+[ -n "$missing" ] || exit 0
+
+install="apt-get install -y --no-install-recommends$missing"
+if [ "$(id -u)" != 0 ]; then
+    echo "packages are missing; run this as root, then try again:" >&2
+    echo "  $install" >&2
+    exit 1
+fi
+echo "installing:$missing"
+apt-get update -qq
+DEBIAN_FRONTEND=noninteractive $install -qq > /dev/null
