@@ -37,6 +37,14 @@ static words words_of_code(tenon_status status)
         WORDS(TENON_ERROR_EVENT, "An event must be a JSON object that begins with {\"v\":\"KERI.");
         WORDS(TENON_ERROR_DIGEST_NOT_ALLOWED, "This key does not sign bare digests; open it with that capability or "
                                               "use the function for the message.");
+        WORDS(TENON_ERROR_OPTIONS,
+              "An options or transport struct has an unknown size, or a value that does not exist.");
+        WORDS(TENON_ERROR_TCTI, "The TPM's name must begin with device: and a node, or with tabrmd:.");
+        WORDS(TENON_ERROR_SIMULATOR, "This is a simulator's name; allow simulators if that is meant.");
+        WORDS(TENON_ERROR_AUTH_VALUE, "An auth value has more than 32 bytes.");
+        WORDS(TENON_ERROR_FORKED, "Another process opened this TPM; open it again in this one.");
+        WORDS(TENON_ERROR_TPM_CLOSED, "The TPM of this key was closed; open it and load the key again.");
+        WORDS(TENON_ERROR_NOT_PERSISTENT, "The key has no persistent handle.");
         WORDS(TENON_ERROR_BASE64_LENGTH, "The text has a length that no base64 has.");
         WORDS(TENON_ERROR_BASE64_ALPHABET, "The text holds a character that is not of this base64 alphabet.");
         WORDS(TENON_ERROR_BASE64_PADDING, "The padding of the base64 text is missing, misplaced or not allowed.");
@@ -54,7 +62,25 @@ static words words_of_code(tenon_status status)
         WORDS(TENON_ERROR_POINT_OFF_CURVE, "The point is not on the curve P-256.");
         WORDS(TENON_ERROR_SPKI_FORM, "The bytes are not the SubjectPublicKeyInfo of an uncompressed P-256 key.");
         WORDS(TENON_ERROR_SCALAR_RANGE, "The private key is not between 1 and n-1.");
+        WORDS(TENON_ERROR_PEM_FORM, "The text is not one TSS2 PRIVATE KEY in PEM.");
+        WORDS(TENON_ERROR_PEM_FACT, "A line before the PEM block is unknown, there twice, or malformed.");
+        WORDS(TENON_ERROR_KEY_TYPE, "The key file does not hold a loadable TPM key.");
+        WORDS(TENON_ERROR_KEY_FIELD, "The key file lacks a field or has one that Tenon does not take.");
+        WORDS(TENON_ERROR_KEY_PUBLIC, "The public area in the key file is not a P-256 key's.");
+        WORDS(TENON_ERROR_KEY_PRIVATE, "The private area in the key file has another size than it says.");
         WORDS(TENON_ERROR_SIGNATURE_INVALID, "The signature was not made by this key over this digest.");
+        WORDS(TENON_ERROR_KEY_ATTRIBUTES,
+              "The key's attributes are not those of a signing key; import it if it is meant.");
+        WORDS(TENON_ERROR_KEY_NAME, "What the TPM holds there is another key; its Name differs.");
+        WORDS(TENON_ERROR_SESSION, "The TPM's answer is not authentic; check what is on the bus.");
+        WORDS(TENON_ERROR_TPM_TRANSPORT, "The connection to the TPM failed; try again later.");
+        WORDS(TENON_ERROR_TPM_BUSY, "Another process holds the TPM's node; use /dev/tpmrm0 or try again later.");
+        WORDS(TENON_ERROR_TPM_MISSING, "There is no TPM at this node; check that it is enabled in the firmware.");
+        WORDS(TENON_ERROR_TPM_ANSWER, "The TPM's answer cannot be read; no key is lost.");
+        WORDS(TENON_ERROR_PARENT_MISSING,
+              "The key's parent is not in the TPM; provision it again, the key is not lost.");
+        WORDS(TENON_ERROR_TPM_PERMISSION, "The TPM's node may not be opened; join its group, usually tss.");
+        WORDS(TENON_ERROR_KEY_GONE, "The key is lost for good because the TPM was cleared; register again.");
         WORDS(TENON_ERROR_MEMORY, "There is no memory.");
         WORDS(TENON_ERROR_RANDOM, "The kernel gave no randomness; check that getrandom is allowed.");
         WORDS(TENON_ERROR_CRYPTO, "The cryptographic library failed where it should not; please report this.");
@@ -94,8 +120,12 @@ static words words_of_tpm(int32_t category)
     }
 }
 
+enum { TPM_RC_LOCKOUT = 0x921 };
+
 static words words_of(tenon_status status)
 {
+    if (tenon_status_tpm_rc(status) != 0 && (tenon_status_tpm_rc(status) & 0xffff) == TPM_RC_LOCKOUT)
+        return (words){"TENON_TPM_LOCKOUT", "The TPM is in lockout after failed tries; wait until it forgives one."};
     return tenon_status_tpm_rc(status) != 0 ? words_of_tpm(tenon_status_category(status)) : words_of_code(status);
 }
 

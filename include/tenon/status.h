@@ -45,6 +45,14 @@ enum {
     TENON_ERROR_CLIENT_DATA = 0x0100000E,        /* client data that is not a JSON object, or is an event */
     TENON_ERROR_EVENT = 0x0100000F,              /* an event that does not begin as one */
     TENON_ERROR_DIGEST_NOT_ALLOWED = 0x01000010, /* the key was opened without TENON_KEY_SIGNS_DIGESTS */
+    TENON_ERROR_OPTIONS =
+        0x01000011,                /* an options or transport struct of unknown size, or a value that does not exist */
+    TENON_ERROR_TCTI = 0x01000012, /* a TPM's name that is not one of those that may be opened */
+    TENON_ERROR_SIMULATOR = 0x01000013,      /* a simulator's name without allow_simulator */
+    TENON_ERROR_AUTH_VALUE = 0x01000014,     /* an auth value of more than 32 bytes */
+    TENON_ERROR_FORKED = 0x01000015,         /* a TPM that another process opened: open it again in this one */
+    TENON_ERROR_TPM_CLOSED = 0x01000016,     /* a key whose TPM was freed */
+    TENON_ERROR_NOT_PERSISTENT = 0x01000017, /* a key without a persistent handle */
 
     TENON_ERROR_BASE64_LENGTH = 0x02000001,     /* a length that no encoding has */
     TENON_ERROR_BASE64_ALPHABET = 0x02000002,   /* a character of no or the other alphabet, white space included */
@@ -63,8 +71,28 @@ enum {
     TENON_ERROR_POINT_OFF_CURVE = 0x0200000F,   /* x, y is not on P-256 */
     TENON_ERROR_SPKI_FORM = 0x02000010,         /* not the 91 bytes of an uncompressed P-256 key */
     TENON_ERROR_SCALAR_RANGE = 0x02000011,      /* a private key that is not in 1 .. n-1 */
+    TENON_ERROR_PEM_FORM = 0x02000012,          /* not one TSS2 PRIVATE KEY with base64 in lines, and facts before it */
+    TENON_ERROR_PEM_FACT = 0x02000013,    /* a fact before BEGIN that is unknown, twice there, or not what it says */
+    TENON_ERROR_KEY_TYPE = 0x02000014,    /* not a loadable key (2.23.133.10.1.3) */
+    TENON_ERROR_KEY_FIELD = 0x02000015,   /* a field that is missing, or that Tenon does not take: policy, secret */
+    TENON_ERROR_KEY_PUBLIC = 0x02000016,  /* a public area that is not a P-256 key's, or has bytes behind its end */
+    TENON_ERROR_KEY_PRIVATE = 0x02000017, /* a private area whose size is not its bytes' */
 
     TENON_ERROR_SIGNATURE_INVALID = 0x03000001, /* well formed, and not made by this key over this digest */
+    TENON_ERROR_KEY_ATTRIBUTES = 0x03000002,    /* the key's attributes are not those of a signing key of ours */
+    TENON_ERROR_KEY_NAME = 0x03000003,          /* what the TPM holds is not the key: its Name is another */
+    TENON_ERROR_SESSION = 0x03000004,           /* an answer whose HMAC or nonces do not fit: somebody is on the bus */
+
+    TENON_ERROR_TPM_TRANSPORT = 0x04000001, /* the way to the TPM failed, and again after it was opened anew */
+    TENON_ERROR_TPM_BUSY = 0x04000002,      /* the node is held by somebody else */
+
+    TENON_ERROR_TPM_MISSING = 0x05000001,    /* no such node, or it is no TPM's */
+    TENON_ERROR_TPM_ANSWER = 0x05000002,     /* an answer that is none: too short, too long, or its sizes lie */
+    TENON_ERROR_PARENT_MISSING = 0x05000003, /* the TPM is the key's, the parent was taken away: provision it again */
+
+    TENON_ERROR_TPM_PERMISSION = 0x06000001, /* the node may not be opened: join its group, usually tss */
+
+    TENON_ERROR_KEY_GONE = 0x08000001, /* another seed, and the TPM refused the key twice: register again */
 
     TENON_ERROR_MEMORY = 0x09000001, /* no memory */
     TENON_ERROR_RANDOM = 0x09000002, /* getrandom(2) failed */

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "side.h"
+
+const char fixture_method[] = "POST";
+const char fixture_path[] = "/ingest/v1/events";
+const char fixture_timestamp[] = "1767225600";
+
+size_t fixture_next(size_t *turn)
+{
+    *turn = (*turn + 1) % FIXTURE_MESSAGES;
+    return *turn;
+}
+
+static void add_bytes(fixture *made, const void *bytes, size_t n)
+{
+    memcpy(made->canonical + made->canonical_n, bytes, n);
+    made->canonical_n += n;
+}
+
+static void make_canonical(fixture *made)
+{
+    add_bytes(made, fixture_method, strlen(fixture_method));
+    add_bytes(made, "\n", 1);
+    add_bytes(made, fixture_path, strlen(fixture_path));
+    add_bytes(made, "\n", 1);
+    add_bytes(made, fixture_timestamp, strlen(fixture_timestamp));
+    add_bytes(made, "\n", 1);
+    add_bytes(made, made->data, FIXTURE_BODY);
+}
+
+/* Deterministic signatures are mbedTLS's with either backend, so each build verifies the same numbers. */
+static bool make_signatures(fixture *made)
+{
+    tenon_key *key;
+    tenon_status status = tenon_software_key_import(&key, made->scalar, sizeof made->scalar,
+                                                    TENON_KEY_SIGNS_DIGESTS | TENON_KEY_DETERMINISTIC);
+    if (status == TENON_OK)
+        status = tenon_key_public_key(key, &made->key);
+    for (size_t i = 0; status == TENON_OK && i < FIXTURE_MESSAGES; i++) {
+        status = tenon_sha256(&made->digests[i], made->data, i);
+        if (status == TENON_OK)
+            status = tenon_key_sign_digest(key, &made->signatures[i], &made->digests[i]);
+    }
+    tenon_key_free(&key);
+    return status == TENON_OK;
+}
+
+bool fixture_make(fixture *made)
+{
+    memset(made, 0, sizeof *made);
+    for (size_t i = 0; i < sizeof made->data; i++)
+        made->data[i] = (uint8_t)(i * 167 + 13);
+    memcpy(made->scalar, made->data, sizeof made->scalar);
+    make_canonical(made);
+    return make_signatures(made);
+}

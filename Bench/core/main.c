@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "side.h"
+
+/* Tenon first: the ratios are its own to the others. */
+static const side *const sides[] = {&side_tenon, &side_mbedtls, &side_openssl};
+
+enum { SIDES = sizeof sides / sizeof *sides, EXIT_USAGE = 2 };
+
+static const char usage[] = "usage: bench [--rounds N] [--smoke] [--json FILE] [LINE...]   a LINE may be a pattern\n"
+                            "       bench list                                            names the lines\n"
+                            "       bench count LINE SIDE N                               for an instruction counter\n";
+
+#ifdef __OPTIMIZE__
+static const bool optimised = true;
+#else
+static const bool optimised = false;
+#endif
+
+static const side_line *find_line(const side *of, const char *name)
+{
+    for (size_t i = 0; i < of->lines_n; i++)
+        if (strcmp(of->lines[i].name, name) == 0)
+            return &of->lines[i];
+    return NULL;
+}
+
+static void open_sides(void *opened[SIDES])
+{
+    static fixture made;
+    if (!fixture_make(&made))
+        bench_fail("fixture", "tenon");
+    for (size_t i = 0; i < SIDES; i++) {
+        opened[i] = sides[i]->open == NULL ? NULL : sides[i]->open(&made);
+        if (sides[i]->open != NULL && opened[i] == NULL)
+            bench_fail("open", sides[i]->name);
+    }
+}
+
+static void close_sides(void *opened[SIDES])
+{
+    for (size_t i = 0; i < SIDES; i++)
+        if (opened[i] != NULL)
+            sides[i]->close(opened[i]);
+}
+
+static bool is_wanted(const char *name, char *const *patterns, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (fnmatch(patterns[i], name, 0) == 0)
+            return true;
+    return n == 0;
+}
+
+static bool run_line(const bench_options *options, const char *name, void *const opened[SIDES])
+{
+    bench_contender contenders[SIDES];
+    size_t n = 0;
+    for (size_t i = 0; i < SIDES; i++) {
+        const side_line *line = find_line(sides[i], name);
+        if (line != NULL)
+            contenders[n++] = (bench_contender){sides[i]->name, line->function, opened[i]};
+    }
+    bench_run(options, name, contenders, n);
+    return true;
+}
+
+static int run(const bench_options *options, char *const *patterns, size_t n)
+{
+    void *opened[SIDES];
+    bool any = false;
+    open_sides(opened);
+    bench_report_machine(options);
+    for (size_t i = 1; i < SIDES; i++)
+        bench_report_peer(options, sides[i]->name, opened[i] == NULL ? NULL : sides[i]->version());
+    if (!options->smoke)
+        bench_report_heading();
+    for (size_t i = 0; i < side_tenon.lines_n; i++)
+        if (is_wanted(side_tenon.lines[i].name, patterns, n))
+            any = run_line(options, side_tenon.lines[i].name, opened);
+    close_sides(opened);
+    if (!any)
+        fprintf(stderr, "bench: no such line; see: bench list\n");
+    return any ? EXIT_SUCCESS : EXIT_USAGE;
+}
+
+/* bench count LINE SIDE N. The first calls, which bind symbols and make tables, stay outside the count. */
+static int count(const char *name, const char *who, const char *times)
+{
+    void *opened[SIDES];
+    int code = EXIT_USAGE;
+    open_sides(opened);
+    for (size_t i = 0; i < SIDES; i++) {
+        const side_line *line = strcmp(sides[i]->name, who) == 0 ? find_line(sides[i], name) : NULL;
+        if (line == NULL)
+            continue;
+        for (size_t turn = 0; turn < FIXTURE_MESSAGES; turn++)
+            if (!line->function(opened[i]))
+                bench_fail(name, who);
+        bench_counted(line->function, opened[i], strtoull(times, NULL, 10));
+        code = EXIT_SUCCESS;
+    }
+    close_sides(opened);
+    if (code != EXIT_SUCCESS)
+        fprintf(stderr, "bench: %s has no line %s\n", who, name);
+    return code;
+}
+
+static int list(void)
+{
+    for (size_t i = 0; i < side_tenon.lines_n; i++) {
+        printf("%s:", side_tenon.lines[i].name);
+        for (size_t j = 0; j < SIDES; j++)
+            if (find_line(sides[j], side_tenon.lines[i].name) != NULL)
+                printf(" %s", sides[j]->name);
+        putchar('\n');
+    }
+    return EXIT_SUCCESS;
+}
+
+/* Reads the options from the front; *first is the first word behind them. */
+static bool read_options(bench_options *options, int argc, char **argv, int *first)
+{
+    int i = 1;
+    for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
+        bool has_value = i + 1 < argc;
+        if (strcmp(argv[i], "--smoke") == 0)
+            options->smoke = true;
+        else if (strcmp(argv[i], "--rounds") == 0 && has_value)
+            options->rounds = strtoul(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--json") == 0 && has_value)
+            options->json = fopen(argv[++i], "w");
+        else
+            return false;
+        if (options->rounds == 0 || (strcmp(argv[i - 1], "--json") == 0 && options->json == NULL))
+            return false;
+    }
+    *first = i;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    bench_options options = {.backend = tenon_backend_name(), .rounds = 50};
+    int first;
+    if (!optimised) {
+        fprintf(stderr, "bench: built without optimisation, its figures would say nothing; build with -O2\n");
+        return EXIT_USAGE;
+    }
+    if (argc == 2 && strcmp(argv[1], "list") == 0)
+        return list();
+    if (argc == 5 && strcmp(argv[1], "count") == 0)
+        return count(argv[2], argv[3], argv[4]);
+    if (!read_options(&options, argc, argv, &first)) {
+        fputs(usage, stderr);
+        return EXIT_USAGE;
+    }
+    int code = run(&options, argv + first, (size_t)(argc - first));
+    if (options.json != NULL && fclose(options.json) != 0)
+        bench_fail("json", "writing");
+    return code;
+}

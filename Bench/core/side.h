@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BENCH_SIDE_H
+#define BENCH_SIDE_H
+
+#include "bench.h"
+#include "tenon/tenon.h"
+
+enum { FIXTURE_MESSAGES = 8, FIXTURE_DATA = 16384, FIXTURE_BODY = 256, FIXTURE_CANONICAL = 512 };
+
+/* What all sides work on, the same in each run and each build. */
+typedef struct {
+    uint8_t scalar[TENON_SCALAR_SIZE];
+    tenon_public_key key;
+    /* Taken in turn: the cost of a verification depends on its numbers. */
+    tenon_digest digests[FIXTURE_MESSAGES];
+    tenon_signature signatures[FIXTURE_MESSAGES];
+    uint8_t data[FIXTURE_DATA];
+    /* METHOD \n path \n timestamp \n body: what tenon_request_begin and tenon_request_update hash. */
+    uint8_t canonical[FIXTURE_CANONICAL];
+    size_t canonical_n;
+} fixture;
+
+extern const char fixture_method[], fixture_path[], fixture_timestamp[];
+
+/* False when the core refuses to make it. */
+bool fixture_make(fixture *made);
+
+/* The next of the messages. */
+size_t fixture_next(size_t *turn);
+
+typedef struct {
+    const char *name;
+    bench_function function; /* its context is what open gave */
+} side_line;
+
+/* Tenon or a peer. Each lives in a file of its own; a peer that is not built in has no open, and no lines. */
+typedef struct {
+    const char *name;
+    const char *(*version)(void);
+    void *(*open)(const fixture *made); /* makes all that may be kept; NULL when it fails */
+    void (*close)(void *side);
+    const side_line *lines;
+    size_t lines_n;
+} side;
+
+extern const side side_tenon, side_mbedtls, side_openssl;
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <stdlib.h>
+
+#include "side.h"
+
+/* OpenSSL by EVP, with every context kept. Signatures are DER, as EVP has no other form. */
+typedef struct {
+    const fixture *fixture;
+    EVP_PKEY *key;
+    EVP_PKEY_CTX *signing, *verifying, *generating;
+    EVP_MD *sha256;
+    EVP_MD_CTX *hashing;
+    uint8_t der[FIXTURE_MESSAGES][TENON_SIGNATURE_DER_MAX];
+    size_t der_n[FIXTURE_MESSAGES];
+    size_t turn;
+} openssl_side;
+
+static const char *version(void)
+{
+    return OpenSSL_version(OPENSSL_VERSION_STRING);
+}
+
+static void openssl_close(void *context)
+{
+    openssl_side *self = context;
+    EVP_PKEY_CTX_free(self->generating);
+    EVP_PKEY_CTX_free(self->verifying);
+    EVP_PKEY_CTX_free(self->signing);
+    EVP_PKEY_free(self->key);
+    EVP_MD_CTX_free(self->hashing);
+    EVP_MD_free(self->sha256);
+    free(self);
+}
+
+/* OpenSSL's parameters take integers in the machine's order of bytes. */
+static void reverse(uint8_t *out, const uint8_t *in, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = in[n - 1 - i];
+}
+
+static EVP_PKEY *load_key(const fixture *made)
+{
+    char group[] = "prime256v1";
+    uint8_t scalar[TENON_SCALAR_SIZE], point[TENON_POINT_SIZE];
+    size_t n;
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *loading = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
+    reverse(scalar, made->scalar, sizeof scalar);
+    if (tenon_public_key_encode_point(point, sizeof point, &n, &made->key) != TENON_OK)
+        return NULL;
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, group, 0),
+        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, point, n),
+        OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_PRIV_KEY, scalar, sizeof scalar),
+        OSSL_PARAM_construct_end(),
+    };
+    if (EVP_PKEY_fromdata_init(loading) == 1)
+        EVP_PKEY_fromdata(loading, &key, EVP_PKEY_KEYPAIR, parameters);
+    EVP_PKEY_CTX_free(loading);
+    return key;
+}
+
+static bool make_contexts(openssl_side *self)
+{
+    self->signing = EVP_PKEY_CTX_new_from_pkey(NULL, self->key, NULL);
+    self->verifying = EVP_PKEY_CTX_new_from_pkey(NULL, self->key, NULL);
+    self->generating = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
+    self->sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+    self->hashing = EVP_MD_CTX_new();
+    return self->sha256 != NULL && self->hashing != NULL && EVP_PKEY_sign_init(self->signing) == 1 &&
+           EVP_PKEY_CTX_set_signature_md(self->signing, self->sha256) == 1 &&
+           EVP_PKEY_verify_init(self->verifying) == 1 &&
+           EVP_PKEY_CTX_set_signature_md(self->verifying, self->sha256) == 1 &&
+           EVP_PKEY_keygen_init(self->generating) == 1 &&
+           EVP_PKEY_CTX_set_group_name(self->generating, "prime256v1") == 1;
+}
+
+static void *openssl_open(const fixture *made)
+{
+    openssl_side *self = calloc(1, sizeof *self);
+    if (self == NULL)
+        return NULL;
+    self->fixture = made;
+    self->key = load_key(made);
+    bool ready = self->key != NULL && make_contexts(self);
+    for (size_t i = 0; ready && i < FIXTURE_MESSAGES; i++)
+        ready = tenon_signature_encode_der(self->der[i], sizeof self->der[i], &self->der_n[i], &made->signatures[i]) ==
+                TENON_OK;
+    if (ready)
+        return self;
+    openssl_close(self);
+    return NULL;
+}
+
+static bool hash(const openssl_side *self, size_t n)
+{
+    uint8_t digest[TENON_DIGEST_SIZE];
+    return EVP_DigestInit_ex2(self->hashing, self->sha256, NULL) == 1 &&
+           EVP_DigestUpdate(self->hashing, self->fixture->data, n) == 1 &&
+           EVP_DigestFinal_ex(self->hashing, digest, NULL) == 1;
+}
+
+static bool sha256_64(void *context)
+{
+    return hash(context, 64);
+}
+
+static bool sha256_1k(void *context)
+{
+    return hash(context, 1024);
+}
+
+static bool sha256_16k(void *context)
+{
+    return hash(context, 16384);
+}
+
+static bool sign(void *context)
+{
+    openssl_side *self = context;
+    const tenon_digest *digest = &self->fixture->digests[fixture_next(&self->turn)];
+    uint8_t der[TENON_SIGNATURE_DER_MAX];
+    size_t n = sizeof der;
+    return EVP_PKEY_sign(self->signing, der, &n, digest->bytes, sizeof digest->bytes) == 1;
+}
+
+static bool verify(void *context)
+{
+    openssl_side *self = context;
+    size_t i = fixture_next(&self->turn);
+    const tenon_digest *digest = &self->fixture->digests[i];
+    return EVP_PKEY_verify(self->verifying, self->der[i], self->der_n[i], digest->bytes, sizeof digest->bytes) == 1;
+}
+
+static bool generate(void *context)
+{
+    const openssl_side *self = context;
+    EVP_PKEY *key = NULL;
+    bool made = EVP_PKEY_generate(self->generating, &key) == 1;
+    EVP_PKEY_free(key);
+    return made;
+}
+
+/* EVP has one way to verify: it stands beside the one-shot and the prepared verification alike. */
+static const side_line lines[] = {
+    {"sha256-64", sha256_64}, {"sha256-1k", sha256_1k}, {"sha256-16k", sha256_16k},  {"sign", sign},
+    {"verify", verify},       {"generate", generate},   {"verify-prepared", verify},
+};
+
+const side side_openssl = {
+    .name = "openssl",
+    .version = version,
+    .open = openssl_open,
+    .close = openssl_close,
+    .lines = lines,
+    .lines_n = sizeof lines / sizeof *lines,
+};

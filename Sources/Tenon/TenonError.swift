@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What every throwing function of Tenon throws.
+///
+/// Switch on ``code``, or on its ``Code/category``, which says what a caller does about it; read ``message`` to people.
+/// Two errors are equal when their codes are.
+public struct TenonError: Error, Sendable {
+    /// What went wrong.
+    public let code: Code
+    /// One sentence for a person: the cause, and the mend where there is one. It never holds what was read or signed.
+    public let message: String
+    /// The status of the HTTP answer that this comes from.
+    public let httpStatus: Int?
+    /// The code that the service gave, as it wrote it.
+    public let serverCode: String?
+    /// How long to wait before another try.
+    public let retryAfter: Duration?
+
+    public init(
+        _ code: Code, message: String, httpStatus: Int? = nil, serverCode: String? = nil, retryAfter: Duration? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.httpStatus = httpStatus
+        self.serverCode = serverCode
+        self.retryAfter = retryAfter
+    }
+
+    /// The TPM's layer (bits 16-19) and response code (bits 0-15), when the TPM is the cause.
+    public var tpmCode: UInt32? { code.tpmCode }
+}
+
+extension TenonError: Hashable {
+    public static func == (left: TenonError, right: TenonError) -> Bool { left.code == right.code }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENON_TPM_TPM_H
+#define TENON_TPM_TPM_H
+
+/*
+ * libtenon-tpm: signing keys that are born in a TPM 2.0 and never leave it. What tenon/tenon.h says of arguments,
+ * outputs, handles, results and secrets holds here. It opens no file but the TPM's device node.
+ *
+ * A tenon_tpm sends one command at a time, in the order in which threads ask. It waits for a busy TPM, opens its
+ * transport again once after the transport failed, and belongs to the process that opened it: in the child of a fork
+ * each function but the free functions answers TENON_ERROR_FORKED and sends nothing.
+ *
+ * No function deletes a key because of what a TPM said. A key is *gone* (category TENON_CATEGORY_GONE) only when the
+ * seed witness kept with it differs from the TPM's, and the TPM refused it under each parent that it may have, twice,
+ * two seconds apart, over a freshly opened transport.
+ */
+
+#include "tenon/api.h"
+#include "tenon/key.h"
+#include "tenon/status.h"
+#include "tenon/types.h"
+
+TENON_BEGIN
+
+enum {
+    TENON_TPM_AUTH_MAX = 32,     /* an auth value */
+    TENON_TPM_NAME_SIZE = 34,    /* 000b and SHA-256 */
+    TENON_TPM_KEY_MAX = 2048,    /* an exported key */
+    TENON_TPM_BUFFER_SIZE = 4096 /* a command or an answer */
+};
+
+TENON_API size_t tenon_tpm_auth_max(void);
+TENON_API size_t tenon_tpm_name_size(void);
+TENON_API size_t tenon_tpm_key_max(void);
+TENON_API size_t tenon_tpm_buffer_size(void);
+
+/* A TPM that is open. */
+typedef struct tenon_tpm tenon_tpm;
+
+/* How a command is authorised. */
+enum {
+    TENON_TPM_SESSION_PASSWORD = 0, /* the node's permissions are the protection */
+    TENON_TPM_SESSION_SALTED = 1,   /* HMAC, salted to the parent: without an auth value no defence against an
+                                       active interposer */
+    TENON_TPM_SESSION_ENCRYPTED = 2 /* salted, and the first parameter encrypted where the command allows */
+};
+
+/* How a TPM is opened. All zeros but size is the default. Auth values are copied, and wiped with the handle. */
+typedef struct {
+    size_t size;               /* sizeof(tenon_tpm_options) */
+    uint32_t allow_simulator;  /* 1: swtpm: and mssim: are accepted */
+    uint32_t session;          /* TENON_TPM_SESSION_* for signatures of keys without an auth value */
+    uint32_t deadline_ms;      /* how long a busy TPM is waited for; 0: 2000 */
+    const uint8_t *owner_auth; /* of the owner hierarchy; NULL: empty */
+    size_t owner_auth_n;
+    const uint8_t *endorsement_auth; /* of the endorsement hierarchy; NULL: empty */
+    size_t endorsement_auth_n;
+} tenon_tpm_options;
+
+/*
+ * Opens by name: "device:/dev/tpmrm0", "tabrmd:" with what tpm2-abrmd's TCTI takes; with allow_simulator also "swtpm:"
+ * and "mssim:". Any other name is TENON_ERROR_TCTI: a TCTI name can be code. No command is sent. options may be NULL.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_open(tenon_tpm **out, const char *TENON_COUNTED(name_n) name,
+                                                     size_t name_n, const tenon_tpm_options *options);
+
+/*
+ * The same over functions of the caller: for tests, for other hardware, for a TPM behind a wire.
+ *
+ * exchange   sends one command and gives one answer of at most answer_size bytes; called by one thread at a time
+ * reopen     starts over after an exchange failed, as by a fresh connection; may be NULL: then it is not started over
+ * close      gives the context back; may be NULL
+ *
+ * The table is copied. On failure close is not called.
+ */
+typedef struct {
+    size_t size;
+    void *context;
+    tenon_status (*exchange)(void *context, uint8_t *answer, size_t answer_size, size_t *answer_length,
+                             const uint8_t *command, size_t command_length);
+    tenon_status (*reopen)(void *context);
+    void (*close)(void *context);
+} tenon_tpm_transport;
+
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_open_transport(tenon_tpm **out, const tenon_tpm_transport *transport,
+                                                               const tenon_tpm_options *options);
+
+/* Flushes what is loaded and closes. Keys of the TPM stay valid handles and answer TENON_ERROR_TPM_CLOSED. */
+TENON_API void tenon_tpm_free(tenon_tpm **tpm);
+
+/* What a TPM says of itself. */
+typedef struct {
+    char maker[5];           /* four characters and a NUL, as "IFX" */
+    char model[17];          /* vendor string, NUL-terminated */
+    uint32_t firmware[2];    /* TPM_PT_FIRMWARE_VERSION_1 and _2 */
+    uint32_t revision;       /* of the specification: 159 is 1.59 */
+    uint32_t owner_auth_set; /* 0 or 1, as are the next */
+    uint32_t endorsement_auth_set;
+    uint32_t lockout_auth_set; /* 0: whoever may open the node may clear the TPM */
+    uint32_t clear_disabled;
+    uint32_t in_lockout;
+    uint32_t storage_enabled; /* the owner hierarchy */
+    uint32_t endorsement_enabled;
+    uint32_t lockout_counter;  /* failed tries that count */
+    uint32_t lockout_max;      /* at which it locks */
+    uint32_t lockout_interval; /* seconds until one try is forgiven */
+    uint32_t lockout_recovery; /* seconds until the lockout auth may be tried again */
+    uint32_t ek_certificates;  /* bits: 0 RSA-2048 L-1, 1 P-256 L-2, 2 RSA-2048 H-1, 3 P-256 H-2, 4 P-384 H-3 */
+} tenon_tpm_info;
+
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_read_info(tenon_tpm *tpm, tenon_tpm_info *out);
+
+/* A signing key of a TPM. It keeps its TPM open until both are freed. */
+typedef struct tenon_tpm_key tenon_tpm_key;
+
+/*
+ * Makes a key: P-256, attributes 00040472 (sign, noDA, userWithAuth, sensitiveDataOrigin, fixedParent, fixedTPM),
+ * scheme NULL, under the ECC storage key at 0x81000001 if its template fits, else under the transient H-2 primary.
+ *
+ * auth: NULL for an empty auth value, or up to 32 bytes. With one, the key is made in a salted and encrypted session
+ * and used through salted HMAC sessions only: the value never crosses the bus. Zero bytes at its end are not part of
+ * it.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_create(tenon_tpm *tpm, tenon_tpm_key **out,
+                                                           const uint8_t *TENON_COUNTED(auth_n) auth, size_t auth_n);
+
+/*
+ * Loads a key that tenon_tpm_key_export gave. Its attributes must be the ones above, its parent is searched by Name
+ * among the places where it may be, and an exported persistent handle is used only while its Name is the key's.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_load(tenon_tpm *tpm, tenon_tpm_key **out,
+                                                         const char *TENON_COUNTED(pem_n) pem, size_t pem_n,
+                                                         const uint8_t *TENON_COUNTED(auth_n) auth, size_t auth_n);
+
+/*
+ * Loads a TSS2 PRIVATE KEY of another tool: P-256, sign set, restricted clear, scheme NULL or ECDSA with SHA-256. It
+ * signs, tenon_tpm_key_is_foreign says 1, and without a witness it is never called gone.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_import(tenon_tpm *tpm, tenon_tpm_key **out,
+                                                           const char *TENON_COUNTED(pem_n) pem, size_t pem_n,
+                                                           const uint8_t *TENON_COUNTED(auth_n) auth, size_t auth_n);
+
+/*
+ * The key as a TSS2 PEM file that tpm2-openssl and others read too: five fields, and before them, as text, what Tenon
+ * needs to find it again (parent, witness, handle). It is useless without this TPM, and holds no auth value.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_export(const tenon_tpm_key *key, char *TENON_COUNTED(n) out,
+                                                           size_t n, size_t *written);
+
+/* Flushes and frees. The persistent copy, if there is one, stays. */
+TENON_API void tenon_tpm_key_free(tenon_tpm_key **key);
+
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_public_key(const tenon_tpm_key *key, tenon_public_key *out);
+TENON_API int32_t tenon_tpm_key_is_foreign(const tenon_tpm_key *key);
+
+/* The Names that the key is known by: its own, its parent's, and the seed witness; 34 bytes each, or 0 if unknown. */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_name(const tenon_tpm_key *key, uint8_t *TENON_COUNTED(n) out,
+                                                         size_t n, size_t *written);
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_parent_name(const tenon_tpm_key *key, uint8_t *TENON_COUNTED(n) out,
+                                                                size_t n, size_t *written);
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_witness(const tenon_tpm_key *key, uint8_t *TENON_COUNTED(n) out,
+                                                            size_t n, size_t *written);
+
+/*
+ * The key as a tenon_key (tenon/key.h), which says that it is hardware. One TPM command a signature while it is loaded.
+ *
+ * flags: TENON_KEY_SIGNS_DIGESTS; TENON_TPM_KEY_LOW_S: s is at most n/2; TENON_TPM_KEY_VERIFIED: each signature is
+ * verified with the public key before it is given out. The tpm_key may be freed before the key.
+ */
+enum { TENON_TPM_KEY_LOW_S = 0x100, TENON_TPM_KEY_VERIFIED = 0x200 };
+
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_open(tenon_tpm_key *tpm_key, tenon_key **out, uint32_t flags);
+
+/*
+ * Keeps a copy of the key in the TPM at the first free handle from 0x81080000, so that a fresh process needs no Load.
+ * It is a cache: the exported key stays the truth. Needs the owner's auth. *handle may be NULL.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_persist(tenon_tpm_key *key, uint32_t *handle);
+
+/* Takes the copy away again, if its Name is the key's. */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_evict(tenon_tpm_key *key);
+
+/* The persistent handles of the TPM, ascending; out takes n of them. */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_handles(tenon_tpm *tpm, uint32_t *TENON_COUNTED(n) out, size_t n,
+                                                        size_t *written);
+
+TENON_END
+
+#endif
