@@ -42,13 +42,18 @@ OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
 SHARED := $(BUILD)/libtenon.so.$(SOVERSION)
 STATIC := $(BUILD)/libtenon.a
 
+TPM_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard CSources/tpm/*.c))
+TPM_SHARED := $(BUILD)/libtenon-tpm.so.$(SOVERSION)
+TPM_STATIC := $(BUILD)/libtenon-tpm.a
+TPM_LIBS := -ltss2-tctildr -lpthread
+
 .DEFAULT_GOAL := lib
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-## lib              libtenon.so, libtenon.a and tenon.pc (default)
+## lib              libtenon and libtenon-tpm: .so, .a and .pc (default)
 .PHONY: lib
-lib: $(SHARED) $(STATIC) $(BUILD)/tenon.pc
+lib: $(SHARED) $(STATIC) $(BUILD)/tenon.pc $(TPM_SHARED) $(TPM_STATIC) $(BUILD)/tenon-tpm.pc
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -63,21 +68,35 @@ $(STATIC): $(OBJECTS)
 	rm -f $@
 	$(AR) rcs $@ $(OBJECTS)
 
-$(BUILD)/tenon.pc: CSources/tenon.pc.in CSources/base/version.c Makefile
+# Public symbols come from libtenon.so, which stands first; what else is needed are hidden copies out of libtenon.a.
+$(TPM_SHARED): $(TPM_OBJECTS) $(SHARED) $(STATIC) CSources/tenon-tpm.map
+	$(CC) -shared $(TENON_LDFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-Wl,--no-undefined) -Wl,-soname,$(@F) \
+	    -Wl,--version-script=CSources/tenon-tpm.map $(TPM_OBJECTS) $(SHARED) $(STATIC) $(LIBS) $(TPM_LIBS) -o $@
+	ln -sf $(@F) $(BUILD)/libtenon-tpm.so
+
+$(TPM_STATIC): $(TPM_OBJECTS)
+	rm -f $@
+	$(AR) rcs $@ $(TPM_OBJECTS)
+
+PC = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' -e 's|@TPM_LIBS@|$(TPM_LIBS)|'
+
+$(BUILD)/%.pc: CSources/%.pc.in CSources/base/version.c Makefile
 	@mkdir -p $(@D)
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' $< > $@
+	$(PC) $< > $@
 
 ## install          to PREFIX, below DESTDIR
 .PHONY: install
 install: lib
-	install -d $(DESTDIR)$(PREFIX)/include/tenon $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	install -d $(DESTDIR)$(PREFIX)/include/tenon/tpm $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	install -m 644 include/tenon/*.h $(DESTDIR)$(PREFIX)/include/tenon
-	install -m 755 $(SHARED) $(DESTDIR)$(PREFIX)/lib/libtenon.so.$(VERSION)
-	ln -sf libtenon.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libtenon.so.$(SOVERSION)
-	ln -sf libtenon.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libtenon.so
-	install -m 644 $(STATIC) $(DESTDIR)$(PREFIX)/lib
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' CSources/tenon.pc.in \
-	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/tenon.pc
+	install -m 644 include/tenon/tpm/*.h $(DESTDIR)$(PREFIX)/include/tenon/tpm
+	install -m 644 $(STATIC) $(TPM_STATIC) $(DESTDIR)$(PREFIX)/lib
+	for name in tenon tenon-tpm; do \
+	    install -m 755 $(BUILD)/lib$$name.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/lib$$name.so.$(VERSION) && \
+	    ln -sf lib$$name.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/lib$$name.so.$(SOVERSION) && \
+	    ln -sf lib$$name.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/lib$$name.so && \
+	    $(PC) CSources/$$name.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$name.pc || exit 1; \
+	done
 
 ## test             everything a change must pass; installs the packages that it needs
 .PHONY: test
@@ -94,15 +113,15 @@ deps:
 	@sh Tests/Scripts/deps.sh
 
 ## check            the C tests of one build (CRYPTO=, SANITIZE=)
-TEST_CFLAGS = -ITests/C
 TEST_WRAPS := -Wl,--wrap=calloc,--wrap=getrandom
 TESTS := $(BUILD)/core_tests
-TEST_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,Tests/C/test_main.c $(wildcard Tests/C/*_test.c))
+SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(filter-out %_test.c,$(wildcard Tests/Support/*.c)))
+TEST_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,Tests/C/test_main.c $(wildcard Tests/C/*_test.c)) $(SUPPORT)
 
-$(BUILD)/Tests/C/%.o: TENON_CFLAGS += $(TEST_CFLAGS)
+$(BUILD)/Tests/%.o: TENON_CFLAGS += -ITests/C -ITests/Support
 
-$(TESTS): $(TEST_OBJECTS) $(STATIC)
-	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $(TEST_WRAPS) $^ $(LIBS) -lpthread -o $@
+$(TESTS): $(TEST_OBJECTS) $(TPM_STATIC) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $(TEST_WRAPS) $^ $(LIBS) $(TPM_LIBS) -o $@
 
 .PHONY: check
 check: $(TESTS)

@@ -43,7 +43,6 @@ static words words_of_code(tenon_status status)
         WORDS(TENON_ERROR_SIMULATOR, "This is a simulator's name; allow simulators if that is meant.");
         WORDS(TENON_ERROR_AUTH_VALUE, "An auth value has more than 32 bytes.");
         WORDS(TENON_ERROR_FORKED, "Another process opened this TPM; open it again in this one.");
-        WORDS(TENON_ERROR_TPM_CLOSED, "The TPM of this key was closed; open it and load the key again.");
         WORDS(TENON_ERROR_NOT_PERSISTENT, "The key has no persistent handle.");
         WORDS(TENON_ERROR_BASE64_LENGTH, "The text has a length that no base64 has.");
         WORDS(TENON_ERROR_BASE64_ALPHABET, "The text holds a character that is not of this base64 alphabet.");

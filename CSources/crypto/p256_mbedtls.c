@@ -291,4 +291,29 @@ tenon_status tenoni_signer_sign(const tenoni_signer *signer, tenon_signature *ou
     return result(error);
 }
 
+tenon_status tenoni_p256_agree(uint8_t *x, const uint8_t *scalar, const tenon_public_key *key)
+{
+    mbedtls_ecp_group group;
+    mbedtls_ecp_point point, shared;
+    mbedtls_mpi number;
+    mbedtls_ecp_group_init(&group);
+    mbedtls_ecp_point_init(&point);
+    mbedtls_ecp_point_init(&shared);
+    mbedtls_mpi_init(&number);
+    int error = mbedtls_ecp_group_load(&group, MBEDTLS_ECP_DP_SECP256R1);
+    error = error != 0 ? error : read_point(&point, key);
+    tenon_status status = error == 0 ? check_point(&group, &point) : result(error);
+    if (status == TENON_OK) {
+        error = mbedtls_mpi_read_binary(&number, scalar, TENON_SCALAR_SIZE);
+        error = error != 0 ? error : mbedtls_ecp_mul(&group, &shared, &number, &point, tenoni_group_random, NULL);
+        error = error != 0 ? error : mbedtls_mpi_write_binary(&shared.X, x, TENON_SCALAR_SIZE);
+        status = result(error);
+    }
+    mbedtls_mpi_free(&number);
+    mbedtls_ecp_point_free(&shared);
+    mbedtls_ecp_point_free(&point);
+    mbedtls_ecp_group_free(&group);
+    return status;
+}
+
 #endif

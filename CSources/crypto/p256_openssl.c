@@ -206,4 +206,29 @@ tenon_status tenoni_signer_sign(const tenoni_signer *signer, tenon_signature *ou
     return written ? TENON_OK : failure(TENON_ERROR_CRYPTO);
 }
 
+static tenon_status agree(uint8_t *x, EC_KEY *own, const EC_KEY *other, const uint8_t *scalar)
+{
+    BIGNUM *number = BN_secure_new();
+    tenon_status status = TENON_OK;
+    if (number == NULL || BN_bin2bn(scalar, TENON_SCALAR_SIZE, number) == NULL)
+        status = failure(TENON_ERROR_MEMORY);
+    else if (EC_KEY_set_private_key(own, number) != 1 ||
+             ECDH_compute_key(x, TENON_SCALAR_SIZE, EC_KEY_get0_public_key(other), own, NULL) != TENON_SCALAR_SIZE)
+        status = failure(TENON_ERROR_CRYPTO);
+    BN_clear_free(number);
+    return status;
+}
+
+tenon_status tenoni_p256_agree(uint8_t *x, const uint8_t *scalar, const tenon_public_key *key)
+{
+    EC_KEY *own = new_key();
+    EC_KEY *other = new_key();
+    tenon_status status = own == NULL || other == NULL ? failure(TENON_ERROR_MEMORY) : set_point(other, key);
+    if (status == TENON_OK)
+        status = agree(x, own, other, scalar);
+    EC_KEY_free(other);
+    EC_KEY_free(own);
+    return status;
+}
+
 #endif

@@ -39,6 +39,12 @@ tenon_status tenoni_signer_new(tenoni_signer **out, tenon_public_key *public_key
 tenon_status tenoni_signer_sign(const tenoni_signer *signer, tenon_signature *out, const tenon_digest *digest);
 void tenoni_signer_free(tenoni_signer *signer);
 
+/*
+ * ECDH: x, 32 bytes with its leading zeros, of the point times the scalar; TENON_ERROR_POINT_OFF_CURVE before anything
+ * is computed with the scalar.
+ */
+tenon_status tenoni_p256_agree(uint8_t *x, const uint8_t *scalar, const tenon_public_key *key);
+
 /* RFC 6979 signing is mbedTLS's in both builds: OpenSSL 3.0 has none. */
 tenon_status tenoni_sign_deterministic(tenon_signature *out, const uint8_t *scalar, const tenon_digest *digest);
 

@@ -18,6 +18,9 @@ need binutils command -v readelf
 need pkg-config command -v pkg-config
 need libmbedtls-dev test -e /usr/include/mbedtls/ecp.h
 need libssl-dev test -e /usr/include/openssl/ec.h
+need libtss2-dev test -e /usr/include/tss2/tss2_tctildr.h
+need swtpm command -v swtpm
+need swtpm-tools command -v swtpm_setup
 need python3 command -v python3
 need rustc command -v rustc
 need valgrind test -e /usr/include/valgrind/memcheck.h

@@ -51,8 +51,7 @@ enum {
     TENON_ERROR_SIMULATOR = 0x01000013,      /* a simulator's name without allow_simulator */
     TENON_ERROR_AUTH_VALUE = 0x01000014,     /* an auth value of more than 32 bytes */
     TENON_ERROR_FORKED = 0x01000015,         /* a TPM that another process opened: open it again in this one */
-    TENON_ERROR_TPM_CLOSED = 0x01000016,     /* a key whose TPM was freed */
-    TENON_ERROR_NOT_PERSISTENT = 0x01000017, /* a key without a persistent handle */
+    TENON_ERROR_NOT_PERSISTENT = 0x01000016, /* a key without a persistent handle */
 
     TENON_ERROR_BASE64_LENGTH = 0x02000001,     /* a length that no encoding has */
     TENON_ERROR_BASE64_ALPHABET = 0x02000002,   /* a character of no or the other alphabet, white space included */

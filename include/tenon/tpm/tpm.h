@@ -85,7 +85,7 @@ typedef struct {
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_open_transport(tenon_tpm **out, const tenon_tpm_transport *transport,
                                                                const tenon_tpm_options *options);
 
-/* Flushes what is loaded and closes. Keys of the TPM stay valid handles and answer TENON_ERROR_TPM_CLOSED. */
+/* Gives the TPM back. It is closed when the last of its keys is freed, too. */
 TENON_API void tenon_tpm_free(tenon_tpm **tpm);
 
 /* What a TPM says of itself. */
@@ -110,7 +110,7 @@ typedef struct {
 
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_read_info(tenon_tpm *tpm, tenon_tpm_info *out);
 
-/* A signing key of a TPM. It keeps its TPM open until both are freed. */
+/* A signing key of a TPM. It keeps its TPM open. */
 typedef struct tenon_tpm_key tenon_tpm_key;
 
 /*
@@ -170,6 +170,12 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_witness(const tenon_tpm_key 
 enum { TENON_TPM_KEY_LOW_S = 0x100, TENON_TPM_KEY_VERIFIED = 0x200 };
 
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_open(tenon_tpm_key *tpm_key, tenon_key **out, uint32_t flags);
+
+/*
+ * Looks again whether what the key signs with is the key, as after a service refused a signature: a persistent handle
+ * may hold another key by now, and would sign with that. If so, it is not used any more. One command.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_check(tenon_tpm_key *key);
 
 /*
  * Keeps a copy of the key in the TPM at the first free handle from 0x81080000, so that a fresh process needs no Load.

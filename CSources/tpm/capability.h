@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENONI_CAPABILITY_H
+#define TENONI_CAPABILITY_H
+
+#include "tpm/channel.h"
+
+/* The handles of one kind (its first byte) from this one on, ascending, n at most; inside an operation. */
+tenon_status tenoni_handles(tenon_tpm *tpm, uint32_t first, uint32_t *out, size_t n, size_t *count);
+
+#endif

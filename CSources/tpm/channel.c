@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE /* nanosleep, clock_gettime */
+#include "tpm/channel.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "internal/secure.h"
+#include "internal/writer.h"
+
+enum { DEADLINE_MS = 2000, BACK_OFF_MAX_MS = 200 };
+
+tenon_status tenoni_auth_set(tenoni_auth *auth, const uint8_t *bytes, size_t n)
+{
+    memset(auth, 0, sizeof *auth);
+    if (bytes == NULL && n != 0)
+        return TENON_ERROR_NULL;
+    if (n > sizeof auth->bytes)
+        return TENON_ERROR_AUTH_VALUE;
+    if (n != 0)
+        memcpy(auth->bytes, bytes, n);
+    auth->n = n;
+    while (auth->n != 0 && auth->bytes[auth->n - 1] == 0)
+        auth->n--;
+    return TENON_OK;
+}
+
+static tenon_status set_options(tenon_tpm *tpm, const tenon_tpm_options *options)
+{
+    static const tenon_tpm_options none = {.size = sizeof none};
+    if (options == NULL)
+        options = &none;
+    if (options->size != sizeof *options || options->allow_simulator > 1 ||
+        options->session > TENON_TPM_SESSION_ENCRYPTED)
+        return TENON_ERROR_OPTIONS;
+    tpm->session = options->session;
+    tpm->deadline_ms = options->deadline_ms != 0 ? options->deadline_ms : DEADLINE_MS;
+    tenon_status status = tenoni_auth_set(&tpm->owner_auth, options->owner_auth, options->owner_auth_n);
+    if (status == TENON_OK)
+        status = tenoni_auth_set(&tpm->endorsement_auth, options->endorsement_auth, options->endorsement_auth_n);
+    return status;
+}
+
+static void release(tenon_tpm *tpm)
+{
+    tenoni_ticket_destroy(&tpm->ticket);
+    tenoni_wipe(tpm, sizeof *tpm);
+    free(tpm);
+}
+
+static tenon_status new_tpm(tenon_tpm **out, const tenon_tpm_options *options)
+{
+    tenon_tpm *tpm = calloc(1, sizeof *tpm);
+    if (tpm == NULL)
+        return TENON_ERROR_MEMORY;
+    if (!tenoni_ticket_init(&tpm->ticket)) {
+        free(tpm);
+        return TENON_ERROR_MEMORY;
+    }
+    tpm->process = getpid();
+    atomic_init(&tpm->references, 1);
+    tenon_status status = set_options(tpm, options);
+    if (status == TENON_OK)
+        *out = tpm;
+    else
+        release(tpm);
+    return status;
+}
+
+static bool begins_with(const char *name, size_t n, const char *head)
+{
+    return n >= strlen(head) && strncmp(name, head, strlen(head)) == 0;
+}
+
+static tenon_status open_by_name(tenon_tpm_transport *out, const char *name, size_t n, bool allow_simulator)
+{
+    static const char device[] = "device:";
+    if (begins_with(name, n, device))
+        return tenoni_device_open(out, name + strlen(device), n - strlen(device));
+    if (begins_with(name, n, "tabrmd:"))
+        return tenoni_tcti_open(out, name, n);
+    if (!begins_with(name, n, "swtpm:") && !begins_with(name, n, "mssim:"))
+        return TENON_ERROR_TCTI;
+    return allow_simulator ? tenoni_tcti_open(out, name, n) : TENON_ERROR_SIMULATOR;
+}
+
+tenon_status tenon_tpm_open(tenon_tpm **out, const char *name, size_t name_n, const tenon_tpm_options *options)
+{
+    tenon_tpm *tpm = NULL;
+    if (out == NULL)
+        return TENON_ERROR_NULL;
+    *out = NULL;
+    if (name == NULL)
+        return TENON_ERROR_NULL;
+    tenon_status status = new_tpm(&tpm, options);
+    if (status != TENON_OK)
+        return status;
+    status = open_by_name(&tpm->transport, name, name_n, options != NULL && options->allow_simulator != 0);
+    if (status == TENON_OK)
+        *out = tpm;
+    else
+        release(tpm);
+    return status;
+}
+
+tenon_status tenon_tpm_open_transport(tenon_tpm **out, const tenon_tpm_transport *transport,
+                                      const tenon_tpm_options *options)
+{
+    if (out == NULL)
+        return TENON_ERROR_NULL;
+    *out = NULL;
+    if (transport == NULL)
+        return TENON_ERROR_NULL;
+    if (transport->size != sizeof *transport || transport->exchange == NULL)
+        return TENON_ERROR_OPTIONS;
+    tenon_status status = new_tpm(out, options);
+    if (status == TENON_OK)
+        (*out)->transport = *transport;
+    return status;
+}
+
+void tenoni_tpm_keep(tenon_tpm *tpm)
+{
+    atomic_fetch_add(&tpm->references, 1);
+}
+
+/* In a fork's child the objects are the parent's, so nothing is flushed there. */
+static bool is_ours(const tenon_tpm *tpm)
+{
+    return tpm->process == getpid();
+}
+
+void tenon_tpm_free(tenon_tpm **tpm)
+{
+    if (tpm == NULL || *tpm == NULL)
+        return;
+    tenon_tpm *last = *tpm;
+    *tpm = NULL;
+    if (atomic_fetch_sub(&last->references, 1) != 1)
+        return;
+    if (is_ours(last))
+        tenoni_slots_flush(last, NULL);
+    if (last->transport.close != NULL)
+        last->transport.close(last->transport.context);
+    release(last);
+}
+
+/* Objects of a TPM that is only reached by another way now are still loaded there; others are gone, and that is fine.
+ */
+tenon_status tenoni_tpm_reopen(tenon_tpm *tpm)
+{
+    if (tpm->transport.reopen == NULL)
+        return TENON_ERROR_TPM_TRANSPORT;
+    tpm->epoch++;
+    tenon_status status = tpm->transport.reopen(tpm->transport.context);
+    if (status == TENON_OK)
+        tenoni_slots_flush(tpm, NULL);
+    return status;
+}
+
+tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *context)
+{
+    if (!is_ours(tpm))
+        return TENON_ERROR_FORKED;
+    tenoni_ticket_lock(&tpm->ticket);
+    /* A transient parent stays for one more operation: the signature after a load shall not wait for its flush. */
+    bool flush_parent = tpm->parent.handle != 0;
+    tenon_status status = operation(tpm, context);
+    if (status == TENON_ERROR_TPM_TRANSPORT) {
+        status = tenoni_tpm_reopen(tpm);
+        if (status == TENON_OK)
+            status = operation(tpm, context);
+    }
+    tpm->parent_template = NULL;
+    if (flush_parent)
+        tenoni_slot_flush(tpm, &tpm->parent);
+    tenoni_ticket_unlock(&tpm->ticket);
+    return status;
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+void tenoni_tpm_wait(uint32_t ms)
+{
+    struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    while (nanosleep(&left, &left) != 0)
+        continue;
+}
+
+/* Part 1, 18.2 and Part 3, 5.5: tag, size and code; a refusal is nothing more than that, and has no sessions. */
+static tenon_status read_header(tenoni_reader *answer, size_t length, uint16_t tag_sent, uint32_t *rc)
+{
+    enum { NO_SESSIONS = 0x8001, HEADER = 10 };
+    uint16_t tag;
+    uint32_t size;
+    if (!tenoni_read_u16(answer, &tag) || !tenoni_read_u32(answer, &size) || !tenoni_read_u32(answer, rc) ||
+        size != length)
+        return TENON_ERROR_TPM_ANSWER;
+    if (*rc != 0)
+        return tag == NO_SESSIONS && length == HEADER ? TENON_OK : TENON_ERROR_TPM_ANSWER;
+    return tag == tag_sent ? TENON_OK : TENON_ERROR_TPM_ANSWER;
+}
+
+static tenon_status exchange(tenon_tpm *tpm, const uint8_t *command, size_t n, tenoni_reader *answer, uint32_t *rc)
+{
+    size_t length = 0;
+    if (tpm->transport.exchange(tpm->transport.context, tpm->answer, sizeof tpm->answer, &length, command, n) !=
+        TENON_OK)
+        return TENON_ERROR_TPM_TRANSPORT;
+    if (length > sizeof tpm->answer)
+        return TENON_ERROR_TPM_ANSWER;
+    *answer = tenoni_reader_over(tpm->answer, length);
+    return read_header(answer, length, (uint16_t)(command[0] << 8 | command[1]), rc);
+}
+
+static uint32_t command_code(const uint8_t *command)
+{
+    return (uint32_t)command[6] << 24 | (uint32_t)command[7] << 16 | (uint32_t)command[8] << 8 | command[9];
+}
+
+tenon_status tenoni_tpm_send(tenon_tpm *tpm, tenoni_role role, const uint8_t *command, size_t n, tenoni_reader *answer)
+{
+    uint64_t deadline = 0;
+    for (uint32_t wait = 1;; wait = wait * 2 < BACK_OFF_MAX_MS ? wait * 2 : BACK_OFF_MAX_MS) {
+        uint32_t rc = 0;
+        tenon_status status = exchange(tpm, command, n, answer, &rc);
+        if (status != TENON_OK || rc == 0)
+            return status;
+        /* The clock is not read for a command that the TPM takes at once. */
+        if (deadline == 0)
+            deadline = now_ms() + tpm->deadline_ms;
+        if (!tenoni_rc_is_retry(rc) || now_ms() + wait > deadline)
+            return tenoni_classify(command_code(command), role, rc);
+        tenoni_tpm_wait(wait);
+    }
+}
+
+void tenoni_slot_fill(tenon_tpm *tpm, tenoni_slot *slot, uint32_t handle)
+{
+    slot->handle = handle;
+    slot->next = tpm->slots;
+    tpm->slots = slot;
+}
+
+/* Part 3, 28.4 TPM2_FlushContext. */
+void tenoni_tpm_flush(tenon_tpm *tpm, uint32_t handle)
+{
+    uint8_t command[14];
+    tenoni_reader answer;
+    tenoni_writer writer = tenoni_writer_over(command, sizeof command);
+    tenoni_write_u16(&writer, 0x8001);
+    tenoni_write_u32(&writer, sizeof command);
+    tenoni_write_u32(&writer, TENONI_CC_FLUSH_CONTEXT);
+    tenoni_write_u32(&writer, handle);
+    (void)tenoni_tpm_send(tpm, TENONI_ROLE_ANY, command, writer.used, &answer);
+}
+
+void tenoni_slot_flush(tenon_tpm *tpm, tenoni_slot *slot)
+{
+    if (slot->handle == 0)
+        return;
+    tenoni_tpm_flush(tpm, slot->handle);
+    slot->handle = 0;
+    for (tenoni_slot **at = &tpm->slots; *at != NULL; at = &(*at)->next) {
+        if (*at == slot) {
+            *at = slot->next;
+            break;
+        }
+    }
+}
+
+void tenoni_slots_flush(tenon_tpm *tpm, const tenoni_slot *but)
+{
+    for (tenoni_slot *slot = tpm->slots, *next; slot != NULL; slot = next) {
+        next = slot->next;
+        if (slot != but)
+            tenoni_slot_flush(tpm, slot);
+    }
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENONI_CHANNEL_H
+#define TENONI_CHANNEL_H
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "internal/reader.h"
+#include "tenon/tpm/tpm.h"
+#include "tpm/classify.h"
+#include "tpm/public.h"
+#include "tpm/ticket.h"
+
+/* An auth value without zero bytes at its end. */
+typedef struct {
+    uint8_t bytes[TENON_TPM_AUTH_MAX];
+    size_t n;
+} tenoni_auth;
+
+tenon_status tenoni_auth_set(tenoni_auth *auth, const uint8_t *bytes, size_t n);
+
+/*
+ * What holds one transient object of the TPM. The list of them is what has to be flushed when slots run out, and what
+ * is lost, or left behind, when the transport is opened again.
+ */
+typedef struct tenoni_slot {
+    struct tenoni_slot *next;
+    uint32_t handle; /* 0: nothing is loaded */
+} tenoni_slot;
+
+/* An object in the TPM. Its Name is ours, computed from its public area: what an answer calls a Name proves nothing. */
+typedef struct {
+    uint32_t handle;
+    uint8_t name[TENON_TPM_NAME_SIZE];
+    bool is_p256; /* else area is all zeros */
+    tenoni_public area;
+} tenoni_object;
+
+struct tenon_tpm {
+    tenon_tpm_transport transport;
+    uint32_t session;
+    uint32_t deadline_ms;
+    tenoni_auth owner_auth;
+    tenoni_auth endorsement_auth;
+    tenoni_ticket ticket;
+    atomic_uint references;
+    pid_t process;
+    tenoni_slot *slots;
+    tenoni_slot parent;                   /* a transient parent, kept for the operation after the one that made it */
+    const tenoni_public *parent_template; /* NULL once the operation that made it is over */
+    tenoni_object parent_object;
+    uint64_t epoch; /* counts how often the transport was opened: persistent Names are checked anew in each */
+    uint8_t answer[TENON_TPM_BUFFER_SIZE];
+};
+
+/* Opened by name: the transports of device.c and tcti.c. */
+tenon_status tenoni_device_open(tenon_tpm_transport *out, const char *path, size_t n);
+tenon_status tenoni_tcti_open(tenon_tpm_transport *out, const char *name, size_t n);
+
+void tenoni_tpm_keep(tenon_tpm *tpm);
+
+/*
+ * Does something with the TPM while nobody else does. When the transport fails, it is opened again and the whole is
+ * done once more: an operation must stand being repeated after any of its commands.
+ */
+typedef tenon_status tenoni_operation(tenon_tpm *tpm, void *context);
+tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *context);
+
+/*
+ * Inside an operation: sends a command, waits while the TPM is busy, and gives the answer behind its header. A refusal
+ * is a status of tenoni_classify.
+ */
+tenon_status tenoni_tpm_send(tenon_tpm *tpm, tenoni_role role, const uint8_t *command, size_t n, tenoni_reader *answer);
+
+/* Opens the transport again. What was loaded is flushed, if it is still there. */
+tenon_status tenoni_tpm_reopen(tenon_tpm *tpm);
+
+void tenoni_tpm_wait(uint32_t ms);
+
+/* TPM2_FlushContext. Flushing what is not there any more is no failure. */
+void tenoni_tpm_flush(tenon_tpm *tpm, uint32_t handle);
+
+/* Takes a loaded object into the list, and flushes one. */
+void tenoni_slot_fill(tenon_tpm *tpm, tenoni_slot *slot, uint32_t handle);
+void tenoni_slot_flush(tenon_tpm *tpm, tenoni_slot *slot);
+
+/* Flushes all but this one. */
+void tenoni_slots_flush(tenon_tpm *tpm, const tenoni_slot *but);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "tpm/call.h"
+#include "tpm/capability.h"
+
+/* Part 3, 30.2 TPM2_GetCapability; the properties are those of Part 2, 6.13 and 8.6. */
+
+enum { CAP_HANDLES = 1, CAP_TPM_PROPERTIES = 6, KIND_SHIFT = 24, HANDLES_AT_ONCE = 64, PROPERTIES_AT_ONCE = 64 };
+
+static tenon_status get(tenon_tpm *tpm, uint32_t capability, uint32_t first, uint32_t count, tenoni_reader *values,
+                        uint32_t *found)
+{
+    tenoni_call call;
+    uint8_t more;
+    uint32_t kind;
+    tenoni_call_begin(&call, TENONI_CC_GET_CAPABILITY, TENONI_ROLE_ANY);
+    tenoni_write_u32(&call.parameters, capability);
+    tenoni_write_u32(&call.parameters, first);
+    tenoni_write_u32(&call.parameters, count);
+    tenon_status status = tenoni_call_send(tpm, &call, NULL, values);
+    if (status == TENON_OK && (!tenoni_read_u8(values, &more) || !tenoni_read_u32(values, &kind) ||
+                               kind != capability || !tenoni_read_u32(values, found) || *found > count))
+        status = TENON_ERROR_TPM_ANSWER;
+    tenoni_call_end(&call);
+    return status;
+}
+
+tenon_status tenoni_handles(tenon_tpm *tpm, uint32_t first, uint32_t *out, size_t n, size_t *count)
+{
+    tenoni_reader values;
+    uint32_t found;
+    *count = 0;
+    tenon_status status =
+        get(tpm, CAP_HANDLES, first, n < HANDLES_AT_ONCE ? (uint32_t)n : HANDLES_AT_ONCE, &values, &found);
+    for (uint32_t i = 0; status == TENON_OK && i < found; i++) {
+        uint32_t handle;
+        if (!tenoni_read_u32(&values, &handle))
+            status = TENON_ERROR_TPM_ANSWER;
+        else if (handle >> KIND_SHIFT == first >> KIND_SHIFT)
+            out[(*count)++] = handle;
+    }
+    return status == TENON_OK && values.left != 0 ? TENON_ERROR_TPM_ANSWER : status;
+}
+
+/* Takes one property to its place. */
+static void take(tenon_tpm_info *info, uint32_t property, uint32_t value)
+{
+    tenoni_writer maker = tenoni_writer_over((uint8_t *)info->maker, 4);
+    tenoni_writer model = tenoni_writer_over((uint8_t *)info->model + 4 * ((property - 0x106) & 3), 4);
+    switch (property) {
+    case 0x102: /* TPM_PT_REVISION */
+        info->revision = value;
+        break;
+    case 0x105: /* TPM_PT_MANUFACTURER */
+        tenoni_write_u32(&maker, value);
+        break;
+    case 0x106: /* TPM_PT_VENDOR_STRING_1 to _4 */
+    case 0x107:
+    case 0x108:
+    case 0x109:
+        tenoni_write_u32(&model, value);
+        break;
+    case 0x10b: /* TPM_PT_FIRMWARE_VERSION_1 and _2 */
+    case 0x10c:
+        info->firmware[property - 0x10b] = value;
+        break;
+    case 0x200: /* TPM_PT_PERMANENT: TPMA_PERMANENT */
+        info->owner_auth_set = value & 1;
+        info->endorsement_auth_set = value >> 1 & 1;
+        info->lockout_auth_set = value >> 2 & 1;
+        info->clear_disabled = value >> 8 & 1;
+        info->in_lockout = value >> 9 & 1;
+        break;
+    case 0x201: /* TPM_PT_STARTUP_CLEAR: TPMA_STARTUP_CLEAR */
+        info->storage_enabled = value >> 1 & 1;
+        info->endorsement_enabled = value >> 2 & 1;
+        break;
+    case 0x20e: /* TPM_PT_LOCKOUT_COUNTER and what follows it */
+        info->lockout_counter = value;
+        break;
+    case 0x20f:
+        info->lockout_max = value;
+        break;
+    case 0x210:
+        info->lockout_interval = value;
+        break;
+    case 0x211:
+        info->lockout_recovery = value;
+        break;
+    default:
+        break;
+    }
+}
+
+static tenon_status take_properties(tenon_tpm *tpm, tenon_tpm_info *info, uint32_t first)
+{
+    tenoni_reader values;
+    uint32_t found;
+    tenon_status status = get(tpm, CAP_TPM_PROPERTIES, first, PROPERTIES_AT_ONCE, &values, &found);
+    for (uint32_t i = 0; status == TENON_OK && i < found; i++) {
+        uint32_t property, value;
+        if (tenoni_read_u32(&values, &property) && tenoni_read_u32(&values, &value))
+            take(info, property, value);
+        else
+            status = TENON_ERROR_TPM_ANSWER;
+    }
+    return status;
+}
+
+/* TCG EK Credential Profile 2.5, 2.2.1.4 and 2.2.1.5: where EK certificates lie. */
+static tenon_status take_certificates(tenon_tpm *tpm, tenon_tpm_info *info)
+{
+    static const uint32_t places[] = {0x01c00002, 0x01c0000a, 0x01c00012, 0x01c00014, 0x01c00016};
+    tenon_status status = TENON_OK;
+    for (size_t i = 0; status == TENON_OK && i < sizeof places / sizeof places[0]; i++) {
+        uint32_t handle;
+        size_t count;
+        status = tenoni_handles(tpm, places[i], &handle, 1, &count);
+        if (status == TENON_OK && count == 1 && handle == places[i])
+            info->ek_certificates |= 1u << i;
+    }
+    return status;
+}
+
+static tenon_status read_info(tenon_tpm *tpm, void *context)
+{
+    tenon_tpm_info *info = context;
+    memset(info, 0, sizeof *info);
+    tenon_status status = take_properties(tpm, info, 0x100);
+    if (status == TENON_OK)
+        status = take_properties(tpm, info, 0x200);
+    return status == TENON_OK ? take_certificates(tpm, info) : status;
+}
+
+tenon_status tenon_tpm_read_info(tenon_tpm *tpm, tenon_tpm_info *out)
+{
+    if (out != NULL)
+        memset(out, 0, sizeof *out);
+    if (tpm == NULL || out == NULL)
+        return TENON_ERROR_NULL;
+    tenon_status status = tenoni_tpm_do(tpm, read_info, out);
+    if (status != TENON_OK)
+        memset(out, 0, sizeof *out);
+    return status;
+}
+
+typedef struct {
+    uint32_t *out;
+    size_t n;
+    size_t *written;
+} listing;
+
+/* Asks on from behind the last handle until there is no more. */
+static tenon_status walk(tenon_tpm *tpm, uint32_t *out, size_t n, size_t *total)
+{
+    uint32_t handles[HANDLES_AT_ONCE];
+    uint32_t next = 0x81000000;
+    size_t count;
+    *total = 0;
+    do {
+        tenon_status status = tenoni_handles(tpm, next, handles, HANDLES_AT_ONCE, &count);
+        if (status != TENON_OK)
+            return status;
+        for (size_t i = 0; i < count; i++, ++*total)
+            if (*total < n)
+                out[*total] = handles[i];
+        next = count == 0 ? next : handles[count - 1] + 1;
+    } while (count == HANDLES_AT_ONCE);
+    return TENON_OK;
+}
+
+/* Counted first: what does not fit is not begun. */
+static tenon_status list(tenon_tpm *tpm, void *context)
+{
+    const listing *to = context;
+    tenon_status status = walk(tpm, NULL, 0, to->written);
+    if (status == TENON_OK && *to->written > to->n)
+        status = TENON_ERROR_BUFFER_TOO_SMALL;
+    return status == TENON_OK && to->n != 0 ? walk(tpm, to->out, to->n, to->written) : status;
+}
+
+tenon_status tenon_tpm_handles(tenon_tpm *tpm, uint32_t *out, size_t n, size_t *written)
+{
+    if (written != NULL)
+        *written = 0;
+    if (tpm == NULL || written == NULL || (out == NULL && n != 0))
+        return TENON_ERROR_NULL;
+    listing to = {.out = out, .n = n, .written = written};
+    return tenoni_tpm_do(tpm, list, &to);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tpm/key.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal/secure.h"
+#include "tpm/parent.h"
+
+static tenon_tpm_key *new_key(tenon_tpm *tpm)
+{
+    tenon_tpm_key *key = calloc(1, sizeof *key);
+    if (key == NULL)
+        return NULL;
+    atomic_init(&key->references, 1);
+    tenoni_tpm_keep(tpm);
+    key->tpm = tpm;
+    return key;
+}
+
+void tenoni_key_keep(tenon_tpm_key *key)
+{
+    atomic_fetch_add(&key->references, 1);
+}
+
+static tenon_status flush_key(tenon_tpm *tpm, void *context)
+{
+    tenon_tpm_key *key = context;
+    tenoni_session_close(tpm, &key->session);
+    tenoni_slot_flush(tpm, &key->slot);
+    return TENON_OK;
+}
+
+static void release(tenon_tpm_key *key)
+{
+    if (atomic_fetch_sub(&key->references, 1) != 1)
+        return;
+    /* In a fork's child nothing is flushed: the object is the parent process's. */
+    (void)tenoni_tpm_do(key->tpm, flush_key, key);
+    tenon_tpm_free(&key->tpm);
+    tenoni_wipe(key, sizeof *key);
+    free(key);
+}
+
+void tenon_tpm_key_free(tenon_tpm_key **key)
+{
+    if (key == NULL || *key == NULL)
+        return;
+    release(*key);
+    *key = NULL;
+}
+
+/* What is known from the public area alone. */
+static tenon_status set_public(tenon_tpm_key *key, bool foreign)
+{
+    tenon_status status = tenoni_public_read(&key->area, key->file.public_area, key->file.public_n);
+    if (status == TENON_OK)
+        status = foreign ? tenoni_public_check_foreign(&key->area) : tenoni_public_check_own(&key->area);
+    if (status == TENON_OK)
+        status = tenoni_public_point(&key->public_key, &key->area);
+    if (status == TENON_OK)
+        status = tenoni_public_name(key->name, key->file.public_area, key->file.public_n);
+    key->foreign = foreign && tenoni_public_check_own(&key->area) != TENON_OK;
+    if (status == TENON_OK)
+        tenoni_key_prepare(key);
+    return status;
+}
+
+/* Without a witness the key works and is never called gone. */
+static tenon_status set_witness(tenon_tpm *tpm, tenoni_keyfile *file)
+{
+    tenon_status status = tenoni_parent_witness(tpm, file->witness);
+    int32_t category = tenon_status_category(status);
+    file->witness_n = status == TENON_OK ? sizeof file->witness : 0;
+    return category == TENON_CATEGORY_AUTH || category == TENON_CATEGORY_UNAVAILABLE ? TENON_OK : status;
+}
+
+static tenon_status make_under(tenon_tpm_key *key, const tenoni_object *parent)
+{
+    tenoni_session session = {.state = TENONI_SESSION_OVER};
+    bool sealed = key->auth.n != 0;
+    tenon_status status = sealed ? tenoni_session_open(key->tpm, parent, true, &session) : TENON_OK;
+    if (status == TENON_OK)
+        status =
+            tenoni_create(key->tpm, parent, &tenoni_signing_template, &key->auth, sealed ? &session : NULL, &key->file);
+    tenoni_session_close(key->tpm, &session);
+    return status;
+}
+
+static tenon_status create(tenon_tpm *tpm, void *context)
+{
+    tenon_tpm_key *key = context;
+    tenoni_object parent;
+    uint32_t handle;
+    memset(&key->file, 0, sizeof key->file);
+    /* The witness first: its primary is often the parent, too. */
+    tenon_status status = set_witness(tpm, &key->file);
+    if (status == TENON_OK)
+        status = tenoni_parent_choose(tpm, &parent);
+    if (status != TENON_OK)
+        return status;
+    key->file.parent = parent.handle == tpm->parent.handle ? (uint32_t)TENONI_PARENT_OWNER : parent.handle;
+    key->file.empty_auth = key->auth.n == 0;
+    memcpy(key->file.parent_name, parent.name, sizeof parent.name);
+    key->file.parent_name_n = sizeof parent.name;
+    status = make_under(key, &parent);
+    if (status == TENON_OK)
+        status = set_public(key, false);
+    return status == TENON_OK ? tenoni_key_ready(key, &handle) : status;
+}
+
+static tenon_status finish(tenon_tpm_key **out, tenon_tpm_key *key, tenon_status status)
+{
+    if (status == TENON_OK)
+        *out = key;
+    else
+        release(key);
+    return status;
+}
+
+static tenon_status begin(tenon_tpm *tpm, tenon_tpm_key **key, const uint8_t *auth, size_t auth_n)
+{
+    *key = new_key(tpm);
+    if (*key == NULL)
+        return TENON_ERROR_MEMORY;
+    return tenoni_auth_set(&(*key)->auth, auth, auth_n);
+}
+
+tenon_status tenon_tpm_key_create(tenon_tpm *tpm, tenon_tpm_key **out, const uint8_t *auth, size_t auth_n)
+{
+    tenon_tpm_key *key;
+    if (out != NULL)
+        *out = NULL;
+    if (tpm == NULL || out == NULL)
+        return TENON_ERROR_NULL;
+    tenon_status status = begin(tpm, &key, auth, auth_n);
+    if (key == NULL)
+        return status;
+    if (status == TENON_OK)
+        status = tenoni_tpm_do(tpm, create, key);
+    return finish(out, key, status);
+}
+
+static tenon_status make_ready(tenon_tpm *tpm, void *context)
+{
+    uint32_t handle;
+    (void)tpm;
+    return tenoni_key_ready(context, &handle);
+}
+
+static tenon_status open_file(tenon_tpm *tpm, tenon_tpm_key **out, const char *pem, size_t pem_n, const uint8_t *auth,
+                              size_t auth_n, bool foreign)
+{
+    tenon_tpm_key *key;
+    if (out != NULL)
+        *out = NULL;
+    if (tpm == NULL || out == NULL || (pem == NULL && pem_n != 0))
+        return TENON_ERROR_NULL;
+    tenon_status status = begin(tpm, &key, auth, auth_n);
+    if (key == NULL)
+        return status;
+    if (status == TENON_OK)
+        status = tenoni_keyfile_read(&key->file, pem, pem_n);
+    if (status == TENON_OK)
+        status = set_public(key, foreign);
+    if (status == TENON_OK)
+        status = tenoni_tpm_do(tpm, make_ready, key);
+    return finish(out, key, status);
+}
+
+tenon_status tenon_tpm_key_load(tenon_tpm *tpm, tenon_tpm_key **out, const char *pem, size_t pem_n, const uint8_t *auth,
+                                size_t auth_n)
+{
+    return open_file(tpm, out, pem, pem_n, auth, auth_n, false);
+}
+
+tenon_status tenon_tpm_key_import(tenon_tpm *tpm, tenon_tpm_key **out, const char *pem, size_t pem_n,
+                                  const uint8_t *auth, size_t auth_n)
+{
+    return open_file(tpm, out, pem, pem_n, auth, auth_n, true);
+}
+
+tenon_status tenon_tpm_key_public_key(const tenon_tpm_key *key, tenon_public_key *out)
+{
+    if (out != NULL)
+        memset(out, 0, sizeof *out);
+    if (key == NULL || out == NULL)
+        return TENON_ERROR_NULL;
+    *out = key->public_key;
+    return TENON_OK;
+}
+
+int32_t tenon_tpm_key_is_foreign(const tenon_tpm_key *key)
+{
+    return key != NULL && key->foreign;
+}
+
+tenon_status tenon_tpm_key_name(const tenon_tpm_key *key, uint8_t *out, size_t n, size_t *written)
+{
+    if (written != NULL)
+        *written = 0;
+    return key == NULL ? TENON_ERROR_NULL : tenoni_output_copy(out, n, written, key->name, sizeof key->name);
+}
+
+tenon_status tenon_tpm_key_parent_name(const tenon_tpm_key *key, uint8_t *out, size_t n, size_t *written)
+{
+    if (written != NULL)
+        *written = 0;
+    return key == NULL ? TENON_ERROR_NULL
+                       : tenoni_output_copy(out, n, written, key->file.parent_name, key->file.parent_name_n);
+}
+
+tenon_status tenon_tpm_key_witness(const tenon_tpm_key *key, uint8_t *out, size_t n, size_t *written)
+{
+    if (written != NULL)
+        *written = 0;
+    return key == NULL ? TENON_ERROR_NULL : tenoni_output_copy(out, n, written, key->file.witness, key->file.witness_n);
+}

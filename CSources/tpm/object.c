@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tpm/object.h"
+
+#include <string.h>
+
+#include "internal/secure.h"
+
+enum { RH_OWNER = 0x40000001 };
+
+/* TPM2B_PUBLIC of an answer. Other tools' parents may be of any kind: of those only the Name is known. */
+static tenon_status read_area(tenoni_reader *answer, tenoni_object *out, tenoni_keyfile *raw)
+{
+    tenoni_reader area;
+    if (!tenoni_read_sized(answer, &area, TENONI_PUBLIC_MAX) || area.left == 0)
+        return TENON_ERROR_TPM_ANSWER;
+    if (raw != NULL) {
+        memcpy(raw->public_area, area.at, area.left);
+        raw->public_n = area.left;
+    }
+    out->is_p256 = tenoni_public_read(&out->area, area.at, area.left) == TENON_OK;
+    return tenoni_public_name(out->name, area.at, area.left) == TENON_OK ? TENON_OK : TENON_ERROR_TPM_ANSWER;
+}
+
+/* Part 3, 12.4 TPM2_ReadPublic. */
+tenon_status tenoni_read_public(tenon_tpm *tpm, tenoni_role role, uint32_t handle, tenoni_object *out)
+{
+    tenoni_call call;
+    tenoni_reader answer;
+    tenoni_call_begin(&call, TENONI_CC_READ_PUBLIC, role);
+    tenoni_call_handle(&call, handle);
+    tenon_status status = tenoni_call_send(tpm, &call, NULL, &answer);
+    if (status == TENON_OK)
+        status = read_area(&answer, out, NULL);
+    out->handle = handle;
+    tenoni_call_end(&call);
+    return status;
+}
+
+/* TPM2B_SENSITIVE_CREATE (Part 2, 11.1.16) with this auth value and no data. */
+static void write_sensitive(tenoni_writer *parameters, const tenoni_auth *auth)
+{
+    size_t n = auth == NULL ? 0 : auth->n;
+    tenoni_write_u16(parameters, (uint16_t)(n + 4));
+    tenoni_write_sized(parameters, auth == NULL ? NULL : auth->bytes, n);
+    tenoni_write_u16(parameters, 0);
+}
+
+/* inPublic, outsideInfo and creationPCR: what Create and CreatePrimary take after inSensitive. */
+static void write_template(tenoni_writer *parameters, const tenoni_public *template)
+{
+    uint8_t area[TENONI_PUBLIC_MAX];
+    tenoni_writer writer = tenoni_writer_over(area, sizeof area);
+    tenoni_public_write(&writer, template);
+    tenoni_write_sized(parameters, area, writer.used);
+    tenoni_write_u16(parameters, 0);
+    tenoni_write_u32(parameters, 0);
+}
+
+/* Part 3, 24.1 TPM2_CreatePrimary. What follows the public area in the answer is not used. */
+tenon_status tenoni_create_primary(tenon_tpm *tpm, const tenoni_public *template, tenoni_object *out)
+{
+    tenoni_call call;
+    tenoni_reader answer;
+    tenoni_call_begin(&call, TENONI_CC_CREATE_PRIMARY, TENONI_ROLE_OWNER);
+    tenoni_call_handle(&call, RH_OWNER);
+    call.auth = &tpm->owner_auth;
+    write_sensitive(&call.parameters, NULL);
+    write_template(&call.parameters, template);
+    tenon_status status = tenoni_call_send(tpm, &call, &out->handle, &answer);
+    if (status == TENON_OK) {
+        status = read_area(&answer, out, NULL);
+        if (status != TENON_OK)
+            tenoni_tpm_flush(tpm, out->handle);
+    }
+    tenoni_call_end(&call);
+    return status;
+}
+
+/* Part 3, 12.1 TPM2_Create. */
+tenon_status tenoni_create(tenon_tpm *tpm, const tenoni_object *parent, const tenoni_public *template,
+                           const tenoni_auth *auth, tenoni_session *session, tenoni_keyfile *out)
+{
+    tenoni_call call;
+    tenoni_reader answer, private;
+    tenoni_object object;
+    tenoni_call_begin(&call, TENONI_CC_CREATE, TENONI_ROLE_PARENT);
+    tenoni_call_object(&call, parent->handle, parent->name);
+    call.session = session;
+    call.session_attributes = session == NULL ? 0 : TENONI_SESSION_DECRYPT;
+    write_sensitive(&call.parameters, auth);
+    write_template(&call.parameters, template);
+    tenon_status status = tenoni_call_send(tpm, &call, NULL, &answer);
+    if (status == TENON_OK && (!tenoni_read_sized(&answer, &private, TENONI_PRIVATE_MAX) || private.left == 0))
+        status = TENON_ERROR_TPM_ANSWER;
+    if (status == TENON_OK) {
+        memcpy(out->private_area, private.at, private.left);
+        out->private_n = private.left;
+        status = read_area(&answer, &object, out);
+    }
+    tenoni_call_end(&call);
+    return status;
+}
+
+/* Part 3, 12.2 TPM2_Load. */
+tenon_status tenoni_load(tenon_tpm *tpm, tenoni_role role, const tenoni_object *parent, const tenoni_keyfile *file,
+                         uint32_t *handle)
+{
+    tenoni_call call;
+    tenoni_reader answer, name;
+    uint8_t expected[TENON_TPM_NAME_SIZE];
+    tenoni_call_begin(&call, TENONI_CC_LOAD, role);
+    tenoni_call_object(&call, parent->handle, parent->name);
+    tenoni_write_sized(&call.parameters, file->private_area, file->private_n);
+    tenoni_write_sized(&call.parameters, file->public_area, file->public_n);
+    tenon_status status = tenoni_public_name(expected, file->public_area, file->public_n);
+    if (status == TENON_OK)
+        status = tenoni_call_send(tpm, &call, handle, &answer);
+    if (status == TENON_OK && (!tenoni_read_sized(&answer, &name, sizeof expected) || answer.left != 0 ||
+                               name.left != sizeof expected || !tenoni_equal(name.at, expected, sizeof expected))) {
+        tenoni_tpm_flush(tpm, *handle);
+        status = TENON_ERROR_KEY_NAME;
+    }
+    tenoni_call_end(&call);
+    return status;
+}
+
+/* Part 3, 28.5 TPM2_EvictControl. */
+tenon_status tenoni_evict(tenon_tpm *tpm, uint32_t object, const uint8_t *name, uint32_t handle)
+{
+    tenoni_call call;
+    tenoni_reader answer;
+    tenoni_call_begin(&call, TENONI_CC_EVICT_CONTROL, TENONI_ROLE_OWNER);
+    tenoni_call_handle(&call, RH_OWNER);
+    tenoni_call_object(&call, object, name);
+    call.auth = &tpm->owner_auth;
+    tenoni_write_u32(&call.parameters, handle);
+    tenon_status status = tenoni_call_send(tpm, &call, NULL, &answer);
+    tenoni_call_end(&call);
+    return status;
+}
+
+/* Part 3, 11.1 TPM2_StartAuthSession: tpmKey is what the salt is for, bind is nothing. */
+tenon_status tenoni_session_open(tenon_tpm *tpm, const tenoni_object *salt_to, bool encrypts, tenoni_session *out)
+{
+    enum { RH_NULL = 0x40000007 };
+    tenoni_call call;
+    tenoni_reader answer;
+    tenon_public_key point;
+    uint32_t handle;
+    /* The salt goes to the bytes whose Name was compared: no other key is ever salted to. */
+    tenon_status status = salt_to->is_p256 ? tenoni_public_point(&point, &salt_to->area) : TENON_ERROR_KEY_PUBLIC;
+    if (status != TENON_OK)
+        return status;
+    tenoni_call_begin(&call, TENONI_CC_START_AUTH_SESSION, TENONI_ROLE_PARENT);
+    tenoni_call_object(&call, salt_to->handle, salt_to->name);
+    tenoni_call_handle(&call, RH_NULL);
+    status = tenoni_session_start(out, &call.parameters, &point, encrypts);
+    if (status == TENON_OK)
+        status = tenoni_call_send(tpm, &call, &handle, &answer);
+    if (status == TENON_OK)
+        status = tenoni_session_started(out, handle, &answer);
+    if (status != TENON_OK)
+        tenoni_session_close(tpm, out);
+    tenoni_call_end(&call);
+    return status;
+}
+
+void tenoni_session_close(tenon_tpm *tpm, tenoni_session *session)
+{
+    if (session->handle != 0)
+        tenoni_tpm_flush(tpm, session->handle);
+    tenoni_session_end(session);
+    session->handle = 0;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "internal/secure.h"
+#include "tpm/capability.h"
+#include "tpm/key.h"
+
+/* The persistent copy of a key: a cache. The exported key stays the truth. */
+
+static const uint32_t ours_first = 0x81080000, ours_last = 0x8108ffff;
+
+typedef struct {
+    const tenon_tpm_key *key;
+    char *out;
+    size_t n;
+    size_t *written;
+} job;
+
+/* A copy of this key that is there already, as after an answer that was lost; or the first free handle of ours. */
+static tenon_status choose_handle(tenon_tpm_key *key, uint32_t *handle, bool *there)
+{
+    tenoni_object found;
+    uint32_t free_handle = ours_first;
+    uint32_t at = ours_first;
+    for (;;) {
+        uint32_t next;
+        size_t count;
+        tenon_status status = tenoni_handles(key->tpm, at, &next, 1, &count);
+        if (status != TENON_OK)
+            return status;
+        if (count == 0 || next > ours_last)
+            break;
+        if (next == free_handle)
+            free_handle++;
+        status = tenoni_read_public(key->tpm, TENONI_ROLE_KEY, next, &found);
+        if (status != TENON_OK)
+            return status;
+        *there = tenoni_equal(found.name, key->name, sizeof found.name);
+        *handle = next;
+        if (*there)
+            return TENON_OK;
+        at = next + 1;
+    }
+    *there = false;
+    *handle = free_handle;
+    return free_handle <= ours_last ? TENON_OK : TENON_ERROR_TOO_LARGE;
+}
+
+static tenon_status persist(tenon_tpm *tpm, void *context)
+{
+    tenon_tpm_key *key = context;
+    uint32_t handle, loaded;
+    bool there;
+    tenon_status status = choose_handle(key, &handle, &there);
+    if (status != TENON_OK)
+        return status;
+    if (!there) {
+        status = tenoni_key_ready(key, &loaded);
+        if (status == TENON_OK && loaded != key->slot.handle)
+            return TENON_OK; /* it is persistent at a handle that somebody else chose */
+        if (status == TENON_OK)
+            status = tenoni_evict(tpm, loaded, key->name, handle);
+    }
+    if (status != TENON_OK)
+        return status;
+    key->file.handle = handle;
+    tenoni_key_forget(key);
+    return tenoni_key_trust(key);
+}
+
+tenon_status tenon_tpm_key_persist(tenon_tpm_key *key, uint32_t *handle)
+{
+    if (handle != NULL)
+        *handle = 0;
+    if (key == NULL)
+        return TENON_ERROR_NULL;
+    tenon_status status = tenoni_tpm_do(key->tpm, persist, key);
+    if (status == TENON_OK && handle != NULL)
+        *handle = key->file.handle;
+    return status;
+}
+
+/* Only what is the key is taken away; what is not there any more is as it should be. */
+static tenon_status evict(tenon_tpm *tpm, void *context)
+{
+    tenon_tpm_key *key = context;
+    if (key->file.handle == 0)
+        return TENON_ERROR_NOT_PERSISTENT;
+    tenon_status status = tenoni_key_trust(key);
+    if (status == TENON_OK)
+        status = tenoni_evict(tpm, key->file.handle, key->name, key->file.handle);
+    if (tenoni_status_is(status, TENONI_RC_HANDLE))
+        status = TENON_OK;
+    if (status == TENON_OK) {
+        key->file.handle = 0;
+        key->trusted = false;
+    }
+    return status;
+}
+
+tenon_status tenon_tpm_key_evict(tenon_tpm_key *key)
+{
+    return key == NULL ? TENON_ERROR_NULL : tenoni_tpm_do(key->tpm, evict, key);
+}
+
+static tenon_status check(tenon_tpm *tpm, void *context)
+{
+    tenon_tpm_key *key = context;
+    uint32_t handle;
+    (void)tpm;
+    key->trusted = false;
+    return tenoni_key_ready(key, &handle);
+}
+
+tenon_status tenon_tpm_key_check(tenon_tpm_key *key)
+{
+    return key == NULL ? TENON_ERROR_NULL : tenoni_tpm_do(key->tpm, check, key);
+}
+
+/* In an operation, as another thread may be making the key persistent. */
+static tenon_status write_file(tenon_tpm *tpm, void *context)
+{
+    const job *work = context;
+    (void)tpm;
+    return tenoni_keyfile_write(work->out, work->n, work->written, &work->key->file);
+}
+
+tenon_status tenon_tpm_key_export(const tenon_tpm_key *key, char *out, size_t n, size_t *written)
+{
+    if (written != NULL)
+        *written = 0;
+    if (key == NULL || written == NULL || (out == NULL && n != 0))
+        return TENON_ERROR_NULL;
+    job work = {.key = key, .out = out, .n = n, .written = written};
+    return tenoni_tpm_do(key->tpm, write_file, &work);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENONI_PUBLIC_H
+#define TENONI_PUBLIC_H
+
+#include <stdbool.h>
+
+#include "internal/writer.h"
+#include "tenon/status.h"
+#include "tenon/tpm/tpm.h"
+#include "tenon/types.h"
+
+/* The public half of a TPM object: TPMT_PUBLIC (TPM 2.0 Part 2, 12.2.4) of a P-256 key. */
+
+enum {
+    TENONI_PUBLIC_MAX = 256, /* of any public area that is taken */
+    TENONI_POLICY_MAX = 64,  /* the largest digest: SHA-512 */
+    TENONI_ALG_AES = 0x0006, /* Part 2, 6.3 TPM_ALG_ID, as are the next */
+    TENONI_ALG_SHA256 = 0x000B,
+    TENONI_ALG_NULL = 0x0010,
+    TENONI_ALG_ECDSA = 0x0018,
+    TENONI_ALG_ECC = 0x0023,
+    TENONI_ALG_CFB = 0x0043,
+    TENONI_CURVE_P256 = 0x0003 /* Part 2, 6.4 TPM_ECC_CURVE */
+};
+
+/* One TPM2B_ECC_PARAMETER. Some TPMs leave leading zeros out, and the Name is over what the TPM wrote. */
+typedef struct {
+    uint8_t bytes[TENON_SCALAR_SIZE];
+    size_t n;
+} tenoni_coordinate;
+
+typedef struct {
+    uint16_t name_algorithm;
+    uint32_t attributes;
+    uint8_t policy[TENONI_POLICY_MAX];
+    size_t policy_n;
+    uint16_t symmetric; /* TENONI_ALG_NULL, or TENONI_ALG_AES with the next two */
+    uint16_t key_bits;
+    uint16_t mode;
+    uint16_t scheme; /* TENONI_ALG_NULL, or TENONI_ALG_ECDSA with the next */
+    uint16_t scheme_hash;
+    tenoni_coordinate x;
+    tenoni_coordinate y;
+} tenoni_public;
+
+/* What Create and CreatePrimary are given: a signing key, the storage primary of template H-2 (unique is empty), and
+ * the one of the provisioning guidance (unique is 32 zeros twice), which is another key. */
+extern const tenoni_public tenoni_signing_template;
+extern const tenoni_public tenoni_storage_template;
+extern const tenoni_public tenoni_provisioned_template;
+
+/* Reads a whole public area, without the size of a TPM2B before it. All that is not a P-256 key's in this form, and
+ * any byte behind it, is TENON_ERROR_KEY_PUBLIC. The point is not looked at: templates have none. */
+tenon_status tenoni_public_read(tenoni_public *out, const uint8_t *area, size_t n);
+
+/* Writes the area. What was read is written as it was, byte for byte. */
+void tenoni_public_write(tenoni_writer *writer, const tenoni_public *key);
+
+/* The point, filled up with zeros on the left; that it is on the curve is checked. */
+tenon_status tenoni_public_point(tenon_public_key *out, const tenoni_public *key);
+
+/* The Name of any object with nameAlg SHA-256 (Part 1, 16): out takes TENON_TPM_NAME_SIZE bytes, area is as the TPM
+ * wrote it. Another nameAlg is TENON_ERROR_KEY_PUBLIC. */
+tenon_status tenoni_public_name(uint8_t *out, const uint8_t *area, size_t n);
+
+/* The storage template in everything but unique. */
+bool tenoni_public_is_storage(const tenoni_public *key);
+
+/* The signing template in everything but unique, else TENON_ERROR_KEY_ATTRIBUTES. */
+tenon_status tenoni_public_check_own(const tenoni_public *key);
+
+/* What tenon_tpm_key_import takes, else TENON_ERROR_KEY_ATTRIBUTES: sign set, restricted clear, scheme NULL or ECDSA
+ * with SHA-256, no policy, nameAlg SHA-256. */
+tenon_status tenoni_public_check_foreign(const tenoni_public *key);
+
+#endif

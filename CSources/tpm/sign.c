@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "tpm/key.h"
+#include "tpm/parent.h"
+
+/* Part 3, 20.2 TPM2_Sign. */
+
+enum {
+    TAG_SESSIONS = 0x8002,
+    TAG_HASHCHECK = 0x8024,
+    RS_PASSWORD = 0x40000009,
+    RH_NULL = 0x40000007,
+    PASSWORD_ENTRY = 9,
+    NO_DA = 1 << 10, /* Part 2, 8.3 TPMA_OBJECT */
+    HANDLE_AT = 10,
+    DIGEST_AT = 10 + 4 + 4 + PASSWORD_ENTRY + 2
+};
+
+/* digest, inScheme, validation. A key whose scheme is fixed takes the same scheme again. */
+static void write_parameters(tenoni_writer *writer, const tenon_digest *digest)
+{
+    tenoni_write_sized(writer, digest->bytes, sizeof digest->bytes);
+    tenoni_write_u16(writer, TENONI_ALG_ECDSA);
+    tenoni_write_u16(writer, TENONI_ALG_SHA256);
+    tenoni_write_u16(writer, TAG_HASHCHECK);
+    tenoni_write_u32(writer, RH_NULL);
+    tenoni_write_u16(writer, 0);
+}
+
+void tenoni_key_prepare(tenon_tpm_key *key)
+{
+    static const tenon_digest later;
+    tenoni_writer writer = tenoni_writer_over(key->command, sizeof key->command);
+    tenoni_write_u16(&writer, TAG_SESSIONS);
+    tenoni_write_u32(&writer, 0);
+    tenoni_write_u32(&writer, TENONI_CC_SIGN);
+    tenoni_write_u32(&writer, 0);
+    tenoni_write_u32(&writer, PASSWORD_ENTRY);
+    tenoni_write_u32(&writer, RS_PASSWORD);
+    tenoni_write_u16(&writer, 0);
+    tenoni_write_u8(&writer, 0);
+    tenoni_write_u16(&writer, 0);
+    write_parameters(&writer, &later);
+    key->command_n = writer.used;
+    tenoni_writer size = tenoni_writer_over(key->command + 2, 4);
+    tenoni_write_u32(&size, (uint32_t)key->command_n);
+}
+
+/* Part 2, 11.3.4 TPMT_SIGNATURE, ECDSA with SHA-256. A TPM may leave leading zeros out. */
+static tenon_status read_signature(tenoni_reader *parameters, tenon_signature *out)
+{
+    uint16_t scheme, hash;
+    if (!tenoni_read_u16(parameters, &scheme) || scheme != TENONI_ALG_ECDSA || !tenoni_read_u16(parameters, &hash) ||
+        hash != TENONI_ALG_SHA256)
+        return TENON_ERROR_TPM_ANSWER;
+    for (size_t i = 0; i < sizeof out->bytes; i += TENON_SCALAR_SIZE) {
+        tenoni_reader number;
+        if (!tenoni_read_sized(parameters, &number, TENON_SCALAR_SIZE))
+            return TENON_ERROR_TPM_ANSWER;
+        memset(out->bytes + i, 0, TENON_SCALAR_SIZE);
+        if (!tenoni_read_bytes(&number, out->bytes + i + TENON_SCALAR_SIZE - number.left, number.left))
+            return TENON_ERROR_TPM_ANSWER;
+    }
+    return parameters->left == 0 ? TENON_OK : TENON_ERROR_TPM_ANSWER;
+}
+
+/* The warm path: one command from a buffer that was built once. */
+static tenon_status sign_by_password(tenon_tpm_key *key, uint32_t handle, tenon_signature *out,
+                                     const tenon_digest *digest)
+{
+    tenoni_writer writer = tenoni_writer_over(key->command + HANDLE_AT, 4);
+    tenoni_write_u32(&writer, handle);
+    memcpy(key->command + DIGEST_AT, digest->bytes, sizeof digest->bytes);
+    tenoni_reader answer, parameters;
+    uint32_t n;
+    tenon_status status = tenoni_tpm_send(key->tpm, TENONI_ROLE_KEY, key->command, key->command_n, &answer);
+    if (status != TENON_OK)
+        return status;
+    if (!tenoni_read_u32(&answer, &n) || !tenoni_read_part(&answer, &parameters, n) ||
+        !tenoni_read_password_entry(&answer))
+        return TENON_ERROR_TPM_ANSWER;
+    return read_signature(&parameters, out);
+}
+
+static bool uses_session(const tenon_tpm_key *key)
+{
+    return key->auth.n != 0 || key->tpm->session != TENON_TPM_SESSION_PASSWORD;
+}
+
+static bool encrypts(const tenon_tpm_key *key)
+{
+    return key->tpm->session == TENON_TPM_SESSION_ENCRYPTED;
+}
+
+/* A session does not outlive the way over which it was opened. The salt is for the parent whose Name is in the file. */
+static tenon_status ready_session(tenon_tpm_key *key)
+{
+    tenoni_object parent;
+    if (!uses_session(key) || (key->session.state == TENONI_SESSION_LIVE && key->session_epoch == key->tpm->epoch))
+        return TENON_OK;
+    tenoni_session_close(key->tpm, &key->session);
+    key->session_epoch = key->tpm->epoch;
+    tenon_status status = tenoni_parent_find(key->tpm, &key->file, &parent);
+    return status == TENON_OK ? tenoni_session_open(key->tpm, &parent, encrypts(key), &key->session) : status;
+}
+
+static tenon_status sign_by_session(tenon_tpm_key *key, uint32_t handle, tenon_signature *out,
+                                    const tenon_digest *digest)
+{
+    tenoni_call call;
+    tenoni_reader parameters;
+    tenoni_call_begin(&call, TENONI_CC_SIGN, TENONI_ROLE_KEY);
+    tenoni_call_object(&call, handle, key->name);
+    call.auth = &key->auth;
+    call.session = &key->session;
+    call.session_attributes = encrypts(key) ? TENONI_SESSION_DECRYPT : 0;
+    write_parameters(&call.parameters, digest);
+    tenon_status status = tenoni_call_send(key->tpm, &call, NULL, &parameters);
+    if (status == TENON_OK)
+        status = read_signature(&parameters, out);
+    tenoni_call_end(&call);
+    return status;
+}
+
+/* The session before the key: looking for its parent may take the slots of whatever is loaded. */
+static tenon_status attempt(tenon_tpm_key *key, tenon_signature *out, const tenon_digest *digest)
+{
+    uint32_t handle;
+    tenon_status status = ready_session(key);
+    if (status == TENON_OK)
+        status = tenoni_key_ready(key, &handle);
+    if (status != TENON_OK)
+        return status;
+    return uses_session(key) ? sign_by_session(key, handle, out, digest) : sign_by_password(key, handle, out, digest);
+}
+
+/* With a salt that began with zeros some TPMs arrive at another session key. A key under DA protection is not tried
+ * twice. */
+static bool may_be_the_salt(const tenon_tpm_key *key, tenon_status status)
+{
+    return uses_session(key) && (key->area.attributes & NO_DA) != 0 &&
+           tenon_status_category(status) == TENON_CATEGORY_AUTH;
+}
+
+typedef struct {
+    tenon_tpm_key *key;
+    tenon_signature *out;
+    const tenon_digest *digest;
+} job;
+
+static tenon_status sign_once_more_if_lost(tenon_tpm *tpm, void *context)
+{
+    const job *work = context;
+    tenon_tpm_key *key = work->key;
+    tenon_status status = attempt(key, work->out, work->digest);
+    bool object = tenoni_status_lost_object(status);
+    bool session = uses_session(key) && (tenoni_status_lost_session(status) || may_be_the_salt(key, status));
+    if (!object && !session)
+        return status;
+    if (object)
+        tenoni_key_forget(key);
+    if (session)
+        tenoni_session_close(tpm, &key->session);
+    return attempt(key, work->out, work->digest);
+}
+
+tenon_status tenoni_key_sign(tenon_tpm_key *key, tenon_signature *out, const tenon_digest *digest)
+{
+    job work = {.key = key, .out = out, .digest = digest};
+    return tenoni_tpm_do(key->tpm, sign_once_more_if_lost, &work);
+}
