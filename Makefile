@@ -98,14 +98,13 @@ install: lib
 	    $(PC) CSources/$$name.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$name.pc || exit 1; \
 	done
 
-## test             everything a change must pass; installs the packages that it needs
+## test             everything that a change must pass; installs the packages that it needs
 .PHONY: test
 test: deps
 	$(MAKE) rules
 	$(MAKE) check
 	$(MAKE) check CRYPTO=openssl
-	$(MAKE) check-differential check-constant-time check-heap check-abi check-install
-	$(SWIFT) test
+	$(MAKE) check-differential check-constant-time check-heap check-abi check-install check-swift
 
 ## deps             the Debian packages that the build and the tests need
 .PHONY: deps
@@ -148,5 +147,132 @@ check-differential:
 	cmp $(MBEDTLS)/transcript $(OPENSSL)/transcript
 	$(MBEDTLS)/differential sign $(MBEDTLS)/signatures && $(OPENSSL)/differential verify $(MBEDTLS)/signatures
 	$(OPENSSL)/differential sign $(OPENSSL)/signatures && $(MBEDTLS)/differential verify $(OPENSSL)/signatures
+
+## check-constant-time  our code that touches secrets, under valgrind; and that valgrind would notice
+.PHONY: check-constant-time
+check-constant-time: $(BUILD)/constant_time
+	$(VALGRIND) -q --error-exitcode=9 $<
+	! $(VALGRIND) -q --error-exitcode=9 $< leaky 2> $(BUILD)/leaky
+	grep -q 'depends on uninitialised' $(BUILD)/leaky
+
+## check-heap       no secret is left in memory, with both backends
+.PHONY: check-heap
+check-heap:
+	$(MAKE) $(MBEDTLS)/heap_scan CRYPTO=mbedtls
+	$(MAKE) $(OPENSSL)/heap_scan CRYPTO=openssl
+	$(MBEDTLS)/heap_scan
+	$(OPENSSL)/heap_scan
+
+## check-abi        the library as Python, Rust and C++ see it; headers, symbols
+.PHONY: check-abi
+check-abi: lib $(BUILD)/abi_rust $(BUILD)/abi_cpp
+	Tests/ABI/headers.sh
+	Tests/ABI/symbols.sh $(SHARED) CSources/tenon.map
+	Tests/ABI/symbols.sh $(TPM_SHARED) CSources/tenon-tpm.map include/tenon/tpm/*.h
+	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) Tests/ABI/test_abi.py $(SHARED)
+	LD_LIBRARY_PATH=$(BUILD) $(BUILD)/abi_rust
+	LD_LIBRARY_PATH=$(BUILD) $(BUILD)/abi_cpp
+
+$(BUILD)/abi_rust: Tests/ABI/abi.rs $(SHARED)
+	$(RUSTC) -D warnings --edition 2021 -L $(BUILD) -l tenon $< -o $@
+
+$(BUILD)/abi_cpp: Tests/ABI/abi.cpp $(SHARED)
+	$(CXX) -std=c++17 -Wall -Wextra -Wconversion -Werror -Iinclude $< -L$(BUILD) -ltenon -o $@
+
+## check-install    into an empty folder, and a program built with what pkg-config says
+.PHONY: check-install
+check-install: lib
+	Tests/ABI/install.sh . $(BUILD)/install
+
+## check-swift      the Swift tests (CRYPTO=)
+SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRYPTO)),--traits OpenSSL)
+.PHONY: check-swift
+check-swift:
+	$(SWIFT) test $(SWIFT_FLAGS)
+
+## rules            the shape of the tree
+.PHONY: rules
+rules:
+	Tests/Scripts/layout.sh
+
+## check-rules      each rule is broken once, and noticed
+.PHONY: check-rules
+check-rules:
+	Tests/Scripts/layout_test.sh
+
+## fuzz             each fuzzer for FUZZ_SECONDS
+FUZZERS := $(patsubst Tests/Fuzz/%_fuzz.c,%,$(wildcard Tests/Fuzz/*_fuzz.c))
+FUZZ := .build/make/fuzz
+
+.PHONY: fuzz
+fuzz:
+	$(MAKE) fuzzers CC=$(CLANG) SANITIZE=fuzzer-no-link,address,undefined BUILD=$(FUZZ)
+	set -e; for name in $(FUZZERS) json; do \
+	    mkdir -p $(FUZZ)/corpus/$$name; \
+	    SWIFT_BACKTRACE=enable=no $(FUZZ)/$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	        -artifact_prefix=$(FUZZ)/ $(FUZZ)/corpus/$$name Tests/Fuzz/corpus/$$name > $(FUZZ)/$$name.log 2>&1 || { cat $(FUZZ)/$$name.log; exit 1; }; \
+	    echo "$$name: $$(sed -n 's/^stat::number_of_executed_units: *//p' $(FUZZ)/$$name.log) inputs"; \
+	done
+
+.PHONY: fuzzers
+fuzzers: $(FUZZERS:%=$(FUZZ)/%_fuzz) $(FUZZ)/json_fuzz
+
+$(FUZZ)/%_fuzz: $(FUZZ)/Tests/Fuzz/%_fuzz.o $(TPM_STATIC) $(STATIC)
+	$(CLANG) -fsanitize=fuzzer,address,undefined -fuse-ld=lld $^ $(LIBS) -o $@
+
+$(FUZZ)/Tests/Fuzz/%.o: TENON_CFLAGS += -Wno-missing-prototypes
+
+$(FUZZ)/json_fuzz: Tests/Fuzz/json_fuzz.swift $(wildcard Sources/Tenon/JSON*.swift Sources/Tenon/TenonError*.swift)
+	@mkdir -p $(@D)
+	$(SWIFT)c -O -use-ld=lld -sanitize=fuzzer,address -parse-as-library -package-name tenon $^ -o $@
+
+## bench            what is fast, with both backends, and the figures that it has to reach
+BENCH_ARGUMENTS := --mbedtls $(MBEDTLS)/bench $(MBEDTLS)/libtenon.so --openssl $(OPENSSL)/bench $(OPENSSL)/libtenon.so
+BENCH_SOURCES := $(filter-out %/side_openssl_missing.c,$(wildcard Bench/core/*.c))
+
+.PHONY: benches
+benches:
+	$(MAKE) lib $(MBEDTLS)/bench CRYPTO=mbedtls
+	$(MAKE) lib $(OPENSSL)/bench CRYPTO=openssl
+
+$(BUILD)/bench: $(BENCH_SOURCES:%.c=$(BUILD)/%.o) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS_openssl) -o $@
+
+.PHONY: bench
+bench: benches
+	Bench/run $(BENCH_ARGUMENTS)
+
+## bench-smoke      each line of the bench once
+.PHONY: bench-smoke
+bench-smoke: benches
+	Bench/run $(BENCH_ARGUMENTS) --smoke
+
+## bench-check      instructions and sizes against their bounds and Bench/baselines
+.PHONY: bench-check
+bench-check: benches
+	Bench/run $(BENCH_ARGUMENTS) --counts --check
+
+## format           C and Swift sources, in place
+C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
+.PHONY: format
+format:
+	clang-format -i $(C_FILES)
+	$(SWIFT) format -i -r Package.swift Sources Tests
+
+## check-format     whether format would change anything
+.PHONY: check-format
+check-format:
+	clang-format --dry-run -Werror $(C_FILES)
+	$(SWIFT) format lint -r --strict Package.swift Sources Tests
+
+## clean            what was built
+.PHONY: clean
+clean:
+	rm -rf .build
+
+## help             this list
+.PHONY: help
+help:
+	@sed -n 's/^## /  make /p' $(firstword $(MAKEFILE_LIST)); echo; sed -n '/^# CRYPTO/,/^$$/s/^# /  /p' $(firstword $(MAKEFILE_LIST))
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

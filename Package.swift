@@ -8,10 +8,21 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
+// For the folders that import C: a counted pointer is a span.
+let interop = strict + [.enableExperimentalFeature("SafeInteropWrappers")]
+
+
+let core: [CSetting] = [
+    .headerSearchPath("CSources"),
+    .define("TENON_OPENSSL", .when(traits: ["OpenSSL"])),
+    .treatAllWarnings(as: .error),
+]
+
 let package = Package(
     name: "Tenon",
     products: [
-        .library(name: "Tenon", targets: ["Tenon"])
+        .library(name: "Tenon", targets: ["Tenon"]),
+        .library(name: "TenonTPM", targets: ["TenonTPM"]),
     ],
     traits: [
         .trait(name: "OpenSSL", description: "P-256 and SHA-256 come from libcrypto instead of mbedTLS.")
@@ -20,21 +31,36 @@ let package = Package(
         .target(
             name: "CTenon",
             path: ".",
-            exclude: ["Sources", "Tests"],
+            exclude: ["Bench", "Sources", "Tests", "CSources/tpm"],
             sources: ["CSources/base", "CSources/crypto"],
             publicHeadersPath: "include",
-            cSettings: [
-                .headerSearchPath("CSources"),
-                .define("TENON_OPENSSL", .when(traits: ["OpenSSL"])),
-                .treatAllWarnings(as: .error),
-            ],
+            cSettings: core,
             linkerSettings: [
                 .linkedLibrary("mbedcrypto"),
                 .linkedLibrary("crypto", .when(traits: ["OpenSSL"])),
             ]
         ),
-        .target(name: "Tenon", dependencies: ["CTenon"], swiftSettings: strict + [.enableExperimentalFeature("SafeInteropWrappers")]),
+        .target(
+            name: "CTenonTPM",
+            dependencies: ["CTenon"],
+            path: ".",
+            exclude: ["Bench", "Sources", "Tests", "CSources/base", "CSources/crypto"],
+            sources: ["CSources/tpm"],
+            publicHeadersPath: "include/tenon/tpm",
+            cSettings: core,
+            linkerSettings: [.linkedLibrary("tss2-tctildr")]
+        ),
+        .target(name: "Tenon", dependencies: ["CTenon"], swiftSettings: interop),
+        .target(name: "TenonTPM", dependencies: ["Tenon", "CTenonTPM"], swiftSettings: interop),
+        .target(
+            name: "CTestSupport",
+            dependencies: ["CTenonTPM"],
+            path: "Tests/Support",
+            exclude: ["support_test.c"],
+            publicHeadersPath: "."
+        ),
         .testTarget(name: "TenonTests", dependencies: ["Tenon"], swiftSettings: strict),
+        .testTarget(name: "TenonTPMTests", dependencies: ["TenonTPM", "CTestSupport"], swiftSettings: interop),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c11

@@ -30,8 +30,8 @@ typedef struct {
  */
 void bench_run(const bench_options *options, const char *name, const bench_contender *contenders, size_t n);
 
-/* Calls the function n times. Instruction counters collect within it and nowhere else. */
-void bench_counted(bench_function function, void *context, uint64_t n);
+/* Calls the function n times, or until it fails. Instruction counters collect within it and nowhere else. */
+bool bench_counted(bench_function function, void *context, uint64_t n);
 
 /* Prints that an operation failed and ends the program. */
 _Noreturn void bench_fail(const char *name, const char *who);

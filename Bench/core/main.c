@@ -100,7 +100,8 @@ static int count(const char *name, const char *who, const char *times)
         for (size_t turn = 0; turn < FIXTURE_MESSAGES; turn++)
             if (!line->function(opened[i]))
                 bench_fail(name, who);
-        bench_counted(line->function, opened[i], strtoull(times, NULL, 10));
+        if (!bench_counted(line->function, opened[i], strtoull(times, NULL, 10)))
+            bench_fail(name, who);
         code = EXIT_SUCCESS;
     }
     close_sides(opened);
@@ -144,7 +145,7 @@ static bool read_options(bench_options *options, int argc, char **argv, int *fir
 
 int main(int argc, char **argv)
 {
-    bench_options options = {.backend = tenon_backend_name(), .rounds = 50};
+    bench_options options = {.backend = tenon_backend_name(), .rounds = 100};
     int first;
     if (!optimised) {
         fprintf(stderr, "bench: built without optimisation, its figures would say nothing; build with -O2\n");

@@ -7,6 +7,12 @@
 
 enum { LINE_MAX_BYTES = 256 };
 
+#ifdef __clang__
+static const char compiler[] = __VERSION__; /* begins with its name */
+#else
+static const char compiler[] = "gcc " __VERSION__;
+#endif
+
 /* The text behind the first line of a file that begins with this; "unknown" when there is none. */
 static void read_line(char *out, size_t n, const char *path, const char *head)
 {
@@ -39,14 +45,14 @@ void bench_report_machine(const bench_options *options)
     char cpu[LINE_MAX_BYTES], governor[LINE_MAX_BYTES];
     read_line(cpu, sizeof cpu, "/proc/cpuinfo", "model name\t: ");
     read_line(governor, sizeof governor, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "");
-    printf("tenon %s, backend %s, built with %s\n", tenon_version_text(), options->backend, __VERSION__);
+    printf("tenon %s, backend %s, built with %s\n", tenon_version_text(), options->backend, compiler);
     printf("CPU %s, governor %s, glibc %s\n", cpu, governor, gnu_get_libc_version());
     if (options->json == NULL)
         return;
     fputc('{', options->json);
     put_text(options->json, "kind", "machine");
     put_text(options->json, "tenon", tenon_version_text());
-    put_text(options->json, "compiler", __VERSION__);
+    put_text(options->json, "compiler", compiler);
     put_text(options->json, "cpu", cpu);
     put_text(options->json, "governor", governor);
     put_text(options->json, "glibc", gnu_get_libc_version());
@@ -70,7 +76,7 @@ void bench_report_peer(const bench_options *options, const char *name, const cha
 void bench_report_heading(void)
 {
     printf("\n%-18s %-8s %10s %10s %10s %10s %11s %10s %7s  %s\n", "line", "by", "p50 us", "p95 us", "p99 us", "min us",
-           "op/s", "CPU us/op", "alloc", "tenon is (quartiles)");
+           "op/s", "CPU us/op", "alloc", "speed of tenon beside it (quartiles)");
 }
 
 static void put_result(const bench_options *options, const char *line, const char *who, const bench_result *result)
@@ -104,7 +110,7 @@ void bench_report_result(const bench_options *options, const char *line, const c
            result->p95 / 1e3, result->p99 / 1e3, result->min / 1e3, 1e9 / result->p50, result->cpu / 1e3,
            result->allocations);
     if (ratio != NULL)
-        printf("  %.2f of it (%.2f-%.2f)", ratio->median, ratio->low, ratio->high);
+        printf("  %.2f (%.2f-%.2f)", ratio->median, ratio->low, ratio->high);
     putchar('\n');
     fflush(stdout);
     if (options->json == NULL)

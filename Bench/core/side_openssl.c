@@ -47,8 +47,6 @@ static EVP_PKEY *load_key(const fixture *made)
     char group[] = "prime256v1";
     uint8_t scalar[TENON_SCALAR_SIZE], point[TENON_POINT_SIZE];
     size_t n;
-    EVP_PKEY *key = NULL;
-    EVP_PKEY_CTX *loading = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
     reverse(scalar, made->scalar, sizeof scalar);
     if (tenon_public_key_encode_point(point, sizeof point, &n, &made->key) != TENON_OK)
         return NULL;
@@ -58,6 +56,8 @@ static EVP_PKEY *load_key(const fixture *made)
         OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_PRIV_KEY, scalar, sizeof scalar),
         OSSL_PARAM_construct_end(),
     };
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *loading = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
     if (EVP_PKEY_fromdata_init(loading) == 1)
         EVP_PKEY_fromdata(loading, &key, EVP_PKEY_KEYPAIR, parameters);
     EVP_PKEY_CTX_free(loading);

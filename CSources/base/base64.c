@@ -46,6 +46,22 @@ static size_t encoded_size(const alphabet *letters, size_t n)
     return n / 3 * 4 + tail;
 }
 
+static void encode_group(const alphabet *letters, char *out, uint32_t bits)
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = character_of(letters, bits >> (18 - 6 * i) & 0x3f);
+}
+
+static void encode_rest(const alphabet *letters, char *out, const uint8_t *data, size_t n)
+{
+    char group[4];
+    encode_group(letters, group, (uint32_t)data[0] << 16 | (n > 1 ? (uint32_t)data[1] << 8 : 0));
+    for (size_t i = 0; i <= n; i++)
+        out[i] = group[i];
+    for (size_t i = n + 1; i < 4 && letters->padded; i++)
+        out[i] = '=';
+}
+
 static tenon_status encode(const alphabet *letters, char *out, size_t n, size_t *written, const uint8_t *data,
                            size_t data_n)
 {
@@ -58,16 +74,10 @@ static tenon_status encode(const alphabet *letters, char *out, size_t n, size_t 
     tenon_status status = tenoni_output_fits(out, n, written, encoded_size(letters, data_n));
     if (status != TENON_OK)
         return status;
-    for (size_t i = 0; i < data_n; i += 3) {
-        size_t group = data_n - i < 3 ? data_n - i : 3;
-        uint32_t bits = (uint32_t)data[i] << 16;
-        bits |= group > 1 ? (uint32_t)data[i + 1] << 8 : 0;
-        bits |= group > 2 ? (uint32_t)data[i + 2] : 0;
-        for (size_t j = 0; j <= group; j++)
-            *out++ = character_of(letters, bits >> (18 - 6 * j) & 0x3f);
-        for (size_t j = group + 1; j < 4 && letters->padded; j++)
-            *out++ = '=';
-    }
+    for (; data_n >= 3; data += 3, data_n -= 3, out += 4)
+        encode_group(letters, out, (uint32_t)data[0] << 16 | (uint32_t)data[1] << 8 | data[2]);
+    if (data_n != 0)
+        encode_rest(letters, out, data, data_n);
     return TENON_OK;
 }
 

@@ -53,8 +53,15 @@ static const bool table_fits = MBEDTLS_ECP_WINDOW_SIZE == 4 && MBEDTLS_ECP_FIXED
 
 tenon_status tenoni_group_failure(int error)
 {
-    return error == MBEDTLS_ERR_MPI_ALLOC_FAILED || error == MBEDTLS_ERR_ECP_ALLOC_FAILED ? TENON_ERROR_MEMORY
-                                                                                          : TENON_ERROR_CRYPTO;
+    switch (error) {
+    case MBEDTLS_ERR_MPI_ALLOC_FAILED:
+    case MBEDTLS_ERR_ECP_ALLOC_FAILED:
+        return TENON_ERROR_MEMORY;
+    case MBEDTLS_ERR_ECP_RANDOM_FAILED:
+        return TENON_ERROR_RANDOM;
+    default:
+        return TENON_ERROR_CRYPTO;
+    }
 }
 
 int tenoni_group_random(void *context, unsigned char *out, size_t n)

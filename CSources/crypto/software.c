@@ -96,7 +96,7 @@ tenon_status tenon_software_key_import(tenon_key **out, const uint8_t *scalar, s
     if (out == NULL)
         return TENON_ERROR_NULL;
     *out = NULL;
-    if (scalar == NULL)
+    if (scalar == NULL && n != 0)
         return TENON_ERROR_NULL;
     tenon_status status = check_flags(flags);
     if (status != TENON_OK)

@@ -12,7 +12,7 @@
  */
 tenon_status tenoni_group_load(mbedtls_ecp_group *group);
 
-/* What a failing call of mbedTLS means: no memory, or a failure that cannot be. */
+/* What a failing call of mbedTLS means: no memory, no randomness, or a failure that cannot be. */
 tenon_status tenoni_group_failure(int error);
 
 /* For mbedTLS's f_rng: getrandom, and a constant for operations on public values, where blinding hides nothing. */

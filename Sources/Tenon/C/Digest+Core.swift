@@ -12,14 +12,11 @@ extension Digest {
     /// The SHA-256 of the bytes.
     public init(hashing bytes: RawSpan) throws(TenonError) {
         var digest = tenon_digest()
-        let status = bytes.withUnsafeBytes { tenon_sha256(&digest, $0.bindMemory(to: UInt8.self).baseAddress, $0.count) }
+        let status = bytes.withUnsafeBytes {
+            tenon_sha256(&digest, $0.bindMemory(to: UInt8.self).baseAddress, $0.count)
+        }
         try TenonError.check(status)
         self.init(core: digest)
-    }
-
-    /// The SHA-256 of the bytes.
-    public init(hashing bytes: [UInt8]) throws(TenonError) {
-        try self.init(hashing: bytes.span)
     }
 
     /// The nonce that binds a key to a challenge: the SHA-256 of the challenge text as it came, then of the base64 text

@@ -7,8 +7,8 @@ internal import CTenon
 ///
 /// ```swift
 /// var stream = try DigestStream()
-/// try stream.update(head.span)
-/// try stream.update(body.span)
+/// try stream.update(head)
+/// try stream.update(body)
 /// let digest = try stream.finish()
 /// ```
 public struct DigestStream: Sendable {

@@ -12,12 +12,15 @@ package enum TextEncoding: Sendable {
 
     /// The text of the bytes. The core refuses only what no memory holds.
     package func encode(_ bytes: Span<UInt8>) -> String {
-        String(unsafeUninitializedCapacity: bytes.count.multipliedReportingOverflow(by: 2).partialValue + 4) { buffer in
+        let capacity = self == .hex ? bytes.count * 2 : (bytes.count + 2) / 3 * 4
+        return String(unsafeUninitializedCapacity: capacity) { buffer in
             var written = 0
             let status = buffer.withMemoryRebound(to: CChar.self) { encode(bytes, to: $0, &written) }
             return status == 0 ? written : 0
         }
     }
+
+    package func encode(_ bytes: [UInt8]) -> String { encode(bytes.span) }
 
     /// Writes the text into `text` and returns its length.
     ///

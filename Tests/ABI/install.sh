@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# install.sh ROOT SCRATCH: installs the library of ROOT below SCRATCH, builds verify.c with what pkg-config says and
+# nothing else, runs it, and looks at what was linked and how. With CRYPTO=openssl libcrypto may be linked as well.
+set -u
+
+[ $# = 2 ] || { echo "usage: $0 ROOT SCRATCH"; exit 1; }
+root=$(cd "$1" && pwd) || exit 1
+mkdir -p "$2" && scratch=$(cd "$2" && pwd) || exit 1
+prefix=$scratch/prefix stage=$scratch/stage
+rm -rf "$prefix" "$stage"
+passed=0 failed=0
+
+expect() { # expect WHAT COMMAND...
+    what=$1
+    shift
+    if "$@" > "$scratch/output" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "does not hold: $what"
+        sed 's/^/    /' "$scratch/output"
+    fi
+}
+
+refuse() {
+    ! "$@"
+}
+
+# RFC 6979, A.2.5: the key, and its signature over "sample".
+key=3059301306072a8648ce3d020106082a8648ce3d03010703420004
+key=${key}60fed4ba255a9d31c961eb74c6356d68c049b8923b61fa6ce669622e60f29fb6
+key=${key}7903fe1008b8bc99a41ae9e95628bc64f2f1b20c2d7e9f5177a3c294d4462299
+key64=MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEYP7UuiVanTHJYet0xjVtaMBJuJI7Yfps
+key64=${key64}5mliLmDyn7Z5A/4QCLi8maQa6elWKLxk8vGyDC1+n1F3o8KU1EYimQ==
+signature=MEYCIQDv1IsqrLao/RFA3ZzUXoHWnSyHe1aq+ZHDTQ6oTq83FgIhAPfLHJQtZXxB1DbHobbin2Xz6QDbua/0Bk3Eqy+EOs2o
+printf 'sample' > "$scratch/good"
+printf 'Sample' > "$scratch/bad"
+
+says() { # says OUTPUT CODE PROGRAM...
+    wanted=$1 code=$2
+    shift 2
+    found=$("$@" 2>&1)
+    [ "$?:$found" = "$code:$wanted" ] || { echo "$found"; return 1; }
+}
+
+verifies() { # verifies PROGRAM
+    expect "a hex key" says valid 0 "$1" "$key" "$signature" "$scratch/good"
+    expect "a base64 key" says valid 0 "$1" "$key64" "$signature" "$scratch/good"
+    expect "another message" says "invalid: TENON_ERROR_SIGNATURE_INVALID" 3 "$1" "$key" "$signature" "$scratch/bad"
+    expect "a cut signature" says "invalid: TENON_ERROR_BASE64_LENGTH" 2 "$1" "$key" "${signature%???}" "$scratch/good"
+    expect "a key off the curve" says "invalid: TENON_ERROR_POINT_OFF_CURVE" 2 "$1" "${key%9}8" "$signature" "$scratch/good"
+    expect "no file" says "verify: the file cannot be opened" 1 "$1" "$key" "$signature" "$scratch/none"
+}
+
+# Every library that the dynamic linker brings in, those of libraries included.
+links_only() { # links_only ALLOWED FILE
+    ldd "$2" > "$scratch/linked" || return 1
+    ! awk '{ sub(/.*\//, "", $1); print $1 }' "$scratch/linked" | grep -vxE "$1"
+}
+
+system='linux-vdso\.so\.1|ld-linux[-a-z0-9_]*\.so\.[0-9]+|libc\.so\.6'
+backend='libmbedx509\.so\.[0-9]+|libmbedcrypto\.so\.[0-9]+'
+[ "${CRYPTO:-mbedtls}" = mbedtls ] || backend="$backend|libcrypto\\.so\\.3"
+
+build_verify() { # build_verify OUTPUT PKG_CONFIG_FLAGS CC_FLAGS
+    # shellcheck disable=SC2046,SC2086
+    cc -Wall -Wextra -Werror $3 "$root/Tests/ABI/verify.c" \
+        $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config $2 --cflags --libs tenon) -o "$1"
+}
+
+files() {
+    (cd "$1" && find . | sort)
+}
+
+dynamic() { # dynamic PATTERN: a line of the library's dynamic section
+    readelf -dW "$library" | grep -E "$1"
+}
+
+segment() {
+    readelf -lW "$library" | grep -E "$1"
+}
+
+expect "make install PREFIX=" make -C "$root" install PREFIX="$prefix"
+expect "make install DESTDIR= PREFIX=" make -C "$root" install DESTDIR="$stage" PREFIX=/usr
+expect "DESTDIR only moves" test "$(files "$prefix")" = "$(files "$stage/usr")"
+expect "the staged tenon.pc says /usr" grep -qx 'prefix=/usr' "$stage/usr/lib/pkgconfig/tenon.pc"
+expect "nothing that is staged names the stage" refuse grep -rF "$stage" "$stage"
+for header in "$root"/include/tenon/*.h; do
+    expect "${header##*/} is installed" cmp "$header" "$prefix/include/tenon/${header##*/}"
+done
+
+library=$prefix/lib/libtenon.so.0
+expect "SONAME" dynamic 'SONAME.*\[libtenon\.so\.0\]'
+expect "no search path" refuse dynamic 'RPATH|RUNPATH'
+expect "no relocation in code" refuse dynamic TEXTREL
+expect "bound at start" dynamic 'BIND_NOW|FLAGS_1.*NOW'
+expect "read-only after relocation" segment GNU_RELRO
+expect "a stack that is said not to be executable" segment 'GNU_STACK.* RW '
+
+export LD_LIBRARY_PATH="$prefix/lib"
+expect "verify.c builds" build_verify "$scratch/verify" "" ""
+verifies "$scratch/verify"
+expect "the program links nothing else" links_only "libtenon\\.so\\.0|$backend|$system" "$scratch/verify"
+expect "it runs with the installed library" grep -q "libtenon\.so\.0 => $prefix/lib/" "$scratch/linked"
+unset LD_LIBRARY_PATH
+
+expect "verify.c builds with libtenon.a" build_verify "$scratch/verify-static" --static -static
+verifies "$scratch/verify-static"
+expect "which links nothing" refuse ldd "$scratch/verify-static"
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" != 0 ]

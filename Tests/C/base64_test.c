@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+typedef tenon_status encoder(char *out, size_t n, size_t *written, const uint8_t *data, size_t data_n);
+typedef tenon_status decoder(uint8_t *out, size_t n, size_t *written, const char *text, size_t text_n);
+
+typedef struct {
+    const char *name;
+    encoder *encode;
+    decoder *decode;
+    const char *letters;
+    bool padded;
+} form;
+
+static const form standard = {"base64", tenon_base64_encode, tenon_base64_decode,
+                              "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", true};
+static const form url_safe = {"base64url", tenon_base64url_encode, tenon_base64url_decode,
+                              "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", false};
+
+/* By bits, in another way than the core does it. */
+static size_t model(const form *with, char *out, const uint8_t *data, size_t n)
+{
+    size_t length = 0;
+    for (size_t bit = 0; bit < 8 * n; bit += 6) {
+        unsigned value = 0;
+        for (size_t i = bit; i < bit + 6; i++)
+            value = value << 1 | (i < 8 * n ? data[i / 8] >> (7 - i % 8) & 1u : 0u);
+        out[length++] = with->letters[value];
+    }
+    while (with->padded && length % 4 != 0)
+        out[length++] = '=';
+    return length;
+}
+
+static void round_trip(const form *with, const uint8_t *data, size_t n)
+{
+    char text[400], expected[400];
+    uint8_t back[300];
+    size_t text_n = 0, back_n = 0, expected_n = model(with, expected, data, n);
+    test_about("%s of %zu bytes", with->name, n);
+    CHECK_STATUS(with->encode(text, sizeof text, &text_n, data, n), TENON_OK);
+    CHECK_NUMBER(text_n, expected_n);
+    CHECK_BYTES(text, expected, expected_n);
+    CHECK_STATUS(with->decode(back, sizeof back, &back_n, text, text_n), TENON_OK);
+    CHECK_NUMBER(back_n, n);
+    CHECK_BYTES(back, data, n);
+}
+
+TEST(base64_every_length_and_byte)
+{
+    uint8_t data[256];
+    uint64_t state = 5;
+    for (size_t n = 0; n <= sizeof data; n++) {
+        test_random_fill(&state, data, n);
+        round_trip(&standard, data, n);
+        round_trip(&url_safe, data, n);
+    }
+    for (unsigned i = 0; i < 256; i++) {
+        memset(data, (int)i, 3);
+        for (size_t n = 1; n <= 3; n++) {
+            round_trip(&standard, data, n);
+            round_trip(&url_safe, data, n);
+        }
+    }
+}
+
+static void check_text(const form *with, const char *data, const char *text)
+{
+    char out[16];
+    size_t n = 0;
+    test_about("%s of %s", with->name, data);
+    CHECK_STATUS(with->encode(out, sizeof out, &n, (const uint8_t *)data, strlen(data)), TENON_OK);
+    CHECK_NUMBER(n, strlen(text));
+    CHECK_BYTES(out, text, strlen(text));
+}
+
+/* RFC 4648, 10. */
+TEST(base64_rfc_4648)
+{
+    check_text(&standard, "", "");
+    check_text(&standard, "f", "Zg==");
+    check_text(&standard, "fo", "Zm8=");
+    check_text(&standard, "foo", "Zm9v");
+    check_text(&standard, "foob", "Zm9vYg==");
+    check_text(&standard, "fooba", "Zm9vYmE=");
+    check_text(&standard, "foobar", "Zm9vYmFy");
+    check_text(&url_safe, "fooba", "Zm9vYmE");
+    check_text(&standard, "\xfb\xff\xbf", "+/+/");
+    check_text(&url_safe, "\xfb\xff\xbf", "-_-_");
+}
+
+static void check_refused(const form *with, const char *text, size_t n, tenon_status expected)
+{
+    uint8_t out[64];
+    size_t written = 12345;
+    memset(out, 0xa5, sizeof out);
+    test_about("%s of \"%s\"", with->name, text);
+    CHECK_STATUS(with->decode(out, sizeof out, &written, text, n), expected);
+    CHECK_NUMBER(written, 0);
+    for (size_t i = 0; i < sizeof out; i++)
+        CHECK_NUMBER(out[i], 0xa5);
+    CHECK_STATUS(with->decode(NULL, 0, &written, text, n), expected);
+    CHECK_NUMBER(written, 0);
+}
+
+static void refuse(const form *with, const char *text, tenon_status expected)
+{
+    check_refused(with, text, strlen(text), expected);
+}
+
+TEST(base64_refused)
+{
+    refuse(&standard, "Z", TENON_ERROR_BASE64_LENGTH);
+    refuse(&standard, "Zm9vZ", TENON_ERROR_BASE64_LENGTH);
+    refuse(&standard, "Zg", TENON_ERROR_BASE64_PADDING);
+    refuse(&standard, "Zg=", TENON_ERROR_BASE64_PADDING);
+    refuse(&standard, "Zm8", TENON_ERROR_BASE64_PADDING);
+    refuse(&standard, "Zm8==", TENON_ERROR_BASE64_PADDING);
+    refuse(&standard, "Zm9v=", TENON_ERROR_BASE64_PADDING);
+    refuse(&standard, "Zm9v==", TENON_ERROR_BASE64_PADDING);
+    refuse(&standard, "==", TENON_ERROR_BASE64_PADDING);
+    refuse(&standard, "Zg==Zg==", TENON_ERROR_BASE64_PADDING);
+    refuse(&standard, "Z=g=", TENON_ERROR_BASE64_PADDING);
+    refuse(&standard, "=Zg=", TENON_ERROR_BASE64_PADDING);
+    refuse(&standard, "Zh==", TENON_ERROR_BASE64_STRAY_BITS);
+    refuse(&standard, "Zm9=", TENON_ERROR_BASE64_STRAY_BITS);
+    refuse(&standard, "Zm-v", TENON_ERROR_BASE64_ALPHABET);
+    refuse(&standard, "Zm_v", TENON_ERROR_BASE64_ALPHABET);
+    refuse(&standard, "Zm v", TENON_ERROR_BASE64_ALPHABET);
+    refuse(&standard, "Zm9vZm9\n", TENON_ERROR_BASE64_ALPHABET);
+    refuse(&url_safe, "Z", TENON_ERROR_BASE64_LENGTH);
+    refuse(&url_safe, "Zg==", TENON_ERROR_BASE64_PADDING);
+    refuse(&url_safe, "Zm8=", TENON_ERROR_BASE64_PADDING);
+    refuse(&url_safe, "Z=8", TENON_ERROR_BASE64_PADDING);
+    refuse(&url_safe, "Zh", TENON_ERROR_BASE64_STRAY_BITS);
+    refuse(&url_safe, "Zm9", TENON_ERROR_BASE64_STRAY_BITS);
+    refuse(&url_safe, "Zm+v", TENON_ERROR_BASE64_ALPHABET);
+    refuse(&url_safe, "Zm/v", TENON_ERROR_BASE64_ALPHABET);
+    refuse(&url_safe, "Zm\tv", TENON_ERROR_BASE64_ALPHABET);
+    check_refused(&url_safe, "Zm\0v", 4, TENON_ERROR_BASE64_ALPHABET);
+}
+
+/* Whatever is taken is what the encoder gives: one value has one text. */
+static void check_canonical(const form *with, const char *text, size_t n)
+{
+    uint8_t data[16];
+    char again[32];
+    size_t data_n, again_n;
+    tenon_status status = with->decode(data, sizeof data, &data_n, text, n);
+    if (status != TENON_OK) {
+        CHECK_NUMBER(tenon_status_category(status), TENON_CATEGORY_FORMAT);
+        return;
+    }
+    CHECK_STATUS(with->encode(again, sizeof again, &again_n, data, data_n), TENON_OK);
+    CHECK_NUMBER(again_n, n);
+    CHECK_BYTES(again, text, n);
+}
+
+TEST(base64_one_value_one_text)
+{
+    static const char *const texts[] = {"Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy", "Zm9vYg", "Zm9vYmE"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (size_t at = 0; at < strlen(texts[i]); at++)
+            for (unsigned byte = 0; byte < 256; byte++) {
+                char text[16];
+                size_t n = strlen(texts[i]);
+                memcpy(text, texts[i], n);
+                text[at] = (char)byte;
+                test_about("%s with %02x at %zu", texts[i], byte, at);
+                check_canonical(&standard, text, n);
+                check_canonical(&url_safe, text, n);
+            }
+}
+
+static size_t accepted_characters(const form *with)
+{
+    size_t count = 0;
+    for (unsigned i = 0; i < 256; i++) {
+        char text[4] = {'A', 'A', 'A', (char)i};
+        uint8_t out[3];
+        size_t n;
+        count += with->decode(out, sizeof out, &n, text, 4) == TENON_OK;
+    }
+    return count;
+}
+
+TEST(base64_takes_64_characters)
+{
+    CHECK_NUMBER(accepted_characters(&url_safe), 64);
+    CHECK_NUMBER(accepted_characters(&standard), 65); /* and AAA=, whose A has no stray bits */
+}
+
+typedef struct {
+    const form *with;
+    const char *text;
+    const uint8_t *data;
+    size_t n;
+} sample;
+
+static tenon_status encode_sample(const void *input, uint8_t *out, size_t n, size_t *written)
+{
+    const sample *of = input;
+    return of->with->encode((char *)out, n, written, of->data, of->n);
+}
+
+static tenon_status decode_sample(const void *input, uint8_t *out, size_t n, size_t *written)
+{
+    const sample *of = input;
+    return of->with->decode(out, n, written, of->text, strlen(of->text));
+}
+
+TEST(base64_output_rule)
+{
+    static const uint8_t data[5] = {'f', 'o', 'o', 'b', 'a'};
+    sample padded = {&standard, "Zm9vYmE=", data, sizeof data}, plain = {&url_safe, "Zm9vYmE", data, sizeof data};
+    sample nothing = {&standard, "", NULL, 0};
+    test_output_rule("base64_encode", encode_sample, &padded, padded.text, 8);
+    test_output_rule("base64_decode", decode_sample, &padded, data, 5);
+    test_output_rule("base64url_encode", encode_sample, &plain, plain.text, 7);
+    test_output_rule("base64url_decode", decode_sample, &plain, data, 5);
+    test_output_rule("base64_encode of nothing", encode_sample, &nothing, NULL, 0);
+    test_output_rule("base64_decode of nothing", decode_sample, &nothing, NULL, 0);
+}
+
+static void check_bad_input(const form *with)
+{
+    char text[8];
+    uint8_t data[8] = {0};
+    size_t n = 12345;
+    test_about("%s", with->name);
+    CHECK_STATUS(with->encode(text, sizeof text, &n, NULL, 1), TENON_ERROR_NULL);
+    CHECK_NUMBER(n, 0);
+    n = 12345;
+    CHECK_STATUS(with->decode(data, sizeof data, &n, NULL, 1), TENON_ERROR_NULL);
+    CHECK_NUMBER(n, 0);
+    n = 12345;
+    CHECK_STATUS(with->encode(text, sizeof text, &n, data, SIZE_MAX), TENON_ERROR_TOO_LARGE);
+    CHECK_NUMBER(n, 0);
+    CHECK_STATUS(with->encode(NULL, 0, &n, data, SIZE_MAX / 4 + 1), TENON_ERROR_TOO_LARGE);
+    CHECK_STATUS(with->encode(text, sizeof text, &n, data, SIZE_MAX / 4), TENON_ERROR_BUFFER_TOO_SMALL);
+    CHECK(n > SIZE_MAX / 4);
+    CHECK_STATUS(with->encode(text, sizeof text, NULL, data, 1), TENON_ERROR_NULL);
+    CHECK_STATUS(with->decode(data, sizeof data, NULL, "Zm9v", 4), TENON_ERROR_NULL);
+    CHECK_STATUS(with->decode(data, sizeof data, &n, NULL, SIZE_MAX), TENON_ERROR_NULL);
+}
+
+TEST(base64_bad_input)
+{
+    check_bad_input(&standard);
+    check_bad_input(&url_safe);
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/types.h>
+
+#ifdef TENON_OPENSSL
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#endif
+
+#include "internal/backend.h"
+#include "internal/random.h"
+#include "test.h"
+
+/*
+ * Every allocation and every getrandom fails once, by -Wl,--wrap. Linked against libmbedcrypto.a mbedTLS's own
+ * allocations are among them; OpenSSL's come through its hook. Only the thread that armed a failure meets it.
+ */
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+ssize_t __real_getrandom(void *out, size_t n, unsigned flags);
+ssize_t __wrap_getrandom(void *out, size_t n, unsigned flags);
+
+static _Thread_local long allocations_left = -1; /* until the one that fails; negative: none does */
+static _Thread_local bool allocation_failed;
+
+static bool fails(void)
+{
+    if (allocations_left < 0 || allocations_left-- > 0)
+        return false;
+    allocation_failed = true;
+    return true;
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+#ifdef TENON_OPENSSL
+static void *hooked_malloc(size_t n, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return n == 0 || fails() ? NULL : malloc(n);
+}
+
+static void *hooked_realloc(void *old, size_t n, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return fails() ? NULL : realloc(old, n);
+}
+
+static void hooked_free(void *old, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    free(old);
+}
+
+/* Before OpenSSL's first allocation, or it refuses. */
+static int hooked;
+__attribute__((constructor)) static void hook(void)
+{
+    hooked = CRYPTO_set_mem_functions(hooked_malloc, hooked_realloc, hooked_free);
+}
+
+TEST(fault_openssl_is_hooked)
+{
+    CHECK_NUMBER(hooked, 1);
+}
+#endif
+
+static enum { WELL, BROKEN, INTERRUPTED, SLOW, EMPTY } kernel;
+static int kernel_calls;
+
+ssize_t __wrap_getrandom(void *out, size_t n, unsigned flags)
+{
+    int call = kernel_calls++;
+    if (kernel == BROKEN || (kernel == INTERRUPTED && call % 3 != 2)) {
+        errno = kernel == BROKEN ? ENOSYS : EINTR;
+        return -1;
+    }
+    if (kernel == EMPTY)
+        return 0;
+    return __real_getrandom(out, kernel == SLOW && n > 1 ? 1 : n, flags);
+}
+
+static const uint8_t scalar[32] = {1, 2, 3};
+static const tenon_digest digest = {{5}};
+static tenon_public_key public_key;
+static tenon_signature signature, forged;
+static tenon_key *random_key, *deterministic_key;
+static tenon_verifier *verifier;
+
+enum { BOTH = TENON_KEY_SIGNS_DIGESTS | TENON_KEY_DETERMINISTIC };
+
+static void set_up(void)
+{
+    CHECK_STATUS(tenon_software_key_import(&random_key, scalar, 32, TENON_KEY_SIGNS_DIGESTS), TENON_OK);
+    CHECK_STATUS(tenon_software_key_import(&deterministic_key, scalar, 32, BOTH), TENON_OK);
+    CHECK_STATUS(tenon_key_public_key(random_key, &public_key), TENON_OK);
+    CHECK_STATUS(tenon_key_sign_digest(random_key, &signature, &digest), TENON_OK);
+    CHECK_STATUS(tenon_verifier_new(&verifier, &public_key), TENON_OK);
+    forged = signature;
+    forged.bytes[40] ^= 1;
+}
+
+static void tear_down(void)
+{
+    tenon_verifier_free(&verifier);
+    tenon_key_free(&deterministic_key);
+    tenon_key_free(&random_key);
+}
+
+static tenon_status check_point(void)
+{
+    return tenon_p256_check(&public_key);
+}
+
+static tenon_status decompress(void)
+{
+    uint8_t compressed[33] = {(uint8_t)(2 + (public_key.bytes[63] & 1))};
+    tenon_public_key out;
+    memcpy(compressed + 1, &public_key, 32);
+    tenon_status status = tenon_public_key_decode_compressed(&out, compressed, sizeof compressed);
+    CHECK(status == TENON_OK ? memcmp(&out, &public_key, sizeof out) == 0 : CHECK_ZERO(&out, sizeof out));
+    return status;
+}
+
+static tenon_status make_verifier(void)
+{
+    tenon_verifier *made = (tenon_verifier *)&public_key;
+    tenon_status status = tenon_verifier_new(&made, &public_key);
+    CHECK((status == TENON_OK) == (made != NULL));
+    tenon_verifier_free(&made);
+    return status;
+}
+
+static tenon_status verify_once(void)
+{
+    return tenon_p256_verify(&public_key, &digest, &signature);
+}
+
+static tenon_status verify_prepared(void)
+{
+    return tenon_verifier_verify(verifier, &digest, &signature);
+}
+
+/* Lack of memory may not let a forgery through; that it is one may come out before the memory is needed. */
+static tenon_status verify_forged(void)
+{
+    tenon_status status = tenon_p256_verify(&public_key, &digest, &forged);
+    CHECK(status != TENON_OK);
+    return status == TENON_ERROR_SIGNATURE_INVALID ? TENON_OK : status;
+}
+
+static tenon_status sign(const tenon_key *key)
+{
+    tenon_signature out;
+    memset(&out, 0xa5, sizeof out);
+    tenon_status status = tenon_key_sign_digest(key, &out, &digest);
+    if (status != TENON_OK)
+        CHECK_ZERO(&out, sizeof out);
+    return status;
+}
+
+static tenon_status sign_random(void)
+{
+    return sign(random_key);
+}
+
+static tenon_status sign_deterministic(void)
+{
+    return sign(deterministic_key);
+}
+
+static tenon_status made(tenon_key *key, tenon_status status)
+{
+    CHECK((status == TENON_OK) == (key != NULL));
+    tenon_key_free(&key);
+    return status;
+}
+
+static tenon_status generate(void)
+{
+    tenon_key *key = (tenon_key *)&public_key;
+    tenon_status status = tenon_software_key_generate(&key, TENON_KEY_DETERMINISTIC);
+    return made(key, status);
+}
+
+static tenon_status import(void)
+{
+    tenon_key *key = (tenon_key *)&public_key;
+    tenon_status status = tenon_software_key_import(&key, scalar, 32, 0);
+    return made(key, status);
+}
+
+static tenon_status make_nonce(void)
+{
+    char out[TENON_UUID_SIZE];
+    size_t n = 12345;
+    tenon_status status = tenon_request_nonce(out, sizeof out, &n);
+    CHECK_NUMBER(n, status == TENON_OK ? sizeof out : 0);
+    return status;
+}
+
+typedef struct {
+    const char *name;
+    tenon_status (*run)(void);
+    bool random; /* it asks our getrandom, with each backend */
+} operation;
+
+static const operation operations[] = {
+    {"check", check_point, false},
+    {"decompress", decompress, false},
+    {"verifier_new", make_verifier, false},
+    {"verify", verify_once, false},
+    {"verify prepared", verify_prepared, false},
+    {"verify forged", verify_forged, false},
+    {"sign", sign_random, false},
+    {"sign deterministic", sign_deterministic, true},
+    {"generate", generate, true},
+    {"import", import, false},
+    {"nonce", make_nonce, true},
+};
+
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+/* OpenSSL tells its reason to its error queue only; mbedTLS goes on after RFC 6979's generator got no memory. */
+static bool loses_the_reason(const operation *of)
+{
+#ifdef TENON_OPENSSL
+    (void)of;
+    return true;
+#else
+    return of->run == sign_deterministic;
+#endif
+}
+
+static void check_nothing_is_left(tenon_status status)
+{
+#ifdef TENON_OPENSSL
+    CHECK(status == TENON_OK || ERR_peek_error() == 0);
+    ERR_clear_error();
+#else
+    (void)status;
+#endif
+}
+
+/*
+ * Fails the call's allocation of this number; false when it had no such. Both libraries pass by some failures, of
+ * caches: what is then answered was checked to be right.
+ */
+static bool fail_one(const operation *of, long number)
+{
+    allocation_failed = false;
+    allocations_left = number;
+    tenon_status status = of->run();
+    allocations_left = -1;
+    test_about("%s, allocation %ld", of->name, number);
+    if (status == TENON_ERROR_CRYPTO)
+        CHECK(allocation_failed && loses_the_reason(of));
+    else
+        CHECK_STATUS(status, allocation_failed && status != TENON_OK ? TENON_ERROR_MEMORY : TENON_OK);
+    check_nothing_is_left(status);
+    return allocation_failed;
+}
+
+TEST(fault_no_memory)
+{
+    long step = (long)test_rounds(7, 101);
+    set_up();
+    for (int i = 0; i < OPERATIONS; i++) {
+        long number = 0;
+        /* Once beforehand: what a library makes once for the process is made. */
+        CHECK_STATUS(operations[i].run(), TENON_OK);
+        while (number < 20000 && fail_one(&operations[i], number))
+            number += number < 20 ? 1 : step;
+        CHECK(number < 20000);
+        CHECK_STATUS(operations[i].run(), TENON_OK);
+    }
+    test_about(NULL);
+    CHECK_STATUS(verify_prepared(), TENON_OK);
+    tear_down();
+}
+
+static tenon_status key_sign(void *context, tenon_signature *out, const tenon_digest *of)
+{
+    (void)of;
+    memset(out, 1, sizeof *out);
+    return context == NULL ? TENON_OK : TENON_ERROR_CRYPTO;
+}
+
+static tenon_status key_public_key(void *context, tenon_public_key *out)
+{
+    *out = *(const tenon_public_key *)context;
+    return TENON_OK;
+}
+
+TEST(fault_no_memory_for_a_key_of_the_seam)
+{
+    tenon_key_ops ops = {sizeof ops, 0, key_sign, key_public_key, NULL};
+    tenon_key *key = (tenon_key *)&ops;
+    set_up();
+    allocations_left = 0;
+    tenon_status status = tenon_key_new(&key, &ops, &public_key);
+    allocations_left = -1;
+    CHECK_STATUS(status, TENON_ERROR_MEMORY);
+    CHECK(key == NULL);
+    tear_down();
+}
+
+TEST(fault_no_randomness)
+{
+    set_up();
+    for (int i = 0; i < OPERATIONS; i++)
+        for (int way = BROKEN; way <= EMPTY; way += EMPTY - BROKEN) {
+            test_about("%s", operations[i].name);
+            kernel = way == BROKEN ? BROKEN : EMPTY;
+            kernel_calls = 0;
+            tenon_status status = operations[i].run();
+            kernel = WELL;
+            CHECK(kernel_calls > 0 || !operations[i].random);
+            CHECK_STATUS(status, kernel_calls > 0 ? TENON_ERROR_RANDOM : TENON_OK);
+        }
+    tear_down();
+}
+
+TEST(fault_randomness_in_pieces)
+{
+    set_up();
+    for (int i = 0; i < OPERATIONS; i++) {
+        test_about("%s", operations[i].name);
+        kernel_calls = 0;
+        kernel = INTERRUPTED;
+        CHECK_STATUS(operations[i].run(), TENON_OK);
+        kernel = SLOW;
+        CHECK_STATUS(operations[i].run(), TENON_OK);
+        kernel = WELL;
+    }
+    uint8_t out[64];
+    memset(out, 0, sizeof out);
+    kernel = SLOW;
+    kernel_calls = 0;
+    CHECK_STATUS(tenoni_random(out, 40), TENON_OK);
+    kernel = WELL;
+    CHECK_NUMBER(kernel_calls, 40);
+    CHECK(memcmp(out, out + 8, 32) != 0);
+    CHECK_ZERO(out + 40, 24);
+    memset(out, 0xa5, sizeof out);
+    kernel = BROKEN;
+    CHECK_STATUS(tenoni_random(out, 40), TENON_ERROR_RANDOM);
+    CHECK_STATUS(tenoni_random(NULL, 0), TENON_OK);
+    kernel = WELL;
+    CHECK_ZERO(out, 40);
+    CHECK_NUMBER(out[40], 0xa5);
+    tear_down();
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "test.h"
+
+/* The seam: a device that counts its calls, and can be told to fail. */
+typedef struct {
+    tenon_public_key public_key;
+    tenon_status public_key_status, sign_status;
+    tenon_digest seen;
+    int signs, public_keys, frees;
+} device;
+
+static tenon_status device_sign(void *context, tenon_signature *out, const tenon_digest *digest)
+{
+    device *at = context;
+    at->signs++;
+    at->seen = *digest;
+    memset(out, 0x11, sizeof *out);
+    return at->sign_status;
+}
+
+static tenon_status device_public_key(void *context, tenon_public_key *out)
+{
+    device *at = context;
+    at->public_keys++;
+    *out = at->public_key;
+    return at->public_key_status;
+}
+
+static void device_free(void *context)
+{
+    ((device *)context)->frees++;
+}
+
+static tenon_key_ops device_ops(uint32_t flags)
+{
+    return (tenon_key_ops){sizeof(tenon_key_ops), flags, device_sign, device_public_key, device_free};
+}
+
+static device make_device(void)
+{
+    device made;
+    memset(&made, 0, sizeof made);
+    test_hex(&made.public_key, sizeof made.public_key,
+             "6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296"
+             "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5");
+    return made;
+}
+
+static tenon_key *open_device(device *made, uint32_t flags)
+{
+    tenon_key *key = NULL;
+    tenon_key_ops ops = device_ops(flags);
+    CHECK_STATUS(tenon_key_new(&key, &ops, made), TENON_OK);
+    memset(&ops, 0, sizeof ops); /* the table is copied */
+    return key;
+}
+
+TEST(key_of_a_device)
+{
+    for (int hardware = 0; hardware < 2; hardware++) {
+        device made = make_device();
+        tenon_key *key = open_device(&made, hardware ? TENON_KEY_HARDWARE : 0);
+        tenon_public_key public_key;
+        CHECK_NUMBER(tenon_key_is_hardware(key), hardware);
+        CHECK_STATUS(tenon_key_public_key(key, &public_key), TENON_OK);
+        CHECK_BYTES(&public_key, &made.public_key, sizeof public_key);
+        CHECK(made.public_keys == 1 && made.signs == 0);
+        tenon_key_free(&key);
+        CHECK(key == NULL && made.frees == 1);
+        tenon_key_free(&key);
+        CHECK_NUMBER(made.frees, 1);
+    }
+    tenon_key_free(NULL);
+    CHECK_NUMBER(tenon_key_is_hardware(NULL), 0);
+}
+
+static void check_not_made(tenon_key_ops ops, device *made, tenon_status expected)
+{
+    tenon_key *key = (tenon_key *)made;
+    CHECK_STATUS(tenon_key_new(&key, &ops, made), expected);
+    CHECK(key == NULL && made->frees == 0 && made->signs == 0);
+}
+
+TEST(key_ops_are_checked)
+{
+    device made = make_device();
+    tenon_key_ops ops = device_ops(0);
+    tenon_key *key = (tenon_key *)&made;
+    CHECK_STATUS(tenon_key_new(NULL, &ops, &made), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_new(&key, NULL, &made), TENON_ERROR_NULL);
+    CHECK(key == NULL);
+    static const size_t sizes[] = {0, 1, sizeof ops - 1, sizeof ops + 1, SIZE_MAX};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        ops.size = sizes[i];
+        check_not_made(ops, &made, TENON_ERROR_KEY_OPS);
+    }
+    ops = device_ops(0);
+    ops.sign = NULL;
+    check_not_made(ops, &made, TENON_ERROR_KEY_OPS);
+    ops = device_ops(0);
+    ops.public_key = NULL;
+    check_not_made(ops, &made, TENON_ERROR_KEY_OPS);
+    for (int bit = 2; bit < 32; bit++)
+        check_not_made(device_ops(UINT32_C(1) << bit), &made, TENON_ERROR_FLAGS);
+    CHECK_NUMBER(made.public_keys, 0);
+    ops = device_ops(0);
+    ops.free = NULL;
+    CHECK_STATUS(tenon_key_new(&key, &ops, &made), TENON_OK);
+    tenon_key_free(&key);
+    CHECK(key == NULL && made.frees == 0);
+}
+
+TEST(key_of_a_bad_device)
+{
+    device made = make_device();
+    made.public_key_status = 0x04880922;
+    check_not_made(device_ops(0), &made, 0x04880922);
+    made.public_key_status = TENON_OK;
+    made.public_key.bytes[63] ^= 1;
+    check_not_made(device_ops(0), &made, TENON_ERROR_POINT_OFF_CURVE);
+    memset(&made.public_key, 0xff, sizeof made.public_key);
+    check_not_made(device_ops(0), &made, TENON_ERROR_POINT_RANGE);
+    memset(&made.public_key, 0, sizeof made.public_key);
+    check_not_made(device_ops(0), &made, TENON_ERROR_POINT_OFF_CURVE);
+}
+
+static tenon_request begin_request(void)
+{
+    tenon_request request;
+    CHECK_STATUS(tenon_request_begin(&request, "POST", 4, "/v1/hsi", 7, "1700000000", 10), TENON_OK);
+    CHECK_STATUS(tenon_request_update(&request, (const uint8_t *)"{\"a\":1}", 7), TENON_OK);
+    return request;
+}
+
+static const uint8_t client_data[] = "{\"nonce\":\"x\"}";
+static const uint8_t event[] = "{\"v\":\"KERI10JSON00012f_\",\"t\":\"icp\"}";
+
+/* Each way to sign, as one function of a number. */
+enum { REQUEST, ROTATION, CLIENT_DATA, EVENT, DIGEST, WAYS };
+
+static tenon_status sign_in_a_way(int way, const tenon_key *key, tenon_signature *out)
+{
+    static const tenon_digest digest = {{7}};
+    device made = make_device();
+    tenon_request request = begin_request();
+    switch (way) {
+    case REQUEST:
+        return tenon_key_sign_request(key, out, &request);
+    case ROTATION:
+        return tenon_key_sign_rotation(key, out, &made.public_key);
+    case CLIENT_DATA:
+        return tenon_key_sign_client_data(key, out, client_data, sizeof client_data - 1);
+    case EVENT:
+        return tenon_key_sign_event(key, out, event, sizeof event - 1);
+    default:
+        return tenon_key_sign_digest(key, out, &digest);
+    }
+}
+
+/* The digest that a device sees is that of the message, and nothing else. */
+TEST(key_signs_what_it_says)
+{
+    device made = make_device();
+    tenon_key *key = open_device(&made, TENON_KEY_SIGNS_DIGESTS);
+    uint8_t point[65] = {4};
+    memcpy(point + 1, &made.public_key, 64);
+    static const char request[] = "POST\n/v1/hsi\n1700000000\n{\"a\":1}";
+    const void *messages[] = {request, point, client_data, event};
+    const size_t sizes[] = {sizeof request - 1, sizeof point, sizeof client_data - 1, sizeof event - 1};
+    for (int way = 0; way < WAYS; way++) {
+        tenon_digest expected = {{7}};
+        tenon_signature signature;
+        test_about("way %d", way);
+        if (way != DIGEST)
+            CHECK_STATUS(tenon_sha256(&expected, messages[way], sizes[way]), TENON_OK);
+        CHECK_STATUS(sign_in_a_way(way, key, &signature), TENON_OK);
+        CHECK_BYTES(&made.seen, &expected, sizeof expected);
+        CHECK(made.signs == way + 1 && signature.bytes[0] == 0x11 && signature.bytes[63] == 0x11);
+    }
+    tenon_key_free(&key);
+}
+
+TEST(key_failing_device_leaves_no_signature)
+{
+    device made = make_device();
+    tenon_key *key = open_device(&made, TENON_KEY_SIGNS_DIGESTS);
+    made.sign_status = 0x04880922;
+    for (int way = 0; way < WAYS; way++) {
+        tenon_signature signature;
+        memset(&signature, 0xa5, sizeof signature);
+        test_about("way %d", way);
+        CHECK_STATUS(sign_in_a_way(way, key, &signature), 0x04880922);
+        CHECK_ZERO(&signature, sizeof signature);
+        memset(&signature, 0xa5, sizeof signature);
+        CHECK_STATUS(sign_in_a_way(way, NULL, &signature), TENON_ERROR_NULL);
+        CHECK_ZERO(&signature, sizeof signature);
+        CHECK_STATUS(sign_in_a_way(way, key, NULL), TENON_ERROR_NULL);
+    }
+    CHECK_NUMBER(made.signs, WAYS);
+    tenon_key_free(&key);
+}
+
+TEST(key_digests_need_the_capability)
+{
+    device made = make_device();
+    tenon_key *key = open_device(&made, TENON_KEY_HARDWARE);
+    tenon_digest digest = {{1}};
+    tenon_signature signature;
+    memset(&signature, 0xa5, sizeof signature);
+    CHECK_STATUS(tenon_key_sign_digest(key, &signature, &digest), TENON_ERROR_DIGEST_NOT_ALLOWED);
+    CHECK_ZERO(&signature, sizeof signature);
+    CHECK_NUMBER(made.signs, 0);
+    tenon_key_free(&key);
+}
+
+static void check_messages(const tenon_key *key, const char *text, tenon_status as_data, tenon_status as_event)
+{
+    tenon_signature signature;
+    const uint8_t *message = (const uint8_t *)text;
+    test_about("%s", text);
+    memset(&signature, 0xa5, sizeof signature);
+    CHECK_STATUS(tenon_key_sign_client_data(key, &signature, message, strlen(text)), as_data);
+    CHECK(as_data == TENON_OK || CHECK_ZERO(&signature, sizeof signature));
+    memset(&signature, 0xa5, sizeof signature);
+    CHECK_STATUS(tenon_key_sign_event(key, &signature, message, strlen(text)), as_event);
+    CHECK(as_event == TENON_OK || CHECK_ZERO(&signature, sizeof signature));
+}
+
+/* No message is of two kinds, so no signature can be passed off as another's. */
+TEST(key_messages_are_of_one_kind)
+{
+    device made = make_device();
+    tenon_key *key = open_device(&made, 0);
+    check_messages(key, "", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
+    check_messages(key, "{", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
+    check_messages(key, "}", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
+    check_messages(key, "{}", TENON_OK, TENON_ERROR_EVENT);
+    check_messages(key, "{\"v\":\"KER\"}", TENON_OK, TENON_ERROR_EVENT);
+    check_messages(key, "{\"v\":\"KERI}", TENON_ERROR_CLIENT_DATA, TENON_OK);
+    check_messages(key, "{\"v\":\"KERI10\"}", TENON_ERROR_CLIENT_DATA, TENON_OK);
+    check_messages(key, "{\"v\":\"KERI10\"", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
+    check_messages(key, " {\"v\":\"KERI10\"}", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
+    check_messages(key, "{ \"v\":\"KERI10\"}", TENON_OK, TENON_ERROR_EVENT);
+    check_messages(key, "[]", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
+    check_messages(key, "\"{}\"", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
+    check_messages(key, "{}\n", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
+    check_messages(key, "POST\n/v1/hsi\n1700000000\n{}", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
+    check_messages(key, "\x04}", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
+    tenon_key_free(&key);
+}
+
+TEST(key_requests_are_signed_once)
+{
+    device made = make_device();
+    tenon_key *key = open_device(&made, 0);
+    tenon_request request = begin_request();
+    tenon_signature signature;
+    CHECK_STATUS(tenon_key_sign_request(NULL, &signature, &request), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_sign_request(key, NULL, &request), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_sign_request(key, &signature, NULL), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_sign_request(key, &signature, &request), TENON_OK);
+    memset(&signature, 0xa5, sizeof signature);
+    CHECK_STATUS(tenon_key_sign_request(key, &signature, &request), TENON_ERROR_STREAM);
+    CHECK_ZERO(&signature, sizeof signature);
+    CHECK_NUMBER(made.signs, 1);
+    tenon_key_free(&key);
+}
+
+TEST(key_bad_input)
+{
+    device made = make_device();
+    tenon_key *key = open_device(&made, TENON_KEY_SIGNS_DIGESTS);
+    tenon_public_key bad = made.public_key, out;
+    tenon_signature signature;
+    memset(&out, 0xa5, sizeof out);
+    CHECK_STATUS(tenon_key_public_key(NULL, &out), TENON_ERROR_NULL);
+    CHECK_ZERO(&out, sizeof out);
+    CHECK_STATUS(tenon_key_public_key(key, NULL), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_sign_rotation(key, &signature, NULL), TENON_ERROR_NULL);
+    bad.bytes[0] ^= 1;
+    memset(&signature, 0xa5, sizeof signature);
+    CHECK_STATUS(tenon_key_sign_rotation(key, &signature, &bad), TENON_ERROR_POINT_OFF_CURVE);
+    CHECK_ZERO(&signature, sizeof signature);
+    memset(&bad, 0xff, sizeof bad);
+    CHECK_STATUS(tenon_key_sign_rotation(key, &signature, &bad), TENON_ERROR_POINT_RANGE);
+    CHECK_STATUS(tenon_key_sign_digest(key, &signature, NULL), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_sign_client_data(key, &signature, NULL, 1), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_sign_client_data(key, &signature, NULL, SIZE_MAX), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_sign_client_data(key, &signature, NULL, 0), TENON_ERROR_CLIENT_DATA);
+    CHECK_STATUS(tenon_key_sign_event(key, &signature, NULL, 1), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_sign_event(key, &signature, NULL, 0), TENON_ERROR_EVENT);
+    CHECK_NUMBER(made.signs, 0);
+    tenon_key_free(&key);
+}

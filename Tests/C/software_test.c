@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+enum { BOTH = TENON_KEY_SIGNS_DIGESTS | TENON_KEY_DETERMINISTIC };
+
+static tenon_key *import(const char *scalar_hex, uint32_t flags)
+{
+    uint8_t scalar[32];
+    tenon_key *key = NULL;
+    test_hex(scalar, sizeof scalar, scalar_hex);
+    CHECK_STATUS(tenon_software_key_import(&key, scalar, sizeof scalar, flags), TENON_OK);
+    CHECK_NUMBER(tenon_key_is_hardware(key), 0);
+    return key;
+}
+
+static void check_public_key(const tenon_key *key, const char *hex)
+{
+    tenon_public_key found, expected;
+    test_hex(&expected, sizeof expected, hex);
+    CHECK_STATUS(tenon_key_public_key(key, &found), TENON_OK);
+    CHECK_BYTES(&found, &expected, sizeof found);
+}
+
+static void check_signature(const tenon_key *key, const char *message, const char *expected_hex)
+{
+    tenon_digest digest;
+    tenon_signature signature, expected;
+    tenon_public_key public_key;
+    test_about("%s", message);
+    test_hex(&expected, sizeof expected, expected_hex);
+    CHECK_STATUS(tenon_sha256(&digest, (const uint8_t *)message, strlen(message)), TENON_OK);
+    CHECK_STATUS(tenon_key_sign_digest(key, &signature, &digest), TENON_OK);
+    CHECK_BYTES(&signature, &expected, sizeof signature);
+    CHECK_STATUS(tenon_key_public_key(key, &public_key), TENON_OK);
+    CHECK_STATUS(tenon_p256_verify(&public_key, &digest, &signature), TENON_OK);
+}
+
+/* RFC 6979, A.2.5. */
+TEST(software_key_rfc_6979)
+{
+    tenon_key *key = import("c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721", BOTH);
+    check_public_key(key, "60fed4ba255a9d31c961eb74c6356d68c049b8923b61fa6ce669622e60f29fb6"
+                          "7903fe1008b8bc99a41ae9e95628bc64f2f1b20c2d7e9f5177a3c294d4462299");
+    check_signature(key, "sample",
+                    "efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716"
+                    "f7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda8");
+    check_signature(key, "test",
+                    "f1abb023518351cd71d881567b1ea663ed3efcf6c5132b354f28d3b0b7d38367"
+                    "019f4113742a2b14bd25926b49c649155f267e60d3814b4c0cc84250e46f0083");
+    tenon_key_free(&key);
+}
+
+/* 1, 2, n-2 and n-1 times G. */
+TEST(software_key_edges_of_the_scalar)
+{
+    static const char g_x[] = "6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296";
+    static const char twice_x[] = "7cf27b188d034f7e8a52380304b51ac3c08969e277f21b35a60b48fc47669978";
+    static const struct {
+        const char *scalar, *x, *y;
+    } keys[] = {
+        {"0000000000000000000000000000000000000000000000000000000000000001", g_x,
+         "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"},
+        {"0000000000000000000000000000000000000000000000000000000000000002", twice_x,
+         "07775510db8ed040293d9ac69f7430dbba7dade63ce982299e04b79d227873d1"},
+        {"ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc63254f", twice_x,
+         "f888aaee24712fc0d6c26539608bcf244582521ac3167dd661fb4862dd878c2e"},
+        {"ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632550", g_x,
+         "b01cbd1c01e58065711814b583f061e9d431cca994cea1313449bf97c840ae0a"},
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        for (uint32_t flags = TENON_KEY_SIGNS_DIGESTS; flags <= BOTH; flags += TENON_KEY_DETERMINISTIC) {
+            char both[129];
+            tenon_digest digest = {{1}};
+            tenon_signature signature;
+            tenon_public_key public_key;
+            tenon_key *key = import(keys[i].scalar, flags);
+            test_about("%s", keys[i].scalar);
+            snprintf(both, sizeof both, "%s%s", keys[i].x, keys[i].y);
+            check_public_key(key, both);
+            CHECK_STATUS(tenon_key_public_key(key, &public_key), TENON_OK);
+            CHECK_STATUS(tenon_key_sign_digest(key, &signature, &digest), TENON_OK);
+            CHECK_STATUS(tenon_p256_verify(&public_key, &digest, &signature), TENON_OK);
+            tenon_key_free(&key);
+        }
+}
+
+/* A KERI event of the file, signed by the key with this scalar: RFC 6979, low s. */
+static void check_event(const char *scalar, const char *body, const char *expected_hex)
+{
+    tenon_key *key = import(scalar, TENON_KEY_DETERMINISTIC);
+    tenon_signature signature, expected;
+    test_about("%.60s", body);
+    test_hex(&expected, sizeof expected, expected_hex);
+    CHECK_STATUS(tenon_key_sign_event(key, &signature, (const uint8_t *)body, strlen(body)), TENON_OK);
+    CHECK_STATUS(tenon_signature_normalize(&signature), TENON_OK);
+    CHECK_BYTES(&signature, &expected, sizeof signature);
+    tenon_key_free(&key);
+}
+
+static void check_compressed(const char *scalar, const char *compressed_hex, const char *qb64)
+{
+    tenon_key *key = import(scalar, 0);
+    tenon_public_key public_key, back;
+    uint8_t compressed[33], expected[33];
+    char text[44];
+    size_t n = 0;
+    test_about("%s", scalar);
+    test_hex(expected, sizeof expected, compressed_hex);
+    CHECK_STATUS(tenon_key_public_key(key, &public_key), TENON_OK);
+    CHECK_STATUS(tenon_public_key_encode_compressed(compressed, sizeof compressed, &n, &public_key), TENON_OK);
+    CHECK_BYTES(compressed, expected, sizeof expected);
+    CHECK_STATUS(tenon_public_key_decode_compressed(&back, expected, sizeof expected), TENON_OK);
+    CHECK_BYTES(&back, &public_key, sizeof back);
+    CHECK_STATUS(tenon_base64url_encode(text, sizeof text, &n, compressed, sizeof compressed), TENON_OK);
+    CHECK(strncmp(qb64, "1AAJ", 4) == 0 && strlen(qb64) == 4 + n);
+    CHECK_BYTES(text, qb64 + 4, n);
+    tenon_key_free(&key);
+}
+
+TEST(software_key_kel)
+{
+    char *text = test_vectors("auths-kel-p256.json"), *scalars[3];
+    const char *at = text;
+    for (int i = 0; i < 3; i++) {
+        scalars[i] = test_json(&at, "scalar_hex", NULL);
+        char *compressed = test_json(&at, "pub_compressed_hex", NULL);
+        char *qb64 = test_json(&at, "qb64", NULL);
+        check_compressed(scalars[i], compressed, qb64);
+        free(qb64);
+        free(compressed);
+    }
+    /* Inception is signed by its key, a rotation by the key that it brings. */
+    for (int i = 0; i < 2; i++) {
+        char *body = test_json(&at, "body", NULL);
+        char *signature = test_json(&at, "signature_hex", NULL);
+        check_event(scalars[i], body, signature);
+        free(signature);
+        free(body);
+    }
+    for (int i = 0; i < 3; i++)
+        free(scalars[i]);
+    free(text);
+}
+
+TEST(software_key_generate)
+{
+    size_t rounds = test_rounds(20, 3);
+    tenon_public_key last = {{0}};
+    for (size_t i = 0; i < rounds; i++) {
+        uint32_t flags = i % 2 == 0 ? TENON_KEY_SIGNS_DIGESTS : BOTH;
+        tenon_key *key = NULL;
+        tenon_public_key public_key;
+        tenon_signature first, second;
+        tenon_digest digest = {{(uint8_t)i}};
+        CHECK_STATUS(tenon_software_key_generate(&key, flags), TENON_OK);
+        CHECK_STATUS(tenon_key_public_key(key, &public_key), TENON_OK);
+        CHECK_STATUS(tenon_p256_check(&public_key), TENON_OK);
+        CHECK(memcmp(&public_key, &last, sizeof last) != 0);
+        CHECK_STATUS(tenon_key_sign_digest(key, &first, &digest), TENON_OK);
+        CHECK_STATUS(tenon_key_sign_digest(key, &second, &digest), TENON_OK);
+        CHECK((memcmp(first.bytes, second.bytes, 32) == 0) == (flags == BOTH));
+        CHECK_STATUS(tenon_p256_verify(&public_key, &digest, &first), TENON_OK);
+        CHECK_STATUS(tenon_p256_verify(&public_key, &digest, &second), TENON_OK);
+        last = public_key;
+        tenon_key_free(&key);
+        CHECK(key == NULL);
+    }
+}
+
+TEST(software_key_needs_the_capability_for_digests)
+{
+    tenon_key *key = import("0000000000000000000000000000000000000000000000000000000000000001", 0);
+    tenon_digest digest = {{1}};
+    tenon_signature signature;
+    CHECK_STATUS(tenon_key_sign_digest(key, &signature, &digest), TENON_ERROR_DIGEST_NOT_ALLOWED);
+    CHECK_ZERO(&signature, sizeof signature);
+    tenon_key_free(&key);
+}
+
+TEST(software_key_bad_scalars)
+{
+    static const char *const bad[] = {"0000000000000000000000000000000000000000000000000000000000000000",
+                                      "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551",
+                                      "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632552",
+                                      "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"};
+    uint8_t scalar[40] = {1};
+    tenon_key *key;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        test_hex(scalar, 32, bad[i]);
+        key = (tenon_key *)scalar;
+        CHECK_STATUS(tenon_software_key_import(&key, scalar, 32, 0), TENON_ERROR_SCALAR_RANGE);
+        CHECK(key == NULL);
+    }
+    memset(scalar, 1, sizeof scalar);
+    static const size_t lengths[] = {0, 1, 31, 33, 40, SIZE_MAX};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        key = (tenon_key *)scalar;
+        CHECK_STATUS(tenon_software_key_import(&key, scalar, lengths[i], 0), TENON_ERROR_SCALAR_RANGE);
+        CHECK(key == NULL);
+    }
+}
+
+TEST(software_key_bad_input)
+{
+    uint8_t scalar[32] = {1};
+    tenon_key *key = (tenon_key *)scalar;
+    CHECK_STATUS(tenon_software_key_generate(NULL, 0), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_software_key_import(NULL, scalar, 32, 0), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_software_key_import(&key, NULL, 32, 0), TENON_ERROR_NULL);
+    CHECK(key == NULL);
+    /* tenon.h: a pointer may be NULL when its length is 0; then it is the length that is wrong. */
+    CHECK_STATUS(tenon_software_key_import(&key, NULL, 0, 0), TENON_ERROR_SCALAR_RANGE);
+    for (int bit = 0; bit < 32; bit++) {
+        uint32_t flag = UINT32_C(1) << bit;
+        if ((flag & BOTH) != 0)
+            continue;
+        key = (tenon_key *)scalar;
+        test_about("flag %08x", flag);
+        CHECK_STATUS(tenon_software_key_generate(&key, flag), TENON_ERROR_FLAGS);
+        CHECK(key == NULL);
+        key = (tenon_key *)scalar;
+        CHECK_STATUS(tenon_software_key_import(&key, scalar, 32, flag), TENON_ERROR_FLAGS);
+        CHECK(key == NULL);
+    }
+}

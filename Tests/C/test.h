@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TEST_H
+#define TEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tenon/tenon.h"
+
+/*
+ * A test is TEST(noun_what) { ... } in a file of its noun. It goes on after a failed check, so that one run shows all.
+ * core_tests runs every test, or those whose names begin with an argument.
+ */
+typedef struct test_case {
+    const char *name;
+    void (*body)(void);
+    bool last; /* after all the others, and only when all of them ran */
+    struct test_case *next;
+} test_case;
+
+void test_add(test_case *test);
+
+#define TEST_CASE(test_name, is_last)                                                                                  \
+    static void test_name(void);                                                                                       \
+    __attribute__((constructor)) static void add_##test_name(void)                                                     \
+    {                                                                                                                  \
+        static test_case self = {#test_name, test_name, is_last, NULL};                                                \
+        test_add(&self);                                                                                               \
+    }                                                                                                                  \
+    static void test_name(void)
+#define TEST(test_name) TEST_CASE(test_name, false)
+
+/* Checks may be made in any thread. Each answers whether it held. */
+__attribute__((format(printf, 3, 4))) void test_fail(const char *file, int line, const char *format, ...);
+bool test_status(const char *file, int line, const char *call, tenon_status found, tenon_status expected);
+bool test_number(const char *file, int line, const char *what, uint64_t found, uint64_t expected);
+bool test_bytes(const char *file, int line, const char *what, const void *found, const void *expected, size_t n);
+bool test_zero(const char *file, int line, const char *what, const void *found, size_t n);
+bool test_true(const char *file, int line, const char *what, bool holds);
+
+#define CHECK(condition) test_true(__FILE__, __LINE__, #condition, condition)
+#define CHECK_STATUS(call, expected) test_status(__FILE__, __LINE__, #call, call, expected)
+#define CHECK_NUMBER(found, expected) test_number(__FILE__, __LINE__, #found, (uint64_t)(found), (uint64_t)(expected))
+#define CHECK_BYTES(found, expected, n) test_bytes(__FILE__, __LINE__, #found, found, expected, n)
+#define CHECK_ZERO(found, n) test_zero(__FILE__, __LINE__, #found, found, n)
+
+/* Says which of many cases the checks of this thread are about; NULL for none. */
+__attribute__((format(printf, 1, 2))) void test_about(const char *format, ...);
+
+/* Whether a check has expected this status and got it, so far. */
+bool test_was_provoked(tenon_status status);
+
+/* A loop's length: the first, or with TENON_TEST_QUICK in the environment (for valgrind) the second. */
+size_t test_rounds(size_t full, size_t quick);
+
+/*
+ * The rule of tenon.h for (out, n, written), tried with every n from 0 to a few more than needed. expected may be NULL
+ * where the output is random.
+ */
+typedef tenon_status (*test_output)(const void *input, uint8_t *out, size_t n, size_t *written);
+void test_output_rule(const char *name, test_output function, const void *input, const void *expected, size_t needed);
+
+/* A whole file with a NUL behind it, to be freed; a file that cannot be read ends the run. */
+char *test_file(const char *path);
+char *test_vectors(const char *name);
+
+/* The next "name = value" line, or a "[section]" as a name with the value "". Writes NULs into the text. */
+bool test_line(char **text, char **name, char **value);
+
+/* The next "key": "value" of a JSON text that begins before end (or anywhere, for NULL); to be freed. NULL for none. */
+char *test_json(const char **text, const char *key, const char *end);
+
+/* Bytes of hexadecimal text, by code that is not the core's; n is exact. */
+void test_hex(void *out, size_t n, const char *hex);
+uint8_t *test_hex_all(const char *hex, size_t *n);
+
+/* A sequence that is the same in each run. */
+uint64_t test_random(uint64_t *state);
+void test_random_fill(uint64_t *state, void *out, size_t n);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+static test_case *tests;
+static atomic_int failures;
+static _Thread_local char about[160];
+
+/* Constructors run in no order that anybody promised: the list is kept sorted. */
+void test_add(test_case *test)
+{
+    test_case **at = &tests;
+    while (*at != NULL && strcmp((*at)->name, test->name) < 0)
+        at = &(*at)->next;
+    test->next = *at;
+    *at = test;
+}
+
+void test_about(const char *format, ...)
+{
+    va_list arguments;
+    about[0] = '\0';
+    if (format == NULL)
+        return;
+    va_start(arguments, format);
+    vsnprintf(about, sizeof about, format, arguments);
+    va_end(arguments);
+}
+
+void test_fail(const char *file, int line, const char *format, ...)
+{
+    enum { SHOWN = 20 };
+    char message[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    if (atomic_fetch_add(&failures, 1) < SHOWN)
+        fprintf(stderr, "%s:%d: %s%s%s\n", file, line, message, about[0] != '\0' ? "   about: " : "", about);
+}
+
+bool test_true(const char *file, int line, const char *what, bool holds)
+{
+    if (!holds)
+        test_fail(file, line, "does not hold: %s", what);
+    return holds;
+}
+
+bool test_number(const char *file, int line, const char *what, uint64_t found, uint64_t expected)
+{
+    if (found != expected)
+        test_fail(file, line, "%s is %" PRIu64 " (0x%" PRIx64 "), expected %" PRIu64 " (0x%" PRIx64 ")", what, found,
+                  found, expected, expected);
+    return found == expected;
+}
+
+static void to_hex(char *out, size_t size, const uint8_t *bytes, size_t n)
+{
+    size_t i = 0;
+    for (; i < n && 2 * i + 4 < size; i++)
+        snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+    snprintf(out + 2 * i, 2, "%s", i < n ? "+" : "");
+}
+
+bool test_bytes(const char *file, int line, const char *what, const void *found, const void *expected, size_t n)
+{
+    char left[300], right[300];
+    if (n == 0 || memcmp(found, expected, n) == 0)
+        return true;
+    to_hex(left, sizeof left, found, n);
+    to_hex(right, sizeof right, expected, n);
+    test_fail(file, line, "%s is %s, expected %s", what, left, right);
+    return false;
+}
+
+bool test_zero(const char *file, int line, const char *what, const void *found, size_t n)
+{
+    const uint8_t *bytes = found;
+    for (size_t i = 0; i < n; i++)
+        if (bytes[i] != 0) {
+            test_fail(file, line, "%s is not all zeros: byte %zu is %02x", what, i, bytes[i]);
+            return false;
+        }
+    return true;
+}
+
+enum { PROVOKED_MAX = 256 };
+static _Atomic tenon_status provoked[PROVOKED_MAX];
+
+static void remember(tenon_status status)
+{
+    for (size_t i = 0; i < PROVOKED_MAX; i++) {
+        tenon_status empty = TENON_OK;
+        if (provoked[i] == status || atomic_compare_exchange_strong(&provoked[i], &empty, status))
+            return;
+    }
+}
+
+bool test_was_provoked(tenon_status status)
+{
+    for (size_t i = 0; i < PROVOKED_MAX; i++)
+        if (provoked[i] == status)
+            return true;
+    return false;
+}
+
+bool test_status(const char *file, int line, const char *call, tenon_status found, tenon_status expected)
+{
+    if (found != expected)
+        test_fail(file, line, "%s is %s (0x%08" PRIx32 "), expected %s", call, tenon_status_name(found),
+                  (uint32_t)found, tenon_status_name(expected));
+    else if (found != TENON_OK)
+        remember(found);
+    return found == expected;
+}
+
+size_t test_rounds(size_t full, size_t quick)
+{
+    return getenv("TENON_TEST_QUICK") != NULL ? quick : full;
+}
+
+static void run(const test_case *test, int *passed, int *failed)
+{
+    atomic_store(&failures, 0);
+    test_about(NULL);
+    test->body();
+    int count = atomic_load(&failures);
+    if (count != 0)
+        fprintf(stderr, "FAILED %s (%d checks)\n", test->name, count);
+    *(count == 0 ? passed : failed) += 1;
+}
+
+static bool is_named(const test_case *test, int count, char **names)
+{
+    for (int i = 0; i < count; i++)
+        if (strncmp(test->name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+int main(int count, char **arguments)
+{
+    int passed = 0, failed = 0;
+    bool all = count < 2;
+    if (!all && strcmp(arguments[1], "--list") == 0) {
+        for (const test_case *test = tests; test != NULL; test = test->next)
+            puts(test->name);
+        return 0;
+    }
+    for (const test_case *test = tests; test != NULL; test = test->next)
+        if (!test->last && (all || is_named(test, count - 1, arguments + 1)))
+            run(test, &passed, &failed);
+    for (const test_case *test = tests; test != NULL; test = test->next)
+        if (test->last && all)
+            run(test, &passed, &failed);
+    if (passed + failed == 0)
+        fprintf(stderr, "no test has such a name; --list shows them\n");
+    fflush(stderr);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed == 0 && passed != 0 ? 0 : 1;
+}

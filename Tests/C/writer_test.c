@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "internal/writer.h"
+
+#include <string.h>
+
+#include "test.h"
+
+TEST(writer_numbers_are_big_endian)
+{
+    static const uint8_t expected[15] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    uint8_t buffer[16];
+    memset(buffer, 0xa5, sizeof buffer);
+    tenoni_writer writer = tenoni_writer_over(buffer, 15);
+    tenoni_write_u8(&writer, 1);
+    tenoni_write_u16(&writer, 0x0203);
+    tenoni_write_u32(&writer, 0x04050607);
+    tenoni_write_u64(&writer, UINT64_C(0x08090a0b0c0d0e0f));
+    CHECK(!writer.overflowed && writer.used == 15);
+    CHECK_BYTES(buffer, expected, sizeof expected);
+    tenoni_write_bytes(&writer, NULL, 0);
+    CHECK(!writer.overflowed);
+    tenoni_write_u8(&writer, 99);
+    CHECK(writer.overflowed && writer.used == 15 && buffer[15] == 0xa5);
+}
+
+/* What does not fit is not written in part, and the writer stays overflowed for what would. */
+TEST(writer_never_leaves_its_buffer)
+{
+    for (size_t n = 0; n < 8; n++) {
+        uint8_t buffer[9];
+        memset(buffer, 0xa5, sizeof buffer);
+        tenoni_writer writer = tenoni_writer_over(buffer, n);
+        tenoni_write_u64(&writer, 0);
+        test_about("%zu bytes", n);
+        CHECK(writer.overflowed && writer.used == 0);
+        tenoni_write_u8(&writer, 0);
+        tenoni_write_bytes(&writer, "", 0);
+        tenoni_write_bytes(&writer, "", SIZE_MAX);
+        CHECK(writer.overflowed && writer.used == 0);
+        for (size_t i = 0; i < sizeof buffer; i++)
+            CHECK_NUMBER(buffer[i], 0xa5);
+    }
+    tenoni_writer writer = tenoni_writer_over(NULL, 0);
+    tenoni_write_bytes(&writer, NULL, 0);
+    CHECK(!writer.overflowed);
+    tenoni_write_u8(&writer, 1);
+    CHECK(writer.overflowed);
+}
+
+static tenon_status copy(const void *input, uint8_t *out, size_t n, size_t *written)
+{
+    return tenoni_output_copy(out, n, written, input, 5);
+}
+
+static tenon_status copy_nothing(const void *input, uint8_t *out, size_t n, size_t *written)
+{
+    return tenoni_output_copy(out, n, written, input, 0);
+}
+
+/* tenoni_output_fits leaves *written alone when a pointer is NULL: its callers have set it to 0. */
+TEST(writer_output_rule)
+{
+    uint8_t out[5];
+    size_t written = 0;
+    memset(out, 0xa5, sizeof out);
+    CHECK_STATUS(copy("abcde", out, 4, &written), TENON_ERROR_BUFFER_TOO_SMALL);
+    CHECK(written == 5 && out[0] == 0xa5);
+    CHECK_STATUS(copy("abcde", out, 5, &written), TENON_OK);
+    CHECK(written == 5 && memcmp(out, "abcde", 5) == 0);
+    CHECK_STATUS(copy("abcde", NULL, 0, &written), TENON_ERROR_BUFFER_TOO_SMALL);
+    CHECK_STATUS(copy("abcde", NULL, 5, &written), TENON_ERROR_NULL);
+    CHECK_STATUS(copy("abcde", out, 5, NULL), TENON_ERROR_NULL);
+    CHECK_STATUS(copy_nothing(NULL, NULL, 0, &written), TENON_OK);
+    CHECK_NUMBER(written, 0);
+}

@@ -1,0 +1,227 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# layout.sh: the rules of the tree, from the root of the repository. A rule that is broken prints one line: its name,
+# what it says, and where. layout_test.sh breaks each of them.
+set -u -o pipefail
+export LC_ALL=C
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+broken=0
+
+rule() { # rule NAME TEXT: every line that comes in is a place that breaks it
+    local places
+    places=$(sort -u | head -n 20 | paste -sd ' ')
+    [ -n "$places" ] || return 0
+    printf '%s: %s: %s\n' "$1" "$2" "$places"
+    broken=1
+}
+
+# Names of files, one a line, and those that a pattern selects.
+files=$scratch/files
+git ls-files -co --exclude-standard | sort > "$scratch/all"
+git ls-files -d | sort | comm -23 "$scratch/all" - > "$files"
+[ -s "$files" ] || { echo "no file was found; run this from the root of the repository"; exit 1; }
+
+named() { # named PATTERN
+    grep -E "$1" "$files"
+}
+
+search() { # search PATTERN: file:line of the lines of the files that come in
+    tr '\n' '\0' | xargs -0 -r grep -InE "$1" /dev/null | cut -d: -f1,2
+}
+
+# The C code without comments and without what strings hold, as file:line:code.
+code=$scratch/code
+named '^(CSources|include|Sources)/.*\.[ch]$' | tr '\n' '\0' | xargs -0 -r awk '
+    FNR == 1 { comment = 0 }
+    {
+        out = ""
+        line = $0
+        while (line != "") {
+            if (comment) {
+                end = index(line, "*/")
+                line = end ? substr(line, end + 2) : ""
+                comment = !end
+            } else if (match(line, /^[ \t]*#[ \t]*include.*/)) {
+                out = line
+                line = ""
+            } else if (match(line, /^[^"\047\/]+/)) {
+                out = out substr(line, 1, RLENGTH)
+                line = substr(line, RLENGTH + 1)
+            } else if (match(line, /^"([^"\\]|\\.)*"/) || match(line, /^\047([^\047\\]|\\.)*\047/)) {
+                out = out "\"\""
+                line = substr(line, RLENGTH + 1)
+            } else if (substr(line, 1, 2) == "/*") {
+                comment = 1
+                line = substr(line, 3)
+            } else if (substr(line, 1, 2) == "//") {
+                line = ""
+            } else {
+                out = out substr(line, 1, 1)
+                line = substr(line, 2)
+            }
+        }
+        if (out ~ /[^ \t]/)
+            print FILENAME ":" FNR ":" out
+    }' > "$code"
+
+in_code() { # in_code FILES PATTERN: file:line of code that matches, in files that match
+    grep -E "^$1[^:]*:[0-9]+:.*$2" "$code" | cut -d: -f1,2
+}
+
+includes() { # includes PREFIX: the file:line that include one of its headers
+    in_code '' "#[ \\t]*include[ \\t]*[<\"]$1"
+}
+
+imports() { # imports MODULE: file:line of Swift that imports it
+    named '\.swift$' |
+        search "^[[:space:]]*((@[A-Za-z_()]+|public|package|internal|fileprivate|private)[[:space:]]+)*import[[:space:]]+([a-z]+[[:space:]]+)?$1([.;[:space:]]|\$)"
+}
+
+top='Package\.swift|Makefile|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|\.[^/]+'
+folders='Sources|CSources|Tests|Bench|include|Examples|docs|\.ci'
+rule top "only what DESIGN names lies at the top" < <(named . | grep -vE "^(($top)\$|($folders)/)" | cut -d/ -f1)
+rule spaces "a file name has no space" < <(named '[[:space:]]' | tr ' \t' '__')
+rule c-folders "only .c and .h lie in the folders of the core" < <(
+    named '^CSources/(base|crypto|proof|tpm|internal)/' | grep -vE '^CSources/[a-z]+/[A-Za-z0-9_]+\.[ch]$'
+)
+
+rule mbedtls "mbedTLS is called in CSources/crypto only" < <(
+    includes 'mbedtls/' | grep -vE '^CSources/(crypto/|internal/group\.h:)'
+)
+rule openssl "OpenSSL is called in CSources/crypto/*_openssl.c only" < <(
+    includes 'openssl/' | grep -vE '^CSources/crypto/[a-z0-9_]+_openssl\.c:'
+)
+rule tss2 "tss2 is called in CSources/tpm only" < <(includes 'tss2/' | grep -vE '^CSources/tpm/')
+
+# A function belongs to the folder that defines it, and an internal header to the folder of the functions it declares.
+rule layers "base <- crypto <- proof, and crypto <- tpm: nothing is used against the arrows" < <(awk '
+    function layer_of(file) {
+        return match(file, /^CSources\/(base|crypto|proof|tpm)\//) ? substr(file, 10, RLENGTH - 10) : ""
+    }
+    function forbidden(user, owner) {
+        return owner != "" && owner != user && owner != "base" && !(owner == "crypto" && user != "base")
+    }
+    {
+        split($0, parts, ":")
+        file = files[NR] = parts[1]
+        number = numbers[NR] = parts[2]
+        text = texts[NR] = substr($0, length(file) + length(number) + 3)
+        if (layer_of(file) != "" && text ~ /^[a-z]/ && text !~ /;[ \t]*$/ && match(text, /tenoni?_[a-z0-9_]+\(/))
+            owner[substr(text, RSTART, RLENGTH - 1)] = layer_of(file)
+    }
+    END {
+        for (i = 1; i <= NR; i++) {
+            if (files[i] !~ /^CSources\/internal\//)
+                continue
+            text = texts[i]
+            while (match(text, /tenoni?_[a-z0-9_]+\(/)) {
+                declared = owner[substr(text, RSTART, RLENGTH - 1)]
+                header = substr(files[i], length("CSources/") + 1)
+                if (declared != "" && (!(header in of_header) || of_header[header] == "base"))
+                    of_header[header] = declared
+                text = substr(text, RSTART + RLENGTH)
+            }
+        }
+        for (i = 1; i <= NR; i++) {
+            user = layer_of(files[i])
+            if (user == "")
+                continue
+            text = texts[i]
+            if (match(text, /#[ \t]*include[ \t]*"internal\/[a-z0-9_]+\.h"/)) {
+                match(text, /internal\/[a-z0-9_]+\.h/)
+                if (forbidden(user, of_header[substr(text, RSTART, RLENGTH)]))
+                    print files[i] ":" numbers[i]
+            }
+            if (match(text, /#[ \t]*include[ \t]*[<"](internal|tenon)\/tpm\//) && user != "tpm")
+                print files[i] ":" numbers[i]
+            while (match(text, /tenoni?_[a-z0-9_]+/)) {
+                if (forbidden(user, owner[substr(text, RSTART, RLENGTH)]))
+                    print files[i] ":" numbers[i]
+                text = substr(text, RSTART + RLENGTH)
+            }
+        }
+    }' "$code")
+
+rule ctenon "CTenon is imported in Sources/Tenon/C only, CTenonTPM in Sources/TenonTPM only" < <(
+    imports CTenon | grep -v '^Sources/Tenon/C/'
+    imports CTenonTPM | grep -v '^Sources/TenonTPM/'
+)
+rule c-imports "C is imported where the tree says so" < <(
+    imports 'C[A-Z][A-Za-z0-9]*' |
+        grep -vE '^Sources/(Tenon/C|TenonTPM|TenonHTTP|TenonAuthority/Stores|TenonAuthorityServer)/'
+)
+rule foundation "no Foundation in Sources, but FoundationEssentials in SynheartAuth" < <(
+    imports 'Foundation[A-Za-z]*' | grep '^Sources/' | grep -v '^Sources/SynheartAuth/'
+    imports 'Foundation(Networking|XML|Internationalization)?' | grep '^Sources/SynheartAuth/'
+)
+
+word='(^|[^A-Za-z0-9_])'
+calls='memcmp|strn?cpy|strn?cat|v?sprintf|v?f?printf|f?put[cs]|putchar|perror|gets|abort|exit|assert'
+rule calls "no memcmp, no unbounded copy, no output, no abort in the core" < <(
+    grep -E "^CSources/" "$code" | sed -E 's/^([^:]*:[0-9]+:)/\1 /' |
+        grep -E ":.*$word(($calls)[ \\t]*\\(|std(err|out)([^A-Za-z0-9_]|\$))" | cut -d: -f1,2
+)
+rule malloc-cast "what malloc gives is not cast" < <(in_code CSources/ '\([A-Za-z0-9_ ]+\*+ *\) *[mcr]e?alloc\(')
+
+# A header's guard, and the whole of a backend's file, are the only conditions.
+rule conditionals "files are chosen, not conditions" < <(grep '^CSources/' "$code" | awk '
+    function report() { if (file != "" && (extra != "" || open && last !~ /^[ \t]*#[ \t]*endif/)) print file ":" (extra ? extra : line) }
+    {
+        name = $0; sub(/:.*/, "", name)
+        text = $0; sub(/^[^:]*:[0-9]+:/, "", text)
+        if (name != file) {
+            report()
+            file = name; extra = ""; ends = 0
+            backend = name ~ /^CSources\/crypto\/[a-z0-9_]+_(openssl|mbedtls)\.c$/
+            open = name ~ /\.h$/ && text ~ /^#ifndef TENONI?_[A-Z0-9_]+_H$/ || backend && text ~ /^#ifn?def TENON_OPENSSL$/
+            if (!open && (name ~ /\.h$/ || backend)) extra = 1
+            first = 1
+        }
+        line = $0; sub(/^[^:]*:/, "", line); sub(/:.*/, "", line)
+        if (text ~ /^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else)([^a-z]|$)/ && !(first && open)) extra = line
+        if (text ~ /^[ \t]*#[ \t]*endif/ && (++ends > 1 || !open)) extra = line
+        first = 0
+        last = text
+    }
+    END { report() }')
+
+long_files() { # long_files LIMIT: of the files that come in; a table that is initialised counts as its two ends
+    tr '\n' '\0' | xargs -0 -r awk -v limit="$1" '
+        function report() { if (count > limit) print file ":" count }
+        FNR == 1 { report(); file = FILENAME; count = 0; table = 0 }
+        /^};/ { table = 0 }
+        !table { count++ }
+        /^[a-z].*= \{$/ { table = 1 }
+        END { report() }'
+}
+rule c-files "a file of CSources has at most 400 lines" < <(named '^CSources/.*\.[ch]$' | long_files 400)
+rule swift-files "a file of Sources has at most 300 lines" < <(named '^Sources/.*\.swift$' | long_files 300)
+
+# The lines of a switch of names are a table.
+rule functions "a C function has at most 80 lines" < <(named '\.[ch]$' | grep -v '^Tests/Vectors/' |
+    tr '\n' '\0' | xargs -0 -r awk '
+    /^\{$/ { start = FNR; names = 0 }
+    /^ *(case |default:|[A-Z]+\(|return \(words\)|")/ { names++ }
+    /^\}$/ { if (FNR - start + 1 - names > 80) print FILENAME ":" start }')
+
+texts=$scratch/texts
+named . | grep -vE '^Tests/(Vectors/|Fuzz/corpus/)' | tr '\n' '\0' | xargs -0 grep -IlE '' > "$texts"
+rule white-space "no line ends in white space" < <(search '[[:space:]]+$' < "$texts")
+rule last-line "a text ends in one line feed" < <(
+    tr '\n' '\0' < "$texts" | xargs -0 grep -lzP '[^\n]\z|\n\n\z' /dev/null
+)
+rule spdx "a source says its licence in its first lines" < <(
+    named '(\.(c|h|cpp|rs|py|sh|awk|swift)|^Makefile|^\.ci/[a-z]+)$' | grep -v '^Tests/Fuzz/corpus/' |
+        tr '\n' '\0' | xargs -0 -r awk '
+        FNR == 1 { if (file != "" && !seen) print file; file = FILENAME; seen = 0 }
+        FNR <= 3 && /SPDX-License-Identifier: Apache-2\.0/ { seen = 1 }
+        END { if (file != "" && !seen) print file }'
+)
+rule machine "no path of one machine" < <(
+    tr '\n' '\0' < "$texts" | xargs -0 grep -InE '(^|[^A-Za-z0-9_.)}*-])/(work|tmp)/' /dev/null | grep -vE "mktemp|X{6}" | cut -d: -f1,2
+)
+rule unfinished "nothing is left to do" < <(search "$word(TOD[O]|FIXM[E]|XX[X])([^A-Za-z0-9_]|\$)" < "$texts")
+
+exit "$broken"

@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# layout_test.sh: breaks each rule of layout.sh in a copy of the tree, and sees that this rule and no other is reported.
+set -u
+export LC_ALL=C
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+cd "$root" && git ls-files -co --exclude-standard -z | tar --null --ignore-failed-read -T - -cf - 2> /dev/null | tar -xf - -C "$copy"
+cd "$copy" || exit 1
+git init -q . && git add -A
+passed=0 failed=0
+
+reported() { # the names of the rules that are broken now
+    bash Tests/Scripts/layout.sh | sed 's/:.*//' | paste -sd ' '
+}
+
+verdict() { # verdict WANTED FOUND WHAT
+    if [ "$1" = "$2" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'wanted "%s", found "%s": %s\n' "$1" "$2" "$3"
+    fi
+}
+
+breaks() { # breaks RULE FILE TEXT: writes the text into a new file, or behind what the file holds
+    mkdir -p "$(dirname "$2")"
+    [ ! -e "$2" ] || cp "$2" "$copy/.git/kept"
+    printf '%b' "$3" >> "$2"
+    verdict "$1" "$(reported)" "$2 with $3"
+    rm "$2"
+    [ ! -e "$copy/.git/kept" ] || mv "$copy/.git/kept" "$2"
+}
+
+c='/* SPDX-License-Identifier: Apache-2.0 */\n'
+swift='// SPDX-License-Identifier: Apache-2.0\n'
+lines() { # lines N: so many lines of code
+    for ((i = 0; i < $1; i++)); do printf 'a\\n'; done
+}
+
+verdict "" "$(reported)" "the tree as it is"
+
+breaks top more.txt 'a\n'
+breaks top lib/more.txt 'a\n'
+breaks spaces 'docs/a name.md' 'a\n'
+breaks c-folders CSources/base/more.txt 'a\n'
+breaks c-folders CSources/crypto/more/more.c "$c"
+breaks mbedtls CSources/base/more.c "$c#include <mbedtls/sha256.h>\n"
+breaks mbedtls include/tenon/more.h "$c#include \"mbedtls/sha256.h\"\n"
+breaks openssl CSources/crypto/more.c "$c#include <openssl/sha.h>\n"
+breaks openssl CSources/base/more.c "$c  #  include <openssl/sha.h>\n"
+breaks tss2 CSources/proof/more.c "$c#include <tss2/tss2_tpm2_types.h>\n"
+breaks tss2 CSources/crypto/more.c "$c#include <tss2/tss2_tpm2_types.h>\n"
+breaks layers CSources/base/more.c "$c#include \"internal/backend.h\"\n"
+breaks layers CSources/base/more.c "$c#include \"internal/group.h\"\n"
+breaks layers CSources/base/more.c "$c#include \"internal/stream.h\"\n"
+breaks layers CSources/base/more.c "${c}int more(void)\n{\n    return tenon_sha256(0, 0, 0);\n}\n"
+breaks layers CSources/proof/more.c "$c#include \"tenon/tpm/tpm.h\"\n"
+breaks layers CSources/crypto/more.c "$c#include \"tenon/tpm/tpm.h\"\n"
+breaks "" CSources/proof/more.c "$c#include \"internal/backend.h\"\n#include \"internal/reader.h\"\n"
+breaks "" CSources/tpm/more.c "$c#include \"tenon/tpm/tpm.h\"\n#include <tss2/tss2_tpm2_types.h>\n"
+breaks "ctenon c-imports" Sources/Tenon/More.swift "${swift}import CTenon\n"
+breaks "ctenon c-imports" Sources/Tenon/More.swift "${swift}@preconcurrency internal import struct CTenon.tenon_digest\n"
+breaks "ctenon c-imports" Tests/TenonTests/More.swift "${swift}import CTenon\n"
+breaks ctenon Sources/Tenon/C/More.swift "${swift}internal import CTenonTPM\n"
+breaks c-imports Sources/Tenon/More.swift "${swift}import CCurl\n"
+breaks "" Sources/Tenon/C/More.swift "${swift}internal import CTenon\n"
+breaks "" Sources/Tenon/More.swift "${swift}// we do not import CTenon\nimport Crypto\n"
+breaks foundation Sources/Tenon/More.swift "${swift}import Foundation\n"
+breaks foundation Sources/Tenon/More.swift "${swift}public import FoundationEssentials\n"
+breaks foundation Sources/SynheartAuth/More.swift "${swift}import Foundation\n"
+breaks "" Sources/SynheartAuth/More.swift "${swift}import FoundationEssentials\n"
+for call in 'memcmp(a, b, 1)' 'strcpy(a, b)' 'sprintf(a, b)' 'printf(a)' 'fprintf(a, b)' 'puts (a)' 'abort()' 'exit(1)' \
+    'assert(a)' 'a = stderr'; do
+    breaks calls CSources/base/more.c "${c}void more(void)\n{\n    $call;\n}\n"
+done
+breaks "" CSources/base/more.c "${c}/* printf(a) */\nstatic_assert(1, \"abort()\"); // assert(a)\nint my_memcmp(int a);\n"
+breaks malloc-cast CSources/base/more.c "${c}char *more(void)\n{\n    return (char *)malloc(1);\n}\n"
+breaks conditionals CSources/base/more.c "$c#if defined(A)\n#endif\n"
+breaks conditionals CSources/base/more.c "$c#ifdef TENON_OPENSSL\nint a;\n#endif\n"
+breaks conditionals CSources/crypto/more_openssl.c "${c}int a;\n#ifdef TENON_OPENSSL\nint b;\n#endif\n"
+breaks conditionals CSources/crypto/more_openssl.c "$c#ifdef TENON_OPENSSL\nint b;\n#else\nint c;\n#endif\n"
+breaks conditionals CSources/crypto/more_mbedtls.c "$c#ifndef TENON_OPENSSL\nint b;\n#endif\nint c;\n"
+breaks conditionals CSources/internal/more.h "${c}int a;\n"
+breaks conditionals CSources/internal/more.h "$c#ifndef TENONI_MORE_H\n#define TENONI_MORE_H\n#ifdef A\n#endif\n#endif\n"
+breaks "" CSources/crypto/more_openssl.c "$c#ifdef TENON_OPENSSL\nint b;\n#endif\n"
+breaks c-files CSources/base/more.c "$c$(lines 400)"
+breaks "" CSources/base/more.c "${c}static const int more[] = {\n$(lines 400)};\n"
+breaks swift-files Sources/Tenon/More.swift "$swift$(lines 300)"
+breaks functions CSources/base/more.c "${c}void more(void)\n{\n$(lines 79)}\n"
+breaks functions Tests/C/more.c "${c}void more(void)\n{\n$(lines 79)}\n"
+breaks "" CSources/base/more.c "${c}void more(void)\n{\n$(lines 78)}\n"
+breaks white-space docs/more.md 'a \nb\n'
+breaks white-space README.md 'a\t\n'
+breaks last-line docs/more.md 'a\nb'
+breaks last-line docs/more.md 'a\nb\n\n'
+breaks spdx CSources/base/more.c 'int a;\n'
+breaks spdx Sources/Tenon/More.swift 'import Tenon\n'
+breaks spdx Tests/Scripts/more.sh '#!/bin/sh\n'
+breaks machine docs/more.md "see /wor""k/main\n"
+breaks machine Tests/Scripts/more.sh "# SPDX-License-Identifier: Apache-2.0\nlog=/tm""p/log\n"
+breaks "" Tests/Scripts/more.sh "# SPDX-License-Identifier: Apache-2.0\nlog=\$(mktemp /tm""p/log.XXXX""XX)\n"
+for word in TO""DO FIX""ME X""XX; do
+    breaks unfinished docs/more.md "a $word: b\n"
+done
+breaks "" Tests/Fuzz/corpus/hex/more 'a b \n X\0XX'
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+/*
+ * Shows that the tools of the TPM tests do what they say: a fault that does not happen would make every test that
+ * plans it pass. An argument is a folder of swtpm_state.sh, whose state is then tried too.
+ */
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "folder.h"
+#include "selftest.h"
+#include "wire.h"
+
+static atomic_uint passed, failed;
+
+void check(const char *file, int line, const char *what, uint64_t found, uint64_t expected)
+{
+    if (found == expected) {
+        passed++;
+        return;
+    }
+    failed++;
+    printf("%s:%d: %s is %#llx, not %#llx\n", line, what, (unsigned long long)found,
+           (unsigned long long)expected);
+}
+
+support_swtpm *start(const char *state)
+{
+    support_swtpm *tpm = support_swtpm_start(state);
+    if (tpm == NULL) {
+        printf("no software TPM\n");
+        exit(1);
+    }
+    return tpm;
+}
+
+const uint8_t get_random[GET_RANDOM_SIZE] = {0x80, 1, 0, 0, 0, 12, 0, 0, 1, 0x7B, 0, 16};
+
+outcome pass_command(support_transport *wire, const uint8_t *command, size_t n)
+{
+    tenon_tpm_transport table = support_transport_table(wire);
+    outcome o;
+    memset(&o, 0, sizeof o);
+    o.status = table.exchange(table.context, o.answer, sizeof o.answer, &o.n, command, n);
+    o.size = support_fetch32(o.answer + 2);
+    o.rc = o.n < 10 ? SUPPORT_RC_NONE : support_fetch32(o.answer + 6);
+    return o;
+}
+
+outcome ask(support_transport *wire)
+{
+    return pass_command(wire, get_random, sizeof get_random);
+}
+
+tenon_status reopen(support_transport *wire)
+{
+    tenon_tpm_transport table = support_transport_table(wire);
+    return table.reopen(table.context);
+}
+
+static void shows_power(void)
+{
+    support_swtpm *tpm = start(NULL);
+    uint8_t bytes[16];
+    EQUAL(support_random(tpm, bytes, sizeof bytes), 0);
+    EQUAL(support_swtpm_starts(tpm), 1);
+    EQUAL(support_persist_srk(tpm, NULL, SUPPORT_SRK_H2), 0);
+    support_swtpm_power_cut(tpm);
+    HOLDS(!support_swtpm_is_on(tpm));
+    EQUAL(support_random(tpm, bytes, sizeof bytes), SUPPORT_RC_NONE);
+    HOLDS(support_swtpm_power_on(tpm));
+    EQUAL(support_swtpm_starts(tpm), 2);
+    EQUAL(support_persistent_count(tpm), 1);
+    HOLDS(support_swtpm_power_on_bare(tpm));
+    EQUAL(support_random(tpm, bytes, sizeof bytes), 0x100);
+    EQUAL(support_startup(tpm, false), 0);
+    EQUAL(support_random(tpm, bytes, sizeof bytes), 0);
+    EQUAL(support_shutdown(tpm, true), 0);
+    HOLDS(support_swtpm_power_on_bare(tpm));
+    EQUAL(support_startup(tpm, true), 0);
+    EQUAL(support_self_test(tpm), 0);
+    support_swtpm_stop(tpm);
+    support_swtpm_stop(NULL);
+}
+
+static void shows_hang(void)
+{
+    support_swtpm *tpm = start(NULL);
+    uint8_t bytes[16];
+    support_swtpm_hang(tpm, 1);
+    EQUAL(support_random(tpm, bytes, sizeof bytes), SUPPORT_RC_NONE);
+    HOLDS(!support_swtpm_is_on(tpm));
+    HOLDS(support_swtpm_power_on(tpm));
+    EQUAL(support_random(tpm, bytes, sizeof bytes), 0);
+    support_swtpm_stop(tpm);
+}
+
+static void *use_one(void *context)
+{
+    support_swtpm *tpm = start(NULL);
+    support_transport *wire = support_transport_new(tpm);
+    size_t i;
+    (void)context;
+    EQUAL(support_persist_srk(tpm, NULL, SUPPORT_SRK_H2), 0);
+    for (i = 0; i < 100; i++)
+        EQUAL(ask(wire).rc, 0);
+    EQUAL(support_transport_count(wire, SUPPORT_ANY), 100);
+    support_transport_free(wire);
+    support_swtpm_stop(tpm);
+    return NULL;
+}
+
+static void shows_many(void)
+{
+    pthread_t threads[8];
+    size_t i;
+    for (i = 0; i < 8; i++)
+        pthread_create(&threads[i], NULL, use_one, NULL);
+    for (i = 0; i < 8; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* State folders that are left over below $TMPDIR; they are removed. */
+static unsigned remove_folders(void)
+{
+    const char *base = getenv("TMPDIR");
+    DIR *files = opendir(base);
+    const struct dirent *file;
+    unsigned found = 0;
+    while (files != NULL && (file = readdir(files)) != NULL) {
+        char *path = NULL;
+        if (strncmp(file->d_name, "tenon-swtpm.", 12) != 0 || asprintf(&path, "%s/%s", base, file->d_name) < 0)
+            continue;
+        found++;
+        support_folder_remove(path);
+    }
+    if (files != NULL)
+        closedir(files);
+    return found;
+}
+
+/* A test that is killed: its TPM becomes a child of ours, and ends by itself. */
+static void shows_no_orphan(void)
+{
+    pid_t test;
+    int status;
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    alarm(60);
+    test = fork();
+    if (test == 0) {
+        support_swtpm *tpm = support_swtpm_start(NULL);
+        kill(getpid(), tpm == NULL ? SIGTERM : SIGKILL);
+    }
+    EQUAL(waitpid(test, &status, 0), test);
+    EQUAL(WTERMSIG(status), SIGKILL);
+    HOLDS(waitpid(-1, &status, 0) > 0);
+    HOLDS(WIFEXITED(status));
+    alarm(0);
+    EQUAL(remove_folders(), 1);
+}
+
+int main(int n, char **arguments)
+{
+    char own[] = "/tmp/support-test.XXXXXX";
+    if (mkdtemp(own) == NULL || setenv("TMPDIR", own, 1) != 0)
+        return 1;
+    shows_power();
+    shows_hang();
+    shows_transport();
+    shows_admin();
+    shows_many();
+    if (n > 1)
+        shows_provisioned(arguments[1]);
+    EQUAL(remove_folders(), 0);
+    shows_no_orphan();
+    EQUAL(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+    rmdir(own);
+    printf("%u passed, %u failed\n", atomic_load(&passed), atomic_load(&failed));
+    return atomic_load(&failed) != 0;
+}

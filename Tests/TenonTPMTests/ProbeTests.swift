@@ -1,0 +1,5 @@
+import Testing
+
+@testable import TenonTPM
+
+@Test func probes() { #expect(probe() == 2048) }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import Testing
+
+/// The software key, through the protocol.
+@Suite struct DeviceKeyTests {
+    static let event = Array(#"{"v":"KERI10JSON00012f_","t":"icp"}"#.utf8)
+
+    @Test func aVectorIsSigned() throws {
+        let key = try RFC6979.key()
+        #expect(try key.publicKey == RFC6979.publicKey())
+        #expect(try key.key.signature(for: Digest(hashing: Array("sample".utf8))) == RFC6979.signature())
+        let test = try key.key.signature(for: Digest(hashing: Array("test".utf8)))
+        #expect(
+            try test.rawRepresentation
+                == hex(
+                    "f1abb023518351cd71d881567b1ea663ed3efcf6c5132b354f28d3b0b7d38367"
+                        + "019f4113742a2b14bd25926b49c649155f267e60d3814b4c0cc84250e46f0083"))
+    }
+
+    @Test func saysWhatItIs() throws {
+        let key: any DeviceKey = try SoftwareKey()
+        #expect(!key.isHardware)
+        #expect(try SoftwareKey().publicKey != key.publicKey)
+    }
+
+    @Test func requests() async throws {
+        let key: any DeviceKey = try SoftwareKey()
+        var message = try RequestMessage(method: "POST", path: "/v1/hsi", timestamp: "1700000000")
+        try message.update(Array(#"{"a":1}"#.utf8))
+        let digest = try Digest(hashing: Array("POST\n/v1/hsi\n1700000000\n{\"a\":1}".utf8))
+        let signature = try await key.signature(for: message)
+        #expect(key.publicKey.isValidSignature(signature, for: digest))
+        #expect(try key.publicKey.isValidSignature(key.blockingSignature(for: message), for: digest))
+        // The key signs a copy: the message goes on.
+        #expect(try message.finish() == digest)
+        await #expect(throws: TenonError(.stream, message: "")) { try await key.signature(for: message) }
+        #expect(throws: TenonError(.stream, message: "")) { try key.blockingSignature(for: message) }
+    }
+
+    @Test func rotations() async throws {
+        let key: any DeviceKey = try SoftwareKey()
+        let newKey = try RFC6979.publicKey()
+        let digest = try Digest(hashing: newKey.x963Representation)
+        let signature = try await key.signature(forRotationTo: newKey)
+        #expect(key.publicKey.isValidSignature(signature, for: digest))
+    }
+
+    @Test func clientData() async throws {
+        let key: any DeviceKey = try SoftwareKey()
+        let data = Array(#"{"challenge":"x"}"#.utf8)
+        let signature = try await key.signature(forClientData: data)
+        #expect(try key.publicKey.isValidSignature(signature, for: Digest(hashing: data)))
+        for wrong in [[], Array("[]".utf8), Array("{".utf8), Array("POST\n/".utf8), Self.event] {
+            await #expect(throws: TenonError(.clientData, message: "")) {
+                try await key.signature(forClientData: wrong)
+            }
+        }
+    }
+
+    @Test func events() async throws {
+        let key: any DeviceKey = try SoftwareKey()
+        let signature = try await key.signature(forEvent: Self.event)
+        #expect(try key.publicKey.isValidSignature(signature, for: Digest(hashing: Self.event)))
+        for wrong in [[], Array("{}".utf8), Array(#"{"t":"icp","v":"KERI"}"#.utf8), Self.event.dropLast()] {
+            await #expect(throws: TenonError(.event, message: "")) { try await key.signature(forEvent: wrong) }
+        }
+    }
+
+    @Test func bareDigestsNeedTheCapability() throws {
+        let digest = try Digest(hashing: [])
+        let without = try SoftwareKey()
+        #expect(codeThrown { () throws(TenonError) in try without.key.signature(for: digest) } == .digestNotAllowed)
+        let with = try SoftwareKey(signsDigests: true)
+        #expect(try with.publicKey.isValidSignature(with.key.signature(for: digest), for: digest))
+        let imported = try SoftwareKey(scalar: hex(RFC6979.scalar))
+        #expect(codeThrown { () throws(TenonError) in try imported.key.signature(for: digest) } == .digestNotAllowed)
+    }
+
+    @Test(arguments: ["", "01", SignatureTests.zero, SignatureTests.n, RFC6979.scalar + "00"])
+    func scalarsOutOfRangeAreRefused(_ text: String) throws {
+        let scalar = try hex(text)
+        #expect(codeThrown { () throws(TenonError) in try SoftwareKey(scalar: scalar) } == .scalarRange)
+    }
+
+    @Test func randomNoncesByDefault() async throws {
+        let key = try SoftwareKey(scalar: hex(RFC6979.scalar))
+        let first = try await key.signature(forEvent: Self.event)
+        #expect(try await key.signature(forEvent: Self.event) != first)
+        let deterministic = try RFC6979.key()
+        let second = try await deterministic.signature(forEvent: Self.event)
+        #expect(try await deterministic.signature(forEvent: Self.event) == second)
+    }
+
+    @Test func manyTasksShareOne() async throws {
+        let key = try SoftwareKey()
+        let digest = try Digest(hashing: Self.event)
+        let valid = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    guard let signature = try? await key.signature(forEvent: Self.event) else { return false }
+                    return key.publicKey.isValidSignature(signature, for: digest)
+                }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(valid == 8)
+    }
+}

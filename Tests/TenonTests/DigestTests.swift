@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import Testing
+
+@Suite struct DigestTests {
+    /// FIPS 180-4 examples.
+    static let vectors = [
+        ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+        ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (
+            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+        ),
+    ]
+
+    @Test(arguments: vectors)
+    func hashesAsFIPS180(_ text: String, _ expected: String) throws {
+        let bytes = Array(text.utf8)
+        #expect(try Digest(hashing: bytes).description == expected)
+        #expect(try Digest(hashing: bytes.span).description == expected)
+        #expect(try Digest(hashing: bytes.span.bytes).description == expected)
+        #expect(try hexText(Digest(hashing: bytes).rawRepresentation) == expected)
+    }
+
+    @Test(arguments: [1, 3, 63, 64, 65, 1000])
+    func piecesMakeTheSameDigest(_ size: Int) throws {
+        let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }
+        var stream = try DigestStream()
+        for start in stride(from: 0, to: bytes.count, by: size) {
+            try stream.update(Array(bytes[start..<min(start + size, bytes.count)]))
+        }
+        #expect(try stream.finish() == Digest(hashing: bytes))
+    }
+
+    @Test func streamIsAValueAndEndsOnce() throws {
+        var stream = try DigestStream()
+        try stream.update([1])
+        var copy = stream
+        try copy.update([2])
+        #expect(try stream.finish() == Digest(hashing: [1]))
+        #expect(try copy.finish() == Digest(hashing: [1, 2]))
+        #expect(codeThrown { () throws(TenonError) in try stream.update([3]) } == .stream)
+        #expect(codeThrown { () throws(TenonError) in try stream.finish() } == .stream)
+    }
+
+    @Test func roundTripAndEquality() throws {
+        let digest = try Digest(hashing: [1, 2, 3])
+        let again = try Digest(rawRepresentation: digest.rawRepresentation)
+        #expect(again == digest)
+        #expect(Digest(bytes: digest.bytes) == digest)
+        #expect(Set([digest, again]).count == 1)
+        for index in [0, 15, 31] {
+            let raw = digest.rawRepresentation
+            let other = try Digest(rawRepresentation: changed(raw, at: index, to: raw[index] ^ 1))
+            #expect(other != digest)
+            #expect(Set([digest, other]).count == 2)
+        }
+    }
+
+    @Test(arguments: [0, 31, 33, 64])
+    func otherLengthsAreRefused(_ count: Int) {
+        let bytes = [UInt8](repeating: 0, count: count)
+        #expect(codeThrown { () throws(TenonError) in try Digest(rawRepresentation: bytes.span) } == .length)
+    }
+
+    /// The texts stand behind each other: nothing is decoded, nothing is between them.
+    @Test func bindingNonce() throws {
+        let nonce = try Digest(bindingChallenge: "q83vEjRW", toKeyText: "BGD+1Lo=")
+        #expect(try nonce == Digest(hashing: Array("q83vEjRWBGD+1Lo=".utf8)))
+        #expect(codeThrown { () throws(TenonError) in try Digest(bindingChallenge: "", toKeyText: "a") } == .empty)
+        #expect(codeThrown { () throws(TenonError) in try Digest(bindingChallenge: "a", toKeyText: "") } == .empty)
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import Testing
+
+@Suite struct PublicKeyTests {
+    typealias Failure = (name: String, code: TenonError.Code, bytes: String)
+
+    static let prefix = "3059301306072a8648ce3d020106082a8648ce3d030107034200"
+    /// p, the first number that is no coordinate.
+    static let p = "ffffffff00000001000000000000000000000000ffffffffffffffffffffffff"
+
+    @Test func formsBothWays() throws {
+        let key = try RFC6979.publicKey()
+        // y of this key is odd.
+        let compressed = try hex("03" + RFC6979.x)
+        let point = try hex("04" + RFC6979.x + RFC6979.y)
+        let spki = try hex(Self.prefix) + point
+        #expect(try key.rawRepresentation == hex(RFC6979.x + RFC6979.y))
+        #expect(key.x963Representation == point)
+        #expect(key.compressedRepresentation == compressed)
+        #expect(key.derRepresentation == spki)
+        #expect(try PublicKey(rawRepresentation: key.rawRepresentation) == key)
+        #expect(try PublicKey(x963Representation: point.span) == key)
+        #expect(try PublicKey(compressedRepresentation: compressed.span) == key)
+        #expect(try PublicKey(derRepresentation: spki.span) == key)
+    }
+
+    /// RFC 7638 by hand: base64url of SHA-256 over the JWK's text.
+    @Test func thumbprintIsTheJWKs() throws {
+        let key = try RFC6979.publicKey()
+        let x = try TextEncoding.base64url.encode(hex(RFC6979.x))
+        let y = try TextEncoding.base64url.encode(hex(RFC6979.y))
+        let jwk = #"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#
+        let expected = try TextEncoding.base64url.encode(Digest(hashing: Array(jwk.utf8)).bytes.span)
+        #expect(try key.thumbprint == expected)
+        #expect(try key.thumbprint == "DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm0")
+    }
+
+    /// The other root of y: a key of its own.
+    @Test func equalityIsTheWholePoint() throws {
+        let key = try RFC6979.publicKey()
+        let mirrored = try PublicKey(compressedRepresentation: hex("02" + RFC6979.x))
+        #expect(mirrored != key)
+        #expect(mirrored.rawRepresentation.prefix(32) == key.rawRepresentation.prefix(32))
+        #expect(try Set([key, mirrored, RFC6979.publicKey()]).count == 2)
+    }
+
+    @Test(
+        arguments: [
+            ("empty", .length, ""), ("short", .length, String(repeating: "00", count: 63)),
+            ("long", .length, String(repeating: "00", count: 65)), ("x is p", .pointRange, p + RFC6979.y),
+            ("y is p", .pointRange, RFC6979.x + p), ("y is x", .pointOffCurve, RFC6979.x + RFC6979.x),
+            ("zero", .pointOffCurve, String(repeating: "00", count: 64)),
+        ] as [Failure])
+    func rawIsRefused(_ failure: Failure) throws {
+        let bytes = try hex(failure.bytes)
+        #expect(codeThrown { () throws(TenonError) in try PublicKey(rawRepresentation: bytes.span) } == failure.code)
+    }
+
+    @Test(
+        arguments: [
+            ("empty", .pointForm, ""), ("infinity", .pointForm, "00"),
+            ("hybrid", .pointForm, "07" + RFC6979.x + RFC6979.y),
+            ("compressed", .pointForm, "03" + RFC6979.x), ("long", .pointForm, "04" + RFC6979.x + RFC6979.y + "00"),
+            ("x is p", .pointRange, "04" + p + RFC6979.y), ("y is x", .pointOffCurve, "04" + RFC6979.x + RFC6979.x),
+        ] as [Failure])
+    func x963IsRefused(_ failure: Failure) throws {
+        let bytes = try hex(failure.bytes)
+        #expect(codeThrown { () throws(TenonError) in try PublicKey(x963Representation: bytes.span) } == failure.code)
+    }
+
+    @Test(
+        arguments: [
+            ("empty", .pointForm, ""), ("first byte", .pointForm, "04" + RFC6979.x),
+            ("long", .pointForm, "03" + RFC6979.x + "00"), ("x is p", .pointRange, "02" + p),
+            ("no root", .pointOffCurve, "02" + String(repeating: "00", count: 31) + "01"),
+        ] as [Failure])
+    func compressedIsRefused(_ failure: Failure) throws {
+        let bytes = try hex(failure.bytes)
+        let code = codeThrown { () throws(TenonError) in try PublicKey(compressedRepresentation: bytes.span) }
+        #expect(code == failure.code)
+    }
+
+    @Test(
+        arguments: [
+            ("empty", .spkiForm, ""), ("point alone", .spkiForm, "04" + RFC6979.x + RFC6979.y),
+            ("other curve", .spkiForm, prefix.replacing("030107", with: "030106") + "04" + RFC6979.x + RFC6979.y),
+            ("long", .spkiForm, prefix + "04" + RFC6979.x + RFC6979.y + "00"),
+            ("y is p", .pointRange, prefix + "04" + RFC6979.x + p),
+            ("y is x", .pointOffCurve, prefix + "04" + RFC6979.x + RFC6979.x),
+        ] as [Failure])
+    func derIsRefused(_ failure: Failure) throws {
+        let bytes = try hex(failure.bytes)
+        #expect(codeThrown { () throws(TenonError) in try PublicKey(derRepresentation: bytes.span) } == failure.code)
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import Testing
+
+@Suite struct TenonErrorTests {
+    typealias Code = TenonError.Code
+
+    /// Every code of the C core by the name that `tenon/status.h` gives it.
+    static let core: [(Code, String)] = [
+        (.nullPointer, "NULL"), (.bufferTooSmall, "BUFFER_TOO_SMALL"), (.tooLarge, "TOO_LARGE"), (.empty, "EMPTY"),
+        (.flags, "FLAGS"), (.keyOperations, "KEY_OPS"), (.stream, "STREAM"), (.method, "METHOD"), (.path, "PATH"),
+        (.timestamp, "TIMESTAMP"), (.nonce, "NONCE"), (.appID, "APP_ID"), (.deviceID, "DEVICE_ID"),
+        (.clientData, "CLIENT_DATA"), (.event, "EVENT"), (.digestNotAllowed, "DIGEST_NOT_ALLOWED"),
+        (.options, "OPTIONS"), (.tcti, "TCTI"), (.simulator, "SIMULATOR"), (.authValue, "AUTH_VALUE"),
+        (.forked, "FORKED"), (.notPersistent, "NOT_PERSISTENT"), (.base64Length, "BASE64_LENGTH"),
+        (.base64Alphabet, "BASE64_ALPHABET"), (.base64Padding, "BASE64_PADDING"),
+        (.base64StrayBits, "BASE64_STRAY_BITS"), (.hexLength, "HEX_LENGTH"), (.hexAlphabet, "HEX_ALPHABET"),
+        (.derTruncated, "DER_TRUNCATED"), (.derTag, "DER_TAG"), (.derLength, "DER_LENGTH"),
+        (.derInteger, "DER_INTEGER"), (.derTrailing, "DER_TRAILING"), (.signatureRange, "SIGNATURE_RANGE"),
+        (.pointForm, "POINT_FORM"), (.pointRange, "POINT_RANGE"), (.pointOffCurve, "POINT_OFF_CURVE"),
+        (.spkiForm, "SPKI_FORM"), (.scalarRange, "SCALAR_RANGE"), (.pemForm, "PEM_FORM"), (.pemFact, "PEM_FACT"),
+        (.keyType, "KEY_TYPE"), (.keyField, "KEY_FIELD"), (.keyPublic, "KEY_PUBLIC"), (.keyPrivate, "KEY_PRIVATE"),
+        (.signatureInvalid, "SIGNATURE_INVALID"), (.keyAttributes, "KEY_ATTRIBUTES"), (.keyName, "KEY_NAME"),
+        (.session, "SESSION"), (.tpmTransport, "TPM_TRANSPORT"), (.tpmBusy, "TPM_BUSY"), (.tpmMissing, "TPM_MISSING"),
+        (.tpmAnswer, "TPM_ANSWER"), (.parentMissing, "PARENT_MISSING"), (.tpmPermission, "TPM_PERMISSION"),
+        (.keyGone, "KEY_GONE"), (.memory, "MEMORY"), (.random, "RANDOM"), (.crypto, "CRYPTO"),
+    ]
+
+    /// Every code of the module.
+    static let module: [(Code, String)] = [
+        (.length, "LENGTH"), (.jsonTooLarge, "JSON_TOO_LARGE"), (.jsonTooManyValues, "JSON_TOO_MANY_VALUES"),
+        (.jsonTooDeep, "JSON_TOO_DEEP"), (.jsonByteOrderMark, "JSON_BYTE_ORDER_MARK"), (.jsonSyntax, "JSON_SYNTAX"),
+        (.jsonTruncated, "JSON_TRUNCATED"), (.jsonTrailingBytes, "JSON_TRAILING_BYTES"),
+        (.jsonTrailingComma, "JSON_TRAILING_COMMA"), (.jsonDuplicateKey, "JSON_DUPLICATE_KEY"),
+        (.jsonUTF8, "JSON_UTF8"), (.jsonControlCharacter, "JSON_CONTROL_CHARACTER"), (.jsonEscape, "JSON_ESCAPE"),
+        (.jsonLoneSurrogate, "JSON_LONE_SURROGATE"), (.jsonNumberForm, "JSON_NUMBER_FORM"),
+        (.jsonLeadingZero, "JSON_LEADING_ZERO"), (.jsonNotFinite, "JSON_NOT_FINITE"),
+        (.jsonNumberRange, "JSON_NUMBER_RANGE"),
+    ]
+
+    @Test(arguments: core + module)
+    func codeHasItsName(_ code: Code, _ name: String) {
+        #expect(code.description == "TENON_ERROR_" + name)
+    }
+
+    /// A status that the core has and this module does not is found here.
+    @Test func everyNamedCodeIsKnown() {
+        let known = Set((Self.core + Self.module).map(\.0))
+        let causes = Array(Int32(1)...0x1ff) + Array(Int32(0x40_0001)...0x40_0200)
+        var named: Set<Code> = []
+        for category in Int32(1)...12 {
+            for cause in causes {
+                let code = Code(rawValue: category << 24 | cause)
+                if code.description != "TENON_ERROR_UNNAMED" { named.insert(code) }
+            }
+        }
+        #expect(named.subtracting(known).isEmpty, "the core has a status that is no code here")
+        #expect(known.subtracting(named).isEmpty, "a code has no name")
+    }
+
+    @Test func moduleCodesAreNeverTheCores() {
+        for (code, _) in Self.module { #expect(code.rawValue & 0x40_0000 != 0) }
+        for (code, _) in Self.core { #expect(code.rawValue & 0x40_0000 == 0) }
+    }
+
+    @Test(
+        arguments: [
+            (TenonError.Category.argument, 1), (.format, 2), (.rejected, 3), (.transient, 4), (.unavailable, 5),
+            (.permission, 6), (.auth, 7), (.gone, 8), (.internal, 9), (.state, 10), (.unknown, 11),
+        ] as [(TenonError.Category, Int32)])
+    func categoryIsTheHighByte(_ category: TenonError.Category, _ number: Int32) {
+        #expect(Code(rawValue: number << 24 | 0x7f_ffff).category == category)
+        #expect(Code(rawValue: number << 24 | 0xff_ffff).category == category)
+    }
+
+    @Test func categoryOfSomeCodes() {
+        #expect(Code.path.category == .argument)
+        #expect(Code.derTag.category == .format)
+        #expect(Code.signatureInvalid.category == .rejected)
+        #expect(Code.random.category == .internal)
+        #expect(Code.jsonSyntax.category == .format)
+        #expect(Code(rawValue: 0).category.rawValue == 0)
+    }
+
+    @Test func tpmCodeTravelsInTheCode() {
+        let refused = TenonError(Code(rawValue: 0x0780_098e), message: "refused")
+        #expect(refused.tpmCode == 0x98e)
+        #expect(refused.code.category == .auth)
+        #expect(refused.code.description == "TENON_TPM_AUTH")
+        #expect(refused.description == "TENON_TPM_AUTH: refused [TPM 0x98e]")
+        #expect(TenonError(Code(rawValue: 0x0488_0922), message: "").tpmCode == 0x8_0922)
+        #expect(TenonError(.path, message: "").tpmCode == nil)
+        #expect(Code(rawValue: -1).tpmCode == 0xf_ffff)
+    }
+
+    @Test func equalityIsTheCodes() {
+        let left = TenonError(.path, message: "one", httpStatus: 400)
+        #expect(left == TenonError(.path, message: "two", serverCode: "X"))
+        #expect(left != TenonError(.method, message: "one", httpStatus: 400))
+        #expect(Set([left, TenonError(.path, message: "two")]).count == 1)
+    }
+
+    @Test func descriptionSaysAllThatIsKnown() {
+        let error = TenonError(
+            .signatureInvalid, message: "No.", httpStatus: 401, serverCode: "CLOCK_SKEW", retryAfter: .seconds(2))
+        #expect(
+            error.description
+                == "TENON_ERROR_SIGNATURE_INVALID: No. [HTTP 401] [CLOCK_SKEW] [retry after \(Duration.seconds(2))]")
+    }
+
+    @Test(arguments: ["A\nB", "A\u{1b}[2J", "É", String(repeating: "A", count: 65), "two words"])
+    func whatThePeerWroteCannotSpoilALine(_ serverCode: String) {
+        let error = TenonError(.path, message: "No.", serverCode: serverCode)
+        #expect(error.description == "TENON_ERROR_PATH: No.")
+        #expect(error.serverCode == serverCode)
+    }
+
+    @Test func messageIsTheCores() {
+        #expect(
+            #expect(throws: TenonError.self) { try RequestMessage(method: "get", path: "/", timestamp: "1700000000") }?
+                .message == "The method must be 1 to 32 letters A-Z; write it in upper case.")
+    }
+}

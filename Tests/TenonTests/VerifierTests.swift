@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import Testing
+
+@Suite struct VerifierTests {
+    @Test func acceptsTheVectorAndNothingNear() throws {
+        let key = try RFC6979.publicKey()
+        let verifier = try Verifier(key)
+        let signature = try RFC6979.signature()
+        let digest = try Digest(hashing: Array("sample".utf8))
+        let other = try Digest(hashing: Array("Sample".utf8))
+        #expect(verifier.publicKey == key)
+        try verifier.verify(signature, for: digest)
+        try key.verify(signature, for: digest)
+        #expect(verifier.isValidSignature(signature, for: digest))
+        #expect(key.isValidSignature(signature, for: digest))
+
+        #expect(!verifier.isValidSignature(signature, for: other))
+        #expect(!key.isValidSignature(signature, for: other))
+        #expect(codeThrown { () throws(TenonError) in try verifier.verify(signature, for: other) } == .signatureInvalid)
+        #expect(codeThrown { () throws(TenonError) in try key.verify(signature, for: other) } == .signatureInvalid)
+    }
+
+    @Test(arguments: [0, 31, 32, 63])
+    func oneBitMakesAForgery(_ index: Int) throws {
+        let raw = try RFC6979.signature().rawRepresentation
+        let forged = try Signature(rawRepresentation: changed(raw, at: index, to: raw[index] ^ 1))
+        let digest = try Digest(hashing: Array("sample".utf8))
+        let verifier = try Verifier(RFC6979.publicKey())
+        #expect(!verifier.isValidSignature(forged, for: digest))
+        #expect(try !RFC6979.publicKey().isValidSignature(forged, for: digest))
+    }
+
+    @Test func anotherKeyRefuses() throws {
+        let other = try SoftwareKey().publicKey
+        let digest = try Digest(hashing: Array("sample".utf8))
+        #expect(try !Verifier(other).isValidSignature(RFC6979.signature(), for: digest))
+    }
+
+    @Test func manyTasksShareOne() async throws {
+        let verifier = try Verifier(RFC6979.publicKey())
+        let signature = try RFC6979.signature()
+        let digest = try Digest(hashing: Array("sample".utf8))
+        let valid = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<8 { group.addTask { verifier.isValidSignature(signature, for: digest) } }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(valid == 8)
+    }
+}
