@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tenon. `make help` lists what there is.
 #
 # CRYPTO=mbedtls|openssl   whose P-256 and SHA-256 the library is built with
@@ -114,7 +115,7 @@ deps:
 ## check            the C tests of one build (CRYPTO=, SANITIZE=)
 TEST_WRAPS := -Wl,--wrap=calloc,--wrap=getrandom
 TESTS := $(BUILD)/core_tests
-SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(filter-out %_test.c,$(wildcard Tests/Support/*.c)))
+SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/Support/*.c))
 TEST_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,Tests/C/test_main.c $(wildcard Tests/C/*_test.c)) $(SUPPORT)
 
 $(BUILD)/Tests/%.o: TENON_CFLAGS += -ITests/C -ITests/Support
@@ -125,6 +126,18 @@ $(TESTS): $(TEST_OBJECTS) $(TPM_STATIC) $(STATIC)
 .PHONY: check
 check: $(TESTS)
 	$(TESTS)
+
+## check-support    the tests' own tools: software TPMs, and faults on the way to them
+SUPPORT_TEST := $(BUILD)/support_test
+TPM_STATE := .build/make/swtpm
+
+$(SUPPORT_TEST): $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/Support/selftest/*.c)) $(SUPPORT)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ -lpthread -o $@
+
+.PHONY: check-support
+check-support: $(SUPPORT_TEST)
+	Tests/Scripts/swtpm_state.sh $(TPM_STATE)
+	$(SUPPORT_TEST) $(TPM_STATE)
 
 ## check-valgrind   the same under valgrind
 .PHONY: check-valgrind

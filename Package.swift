@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
 let strict: [SwiftSetting] = [
@@ -56,8 +57,7 @@ let package = Package(
             name: "CTestSupport",
             dependencies: ["CTenonTPM"],
             path: "Tests/Support",
-            exclude: ["support_test.c"],
-            publicHeadersPath: "."
+            exclude: ["selftest"]
         ),
         .testTarget(name: "TenonTests", dependencies: ["Tenon"], swiftSettings: strict),
         .testTarget(name: "TenonTPMTests", dependencies: ["TenonTPM", "CTestSupport"], swiftSettings: interop),

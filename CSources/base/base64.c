@@ -91,7 +91,7 @@ static tenon_status unpad(const alphabet *letters, const char *text, size_t *n)
         return TENON_ERROR_BASE64_PADDING;
     if ((*n - padding) % 4 == 1)
         return TENON_ERROR_BASE64_LENGTH;
-    if (letters->padded && (*n % 4 != 0 || padding > 2))
+    if (letters->padded && *n % 4 != 0)
         return TENON_ERROR_BASE64_PADDING;
     *n -= padding;
     return TENON_OK;

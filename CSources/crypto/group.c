@@ -48,7 +48,7 @@ static const uint8_t table_of_g[POINTS][2 * COORDINATE] = {
      0xc0, 0x04, 0xe4, 0x04, 0x8b, 0x7b, 0x0f, 0x98, 0x06, 0xeb, 0xb0, 0xf6, 0x21, 0xa0, 0x1b, 0x2d},
 };
 
-/* Another window would be another table; mbedTLS then makes its own. */
+/* Another window would be another table. */
 static const bool table_fits = MBEDTLS_ECP_WINDOW_SIZE == 4 && MBEDTLS_ECP_FIXED_POINT_OPTIM == 1;
 
 tenon_status tenoni_group_failure(int error)
@@ -84,18 +84,38 @@ static int load_entry(mbedtls_ecp_point *entry, const uint8_t *bytes)
     return error != 0 ? error : mbedtls_mpi_read_binary(&entry->Y, bytes + COORDINATE, COORDINATE);
 }
 
+int tenoni_group_make_table(mbedtls_ecp_group *group)
+{
+    mbedtls_ecp_point unused;
+    mbedtls_mpi one;
+    mbedtls_ecp_point_init(&unused);
+    mbedtls_mpi_init(&one);
+    int error = mbedtls_mpi_lset(&one, 1);
+    error = error != 0 ? error : mbedtls_ecp_mul(group, &unused, &one, &group->G, tenoni_group_no_random, NULL);
+    mbedtls_mpi_free(&one);
+    mbedtls_ecp_point_free(&unused);
+    return error;
+}
+
+static int load_table(mbedtls_ecp_group *group)
+{
+    int error = 0;
+    group->T = mbedtls_calloc(POINTS, sizeof *group->T);
+    if (group->T == NULL)
+        return MBEDTLS_ERR_ECP_ALLOC_FAILED;
+    group->T_size = POINTS;
+    for (size_t i = 0; error == 0 && i < POINTS; i++) {
+        mbedtls_ecp_point_init(&group->T[i]);
+        error = load_entry(&group->T[i], table_of_g[i]);
+    }
+    return error;
+}
+
 tenon_status tenoni_group_load(mbedtls_ecp_group *group)
 {
     mbedtls_ecp_group_init(group);
     int error = mbedtls_ecp_group_load(group, MBEDTLS_ECP_DP_SECP256R1);
-    if (error == 0 && table_fits) {
-        group->T = mbedtls_calloc(POINTS, sizeof *group->T);
-        error = group->T == NULL ? MBEDTLS_ERR_ECP_ALLOC_FAILED : 0;
-        group->T_size = group->T == NULL ? 0 : POINTS;
-    }
-    for (size_t i = 0; error == 0 && i < group->T_size; i++) {
-        mbedtls_ecp_point_init(&group->T[i]);
-        error = load_entry(&group->T[i], table_of_g[i]);
-    }
+    if (error == 0)
+        error = table_fits ? load_table(group) : tenoni_group_make_table(group);
     return error == 0 ? TENON_OK : tenoni_group_failure(error);
 }

@@ -105,23 +105,13 @@ struct tenon_verifier {
 
 static int prepare(tenon_verifier *verifier)
 {
-    mbedtls_ecp_point unused;
-    mbedtls_mpi one;
-    mbedtls_ecp_point_init(&unused);
-    mbedtls_mpi_init(&one);
     int error = mbedtls_ecp_group_load(&verifier->own, MBEDTLS_ECP_DP_SECP256R1);
-    if (error == 0) {
-        mbedtls_ecp_point_init(&verifier->own.G);
-        verifier->prepared = true;
-        error = mbedtls_ecp_copy(&verifier->own.G, &verifier->key);
-    }
-    /* The first multiplication leaves the table behind. */
-    error = error != 0 ? error : mbedtls_mpi_lset(&one, 1);
-    error = error != 0 ? error
-                       : mbedtls_ecp_mul(&verifier->own, &unused, &one, &verifier->own.G, tenoni_group_no_random, NULL);
-    mbedtls_mpi_free(&one);
-    mbedtls_ecp_point_free(&unused);
-    return error;
+    if (error != 0)
+        return error;
+    mbedtls_ecp_point_init(&verifier->own.G);
+    verifier->prepared = true;
+    error = mbedtls_ecp_copy(&verifier->own.G, &verifier->key);
+    return error != 0 ? error : tenoni_group_make_table(&verifier->own);
 }
 
 void tenoni_verifier_free(tenon_verifier *verifier)

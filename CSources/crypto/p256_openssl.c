@@ -7,6 +7,7 @@
 
 #include <openssl/ec.h>
 #include <openssl/ecdsa.h>
+#include <openssl/ecerr.h>
 #include <openssl/err.h>
 #include <openssl/obj_mac.h>
 #include <stdlib.h>
@@ -26,6 +27,17 @@ static tenon_status failure(tenon_status status)
     return status;
 }
 
+/* What a call failed for: this reason, or, first of all, no memory; nothing else is left that it can fail for. */
+static tenon_status refused_for(int reason, tenon_status status)
+{
+    bool named = false, no_memory = false;
+    for (unsigned long error = ERR_get_error(); error != 0; error = ERR_get_error()) {
+        named |= ERR_GET_REASON(error) == reason;
+        no_memory |= ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE;
+    }
+    return named && !no_memory ? status : TENON_ERROR_MEMORY;
+}
+
 static EC_KEY *new_key(void)
 {
     return EC_KEY_new_by_curve_name(NID_X9_62_prime256v1);
@@ -42,7 +54,7 @@ static tenon_status set_point(EC_KEY *key, const tenon_public_key *from)
     if (x == NULL || y == NULL || point == NULL)
         status = failure(TENON_ERROR_MEMORY);
     else if (EC_POINT_set_affine_coordinates(group, point, x, y, NULL) != 1)
-        status = failure(TENON_ERROR_POINT_OFF_CURVE);
+        status = refused_for(EC_R_POINT_IS_NOT_ON_CURVE, TENON_ERROR_POINT_OFF_CURVE);
     else if (EC_KEY_set_public_key(key, point) != 1)
         status = failure(TENON_ERROR_CRYPTO);
     EC_POINT_free(point);
@@ -84,7 +96,7 @@ tenon_status tenoni_p256_decompress(tenon_public_key *out, const uint8_t *x, boo
     if (point == NULL || number == NULL)
         status = failure(TENON_ERROR_MEMORY);
     else if (EC_POINT_set_compressed_coordinates(group, point, number, odd, NULL) != 1)
-        status = failure(TENON_ERROR_POINT_OFF_CURVE);
+        status = refused_for(EC_R_INVALID_COMPRESSED_POINT, TENON_ERROR_POINT_OFF_CURVE);
     else
         status = write_point(out, group, point);
     BN_free(number);
@@ -143,7 +155,10 @@ tenon_status tenoni_verifier_verify(const tenon_verifier *verifier, const tenon_
     ECDSA_SIG_free(parsed);
     if (verdict == 1)
         return TENON_OK;
-    return failure(verdict == 0 ? TENON_ERROR_SIGNATURE_INVALID : TENON_ERROR_CRYPTO);
+    if (verdict == 0)
+        return failure(TENON_ERROR_SIGNATURE_INVALID);
+    /* A sum that is the point at infinity is no signature, but an error to OpenSSL. */
+    return refused_for(EC_R_POINT_AT_INFINITY, TENON_ERROR_SIGNATURE_INVALID);
 }
 
 struct tenoni_signer {

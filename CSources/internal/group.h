@@ -12,6 +12,9 @@
  */
 tenon_status tenoni_group_load(mbedtls_ecp_group *group);
 
+/* Makes a table for the group's own base point, by a first multiplication. mbedTLS frees it with the group. */
+int tenoni_group_make_table(mbedtls_ecp_group *group);
+
 /* What a failing call of mbedTLS means: no memory, no randomness, or a failure that cannot be. */
 tenon_status tenoni_group_failure(int error);
 

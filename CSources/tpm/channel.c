@@ -132,6 +132,13 @@ static bool is_ours(const tenon_tpm *tpm)
     return tpm->process == getpid();
 }
 
+/* What is left in the TPM is flushed over a fresh transport, or stays noted until there is one. */
+static void flush_orphans(tenon_tpm *tpm)
+{
+    if (tpm->orphans_n != 0)
+        (void)tenoni_tpm_reopen(tpm);
+}
+
 void tenon_tpm_free(tenon_tpm **tpm)
 {
     if (tpm == NULL || *tpm == NULL)
@@ -140,8 +147,10 @@ void tenon_tpm_free(tenon_tpm **tpm)
     *tpm = NULL;
     if (atomic_fetch_sub(&last->references, 1) != 1)
         return;
-    if (is_ours(last))
+    if (is_ours(last)) {
         tenoni_slots_flush(last, NULL);
+        flush_orphans(last);
+    }
     if (last->transport.close != NULL)
         last->transport.close(last->transport.context);
     release(last);
@@ -155,9 +164,16 @@ tenon_status tenoni_tpm_reopen(tenon_tpm *tpm)
         return TENON_ERROR_TPM_TRANSPORT;
     tpm->epoch++;
     tenon_status status = tpm->transport.reopen(tpm->transport.context);
-    if (status == TENON_OK)
-        tenoni_slots_flush(tpm, NULL);
-    return status;
+    if (status != TENON_OK)
+        return status;
+    size_t n = tpm->orphans_n;
+    uint32_t orphans[TENONI_ORPHANS];
+    memcpy(orphans, tpm->orphans, sizeof orphans);
+    tpm->orphans_n = 0;
+    for (size_t i = 0; i < n; i++)
+        tenoni_tpm_flush(tpm, orphans[i]);
+    tenoni_slots_flush(tpm, NULL);
+    return TENON_OK;
 }
 
 tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *context)
@@ -165,6 +181,7 @@ tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *co
     if (!is_ours(tpm))
         return TENON_ERROR_FORKED;
     tenoni_ticket_lock(&tpm->ticket);
+    flush_orphans(tpm);
     /* A transient parent stays for one more operation: the signature after a load shall not wait for its flush. */
     bool flush_parent = tpm->parent.handle != 0;
     tenon_status status = operation(tpm, context);
@@ -176,6 +193,7 @@ tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *co
     tpm->parent_template = NULL;
     if (flush_parent)
         tenoni_slot_flush(tpm, &tpm->parent);
+    flush_orphans(tpm);
     tenoni_ticket_unlock(&tpm->ticket);
     return status;
 }
@@ -259,7 +277,9 @@ void tenoni_tpm_flush(tenon_tpm *tpm, uint32_t handle)
     tenoni_write_u32(&writer, sizeof command);
     tenoni_write_u32(&writer, TENONI_CC_FLUSH_CONTEXT);
     tenoni_write_u32(&writer, handle);
-    (void)tenoni_tpm_send(tpm, TENONI_ROLE_ANY, command, writer.used, &answer);
+    if (tenoni_tpm_send(tpm, TENONI_ROLE_ANY, command, writer.used, &answer) == TENON_ERROR_TPM_TRANSPORT &&
+        tpm->orphans_n < TENONI_ORPHANS)
+        tpm->orphans[tpm->orphans_n++] = handle;
 }
 
 void tenoni_slot_flush(tenon_tpm *tpm, tenoni_slot *slot)

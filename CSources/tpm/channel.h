@@ -36,6 +36,8 @@ typedef struct {
     tenoni_public area;
 } tenoni_object;
 
+enum { TENONI_ORPHANS = 16 };
+
 struct tenon_tpm {
     tenon_tpm_transport transport;
     uint32_t session;
@@ -46,6 +48,8 @@ struct tenon_tpm {
     atomic_uint references;
     pid_t process;
     tenoni_slot *slots;
+    uint32_t orphans[TENONI_ORPHANS]; /* to be flushed, and the transport failed: flushed when it is opened again */
+    size_t orphans_n;
     tenoni_slot parent;                   /* a transient parent, kept for the operation after the one that made it */
     const tenoni_public *parent_template; /* NULL once the operation that made it is over */
     tenoni_object parent_object;
@@ -72,7 +76,7 @@ tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *co
  */
 tenon_status tenoni_tpm_send(tenon_tpm *tpm, tenoni_role role, const uint8_t *command, size_t n, tenoni_reader *answer);
 
-/* Opens the transport again. What was loaded is flushed, if it is still there. */
+/* Opens the transport again. What was loaded, or could not be flushed, is flushed, if it is still there. */
 tenon_status tenoni_tpm_reopen(tenon_tpm *tpm);
 
 void tenoni_tpm_wait(uint32_t ms);

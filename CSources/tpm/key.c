@@ -60,7 +60,7 @@ static tenon_status set_public(tenon_tpm_key *key, bool foreign)
         status = tenoni_public_point(&key->public_key, &key->area);
     if (status == TENON_OK)
         status = tenoni_public_name(key->name, key->file.public_area, key->file.public_n);
-    key->foreign = foreign && tenoni_public_check_own(&key->area) != TENON_OK;
+    key->foreign = foreign;
     if (status == TENON_OK)
         tenoni_key_prepare(key);
     return status;
@@ -100,6 +100,9 @@ static tenon_status create(tenon_tpm *tpm, void *context)
     if (status != TENON_OK)
         return status;
     key->file.parent = parent.handle == tpm->parent.handle ? (uint32_t)TENONI_PARENT_OWNER : parent.handle;
+    /* The witness alone is not needed any more, and a bare TPM has three slots. */
+    if (key->file.parent != TENONI_PARENT_OWNER)
+        tenoni_slot_flush(tpm, &tpm->parent);
     key->file.empty_auth = key->auth.n == 0;
     memcpy(key->file.parent_name, parent.name, sizeof parent.name);
     key->file.parent_name_n = sizeof parent.name;

@@ -7,18 +7,24 @@
 
 enum { RH_OWNER = 0x40000001 };
 
-/* TPM2B_PUBLIC of an answer. Other tools' parents may be of any kind: of those only the Name is known. */
+/*
+ * TPM2B_PUBLIC of an answer. What lies at a handle of others may be of any kind: without a Name that we can compute it
+ * has none here, zeros, which is nobody's Name.
+ */
 static tenon_status read_area(tenoni_reader *answer, tenoni_object *out, tenoni_keyfile *raw)
 {
+    enum { AREA_MAX = 1024 };
     tenoni_reader area;
-    if (!tenoni_read_sized(answer, &area, TENONI_PUBLIC_MAX) || area.left == 0)
+    if (!tenoni_read_sized(answer, &area, raw != NULL ? TENONI_PUBLIC_MAX : AREA_MAX) || area.left == 0)
         return TENON_ERROR_TPM_ANSWER;
     if (raw != NULL) {
         memcpy(raw->public_area, area.at, area.left);
         raw->public_n = area.left;
     }
     out->is_p256 = tenoni_public_read(&out->area, area.at, area.left) == TENON_OK;
-    return tenoni_public_name(out->name, area.at, area.left) == TENON_OK ? TENON_OK : TENON_ERROR_TPM_ANSWER;
+    if (tenoni_public_name(out->name, area.at, area.left) != TENON_OK)
+        memset(out->name, 0, sizeof out->name);
+    return TENON_OK;
 }
 
 /* Part 3, 12.4 TPM2_ReadPublic. */

@@ -46,26 +46,44 @@ static tenon_status choose_handle(tenon_tpm_key *key, uint32_t *handle, bool *th
     return free_handle <= ours_last ? TENON_OK : TENON_ERROR_TOO_LARGE;
 }
 
+static tenon_status make_copy(tenon_tpm_key *key, uint32_t *handle)
+{
+    uint32_t loaded;
+    bool there;
+    tenon_status status = choose_handle(key, handle, &there);
+    if (status != TENON_OK || there)
+        return status;
+    status = tenoni_key_ready(key, &loaded);
+    if (status != TENON_OK)
+        return status;
+    if (loaded != key->slot.handle) {
+        *handle = loaded; /* it is persistent at a handle that somebody else chose */
+        return TENON_OK;
+    }
+    return tenoni_evict(key->tpm, loaded, key->name, *handle);
+}
+
+typedef struct {
+    tenon_tpm_key *key;
+    uint32_t handle;
+} placing;
+
 static tenon_status persist(tenon_tpm *tpm, void *context)
 {
-    tenon_tpm_key *key = context;
-    uint32_t handle, loaded;
-    bool there;
-    tenon_status status = choose_handle(key, &handle, &there);
+    placing *work = context;
+    (void)tpm;
+    tenon_status status = make_copy(work->key, &work->handle);
+    /* Another process took the handle since it was free, or the TPM lost the loaded key. */
+    bool lost = tenoni_status_lost_object(status);
+    if (lost)
+        tenoni_key_forget(work->key);
+    if (lost || tenoni_status_is(status, TENONI_RC_NV_DEFINED))
+        status = make_copy(work->key, &work->handle);
     if (status != TENON_OK)
         return status;
-    if (!there) {
-        status = tenoni_key_ready(key, &loaded);
-        if (status == TENON_OK && loaded != key->slot.handle)
-            return TENON_OK; /* it is persistent at a handle that somebody else chose */
-        if (status == TENON_OK)
-            status = tenoni_evict(tpm, loaded, key->name, handle);
-    }
-    if (status != TENON_OK)
-        return status;
-    key->file.handle = handle;
-    tenoni_key_forget(key);
-    return tenoni_key_trust(key);
+    work->key->file.handle = work->handle;
+    tenoni_key_forget(work->key);
+    return tenoni_key_trust(work->key);
 }
 
 tenon_status tenon_tpm_key_persist(tenon_tpm_key *key, uint32_t *handle)
@@ -74,9 +92,10 @@ tenon_status tenon_tpm_key_persist(tenon_tpm_key *key, uint32_t *handle)
         *handle = 0;
     if (key == NULL)
         return TENON_ERROR_NULL;
-    tenon_status status = tenoni_tpm_do(key->tpm, persist, key);
+    placing work = {.key = key};
+    tenon_status status = tenoni_tpm_do(key->tpm, persist, &work);
     if (status == TENON_OK && handle != NULL)
-        *handle = key->file.handle;
+        *handle = work.handle;
     return status;
 }
 

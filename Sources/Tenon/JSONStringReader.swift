@@ -20,8 +20,11 @@ struct JSONStringReader {
                 return String(decoding: text, as: UTF8.self)
             case UInt8(ascii: "\\"): try readEscape()
             case .some(0..<0x20): throw refusal(.jsonControlCharacter, "has a control character in a string")
-            case .some(let byte):
-                let length = byte < 0x80 ? 1 : try sequenceLength()
+            case .some(let byte) where byte < 0x80:
+                text.append(byte)
+                offset += 1
+            case .some:
+                let length = try sequenceLength()
                 text.append(contentsOf: bytes[offset..<offset + length])
                 offset += length
             }

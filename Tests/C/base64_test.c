@@ -27,7 +27,7 @@ static size_t model(const form *with, char *out, const uint8_t *data, size_t n)
     for (size_t bit = 0; bit < 8 * n; bit += 6) {
         unsigned value = 0;
         for (size_t i = bit; i < bit + 6; i++)
-            value = value << 1 | (i < 8 * n ? data[i / 8] >> (7 - i % 8) & 1u : 0u);
+            value = value << 1 | (i < 8 * n ? (unsigned)data[i / 8] >> (7 - i % 8) & 1u : 0u);
         out[length++] = with->letters[value];
     }
     while (with->padded && length % 4 != 0)

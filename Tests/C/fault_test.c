@@ -76,8 +76,8 @@ TEST(fault_openssl_is_hooked)
 }
 #endif
 
-static enum { WELL, BROKEN, INTERRUPTED, SLOW, EMPTY } kernel;
-static int kernel_calls;
+static _Thread_local enum { WELL, BROKEN, INTERRUPTED, SLOW, EMPTY } kernel;
+static _Thread_local int kernel_calls;
 
 ssize_t __wrap_getrandom(void *out, size_t n, unsigned flags)
 {

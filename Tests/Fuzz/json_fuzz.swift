@@ -3,7 +3,7 @@
 // libFuzzer over the JSON reader and writer: whatever is read is written, read again to an equal value, and written
 // again to the same bytes. From the root of the repository:
 //
-//   swiftc -O -sanitize=fuzzer,address -parse-as-library -package-name tenon -module-name JSONFuzz \
+//   swiftc -O -use-ld=lld -sanitize=fuzzer,address -parse-as-library -package-name tenon -module-name JSONFuzz \
 //       Sources/Tenon/JSON*.swift Sources/Tenon/TenonError*.swift Tests/Fuzz/json_fuzz.swift -o .build/json_fuzz
 //   SWIFT_BACKTRACE=enable=no .build/json_fuzz -max_total_time=10 NEW_CORPUS Tests/Fuzz/corpus/json
 

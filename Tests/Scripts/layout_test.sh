@@ -21,7 +21,7 @@ verdict() { # verdict WANTED FOUND WHAT
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        printf 'wanted "%s", found "%s": %s\n' "$1" "$2" "$3"
+        printf 'wanted "%s", found "%s": %s\n' "$1" "$2" "${3:0:120}"
     fi
 }
 
@@ -41,6 +41,10 @@ lines() { # lines N: so many lines of code
 }
 
 verdict "" "$(reported)" "the tree as it is"
+if [ "$failed" != 0 ]; then
+    echo "$passed passed, $failed failed"
+    exit 1
+fi
 
 breaks top more.txt 'a\n'
 breaks top lib/more.txt 'a\n'

@@ -5,7 +5,8 @@
 /*
  * A software TPM for one test: a swtpm process on a socketpair, with a state folder of its own. It has no port and no
  * name, ends by itself when the test's process ends, and any number of them run at once. A TPM that hangs fails the
- * test after 30 seconds instead of hanging it.
+ * test after 30 seconds instead of hanging it. Only a test that is killed leaves something: the folder, tenon-swtpm.*
+ * below $TMPDIR.
  *
  *     support_swtpm *tpm = support_swtpm_start(NULL);      or a folder that swtpm_state.sh made: it is copied
  *     support_transport *wire = support_transport_new(tpm);              test_transport.h

@@ -21,9 +21,10 @@
  * Results      A tenon_status (tenon/status.h): 0 is success. Functions that cannot fail return their value.
  * Threads      A function touches what it is given and nothing else: there is no global state, no thread-local state,
  *              no output to a file or terminal. Any number of threads may use one handle. A value or stream is used by
- * one thread at a time, and nobody frees a handle that another thread still uses. Randomness   Is getrandom(2) for each
- * need, so that neither a fork nor a restored snapshot repeats any. Secrets      Are wiped before their memory is given
- * back, on each path.
+ *              one thread at a time, and nobody frees a handle that another thread still uses.
+ * Randomness   Is getrandom(2) for each need: neither a fork nor a restored snapshot repeats any. With the OpenSSL
+ *              backend the nonce of a software signature is derived by OpenSSL from key, digest and its own generator.
+ * Secrets      Are wiped before their memory is given back, on each path.
  */
 
 #include "tenon/api.h"

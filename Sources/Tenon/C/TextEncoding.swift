@@ -43,29 +43,27 @@ package enum TextEncoding: Sendable {
         return bytes
     }
 
-    private func encode(_ bytes: Span<UInt8>, to text: UnsafeMutableBufferPointer<CChar>, _ written: inout Int)
-        -> tenon_status
-    {
+    private func encode(
+        _ bytes: Span<UInt8>, to text: UnsafeMutableBufferPointer<CChar>, _ written: inout Int
+    ) -> tenon_status {
         bytes.withUnsafeBufferPointer { bytes in
-            let encoder =
-                switch self {
-                case .base64: tenon_base64_encode
-                case .base64url: tenon_base64url_encode
-                case .hex: tenon_hex_encode
-                }
-            return encoder(text.baseAddress, text.count, &written, bytes.baseAddress, bytes.count)
+            let (out, size, data, count) = (text.baseAddress, text.count, bytes.baseAddress, bytes.count)
+            return switch self {
+            case .base64: tenon_base64_encode(out, size, &written, data, count)
+            case .base64url: tenon_base64url_encode(out, size, &written, data, count)
+            case .hex: tenon_hex_encode(out, size, &written, data, count)
+            }
         }
     }
 
     private func decode(
         _ text: UnsafePointer<CChar>?, _ count: Int, to bytes: UnsafeMutableBufferPointer<UInt8>, _ written: inout Int
     ) -> tenon_status {
-        let decoder =
-            switch self {
-            case .base64: tenon_base64_decode
-            case .base64url: tenon_base64url_decode
-            case .hex: tenon_hex_decode
-            }
-        return decoder(bytes.baseAddress, bytes.count, &written, text, count)
+        let (out, size) = (bytes.baseAddress, bytes.count)
+        return switch self {
+        case .base64: tenon_base64_decode(out, size, &written, text, count)
+        case .base64url: tenon_base64url_decode(out, size, &written, text, count)
+        case .hex: tenon_hex_decode(out, size, &written, text, count)
+        }
     }
 }

@@ -28,7 +28,7 @@ void check(const char *file, int line, const char *what, uint64_t found, uint64_
         return;
     }
     failed++;
-    printf("%s:%d: %s is %#llx, not %#llx\n", line, what, (unsigned long long)found,
+    printf("%s:%d: %s is %#llx, not %#llx\n", file, line, what, (unsigned long long)found,
            (unsigned long long)expected);
 }
 
@@ -169,8 +169,8 @@ static void shows_no_orphan(void)
 
 int main(int n, char **arguments)
 {
-    char own[] = "/tmp/support-test.XXXXXX";
-    if (mkdtemp(own) == NULL || setenv("TMPDIR", own, 1) != 0)
+    char *own = support_folder_make();
+    if (own == NULL || setenv("TMPDIR", own, 1) != 0)
         return 1;
     shows_power();
     shows_hang();
@@ -182,7 +182,7 @@ int main(int n, char **arguments)
     EQUAL(remove_folders(), 0);
     shows_no_orphan();
     EQUAL(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
-    rmdir(own);
+    support_folder_remove(own);
     printf("%u passed, %u failed\n", atomic_load(&passed), atomic_load(&failed));
     return atomic_load(&failed) != 0;
 }

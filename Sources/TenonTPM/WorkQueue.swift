@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import Synchronization
+internal import Tenon
+
+/// What a ``WorkThread`` does, first come first served.
+final class WorkQueue: Sendable {
+    /// Called once: on the thread in its turn, or with `isCancelled` where it was cancelled.
+    typealias Work = @Sendable (_ isCancelled: Bool) -> Void
+
+    private struct State {
+        var waiting: [(ticket: UInt64, work: Work)] = []
+        var tickets: UInt64 = 0
+        var isRunning = false
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+    // A semaphore is made for use by many threads. It counts what was ever added, so it may wake the thread for nothing.
+    private nonisolated(unsafe) let changes: UnsafeMutablePointer<sem_t>
+
+    init() {
+        changes = .allocate(capacity: 1)
+        sem_init(changes, 0, 0)
+    }
+
+    deinit {
+        sem_destroy(changes)
+        changes.deallocate()
+    }
+
+    /// Whether there is a thread.
+    var isRunning: Bool { state.withLock { $0.isRunning } }
+
+    /// The name by which work can be cancelled.
+    func ticket() -> UInt64 {
+        state.withLock { state in
+            state.tickets += 1
+            return state.tickets
+        }
+    }
+
+    /// Adds work, and starts the thread with the first.
+    ///
+    /// - Throws: ``TenonError/Code/memory`` when there can be no thread; the work is not called then.
+    func add(_ ticket: UInt64, _ work: @escaping Work) throws(TenonError) {
+        try state.withLock { state throws(TenonError) in
+            if !state.isRunning { try startThread() }
+            state.isRunning = true
+            state.waiting.append((ticket, work))
+        }
+        sem_post(changes)
+    }
+
+    /// Cancels what was not begun; does nothing about the rest.
+    func cancel(_ ticket: UInt64) {
+        let work: Work? = state.withLock { state in
+            guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }) else { return nil }
+            return state.waiting.remove(at: index).work
+        }
+        work?(true)
+    }
+
+    /// The thread ends when it has done what is waiting.
+    func end() {
+        state.withLock { $0.isOver = true }
+        sem_post(changes)
+    }
+
+    /// The thread's life.
+    fileprivate func run() {
+        while let work = next() { work(false) }
+    }
+
+    private func next() -> Work? {
+        while true {
+            while sem_wait(changes) != 0 {}
+            let (work, isOver): (Work?, Bool) = state.withLock { state in
+                state.waiting.isEmpty ? (nil, state.isOver) : (state.waiting.removeFirst().work, false)
+            }
+            if work != nil || isOver { return work }
+        }
+    }
+
+    /// The thread takes no signals: they are for the program's own threads.
+    private func startThread() throws(TenonError) {
+        var all = sigset_t()
+        var before = sigset_t()
+        var thread = pthread_t()
+        let queue = Unmanaged.passRetained(self)
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        let error = pthread_create(&thread, nil, runQueue, queue.toOpaque())
+        pthread_sigmask(SIG_SETMASK, &before, nil)
+        guard error == 0 else {
+            queue.release()
+            throw TenonError(.memory, message: "No thread can be started for the TPM: raise the limit of threads.")
+        }
+        pthread_setname_np(thread, "tenon-tpm")
+        pthread_detach(thread)
+    }
+}
+
+private func runQueue(_ queue: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let queue else { return nil }
+    Unmanaged<WorkQueue>.fromOpaque(queue).takeRetainedValue().run()
+    return nil
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "internal/kdf.h"
+
+#include <string.h>
+
+#include "internal/backend.h"
+#include "test.h"
+
+/*
+ * Made with Python's hashlib and hmac, i from 1, numbers big-endian; R(a, b) are the bytes a ... b-1:
+ *   KDFa  hmac.new(key, i32 + label + b"\0" + u + v + (8*n)32, "sha256") ...      cut to n
+ *   KDFe  hashlib.sha256(i32 + z + label + b"\0" + u + v) ...                     cut to n
+ */
+enum { MOST = 70 };
+
+typedef struct {
+    size_t from, to;
+} range;
+
+static const struct {
+    const char *label;
+    range key, u, v;
+    size_t n;
+    bool keyed;
+    const char *out;
+} cases[] = {
+    {"ATH", {0, 32}, {32, 64}, {64, 96}, 32, true, "0e910bfdca487340700b56f80f725785fc10ae9b0fc45c7bd79d2dc606187153"},
+    {"CFB", {0, 64}, {64, 96}, {96, 128}, 32, true, "2681d9200ced61c2f6b15ccf754df0aa0d9ea389104e7c50551b643a7858adb2"},
+    {"STORAGE",
+     {0, 16},
+     {0, 0},
+     {0, 34},
+     70,
+     true,
+     "8dee27b792fabe5cb71400a56ec2a41aaa29bedfed30c7f8bbb3ef75565918e978d6106c088d7c1260533d049cbfc7713396045b31e0167f7"
+     "d"
+     "664c51c6cce8d8b79bf07196e5"},
+    {"X", {0, 0}, {0, 0}, {0, 0}, 1, true, "44"},
+    {"SECRET",
+     {0, 32},
+     {32, 64},
+     {64, 96},
+     32,
+     false,
+     "62cf85ca3599cd915a71a6330c3885f986918e12037ba2e39578f72686417cdb"},
+    {"IDENTITY",
+     {0, 32},
+     {32, 64},
+     {64, 96},
+     48,
+     false,
+     "1c73541403051da01a9c8dae6988c5f5db53f8744ad27c896ccdc663d40e3df1da9d2c9bc7c1949657421aa32b28e51f"},
+};
+
+TEST(kdf_knows_its_vectors)
+{
+    uint8_t bytes[128], out[MOST + 1], expected[MOST];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)i;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tenoni_part key = {bytes + cases[i].key.from, cases[i].key.to - cases[i].key.from};
+        tenoni_part u = {bytes + cases[i].u.from, cases[i].u.to - cases[i].u.from};
+        tenoni_part v = {bytes + cases[i].v.from, cases[i].v.to - cases[i].v.from};
+        test_about("%s", cases[i].label);
+        test_hex(expected, cases[i].n, cases[i].out);
+        memset(out, 0xa5, sizeof out);
+        CHECK_STATUS(cases[i].keyed ? tenoni_kdfa(out, cases[i].n, key, cases[i].label, u, v)
+                                    : tenoni_kdfe(out, cases[i].n, key, cases[i].label, u, v),
+                     TENON_OK);
+        CHECK_BYTES(out, expected, cases[i].n);
+        CHECK_NUMBER(out[cases[i].n], 0xa5);
+    }
+}
+
+/* The first is NIST CAVP, KAS_ECC_CDH_PrimitiveTest, P-256, COUNT 0. The others are multiples of its point by small
+ * numbers, of which x begins with zeros, and by n-1: made with Python integers. */
+static const struct {
+    const char *scalar, *x;
+} agreements[] = {
+    {"7d7dc5f71eb29ddaf80d6214632eeae03d9058af1fb6d22ed80badb62bc1a534",
+     "46fc62106420ff012e54a434fbdd2d25ccc5852060561e68040dd7778997bd7b"},
+    {"000000000000000000000000000000000000000000000000000000000000012e",
+     "0090ecae15bb98b6fb5dd140b47451c89773e3b939326062c0f3ef8a0f996fdb"},
+    {"00000000000000000000000000000000000000000000000000000000000051dc",
+     "0000b5198ba2ea6ef71b5c0eed11047669c49c3d680bbae653d6bcdf8914252c"},
+    {"ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632550",
+     "700c48f77f56584c5cc632ca65640db91b6bacce3a4df6b42ce7cc838833d287"},
+};
+
+static void other_point(tenon_public_key *out)
+{
+    test_hex(out->bytes, sizeof out->bytes,
+             "700c48f77f56584c5cc632ca65640db91b6bacce3a4df6b42ce7cc838833d287"
+             "db71e509e3fd9b060ddb20ba5c51dcc5948d46fbf640dfe0441782cab85fa4ac");
+}
+
+TEST(agree_knows_its_vectors)
+{
+    tenon_public_key key;
+    uint8_t scalar[32], x[33], expected[32];
+    other_point(&key);
+    for (size_t i = 0; i < sizeof agreements / sizeof *agreements; i++) {
+        test_about("agreement %zu", i);
+        test_hex(scalar, sizeof scalar, agreements[i].scalar);
+        test_hex(expected, sizeof expected, agreements[i].x);
+        memset(x, 0xa5, sizeof x);
+        CHECK_STATUS(tenoni_p256_agree(x, scalar, &key), TENON_OK);
+        CHECK_BYTES(x, expected, sizeof expected);
+        CHECK_NUMBER(x[32], 0xa5);
+    }
+}
+
+TEST(agree_refuses_points_off_the_curve)
+{
+    tenon_public_key key;
+    uint8_t scalar[32] = {[31] = 2}, x[32], untouched[32];
+    memset(x, 0xa5, sizeof x);
+    memset(untouched, 0xa5, sizeof untouched);
+    other_point(&key);
+    key.bytes[63] ^= 1;
+    CHECK_STATUS(tenoni_p256_agree(x, scalar, &key), TENON_ERROR_POINT_OFF_CURVE);
+    memset(key.bytes, 0, sizeof key.bytes);
+    CHECK_STATUS(tenoni_p256_agree(x, scalar, &key), TENON_ERROR_POINT_OFF_CURVE);
+    CHECK_BYTES(x, untouched, sizeof x);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "tpm_rig.h"
+
+/*
+ * The rows of tpm_classify_test.c again, through the public functions: the TPM refuses one command of an operation for
+ * as long as it is asked. What comes out is the row's category, nothing is flushed but what is ours, nothing persistent
+ * is taken away, and when the fault is over the key works.
+ */
+typedef struct {
+    uint32_t rc;
+    int32_t category;
+} code;
+
+static const code codes[] = {
+    {0x185, TENON_CATEGORY_UNAVAILABLE}, {0x9A2, TENON_CATEGORY_AUTH},        {0x98E, TENON_CATEGORY_AUTH},
+    {0x921, TENON_CATEGORY_AUTH},        {0x126, TENON_CATEGORY_AUTH},        {0x99D, TENON_CATEGORY_AUTH},
+    {0x12F, TENON_CATEGORY_AUTH},        {0x902, TENON_CATEGORY_TRANSIENT},   {0x903, TENON_CATEGORY_TRANSIENT},
+    {0x904, TENON_CATEGORY_TRANSIENT},   {0x905, TENON_CATEGORY_TRANSIENT},   {0x901, TENON_CATEGORY_TRANSIENT},
+    {0x908, TENON_CATEGORY_TRANSIENT},   {0x90A, TENON_CATEGORY_TRANSIENT},   {0x922, TENON_CATEGORY_TRANSIENT},
+    {0x909, TENON_CATEGORY_TRANSIENT},   {0x910, TENON_CATEGORY_TRANSIENT},   {0x916, TENON_CATEGORY_TRANSIENT},
+    {0x918, TENON_CATEGORY_TRANSIENT},   {0x920, TENON_CATEGORY_TRANSIENT},   {0x923, TENON_CATEGORY_TRANSIENT},
+    {0x907, TENON_CATEGORY_UNAVAILABLE}, {0x100, TENON_CATEGORY_UNAVAILABLE}, {0x101, TENON_CATEGORY_UNAVAILABLE},
+    {0x120, TENON_CATEGORY_UNAVAILABLE}, {0x12D, TENON_CATEGORY_UNAVAILABLE}, {0x130, TENON_CATEGORY_UNAVAILABLE},
+    {0x3E0, TENON_CATEGORY_ARGUMENT},    {0x143, TENON_CATEGORY_UNAVAILABLE}, {0xB0143, TENON_CATEGORY_UNAVAILABLE},
+    {0xB0922, TENON_CATEGORY_TRANSIENT}, {0xC0902, TENON_CATEGORY_TRANSIENT}, {0x500, TENON_CATEGORY_UNAVAILABLE},
+    {0x18B, TENON_CATEGORY_UNAVAILABLE}, {0x1DF, TENON_CATEGORY_REJECTED},    {0xB01DF, TENON_CATEGORY_REJECTED},
+    {0x14B, TENON_CATEGORY_UNAVAILABLE},
+};
+
+typedef struct {
+    tpm_rig rig;
+    uint32_t foreign; /* somebody else's object */
+    tenon_tpm_key *key;
+    tpm_pem pem;
+} stage;
+
+static tenon_status sign(stage *at)
+{
+    return tpm_rig_sign(at->key);
+}
+
+static tenon_status load(stage *at)
+{
+    tenon_tpm_key *key;
+    tenon_status status = tpm_rig_load(&at->rig, &key, &at->pem);
+    CHECK((status == TENON_OK) == (key != NULL));
+    tenon_tpm_key_free(&key);
+    return status;
+}
+
+static tenon_status create(stage *at)
+{
+    tenon_tpm_key *key;
+    tenon_status status = tenon_tpm_key_create(at->rig.tpm, &key, NULL, 0);
+    CHECK((status == TENON_OK) == (key != NULL));
+    tenon_tpm_key_free(&key);
+    return status;
+}
+
+static tenon_status create_with_auth(stage *at)
+{
+    tenon_tpm_key *key;
+    tenon_status status = tenon_tpm_key_create(at->rig.tpm, &key, (const uint8_t *)"auth", 4);
+    CHECK((status == TENON_OK) == (key != NULL));
+    tenon_tpm_key_free(&key);
+    return status;
+}
+
+static tenon_status persist(stage *at)
+{
+    return tenon_tpm_key_persist(at->key, NULL);
+}
+
+static tenon_status list(stage *at)
+{
+    uint32_t handles[8];
+    size_t n;
+    return tenon_tpm_handles(at->rig.tpm, handles, 8, &n);
+}
+
+static tenon_status info(stage *at)
+{
+    tenon_tpm_info out;
+    return tenon_tpm_read_info(at->rig.tpm, &out);
+}
+
+typedef struct {
+    const char *name;
+    uint32_t command;
+    bool srk; /* with a storage key at 0x81000001 */
+    bool loaded;
+    tenon_status (*run)(stage *at);
+} operation;
+
+static const operation operations[] = {
+    {"Sign", SUPPORT_CC_SIGN, true, true, sign},
+    {"Load", SUPPORT_CC_LOAD, true, false, load},
+    {"ReadPublic of the parent", SUPPORT_CC_READ_PUBLIC, true, false, load},
+    {"CreatePrimary", SUPPORT_CC_CREATE_PRIMARY, false, false, load},
+    {"CreatePrimary for a new key", SUPPORT_CC_CREATE_PRIMARY, false, false, create},
+    {"Create", SUPPORT_CC_CREATE, true, false, create},
+    {"StartAuthSession", SUPPORT_CC_START_AUTH_SESSION, true, false, create_with_auth},
+    {"EvictControl", SUPPORT_CC_EVICT_CONTROL, true, true, persist},
+    {"GetCapability of handles", SUPPORT_CC_GET_CAPABILITY, true, false, list},
+    {"GetCapability of properties", SUPPORT_CC_GET_CAPABILITY, true, false, info},
+};
+
+/* Two codes are an answer, not a failure, to one command each. */
+static int32_t expected(const operation *what, const code *with)
+{
+    if (what->command == SUPPORT_CC_READ_PUBLIC && with->rc == 0x18B)
+        return 0; /* no parent at that handle: the primary is the same, and is taken */
+    return with->category;
+}
+
+static stage set(const operation *what)
+{
+    static const tenon_tpm_options options = {.size = sizeof options, .deadline_ms = 1};
+    stage at = {.rig = tpm_rig_start(&options)};
+    if (what->srk)
+        CHECK_NUMBER(support_persist_srk(at.rig.sw, NULL, SUPPORT_SRK_H2), 0);
+    CHECK_NUMBER(support_create_primary(at.rig.sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &at.foreign), 0);
+    at.pem = tpm_rig_make(&at.rig);
+    if (what->loaded)
+        CHECK_STATUS(tpm_rig_load(&at.rig, &at.key, &at.pem), TENON_OK);
+    return at;
+}
+
+/* A refused signature may have cost the loaded key; a foreign object, and what is persistent, never. */
+static void check_unharmed(stage *at, uint32_t persistent)
+{
+    support_public area;
+    CHECK_NUMBER(support_read_public(at->rig.sw, at->foreign, &area), 0);
+    CHECK_NUMBER(support_persistent_count(at->rig.sw), persistent);
+    CHECK_STATUS(at->key != NULL ? tpm_rig_sign(at->key) : tpm_rig_use(&at->rig, &at->pem), TENON_OK);
+}
+
+static void try_operation(const operation *what)
+{
+    stage at = set(what);
+    uint32_t persistent = support_persistent_count(at.rig.sw);
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        test_about("0x%x at %s", (unsigned)codes[i].rc, what->name);
+        support_fail_code(at.rig.wire, support_times(what->command, 1, SUPPORT_ALWAYS), codes[i].rc);
+        tenon_status status = what->run(&at);
+        CHECK_CATEGORY(status, expected(what, &codes[i]));
+        if (status != TENON_OK && status != TENON_ERROR_PARENT_MISSING)
+            CHECK_NUMBER(tenon_status_tpm_rc(status), codes[i].rc);
+        CHECK_NUMBER(support_transport_pending(at.rig.wire), 0);
+        CHECK_NUMBER(support_transport_reopens(at.rig.wire), 0);
+        support_transport_forget_faults(at.rig.wire);
+        check_unharmed(&at, persistent);
+    }
+    tenon_tpm_key_free(&at.key);
+    CHECK_NUMBER(support_flush(at.rig.sw, at.foreign), 0);
+    tpm_rig_stop(&at.rig);
+}
+
+TEST(tpm_codes_at_each_command)
+{
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
+        try_operation(&operations[i]);
+}
+
+/* The persistent copy is a cache: what is missing there, or refused once, is found again in the blob. */
+TEST(tpm_codes_at_the_persistent_copy)
+{
+    static const uint32_t lost[] = {0x18B, 0xB018B, 0x910};
+    for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++) {
+        tpm_rig rig = tpm_rig_start(NULL);
+        tenon_tpm_key *key;
+        test_about("0x%x", (unsigned)lost[i]);
+        CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+        CHECK_STATUS(tenon_tpm_key_persist(key, NULL), TENON_OK);
+        support_fail_code(rig.wire, support_next(SUPPORT_CC_SIGN), lost[i]);
+        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        CHECK_NUMBER(support_persistent_count(rig.sw), 1);
+        tpm_pem pem = tpm_rig_export(key);
+        tenon_tpm_key_free(&key);
+        support_fail_code(rig.wire, support_next(SUPPORT_CC_READ_PUBLIC), lost[i]);
+        CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
+        CHECK_NUMBER(support_persistent_count(rig.sw), 1);
+        tpm_rig_stop(&rig);
+    }
+}
+
+/* Somebody took the free handle between the look and EvictControl: another one is free. */
+TEST(tpm_codes_handle_taken_meanwhile)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    uint32_t handle = 0;
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    support_fail_code(rig.wire, support_next(SUPPORT_CC_EVICT_CONTROL), 0x14C);
+    tenon_status status = tenon_tpm_key_persist(key, &handle);
+    CHECK(status == TENON_OK || tenon_status_category(status) == TENON_CATEGORY_TRANSIENT);
+    CHECK_STATUS(tenon_tpm_key_persist(key, &handle), TENON_OK);
+    CHECK_NUMBER(handle, 0x81080000);
+    tenon_tpm_key_free(&key);
+    tpm_rig_stop(&rig);
+}

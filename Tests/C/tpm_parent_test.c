@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "tpm/keyfile.h"
+#include "tpm_rig.h"
+
+/*
+ * Storage keys come and go with administrators and other tools. A key works as long as its parent can be made or found;
+ * if it cannot, or nobody can say, that is not the loss of the key.
+ */
+static const uint32_t elsewhere = 0x81000005;
+
+TEST(tpm_parent_srk_comes_and_goes)
+{
+    static const support_template templates[] = {SUPPORT_SRK_H2, SUPPORT_SRK_PROVISIONING, SUPPORT_SRK_RSA};
+    tpm_rig rig = tpm_rig_start(NULL);
+    tpm_pem before = tpm_rig_make(&rig);
+    for (size_t i = 0; i < 3; i++) {
+        test_about("template %u", (unsigned)i);
+        CHECK_NUMBER(support_persist_srk(rig.sw, NULL, templates[i]), 0);
+        CHECK_STATUS(tpm_rig_use(&rig, &before), TENON_OK);
+        tpm_pem under = tpm_rig_make(&rig);
+        CHECK_STATUS(tpm_rig_use(&rig, &under), TENON_OK);
+        CHECK_NUMBER(support_evict_srk(rig.sw, NULL), 0);
+        CHECK_STATUS(tpm_rig_use(&rig, &before), TENON_OK);
+        CHECK_STATUS(tpm_rig_use(&rig, &under), TENON_OK);
+        CHECK_NUMBER(support_persist_srk(rig.sw, NULL, templates[(i + 1) % 3]), 0);
+        CHECK_STATUS(tpm_rig_use(&rig, &under), TENON_OK);
+        CHECK_NUMBER(support_evict_srk(rig.sw, NULL), 0);
+    }
+    tpm_rig_stop(&rig);
+}
+
+/* While the key is loaded, and then lost: it is searched again. */
+TEST(tpm_parent_goes_while_the_key_is_loaded)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_NUMBER(support_evict_srk(rig.sw, NULL), 0);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    support_flush_all(rig.sw);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_RSA), 0);
+    support_flush_all(rig.sw);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    tenon_tpm_key_free(&key);
+    tpm_rig_stop(&rig);
+}
+
+/* A key as some other tool would leave it: under any parent, at any handle. */
+static tpm_pem write_pem(const support_blob *blob, uint32_t parent, const uint8_t *parent_name, const uint8_t *witness)
+{
+    tenoni_keyfile file;
+    tpm_pem pem;
+    memset(&file, 0, sizeof file);
+    file.empty_auth = true;
+    file.parent = parent;
+    memcpy(file.public_area, blob->area.bytes, blob->area.n);
+    file.public_n = blob->area.n;
+    memcpy(file.private_area, blob->secret, blob->secret_n);
+    file.private_n = blob->secret_n;
+    if (parent_name != NULL) {
+        memcpy(file.parent_name, parent_name, sizeof file.parent_name);
+        file.parent_name_n = sizeof file.parent_name;
+    }
+    if (witness != NULL) {
+        memcpy(file.witness, witness, sizeof file.witness);
+        file.witness_n = sizeof file.witness;
+    }
+    CHECK_STATUS(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, &file), TENON_OK);
+    return pem;
+}
+
+static void read_witness(tpm_rig *rig, uint8_t *out)
+{
+    tenon_tpm_key *key;
+    size_t n;
+    CHECK_STATUS(tenon_tpm_key_create(rig->tpm, &key, NULL, 0), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_witness(key, out, TENON_TPM_NAME_SIZE, &n), TENON_OK);
+    CHECK_NUMBER(n, TENON_TPM_NAME_SIZE);
+    tenon_tpm_key_free(&key);
+}
+
+/* An RSA storage key, which no search makes again, at a handle of its own. */
+static tpm_pem make_under_rsa(tpm_rig *rig, bool with_witness)
+{
+    uint8_t witness[TENON_TPM_NAME_SIZE];
+    uint32_t handle;
+    support_public parent;
+    support_blob blob;
+    read_witness(rig, witness);
+    CHECK_NUMBER(support_create_primary(rig->sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_RSA, &handle), 0);
+    CHECK_NUMBER(support_evict(rig->sw, NULL, handle, elsewhere), 0);
+    CHECK_NUMBER(support_flush(rig->sw, handle), 0);
+    CHECK_NUMBER(support_read_public(rig->sw, elsewhere, &parent), 0);
+    CHECK_NUMBER(support_create(rig->sw, elsewhere, SUPPORT_SIGNING, NULL, &blob), 0);
+    return write_pem(&blob, elsewhere, parent.name, with_witness ? witness : NULL);
+}
+
+TEST(tpm_parent_of_a_third_template)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tpm_pem pem = make_under_rsa(&rig, true);
+    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
+    CHECK_NUMBER(support_evict(rig.sw, NULL, elsewhere, elsewhere), 0);
+    support_transport_reset_counts(rig.wire);
+    for (int i = 0; i < 3; i++)
+        CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_ERROR_PARENT_MISSING);
+    CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_LOAD), 0);
+    tpm_rig_stop(&rig);
+}
+
+/* Without a witness there is no saying that the seed is another. */
+TEST(tpm_parent_without_witness_is_never_gone)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tpm_pem pem = make_under_rsa(&rig, false);
+    tenon_tpm_key *key;
+    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
+    CHECK_NUMBER(support_clear(rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
+    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_ERROR_PARENT_MISSING);
+    CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, NULL, 0), TENON_ERROR_PARENT_MISSING);
+    CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
+    tpm_rig_stop(&rig);
+}
+
+/* Imported: no facts at all. Its TPM is cleared, and its parent's handle is taken by a storage key of the new seed. */
+TEST(tpm_parent_import_is_never_gone)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    support_blob blob;
+    tenon_tpm_key *key;
+    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
+    CHECK_NUMBER(support_create(rig.sw, SUPPORT_HANDLE_SRK, SUPPORT_SIGNING_FOREIGN, NULL, &blob), 0);
+    tpm_pem pem = write_pem(&blob, SUPPORT_HANDLE_SRK, NULL, NULL);
+    CHECK_STATUS(tenon_tpm_key_load(rig.tpm, &key, pem.text, pem.n, NULL, 0), TENON_ERROR_KEY_ATTRIBUTES);
+    CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, NULL, 0), TENON_OK);
+    CHECK_NUMBER(tenon_tpm_key_is_foreign(key), 1);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    tenon_tpm_key_free(&key);
+    CHECK_NUMBER(support_clear(rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
+    CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, NULL, 0), TENON_ERROR_PARENT_MISSING);
+    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
+    CHECK_RC(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, NULL, 0), TENON_CATEGORY_REJECTED, 0x1DF);
+    CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
+    tpm_rig_stop(&rig);
+}
+
+/* The seed is the old one, or nobody can compute its witness: each is what it is, and never gone. */
+TEST(tpm_parent_witness_cannot_be_computed)
+{
+    static const tenon_tpm_options owner = {
+        .size = sizeof owner, .owner_auth = (const uint8_t *)"owner", .owner_auth_n = 5};
+    tpm_rig rig = tpm_rig_start(NULL);
+    tpm_pem pem = make_under_rsa(&rig, true);
+    CHECK_NUMBER(support_evict(rig.sw, NULL, elsewhere, elsewhere), 0);
+    CHECK_NUMBER(support_change_auth(rig.sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);
+    CHECK_RC(tpm_rig_use(&rig, &pem), TENON_CATEGORY_AUTH, 0x9A2);
+    tpm_rig_again(&rig, &owner);
+    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_ERROR_PARENT_MISSING);
+    CHECK_NUMBER(support_hierarchy_control(rig.sw, SUPPORT_RH_OWNER, false), 0);
+    CHECK_CATEGORY(tpm_rig_use(&rig, &pem), TENON_CATEGORY_UNAVAILABLE);
+    CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
+    tpm_rig_stop(&rig);
+}
+
+/* The same on a cleared TPM: auth or unavailable until the witness can be computed. */
+TEST(tpm_parent_cleared_and_no_witness)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tpm_pem pem = tpm_rig_make(&rig);
+    CHECK_NUMBER(support_clear(rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
+    CHECK_NUMBER(support_change_auth(rig.sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);
+    CHECK_RC(tpm_rig_use(&rig, &pem), TENON_CATEGORY_AUTH, 0x9A2);
+    support_fail_code(rig.wire, support_next(SUPPORT_CC_CREATE_PRIMARY), 0x921);
+    CHECK_RC(tpm_rig_use(&rig, &pem), TENON_CATEGORY_AUTH, 0x921);
+    CHECK_NUMBER(support_hierarchy_control(rig.sw, SUPPORT_RH_OWNER, false), 0);
+    CHECK_CATEGORY(tpm_rig_use(&rig, &pem), TENON_CATEGORY_UNAVAILABLE);
+    CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
+    tpm_rig_stop(&rig);
+}
+
+/* The storage hierarchy off hides SRK and persistent copy; after a restart both are there again. */
+TEST(tpm_parent_hierarchy_off_and_on)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_persist(key, NULL), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_NUMBER(support_hierarchy_control(rig.sw, SUPPORT_RH_OWNER, false), 0);
+    CHECK_CATEGORY(tpm_rig_sign(key), TENON_CATEGORY_UNAVAILABLE);
+    CHECK_CATEGORY(tpm_rig_sign(key), TENON_CATEGORY_UNAVAILABLE);
+    support_transport_follow(rig.wire, true);
+    CHECK(support_swtpm_power_on(rig.sw));
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_NUMBER(support_persistent_count(rig.sw), 2);
+    tenon_tpm_key_free(&key);
+    tpm_rig_stop(&rig);
+}

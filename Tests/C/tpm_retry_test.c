@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "tpm_rig.h"
+
+/* A TPM that says "again" is asked again, whatever the command, until the deadline. */
+
+static const uint32_t busy[] = {0x922, 0x908, 0x90A, 0x920, 0x923, 0xB0922, 0xC0908, 0xB090A};
+enum { CODES = sizeof busy / sizeof busy[0], TIMES = 4 };
+
+TEST(tpm_retry_ends_in_success)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    for (size_t i = 0; i < CODES; i++) {
+        test_about("0x%x", (unsigned)busy[i]);
+        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        support_transport_reset_counts(rig.wire);
+        support_fail_code(rig.wire, support_times(SUPPORT_CC_SIGN, 1, TIMES), busy[i]);
+        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        CHECK_NUMBER(support_transport_pending(rig.wire), 0);
+        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), TIMES + 1);
+        CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
+    }
+    tenon_tpm_key_free(&key);
+    tpm_rig_stop(&rig);
+}
+
+/* Every command of creating, persisting, loading by blob and by handle, signing, evicting, freeing. */
+static void life_of_a_key(tpm_rig *rig)
+{
+    tenon_tpm_key *key;
+    tenon_tpm_info info;
+    CHECK_STATUS(tenon_tpm_read_info(rig->tpm, &info), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_create(rig->tpm, &key, (const uint8_t *)"auth", 4), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_persist(key, NULL), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_check(key), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_evict(key), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    tenon_tpm_key_free(&key);
+}
+
+TEST(tpm_retry_at_every_command)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    life_of_a_key(&rig);
+    uint32_t commands = support_transport_count(rig.wire, SUPPORT_ANY);
+    CHECK(commands > 20);
+    for (uint32_t nth = 1; nth <= commands; nth++) {
+        test_about("busy at command %u", (unsigned)nth);
+        support_fail_code(rig.wire, support_times(SUPPORT_ANY, nth, 2), busy[nth % CODES]);
+        life_of_a_key(&rig);
+        CHECK_NUMBER(support_transport_pending(rig.wire), 0);
+        support_transport_forget_faults(rig.wire);
+    }
+    CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
+    tpm_rig_stop(&rig);
+}
+
+TEST(tpm_retry_ends_at_the_deadline)
+{
+    static const tenon_tpm_options options = {.size = sizeof options, .deadline_ms = 20};
+    tpm_rig rig = tpm_rig_start(&options);
+    tenon_tpm_key *key;
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    for (size_t i = 0; i < CODES; i++) {
+        test_about("0x%x", (unsigned)busy[i]);
+        support_transport_reset_counts(rig.wire);
+        support_fail_code(rig.wire, support_times(SUPPORT_CC_SIGN, 1, SUPPORT_ALWAYS), busy[i]);
+        CHECK_RC(tpm_rig_sign(key), TENON_CATEGORY_TRANSIENT, busy[i]);
+        /* 1 + 2 + 4 + 8 ms fit into 20: the first try and at most four more, or fewer on a slow machine. */
+        uint32_t count = support_transport_count(rig.wire, SUPPORT_ANY);
+        CHECK(count >= 2 && count <= 5);
+        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_SIGN), count);
+        support_transport_forget_faults(rig.wire);
+        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    }
+    tenon_tpm_key_free(&key);
+    tpm_rig_stop(&rig);
+}
+
+/* A TPM that is never ready to set a key up makes nothing, and loses nothing. */
+TEST(tpm_retry_deadline_of_setting_up)
+{
+    static const uint32_t commands[] = {SUPPORT_CC_CREATE_PRIMARY, SUPPORT_CC_CREATE, SUPPORT_CC_LOAD,
+                                        SUPPORT_CC_READ_PUBLIC, SUPPORT_CC_START_AUTH_SESSION};
+    static const tenon_tpm_options options = {.size = sizeof options, .deadline_ms = 5};
+    tpm_rig rig = tpm_rig_start(&options);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        tenon_tpm_key *key;
+        test_about("command 0x%x", (unsigned)commands[i]);
+        support_fail_code(rig.wire, support_times(commands[i], 1, SUPPORT_ALWAYS), 0x922);
+        CHECK_RC(tenon_tpm_key_create(rig.tpm, &key, (const uint8_t *)"auth", 4), TENON_CATEGORY_TRANSIENT, 0x922);
+        CHECK(key == NULL);
+        CHECK_NUMBER(support_transport_pending(rig.wire), 0);
+        support_transport_forget_faults(rig.wire);
+    }
+    tpm_rig_stop(&rig);
+}
+
+/* What is not to be retried is not. */
+TEST(tpm_retry_of_nothing_else)
+{
+    static const uint32_t final[] = {0x9A2, 0x98E, 0x921, 0x101, 0x3E0, 0x907, 0x909, 0x902, 0x904, 0x143, 0x126};
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    for (size_t i = 0; i < sizeof final / sizeof final[0]; i++) {
+        test_about("0x%x", (unsigned)final[i]);
+        support_transport_reset_counts(rig.wire);
+        support_fail_code(rig.wire, support_next(SUPPORT_CC_SIGN), final[i]);
+        CHECK_NUMBER(tenon_status_tpm_rc(tpm_rig_sign(key)), final[i]);
+        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 1);
+        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    }
+    tenon_tpm_key_free(&key);
+    tpm_rig_stop(&rig);
+}
