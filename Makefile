@@ -16,8 +16,8 @@ SWIFT ?= swift
 RUSTC ?= rustc
 VALGRIND ?= valgrind
 
-BUILD := .build/make/$(CRYPTO)$(if $(SANITIZE),-$(firstword $(subst $(comma), ,$(SANITIZE))))
 comma := ,
+BUILD := .build/make/$(CRYPTO)$(if $(SANITIZE),-$(firstword $(subst $(comma), ,$(SANITIZE))))
 
 number = $(shell sed -n 's/^.define VERSION_$(1) //p' CSources/base/version.c)
 SOVERSION := $(call number,MAJOR)

@@ -140,6 +140,30 @@ static tenon_status read_entry(tenon_tpm *tpm, const tenoni_call *call, tenoni_r
     return status == TENON_OK && entries->left != 0 ? TENON_ERROR_SESSION : status;
 }
 
+static tenon_status read_parameters(tenon_tpm *tpm, const tenoni_call *call, bool authorised, tenoni_reader *answer,
+                                    tenoni_reader *parameters)
+{
+    uint32_t n;
+    if (!authorised) {
+        *parameters = *answer;
+        return TENON_OK;
+    }
+    if (!tenoni_read_u32(answer, &n) || !tenoni_read_part(answer, parameters, n))
+        return TENON_ERROR_TPM_ANSWER;
+    return read_entry(tpm, call, answer, parameters);
+}
+
+static tenon_status read_answer(tenon_tpm *tpm, const tenoni_call *call, const form *shape, uint32_t *handle,
+                                tenoni_reader *answer, tenoni_reader *parameters)
+{
+    if (shape->gives_handle && !tenoni_read_u32(answer, handle))
+        return TENON_ERROR_TPM_ANSWER;
+    tenon_status status = read_parameters(tpm, call, shape->authorised, answer, parameters);
+    if (status != TENON_OK && shape->gives_handle)
+        tenoni_tpm_flush(tpm, *handle);
+    return status;
+}
+
 tenon_status tenoni_call_send(tenon_tpm *tpm, tenoni_call *call, uint32_t *handle, tenoni_reader *parameters)
 {
     uint8_t bytes[TENONI_CALL_COMMAND_MAX];
@@ -150,16 +174,10 @@ tenon_status tenoni_call_send(tenon_tpm *tpm, tenoni_call *call, uint32_t *handl
     if (status == TENON_OK)
         status = tenoni_tpm_send(tpm, call->role, bytes, command.used, &answer);
     tenoni_wipe(bytes, command.used);
-    if (status != TENON_OK)
-        return status;
-    if (shape->gives_handle && !tenoni_read_u32(&answer, handle))
-        return TENON_ERROR_TPM_ANSWER;
-    if (!shape->authorised) {
-        *parameters = answer;
-        return TENON_OK;
-    }
-    uint32_t n;
-    if (!tenoni_read_u32(&answer, &n) || !tenoni_read_part(&answer, parameters, n))
-        return TENON_ERROR_TPM_ANSWER;
-    return read_entry(tpm, call, &answer, parameters);
+    if (status == TENON_OK)
+        status = read_answer(tpm, call, shape, handle, &answer, parameters);
+    /* A TPM that refuses leaves the session as it was; after any other failure nobody knows its nonce. */
+    if (status != TENON_OK && tenon_status_tpm_rc(status) == 0 && call->session != NULL)
+        tenoni_session_end(call->session);
+    return status;
 }

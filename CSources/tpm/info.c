@@ -33,12 +33,15 @@ tenon_status tenoni_handles(tenon_tpm *tpm, uint32_t first, uint32_t *out, size_
     *count = 0;
     tenon_status status =
         get(tpm, CAP_HANDLES, first, n < HANDLES_AT_ONCE ? (uint32_t)n : HANDLES_AT_ONCE, &values, &found);
+    uint32_t least = first;
     for (uint32_t i = 0; status == TENON_OK && i < found; i++) {
         uint32_t handle;
-        if (!tenoni_read_u32(&values, &handle))
+        /* In order, or who asks on from the last one would never come to an end. */
+        if (!tenoni_read_u32(&values, &handle) || handle < least)
             status = TENON_ERROR_TPM_ANSWER;
         else if (handle >> KIND_SHIFT == first >> KIND_SHIFT)
             out[(*count)++] = handle;
+        least = handle + 1;
     }
     return status == TENON_OK && values.left != 0 ? TENON_ERROR_TPM_ANSWER : status;
 }
@@ -170,14 +173,14 @@ static tenon_status walk(tenon_tpm *tpm, uint32_t *out, size_t n, size_t *total)
     return TENON_OK;
 }
 
-/* Counted first: what does not fit is not begun. */
+/* Counted first: what does not fit is not begun. Another process may make one more meanwhile. */
 static tenon_status list(tenon_tpm *tpm, void *context)
 {
     const listing *to = context;
     tenon_status status = walk(tpm, NULL, 0, to->written);
-    if (status == TENON_OK && *to->written > to->n)
-        status = TENON_ERROR_BUFFER_TOO_SMALL;
-    return status == TENON_OK && to->n != 0 ? walk(tpm, to->out, to->n, to->written) : status;
+    if (status == TENON_OK && to->n != 0 && *to->written <= to->n)
+        status = walk(tpm, to->out, to->n, to->written);
+    return status == TENON_OK && *to->written > to->n ? TENON_ERROR_BUFFER_TOO_SMALL : status;
 }
 
 tenon_status tenon_tpm_handles(tenon_tpm *tpm, uint32_t *out, size_t n, size_t *written)

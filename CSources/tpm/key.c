@@ -26,7 +26,7 @@ void tenoni_key_keep(tenon_tpm_key *key)
 static tenon_status flush_key(tenon_tpm *tpm, void *context)
 {
     tenon_tpm_key *key = context;
-    tenoni_session_close(tpm, &key->session);
+    tenoni_key_end_session(key);
     tenoni_slot_flush(tpm, &key->slot);
     return TENON_OK;
 }
@@ -71,8 +71,10 @@ static tenon_status set_witness(tenon_tpm *tpm, tenoni_keyfile *file)
 {
     tenon_status status = tenoni_parent_witness(tpm, file->witness);
     int32_t category = tenon_status_category(status);
+    bool refused =
+        tenon_status_tpm_rc(status) != 0 && (category == TENON_CATEGORY_AUTH || category == TENON_CATEGORY_UNAVAILABLE);
     file->witness_n = status == TENON_OK ? sizeof file->witness : 0;
-    return category == TENON_CATEGORY_AUTH || category == TENON_CATEGORY_UNAVAILABLE ? TENON_OK : status;
+    return refused ? TENON_OK : status;
 }
 
 static tenon_status make_under(tenon_tpm_key *key, const tenoni_object *parent)

@@ -19,8 +19,8 @@ struct tenon_tpm_key {
     bool trusted;     /* the Name at the persistent handle was the key's, in this epoch */
     uint64_t epoch;
     tenoni_session session;
-    uint64_t session_epoch;
-    uint8_t command[128]; /* TPM2_Sign with a password, but for the handle and the digest */
+    tenoni_slot session_slot; /* where it is in the TPM; 0: it is not there any more */
+    uint8_t command[128];     /* TPM2_Sign with a password, but for the handle and the digest */
     size_t command_n;
 };
 
@@ -34,6 +34,9 @@ tenon_status tenoni_key_trust(tenon_tpm_key *key);
 
 /* Forgets what the TPM said that it does not have. */
 void tenoni_key_forget(tenon_tpm_key *key);
+
+/* Ends the key's session, here and in the TPM. */
+void tenoni_key_end_session(tenon_tpm_key *key);
 
 /* TPM2_Sign of a digest, by whatever session the key needs. */
 tenon_status tenoni_key_sign(tenon_tpm_key *key, tenon_signature *out, const tenon_digest *digest);

@@ -93,16 +93,29 @@ static bool encrypts(const tenon_tpm_key *key)
     return key->tpm->session == TENON_TPM_SESSION_ENCRYPTED;
 }
 
-/* A session does not outlive the way over which it was opened. The salt is for the parent whose Name is in the file. */
+void tenoni_key_end_session(tenon_tpm_key *key)
+{
+    tenoni_slot_flush(key->tpm, &key->session_slot);
+    tenoni_session_end(&key->session);
+    key->session.handle = 0;
+}
+
+/*
+ * A session whose slot was flushed, as when the transport is opened again, is not used any more: its handle may be
+ * another key's by then. The salt is for the parent whose Name is in the file.
+ */
 static tenon_status ready_session(tenon_tpm_key *key)
 {
     tenoni_object parent;
-    if (!uses_session(key) || (key->session.state == TENONI_SESSION_LIVE && key->session_epoch == key->tpm->epoch))
+    if (!uses_session(key) || (key->session.state == TENONI_SESSION_LIVE && key->session_slot.handle != 0))
         return TENON_OK;
-    tenoni_session_close(key->tpm, &key->session);
-    key->session_epoch = key->tpm->epoch;
+    tenoni_key_end_session(key);
     tenon_status status = tenoni_parent_find(key->tpm, &key->file, &parent);
-    return status == TENON_OK ? tenoni_session_open(key->tpm, &parent, encrypts(key), &key->session) : status;
+    if (status == TENON_OK)
+        status = tenoni_session_open(key->tpm, &parent, encrypts(key), &key->session);
+    if (status == TENON_OK)
+        tenoni_slot_fill(key->tpm, &key->session_slot, key->session.handle);
+    return status;
 }
 
 static tenon_status sign_by_session(tenon_tpm_key *key, uint32_t handle, tenon_signature *out,
@@ -135,12 +148,26 @@ static tenon_status attempt(tenon_tpm_key *key, tenon_signature *out, const teno
     return uses_session(key) ? sign_by_session(key, handle, out, digest) : sign_by_password(key, handle, out, digest);
 }
 
-/* With a salt that began with zeros some TPMs arrive at another session key. A key under DA protection is not tried
- * twice. */
-static bool may_be_the_salt(const tenon_tpm_key *key, tenon_status status)
+/*
+ * A session that the TPM lost, or with another key than ours: a salt that begins with zeros is another one to some
+ * TPMs. It is over in both cases; but a key under DA protection is not tried twice.
+ */
+static bool replace_session(tenon_tpm_key *key, tenon_status status)
 {
-    return uses_session(key) && (key->area.attributes & NO_DA) != 0 &&
-           tenon_status_category(status) == TENON_CATEGORY_AUTH;
+    bool refused = tenon_status_category(status) == TENON_CATEGORY_AUTH;
+    bool lost = tenoni_status_lost_session(status);
+    if (!uses_session(key) || !(refused || lost))
+        return false;
+    tenoni_key_end_session(key);
+    return lost || (key->area.attributes & NO_DA) != 0;
+}
+
+static bool replace_object(tenon_tpm_key *key, tenon_status status)
+{
+    if (!tenoni_status_lost_object(status))
+        return false;
+    tenoni_key_forget(key);
+    return true;
 }
 
 typedef struct {
@@ -152,17 +179,10 @@ typedef struct {
 static tenon_status sign_once_more_if_lost(tenon_tpm *tpm, void *context)
 {
     const job *work = context;
-    tenon_tpm_key *key = work->key;
-    tenon_status status = attempt(key, work->out, work->digest);
-    bool object = tenoni_status_lost_object(status);
-    bool session = uses_session(key) && (tenoni_status_lost_session(status) || may_be_the_salt(key, status));
-    if (!object && !session)
-        return status;
-    if (object)
-        tenoni_key_forget(key);
-    if (session)
-        tenoni_session_close(tpm, &key->session);
-    return attempt(key, work->out, work->digest);
+    (void)tpm;
+    tenon_status status = attempt(work->key, work->out, work->digest);
+    bool again = replace_object(work->key, status) || replace_session(work->key, status);
+    return again ? attempt(work->key, work->out, work->digest) : status;
 }
 
 tenon_status tenoni_key_sign(tenon_tpm_key *key, tenon_signature *out, const tenon_digest *digest)

@@ -34,10 +34,17 @@ public final class TPM: Sendable {
 
     /// The TPM of the system, `device:/dev/tpmrm0`: opened once in a process, and tried again after a failure.
     public static func `default`() throws(TenonError) -> TPM {
-        try shared.withLock { shared throws(TenonError) in
-            if let tpm = shared, tpm.thread.isOurs { return tpm }
-            let tpm = try TPM("device:/dev/tpmrm0")
-            shared = tpm
+        try kept(in: shared) { () throws(TenonError) in try TPM("device:/dev/tpmrm0") }
+    }
+
+    /// What is kept, or else what is opened now. A fork's child opens its own.
+    static func kept(
+        in kept: borrowing Mutex<TPM?>, _ open: () throws(TenonError) -> TPM
+    ) throws(TenonError) -> TPM {
+        try kept.withLock { kept throws(TenonError) in
+            if let tpm = kept, tpm.thread.isOurs { return tpm }
+            let tpm = try open()
+            kept = tpm
             return tpm
         }
     }

@@ -96,7 +96,6 @@ final class WorkQueue: Sendable {
             queue.release()
             throw TenonError(.memory, message: "No thread can be started for the TPM: raise the limit of threads.")
         }
-        pthread_setname_np(thread, "tenon-tpm")
         pthread_detach(thread)
     }
 }

@@ -5,7 +5,7 @@ internal import Tenon
 /// The thread that waits for a TPM, so that no thread of Swift's cooperative pool does. It starts with the first work
 /// and ends with this value, when what was asked for is done.
 final class WorkThread: Sendable {
-    private let queue = WorkQueue()
+    let queue = WorkQueue()
     private let process = getpid()
 
     /// Whether this is the process that made it: a fork's child has the queue and no thread.
@@ -57,30 +57,4 @@ final class WorkThread: Sendable {
             resource.release()
         }
     }
-}
-
-/// Holds what talks to the TPM when it is freed, so that a task that drops the last of it does not wait for the TPM.
-final class Lease<Resource: AnyObject & Sendable>: Sendable {
-    private let resource: Unmanaged<Resource>
-    private let thread: WorkThread
-
-    init(_ resource: Resource, on thread: WorkThread) {
-        self.resource = .passRetained(resource)
-        self.thread = thread
-    }
-
-    deinit { thread.release(resource) }
-
-    /// For use while the lease is held.
-    var value: Resource { resource.takeUnretainedValue() }
-}
-
-extension TenonError {
-    static let cancelled = TenonError(
-        .cancelled, message: "The task was cancelled before the TPM was asked; nothing was sent.")
-}
-
-extension TenonError.Code {
-    /// The task was cancelled before the TPM was asked: nothing was sent, nothing was lost.
-    public static let cancelled = Self(rawValue: 0x0a40_0001)
 }

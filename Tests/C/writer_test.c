@@ -40,7 +40,12 @@ TEST(writer_never_leaves_its_buffer)
         for (size_t i = 0; i < sizeof buffer; i++)
             CHECK_NUMBER(buffer[i], 0xa5);
     }
-    tenoni_writer writer = tenoni_writer_over(NULL, 0);
+    uint8_t one[1];
+    tenoni_writer writer = tenoni_writer_over(one, sizeof one);
+    tenoni_write_u8(&writer, 1);
+    tenoni_write_bytes(&writer, "", SIZE_MAX); /* 1 + SIZE_MAX is 0 */
+    CHECK(writer.overflowed && writer.used == 1);
+    writer = tenoni_writer_over(NULL, 0);
     tenoni_write_bytes(&writer, NULL, 0);
     CHECK(!writer.overflowed);
     tenoni_write_u8(&writer, 1);

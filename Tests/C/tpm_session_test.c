@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tpm_rig.h"
+
+/* security checklist C3.8: a session that is over is never resumed, and never mistaken for another key's. */
+
+static const uint8_t auth_a[] = "the value of a", auth_b[] = "the value of b";
+
+typedef struct {
+    tpm_rig rig;
+    tenon_tpm_key *a;
+    tenon_tpm_key *b;
+} pair;
+
+/* Two keys with auth values that have both signed, so that each has its session. */
+static pair pair_start(void)
+{
+    pair keys = {.rig = tpm_rig_start(NULL)};
+    CHECK_STATUS(tenon_tpm_key_create(keys.rig.tpm, &keys.a, auth_a, sizeof auth_a), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_create(keys.rig.tpm, &keys.b, auth_b, sizeof auth_b), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(keys.a), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(keys.b), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(keys.a), TENON_OK);
+    return keys;
+}
+
+static void pair_stop(pair *keys)
+{
+    tenon_tpm_key_free(&keys->a);
+    tenon_tpm_key_free(&keys->b);
+    tpm_rig_check_clean(&keys->rig);
+    tpm_rig_stop(&keys->rig);
+}
+
+static void check_one_command(pair *keys)
+{
+    tenon_tpm_key *each[] = {keys->a, keys->b, keys->a, keys->b};
+    for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
+        support_transport_reset_counts(keys->rig.wire);
+        CHECK_STATUS(tpm_rig_sign(each[i]), TENON_OK);
+        CHECK_NUMBER(support_transport_count(keys->rig.wire, SUPPORT_ANY), 1);
+    }
+}
+
+TEST(tpm_session_each_key_has_its_own_after_a_power_cut)
+{
+    pair keys = pair_start();
+    check_one_command(&keys);
+    support_transport_revive(keys.rig.wire, true);
+    support_swtpm_power_cut(keys.rig.sw);
+    for (int i = 0; i < 2; i++) {
+        CHECK_STATUS(tpm_rig_sign(keys.b), TENON_OK);
+        CHECK_STATUS(tpm_rig_sign(keys.a), TENON_OK);
+    }
+    check_one_command(&keys);
+    pair_stop(&keys);
+}
+
+/* The TPM has rolled its nonce on and we have not seen it: the next command begins with a new session, not with a try.
+ */
+static void check_over_after(void (*plan)(support_transport *wire), tenon_status expected)
+{
+    pair keys = pair_start();
+    plan(keys.rig.wire);
+    CHECK_STATUS(tpm_rig_sign(keys.a), expected);
+    CHECK_NUMBER(support_transport_pending(keys.rig.wire), 0);
+    support_transport_reset_counts(keys.rig.wire);
+    CHECK_STATUS(tpm_rig_sign(keys.a), TENON_OK);
+    CHECK_NUMBER(support_transport_count(keys.rig.wire, SUPPORT_CC_SIGN), 1);
+    CHECK_NUMBER(support_transport_count(keys.rig.wire, SUPPORT_CC_START_AUTH_SESSION), 1);
+    CHECK_STATUS(tpm_rig_sign(keys.a), TENON_OK);
+    check_one_command(&keys);
+    pair_stop(&keys);
+}
+
+static void plan_truncated(support_transport *wire)
+{
+    support_truncate(wire, support_next(SUPPORT_CC_SIGN), 30);
+    support_fix_size(wire, support_next(SUPPORT_CC_SIGN));
+}
+
+static void plan_stripped(support_transport *wire)
+{
+    support_strip_sessions(wire, support_next(SUPPORT_CC_SIGN));
+}
+
+static void plan_forged(support_transport *wire)
+{
+    support_flip(wire, support_next(SUPPORT_CC_SIGN), 30, 1);
+}
+
+TEST(tpm_session_is_over_after_a_malformed_answer)
+{
+    check_over_after(plan_truncated, TENON_ERROR_TPM_ANSWER);
+    check_over_after(plan_stripped, TENON_ERROR_TPM_ANSWER);
+    check_over_after(plan_forged, TENON_ERROR_SESSION);
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+import CTestSupport
+import Synchronization
+import Tenon
+import Testing
+
+@testable import TenonTPM
+
+/// The forms that wait: on the TPM's own thread, never on one of the cooperative pool.
+@Suite(.timeLimit(.minutes(1))) struct AsyncTests {
+    @Test func eachFormOnce() async throws {
+        try await withTPM { software, tpm in
+            let key = try await TPM.PrivateKey(in: tpm, options: .signsDigests)
+            let digest = try Digest(hashing: Sample.data)
+            #expect(try await key.publicKey.isValidSignature(key.signature(for: Sample.data), for: digest))
+            #expect(try await key.publicKey.isValidSignature(key.signature(for: digest), for: digest))
+            let handle = try await key.persist()
+            try await key.check()
+            #expect(try await tpm.persistentHandles() == [handle])
+            let again = try await TPM.PrivateKey(dataRepresentation: key.dataRepresentation, in: tpm)
+            #expect(again.publicKey == key.publicKey)
+            #expect(await errorThrown { () async throws(TenonError) in
+                try await again.signature(for: Sample.data)
+            }?.code == .digestNotAllowed)
+            try await key.evict()
+            let imported = try await TPM.PrivateKey(importing: key.dataRepresentation, in: tpm)
+            #expect(!imported.isForeign)
+            #expect(try await tpm.info().maker == "IBM")
+        }
+    }
+
+    @Test func asADeviceKey() async throws {
+        try await withTPM { _, tpm in
+            let key: any DeviceKey = try await TPM.PrivateKey(in: tpm)
+            #expect(key.isHardware)
+            var message = try RequestMessage(method: "GET", path: "/", timestamp: "1700000000")
+            let request = try await key.signature(for: message)
+            #expect(try key.publicKey.isValidSignature(request, for: message.finish()))
+            let rotation = try await key.signature(forRotationTo: key.publicKey)
+            let point = try Digest(hashing: key.publicKey.x963Representation)
+            #expect(key.publicKey.isValidSignature(rotation, for: point))
+            let clientData = try await key.signature(forClientData: Sample.clientData)
+            #expect(try key.publicKey.isValidSignature(clientData, for: Digest(hashing: Sample.clientData)))
+            let event = try await key.signature(forEvent: Sample.event)
+            #expect(try key.publicKey.isValidSignature(event, for: Digest(hashing: Sample.event)))
+            #expect(await errorThrown { () async throws(TenonError) in
+                try await key.signature(forEvent: Sample.clientData)
+            }?.code == .event)
+        }
+    }
+
+    /// While the TPM is at its first command no other one is begun, and the pool does everything else.
+    @Test func thePoolIsFree() async throws {
+        try await withTPM { software, tpm in
+            let key: any DeviceKey = try await TPM.PrivateKey(in: tpm)
+            let finished = Atomic(0)
+            support_transport_reset_counts(software.wire)
+            support_hold(software.wire, support_next(SUPPORT_CC_SIGN))
+            await withTaskGroup { group in
+                for number in 0..<64 {
+                    group.addTask {
+                        #expect(await signs(key, number))
+                        finished.add(1, ordering: .relaxed)
+                    }
+                }
+                while software.commands() == 0 { await Task.yield() }
+                for _ in 0..<10_000 { await Task.yield() }
+                #expect(software.commands() == 1)
+                #expect(finished.load(ordering: .relaxed) == 0)
+                support_release(software.wire)
+            }
+            #expect(finished.load(ordering: .relaxed) == 64)
+            #expect(software.commands(SUPPORT_CC_SIGN) == 64)
+            #expect(support_transport_overlaps(software.wire) == 0)
+        }
+    }
+
+    /// A clock on the pool goes on while 64 signatures of 20 ms are made: blocked, the pool would let it tick once for
+    /// each of them.
+    @Test func aSlowTPM() async throws {
+        try await withTPM { software, tpm in
+            let key = try await TPM.PrivateKey(in: tpm)
+            support_transport_latency(software.wire, 20_000)
+            let ticks = await withTaskGroup(of: Bool.self) { group in
+                for number in 0..<64 { group.addTask { await signs(key, number) } }
+                let finished = Atomic(0)
+                async let ticks = {
+                    var ticks = 0
+                    while finished.load(ordering: .relaxed) < 64 {
+                        ticks += 1
+                        await Task.yield()
+                    }
+                    return ticks
+                }()
+                for await signed in group {
+                    #expect(signed)
+                    finished.add(1, ordering: .relaxed)
+                }
+                return await ticks
+            }
+            #expect(ticks > 1000)
+            support_transport_latency(software.wire, 0)
+        }
+    }
+
+    @Test func cancelledBeforeItsTurn() async throws {
+        try await withTPM { software, tpm in
+            let key = try await TPM.PrivateKey(in: tpm)
+            support_transport_reset_counts(software.wire)
+            support_hold(software.wire, support_next(SUPPORT_CC_SIGN))
+            let first = Task { await signs(key, 0) }
+            while software.commands() == 0 { await Task.yield() }
+            let others = (0..<8).map { _ in
+                Task {
+                    await errorThrown { () async throws(TenonError) in
+                        try await key.signature(forEvent: Sample.event)
+                    }
+                }
+            }
+            // Some wait by now; those that do not yet end all the same.
+            for _ in 0..<1000 { await Task.yield() }
+            for other in others { other.cancel() }
+            for other in others { #expect(await other.value?.code == .cancelled) }
+            first.cancel()
+            support_release(software.wire)
+            // What was begun goes on.
+            #expect(await first.value)
+            #expect(software.commands() == 1)
+        }
+    }
+
+    @Test func aKeyOutlivesItsTPM() async throws {
+        let software = try SoftwareTPM()
+        weak var tpm: TPM?
+        do {
+            let key: TPM.PrivateKey
+            do {
+                let opened = try software.tpm()
+                tpm = opened
+                key = try await TPM.PrivateKey(in: opened)
+            }
+            #expect(await signs(key, 0))
+            #expect(tpm === key.tpm)
+        }
+        await software.waitUntilClosed()
+        #expect(tpm == nil)
+        #expect(software.leftovers == 0)
+    }
+
+    /// Nobody who drops a key waits for the TPM to forget it.
+    @Test func lettingGoDoesNotWait() async throws {
+        try await withTPM { software, tpm in
+            let key = try await TPM.PrivateKey(in: tpm)
+            var dropped: TPM.PrivateKey? = try await TPM.PrivateKey(in: tpm)
+            support_transport_reset_counts(software.wire)
+            support_hold(software.wire, support_next(SUPPORT_CC_SIGN))
+            let signing = Task { await signs(key, 0) }
+            while software.commands() == 0 { await Task.yield() }
+            dropped = nil
+            #expect(dropped == nil)
+            #expect(software.commands() == 1)
+            support_release(software.wire)
+            #expect(await signing.value)
+            // First come, first served: the flush is before this.
+            _ = try await tpm.persistentHandles()
+            #expect(software.commands(SUPPORT_CC_FLUSH_CONTEXT) >= 1)
+        }
+    }
+
+    @Test func theThreadEnds() async throws {
+        weak var queue: WorkQueue?
+        do {
+            let thread = WorkThread()
+            queue = thread.queue
+            #expect(try await thread.run { () throws(TenonError) in 1 } == 1)
+        }
+        while queue != nil { await Task.yield() }
+    }
+
+    private func signs(_ key: any DeviceKey, _ number: Int) async -> Bool {
+        let data = Array(#"{"number":\#(number)}"#.utf8)
+        guard let signature = try? await key.signature(forClientData: data), let digest = try? Digest(hashing: data)
+        else { return false }
+        return key.publicKey.isValidSignature(signature, for: digest)
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+import CTestSupport
+import Tenon
+import TenonTPM
+import Testing
+
+/// What a key is and signs, in the forms that block.
+@Suite(.timeLimit(.minutes(1))) struct PrivateKeyTests {
+    @Test func isBornInTheTPM() throws {
+        try withTPM { _, tpm in
+            let key = try TPM.PrivateKey(in: tpm)
+            #expect(key.isHardware)
+            #expect(!key.isForeign)
+            #expect(key.tpm === tpm)
+            #expect(key.name.count == 34 && key.name.starts(with: [0, 0x0b]))
+            // A fresh TPM has no storage key, so that the parent is the primary whose Name is the witness.
+            #expect(key.witness != nil && key.witness == key.parentName)
+            #expect(try TPM.PrivateKey(in: tpm).publicKey != key.publicKey)
+        }
+    }
+
+    @Test func publicKeyHasItsForms() throws {
+        try withTPM { _, tpm in
+            let key = try TPM.PrivateKey(in: tpm).publicKey
+            #expect(try PublicKey(rawRepresentation: key.rawRepresentation) == key)
+            #expect(try PublicKey(x963Representation: key.x963Representation) == key)
+            #expect(try PublicKey(compressedRepresentation: key.compressedRepresentation) == key)
+            #expect(try PublicKey(derRepresentation: key.derRepresentation) == key)
+        }
+    }
+
+    @Test func signsDataAndDigests() throws {
+        try withTPM { software, tpm in
+            let key = try TPM.PrivateKey(in: tpm, options: .signsDigests)
+            let digest = try Digest(hashing: Sample.data)
+            support_transport_reset_counts(software.wire)
+            let signature = try key.signature(for: Sample.data)
+            #expect(software.commands() == 1)
+            #expect(key.publicKey.isValidSignature(signature, for: digest))
+            #expect(try key.publicKey.isValidSignature(key.signature(for: digest), for: digest))
+            #expect(try Signature(derRepresentation: signature.derRepresentation) == signature)
+            #expect(try Signature(rawRepresentation: signature.rawRepresentation) == signature)
+        }
+    }
+
+    @Test func signsMessages() throws {
+        try withTPM { _, tpm in
+            let key = try TPM.PrivateKey(in: tpm)
+            var message = try RequestMessage(method: "POST", path: "/v1/hsi", timestamp: "1700000000")
+            try message.update(Sample.data)
+            let request = try key.signature(for: message)
+            let blocking = try key.blockingSignature(for: message)
+            let digest = try message.finish()
+            #expect(key.publicKey.isValidSignature(request, for: digest))
+            #expect(key.publicKey.isValidSignature(blocking, for: digest))
+            let next = try TPM.PrivateKey(in: tpm).publicKey
+            let rotation = try key.signature(forRotationTo: next)
+            #expect(try key.publicKey.isValidSignature(rotation, for: Digest(hashing: next.x963Representation)))
+            let clientData = try key.signature(forClientData: Sample.clientData)
+            #expect(try key.publicKey.isValidSignature(clientData, for: Digest(hashing: Sample.clientData)))
+            let event = try key.signature(forEvent: Sample.event)
+            #expect(try key.publicKey.isValidSignature(event, for: Digest(hashing: Sample.event)))
+        }
+    }
+
+    @Test func dataAndDigestsNeedTheCapability() throws {
+        try withTPM { _, tpm in
+            let key = try TPM.PrivateKey(in: tpm, options: [.lowS, .verified])
+            let digest = try Digest(hashing: Sample.data)
+            var error = errorThrown { () throws(TenonError) in try key.signature(for: digest) }
+            #expect(error?.code == .digestNotAllowed)
+            error = errorThrown { () throws(TenonError) in try key.signature(for: Sample.data) }
+            #expect(error?.code == .digestNotAllowed)
+        }
+    }
+
+    @Test func isLoadedAgain() throws {
+        try withTPM { software, tpm in
+            let made = try TPM.PrivateKey(in: tpm)
+            let key = try TPM.PrivateKey(dataRepresentation: made.dataRepresentation, in: software.tpm())
+            #expect(key.publicKey == made.publicKey)
+            #expect(key.name == made.name)
+            #expect(key.parentName == made.parentName)
+            #expect(key.witness == made.witness)
+            #expect(key.dataRepresentation == made.dataRepresentation)
+            let signature = try key.signature(forEvent: Sample.event)
+            #expect(try made.publicKey.isValidSignature(signature, for: Digest(hashing: Sample.event)))
+        }
+    }
+
+    @Test func lowS() throws {
+        try withTPM { _, tpm in
+            let key = try TPM.PrivateKey(in: tpm, options: .lowS)
+            for _ in 0..<16 { #expect(try key.signature(forEvent: Sample.event).isLowS) }
+        }
+    }
+
+    @Test(arguments: [TPM.PrivateKey.Options(), .verified])
+    func aSignatureThatDoesNotFit(_ options: TPM.PrivateKey.Options) throws {
+        try withTPM { software, tpm in
+            let key = try TPM.PrivateKey(in: tpm, options: options)
+            support_flip(software.wire, support_next(SUPPORT_CC_SIGN), -6, 1)
+            let error = errorThrown { () throws(TenonError) in try key.signature(forEvent: Sample.event) }
+            #expect(error?.code == (options.contains(.verified) ? .signatureInvalid : nil))
+            #expect(support_transport_pending(software.wire) == 0)
+        }
+    }
+
+    @Test func authNeverCrossesTheBus() throws {
+        try withTPM { software, tpm in
+            support_transport_watch(software.wire, Sample.secret, Sample.secret.count)
+            let made = try TPM.PrivateKey(in: tpm, auth: Sample.secret)
+            let key = try TPM.PrivateKey(
+                dataRepresentation: made.dataRepresentation, in: tpm, auth: Sample.secret)
+            let signature = try key.signature(forEvent: Sample.event)
+            #expect(try made.publicKey.isValidSignature(signature, for: Digest(hashing: Sample.event)))
+            #expect(software.commands(SUPPORT_CC_START_AUTH_SESSION) == 2)
+            #expect(support_transport_watched(software.wire) == 0)
+        }
+    }
+
+    @Test func wrongAuth() throws {
+        try withTPM { _, tpm in
+            let made = try TPM.PrivateKey(in: tpm, auth: Sample.secret)
+            for auth in [nil, Sample.data] {
+                let key = try TPM.PrivateKey(dataRepresentation: made.dataRepresentation, in: tpm, auth: auth)
+                let error = errorThrown { () throws(TenonError) in try key.signature(forEvent: Sample.event) }
+                #expect(error?.code.category == .auth)
+                #expect(error?.tpmCode != nil)
+            }
+            let long = [UInt8](repeating: 1, count: 33)
+            #expect(errorThrown { () throws(TenonError) in try TPM.PrivateKey(in: tpm, auth: long) }?.code == .authValue)
+        }
+    }
+
+    @Test(arguments: [TPM.Session.password, .salted, .encrypted])
+    func sessions(_ session: TPM.Session) throws {
+        try withTPM(TPM.Options(session: session)) { software, tpm in
+            let key = try TPM.PrivateKey(in: tpm)
+            let signature = try key.signature(forEvent: Sample.event)
+            #expect(try key.publicKey.isValidSignature(signature, for: Digest(hashing: Sample.event)))
+            #expect(support_session_count(software.device) == (session == .password ? 0 : 1))
+        }
+    }
+
+    @Test func notAKey() throws {
+        try withTPM { _, tpm in
+            let pem = try TPM.PrivateKey(in: tpm).dataRepresentation
+            for wrong in [[], Sample.data, pem.dropLast(40), pem + Sample.data] {
+                let error = errorThrown { () throws(TenonError) in
+                    try TPM.PrivateKey(dataRepresentation: Array(wrong), in: tpm)
+                }
+                #expect(error?.code.category == .format)
+            }
+        }
+    }
+
+    @Test func isGoneAfterAClear() throws {
+        try withTPM { software, tpm in
+            let key = try TPM.PrivateKey(in: tpm)
+            #expect(support_clear(software.device, SUPPORT_RH_LOCKOUT, nil) == 0)
+            let error = errorThrown { () throws(TenonError) in try key.signature(forEvent: Sample.event) }
+            #expect(error?.code == .keyGone)
+            #expect(error?.code.category == .gone)
+        }
+    }
+}

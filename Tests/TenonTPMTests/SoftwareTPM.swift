@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import CTestSupport
+import Synchronization
+import Tenon
+import TenonTPM
+import Testing
+
+/// A software TPM of one test, behind a transport that counts and fails as it is told.
+final class SoftwareTPM: Sendable {
+    // The functions of CTestSupport may be called by any thread.
+    nonisolated(unsafe) let device: OpaquePointer
+    nonisolated(unsafe) let wire: OpaquePointer
+    private let open = Mutex(0)
+    private let closings: AsyncStream<Void>
+    private let closing: AsyncStream<Void>.Continuation
+
+    init() throws {
+        device = try #require(support_swtpm_start(nil))
+        wire = support_transport_new(device)
+        (closings, closing) = AsyncStream.makeStream()
+    }
+
+    deinit {
+        support_transport_free(wire)
+        support_swtpm_stop(device)
+    }
+
+    /// Opens it once more.
+    func tpm(_ options: TPM.Options = TPM.Options()) throws(TenonError) -> TPM {
+        try TPM(SoftwareTPMTransport(self), options: options)
+    }
+
+    fileprivate func opened() { open.withLock { $0 += 1 } }
+
+    fileprivate func closed() {
+        open.withLock { $0 -= 1 }
+        closing.yield()
+    }
+
+    var isOpen: Bool { open.withLock { $0 != 0 } }
+
+    /// Waits until each TPM that was opened is closed.
+    func waitUntilClosed() async {
+        for await _ in closings where !isOpen { return }
+    }
+
+    /// Commands since the last reset.
+    func commands(_ code: UInt32 = SUPPORT_ANY) -> UInt32 { support_transport_count(wire, code) }
+
+    /// Objects and sessions that somebody forgot.
+    var leftovers: UInt32 { support_transient_count(device) + support_session_count(device) }
+}
+
+/// The transport, through the door that is public.
+final class SoftwareTPMTransport: TPMTransport {
+    private let tpm: SoftwareTPM
+    // The table and what it points to are never written.
+    private nonisolated(unsafe) let table: tenon_tpm_transport
+
+    init(_ tpm: SoftwareTPM) {
+        self.tpm = tpm
+        table = support_transport_table(tpm.wire)
+        tpm.opened()
+    }
+
+    deinit { tpm.closed() }
+
+    func exchange(_ command: Span<UInt8>) throws -> [UInt8] {
+        var status: tenon_status = 0
+        let answer = [UInt8](unsafeUninitializedCapacity: 4096) { answer, length in
+            status = command.withUnsafeBufferPointer {
+                table.exchange(table.context, answer.baseAddress, answer.count, &length, $0.baseAddress, $0.count)
+            }
+        }
+        guard status == 0 else { throw Failure(status: status) }
+        return answer
+    }
+
+    func reopen() throws(TenonError) {
+        let status = table.reopen(table.context)
+        guard status == 0 else { throw TenonError(TenonError.Code(rawValue: status), message: "") }
+    }
+
+    struct Failure: Error { let status: tenon_status }
+}
+
+/// Runs a test that blocks on a TPM of its own, and looks that nothing is left in it.
+func withTPM(
+    _ options: TPM.Options = TPM.Options(), _ body: (SoftwareTPM, TPM) throws -> Void
+) throws {
+    let software = try SoftwareTPM()
+    try body(software, software.tpm(options))
+    #expect(!software.isOpen)
+    #expect(software.leftovers == 0)
+}
+
+/// Runs a test that waits on a TPM of its own, and looks that nothing is left in it.
+func withTPM(
+    _ options: TPM.Options = TPM.Options(), _ body: (SoftwareTPM, TPM) async throws -> Void
+) async throws {
+    let software = try SoftwareTPM()
+    try await body(software, software.tpm(options))
+    await software.waitUntilClosed()
+    #expect(software.leftovers == 0)
+}
+
+/// The error that the body throws; nil when it throws nothing.
+func errorThrown<Value>(_ body: () throws(TenonError) -> Value) -> TenonError? {
+    do throws(TenonError) {
+        _ = try body()
+        return nil
+    } catch {
+        return error
+    }
+}
+
+func errorThrown<Value>(_ body: () async throws(TenonError) -> Value) async -> TenonError? {
+    do throws(TenonError) {
+        _ = try await body()
+        return nil
+    } catch {
+        return error
+    }
+}
+
+enum Sample {
+    static let data = Array("a message".utf8)
+    static let clientData = Array(#"{"challenge":"x"}"#.utf8)
+    static let event = Array(#"{"v":"KERI10JSON00012f_","t":"icp"}"#.utf8)
+    static let secret = Array("a secret of 20 bytes".utf8)
+}
