@@ -87,7 +87,7 @@ static tenon_status unpad(const alphabet *letters, const char *text, size_t *n)
     size_t padding = 0;
     while (padding < 3 && padding < *n && text[*n - 1 - padding] == '=')
         padding++;
-    if (!letters->padded && padding != 0)
+    if (padding > (letters->padded ? 2 : 0))
         return TENON_ERROR_BASE64_PADDING;
     if ((*n - padding) % 4 == 1)
         return TENON_ERROR_BASE64_LENGTH;

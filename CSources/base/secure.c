@@ -10,6 +10,12 @@ void tenoni_wipe(void *bytes, size_t n)
         explicit_bzero(bytes, n);
 }
 
+__attribute__((noinline)) void tenoni_wipe_stack(void)
+{
+    uint8_t room[8192];
+    explicit_bzero(room, sizeof room);
+}
+
 bool tenoni_equal(const void *a, const void *b, size_t n)
 {
     const uint8_t *left = a;

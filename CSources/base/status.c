@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tenon/status.h"
 
+#include <stdbool.h>
+
 enum { TPM_CAUSE = 0x800000 };
 
 typedef struct {
     const char *name;
     const char *text;
 } words;
+
+static const words unnamed = {"TENON_ERROR_UNNAMED", "The status is not one that this version knows."};
 
 #define WORDS(code, sentence)                                                                                          \
     case code:                                                                                                         \
@@ -84,7 +88,7 @@ static words words_of_code(tenon_status status)
         WORDS(TENON_ERROR_RANDOM, "The kernel gave no randomness; check that getrandom is allowed.");
         WORDS(TENON_ERROR_CRYPTO, "The cryptographic library failed where it should not; please report this.");
     default:
-        return (words){"TENON_ERROR_UNNAMED", "The status is not one that this version knows."};
+        return unnamed;
     }
 }
 
@@ -115,14 +119,22 @@ static words words_of_tpm(int32_t category)
     case TENON_CATEGORY_UNKNOWN:
         return (words){"TENON_TPM_UNKNOWN", "The TPM gave no answer; ask again later, nothing was lost."};
     default:
-        return (words){"TENON_ERROR_UNNAMED", "The status is not one that this version knows."};
+        return unnamed;
     }
 }
 
 enum { TPM_RC_LOCKOUT = 0x921 };
 
+/* Bits that no status has. */
+static bool is_foreign(tenon_status status)
+{
+    return ((uint32_t)status & 0x80000000) != 0 || (tenon_status_tpm_rc(status) != 0 && (status & 0x700000) != 0);
+}
+
 static words words_of(tenon_status status)
 {
+    if (is_foreign(status))
+        return unnamed;
     if (tenon_status_tpm_rc(status) != 0 && (tenon_status_tpm_rc(status) & 0xffff) == TPM_RC_LOCKOUT)
         return (words){"TENON_TPM_LOCKOUT", "The TPM is in lockout after failed tries; wait until it forgives one."};
     return tenon_status_tpm_rc(status) != 0 ? words_of_tpm(tenon_status_category(status)) : words_of_code(status);

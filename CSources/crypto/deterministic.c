@@ -3,6 +3,7 @@
 
 #include "internal/backend.h"
 #include "internal/group.h"
+#include "internal/secure.h"
 
 /* RFC 6979. The blinding of the multiplication is random all the same: only the nonce is derived. */
 tenon_status tenoni_sign_deterministic(tenon_signature *out, const uint8_t *scalar, const tenon_digest *digest)
@@ -26,5 +27,7 @@ tenon_status tenoni_sign_deterministic(tenon_signature *out, const uint8_t *scal
     mbedtls_mpi_free(&s);
     mbedtls_mpi_free(&r);
     mbedtls_mpi_free(&d);
+    /* mbedTLS seeds the generator of RFC 6979 with the key, from an array that it does not wipe. */
+    tenoni_wipe_stack();
     return status;
 }

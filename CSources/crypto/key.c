@@ -7,6 +7,7 @@
 
 #include "internal/point.h"
 #include "internal/secure.h"
+#include "internal/signature.h"
 #include "tenon/digest.h"
 #include "tenon/encoding.h"
 
@@ -74,10 +75,12 @@ int32_t tenon_key_is_hardware(const tenon_key *key)
     return key != NULL && (key->ops.flags & TENON_KEY_HARDWARE) != 0;
 }
 
-/* A failing or lying callback leaves no half signature behind. */
+/* What a callback gives is a signature in form at least, and nothing is left of one that failed. */
 static tenon_status sign(const tenon_key *key, tenon_signature *out, const tenon_digest *digest)
 {
     tenon_status status = key->ops.sign(key->context, out, digest);
+    if (status == TENON_OK && !tenoni_signature_in_range(out))
+        status = TENON_ERROR_SIGNATURE_RANGE;
     if (status != TENON_OK)
         memset(out, 0, sizeof *out);
     return status;

@@ -38,6 +38,12 @@ static tenon_status refused_for(int reason, tenon_status status)
     return named && !no_memory ? status : TENON_ERROR_MEMORY;
 }
 
+/* So that refused_for sees what comes now and nothing older. */
+static void forget_errors(void)
+{
+    ERR_clear_error();
+}
+
 static EC_KEY *new_key(void)
 {
     return EC_KEY_new_by_curve_name(NID_X9_62_prime256v1);
@@ -51,6 +57,7 @@ static tenon_status set_point(EC_KEY *key, const tenon_public_key *from)
     const EC_GROUP *group = EC_KEY_get0_group(key);
     EC_POINT *point = EC_POINT_new(group);
     tenon_status status = TENON_OK;
+    forget_errors();
     if (x == NULL || y == NULL || point == NULL)
         status = failure(TENON_ERROR_MEMORY);
     else if (EC_POINT_set_affine_coordinates(group, point, x, y, NULL) != 1)
@@ -93,6 +100,7 @@ tenon_status tenoni_p256_decompress(tenon_public_key *out, const uint8_t *x, boo
     EC_POINT *point = group == NULL ? NULL : EC_POINT_new(group);
     BIGNUM *number = BN_bin2bn(x, TENON_SCALAR_SIZE, NULL);
     tenon_status status = TENON_OK;
+    forget_errors();
     if (point == NULL || number == NULL)
         status = failure(TENON_ERROR_MEMORY);
     else if (EC_POINT_set_compressed_coordinates(group, point, number, odd, NULL) != 1)
@@ -151,6 +159,7 @@ tenon_status tenoni_verifier_verify(const tenon_verifier *verifier, const tenon_
     ECDSA_SIG *parsed = read_signature(signature);
     if (parsed == NULL)
         return failure(TENON_ERROR_MEMORY);
+    forget_errors();
     int verdict = ECDSA_do_verify(digest->bytes, TENON_DIGEST_SIZE, parsed, verifier->key);
     ECDSA_SIG_free(parsed);
     if (verdict == 1)

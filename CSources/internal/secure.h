@@ -12,10 +12,20 @@ void tenoni_wipe(void *bytes, size_t n);
 /* Whether n bytes are equal, in a time that depends on n only. */
 bool tenoni_equal(const void *a, const void *b, size_t n);
 
+/* Overwrites the stack below the caller, where a library that was called may have left a secret. */
+void tenoni_wipe_stack(void);
+
+/* The number, of which the compiler knows nothing: a mask that it knows to be 0 or all ones it makes a branch again. */
+static inline uint32_t tenoni_opaque(uint32_t number)
+{
+    __asm__("" : "+r"(number));
+    return number;
+}
+
 /* All ones when a < b, else 0. Both below 2^31. */
 static inline uint32_t tenoni_mask_below(uint32_t a, uint32_t b)
 {
-    return 0u - ((a - b) >> 31);
+    return tenoni_opaque(0u - ((a - b) >> 31));
 }
 
 /* All ones when a == b, else 0. Both below 2^31. */

@@ -148,7 +148,7 @@ void tenon_tpm_free(tenon_tpm **tpm)
     if (atomic_fetch_sub(&last->references, 1) != 1)
         return;
     if (is_ours(last)) {
-        tenoni_slots_flush(last, NULL);
+        tenoni_slots_flush(last);
         flush_orphans(last);
     }
     if (last->transport.close != NULL)
@@ -172,7 +172,7 @@ tenon_status tenoni_tpm_reopen(tenon_tpm *tpm)
     tpm->orphans_n = 0;
     for (size_t i = 0; i < n; i++)
         tenoni_tpm_flush(tpm, orphans[i]);
-    tenoni_slots_flush(tpm, NULL);
+    tenoni_slots_flush(tpm);
     return TENON_OK;
 }
 
@@ -243,6 +243,35 @@ static uint32_t command_code(const uint8_t *command)
     return (uint32_t)command[6] << 24 | (uint32_t)command[7] << 16 | (uint32_t)command[8] << 8 | command[9];
 }
 
+/* Part 1, 10.3: at most three handles stand behind the header. One too many is only one that stays. */
+static bool names(const uint8_t *command, size_t n, uint32_t handle)
+{
+    enum { HEADER = 10, HANDLES = 3 };
+    tenoni_reader reader = tenoni_reader_over(command + HEADER, n - HEADER);
+    uint32_t found;
+    for (int i = 0; i < HANDLES && tenoni_read_u32(&reader, &found); i++)
+        if (found == handle)
+            return true;
+    return false;
+}
+
+/* Flushes our slots of the kind that the TPM has no room for. A persistent object, too, takes one while it is used. */
+static bool make_room(tenon_tpm *tpm, const uint8_t *command, size_t n, uint32_t rc)
+{
+    enum { KIND_SHIFT = 24, SESSION = 0x02, TRANSIENT = 0x80 };
+    uint32_t base = tenoni_rc_base(rc);
+    uint32_t kind = base == TENONI_RC_OBJECT_MEMORY ? TRANSIENT : base == TENONI_RC_SESSION_MEMORY ? SESSION : 0;
+    bool made = false;
+    for (tenoni_slot *slot = tpm->slots, *next; slot != NULL; slot = next) {
+        next = slot->next;
+        if (slot->handle >> KIND_SHIFT != kind || names(command, n, slot->handle))
+            continue;
+        tenoni_slot_flush(tpm, slot);
+        made = true;
+    }
+    return made;
+}
+
 tenon_status tenoni_tpm_send(tenon_tpm *tpm, tenoni_role role, const uint8_t *command, size_t n, tenoni_reader *answer)
 {
     uint64_t deadline = 0;
@@ -251,6 +280,8 @@ tenon_status tenoni_tpm_send(tenon_tpm *tpm, tenoni_role role, const uint8_t *co
         tenon_status status = exchange(tpm, command, n, answer, &rc);
         if (status != TENON_OK || rc == 0)
             return status;
+        if (make_room(tpm, command, n, rc))
+            continue;
         /* The clock is not read for a command that the TPM takes at once. */
         if (deadline == 0)
             deadline = now_ms() + tpm->deadline_ms;
@@ -296,11 +327,8 @@ void tenoni_slot_flush(tenon_tpm *tpm, tenoni_slot *slot)
     }
 }
 
-void tenoni_slots_flush(tenon_tpm *tpm, const tenoni_slot *but)
+void tenoni_slots_flush(tenon_tpm *tpm)
 {
-    for (tenoni_slot *slot = tpm->slots, *next; slot != NULL; slot = next) {
-        next = slot->next;
-        if (slot != but)
-            tenoni_slot_flush(tpm, slot);
-    }
+    while (tpm->slots != NULL)
+        tenoni_slot_flush(tpm, tpm->slots);
 }

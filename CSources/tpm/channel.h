@@ -72,7 +72,8 @@ tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *co
 
 /*
  * Inside an operation: sends a command, waits while the TPM is busy, and gives the answer behind its header. A refusal
- * is a status of tenoni_classify.
+ * is a status of tenoni_classify. When the TPM has no room, our slots are flushed but those that the command names:
+ * after a command, what is in a slot has to be looked up again.
  */
 tenon_status tenoni_tpm_send(tenon_tpm *tpm, tenoni_role role, const uint8_t *command, size_t n, tenoni_reader *answer);
 
@@ -88,7 +89,7 @@ void tenoni_tpm_flush(tenon_tpm *tpm, uint32_t handle);
 void tenoni_slot_fill(tenon_tpm *tpm, tenoni_slot *slot, uint32_t handle);
 void tenoni_slot_flush(tenon_tpm *tpm, tenoni_slot *slot);
 
-/* Flushes all but this one. */
-void tenoni_slots_flush(tenon_tpm *tpm, const tenoni_slot *but);
+/* Flushes all. */
+void tenoni_slots_flush(tenon_tpm *tpm);
 
 #endif

@@ -38,8 +38,8 @@ tenon_status tenoni_handles(tenon_tpm *tpm, uint32_t first, uint32_t *out, size_
         uint32_t handle;
         /* In order, or who asks on from the last one would never come to an end. */
         if (!tenoni_read_u32(&values, &handle) || handle < least)
-            status = TENON_ERROR_TPM_ANSWER;
-        else if (handle >> KIND_SHIFT == first >> KIND_SHIFT)
+            return TENON_ERROR_TPM_ANSWER;
+        if (handle >> KIND_SHIFT == first >> KIND_SHIFT)
             out[(*count)++] = handle;
         least = handle + 1;
     }

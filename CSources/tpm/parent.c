@@ -16,10 +16,6 @@ static tenon_status primary(tenon_tpm *tpm, const tenoni_public *template, tenon
     }
     tenoni_slot_flush(tpm, &tpm->parent);
     tenon_status status = tenoni_create_primary(tpm, template, out);
-    if (tenoni_status_is(status, TENONI_RC_OBJECT_MEMORY)) {
-        tenoni_slots_flush(tpm, NULL);
-        status = tenoni_create_primary(tpm, template, out);
-    }
     if (status == TENON_OK) {
         tenoni_slot_fill(tpm, &tpm->parent, out->handle);
         tpm->parent_object = *out;

@@ -25,10 +25,6 @@ static tenon_status load_under(tenon_tpm_key *key, const tenoni_object *parent)
 {
     uint32_t handle = 0;
     tenon_status status = tenoni_load(key->tpm, TENONI_ROLE_KEY, parent, &key->file, &handle);
-    if (tenoni_status_is(status, TENONI_RC_OBJECT_MEMORY)) {
-        tenoni_slots_flush(key->tpm, parent->handle == key->tpm->parent.handle ? &key->tpm->parent : NULL);
-        status = tenoni_load(key->tpm, TENONI_ROLE_KEY, parent, &key->file, &handle);
-    }
     if (status == TENON_OK)
         tenoni_slot_fill(key->tpm, &key->slot, handle);
     return status;

@@ -162,11 +162,13 @@ static bool replace_session(tenon_tpm_key *key, tenon_status status)
     return lost || (key->area.attributes & NO_DA) != 0;
 }
 
+/* What loses an object, as a reset does, loses the session with it. */
 static bool replace_object(tenon_tpm_key *key, tenon_status status)
 {
     if (!tenoni_status_lost_object(status))
         return false;
     tenoni_key_forget(key);
+    tenoni_key_end_session(key);
     return true;
 }
 

@@ -66,6 +66,7 @@ private func reopen(_ context: UnsafeMutableRawPointer?) -> tenon_status {
         try TransportBox.at(context)?.transport.reopen()
         return 0
     } catch {
-        return error.code.rawValue
+        // An error is never taken for success, whatever its code.
+        return error.code.rawValue != 0 ? error.code.rawValue : tenon_status(TENON_ERROR_TPM_TRANSPORT)
     }
 }

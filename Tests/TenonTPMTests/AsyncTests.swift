@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTestSupport
-import Synchronization
 import Tenon
 import Testing
 
@@ -19,12 +18,13 @@ import Testing
             #expect(try await tpm.persistentHandles() == [handle])
             let again = try await TPM.PrivateKey(dataRepresentation: key.dataRepresentation, in: tpm)
             #expect(again.publicKey == key.publicKey)
-            #expect(await errorThrown { () async throws(TenonError) in
-                try await again.signature(for: Sample.data)
-            }?.code == .digestNotAllowed)
+            #expect(
+                await errorAwaited { () async throws(TenonError) in
+                    try await again.signature(for: Sample.data)
+                }?.code == .digestNotAllowed)
             try await key.evict()
             let imported = try await TPM.PrivateKey(importing: key.dataRepresentation, in: tpm)
-            #expect(!imported.isForeign)
+            #expect(imported.isForeign && imported.publicKey == key.publicKey)
             #expect(try await tpm.info().maker == "IBM")
         }
     }
@@ -43,9 +43,10 @@ import Testing
             #expect(try key.publicKey.isValidSignature(clientData, for: Digest(hashing: Sample.clientData)))
             let event = try await key.signature(forEvent: Sample.event)
             #expect(try key.publicKey.isValidSignature(event, for: Digest(hashing: Sample.event)))
-            #expect(await errorThrown { () async throws(TenonError) in
-                try await key.signature(forEvent: Sample.clientData)
-            }?.code == .event)
+            #expect(
+                await errorAwaited { () async throws(TenonError) in
+                    try await key.signature(forEvent: Sample.clientData)
+                }?.code == .event)
         }
     }
 
@@ -53,23 +54,23 @@ import Testing
     @Test func thePoolIsFree() async throws {
         try await withTPM { software, tpm in
             let key: any DeviceKey = try await TPM.PrivateKey(in: tpm)
-            let finished = Atomic(0)
+            let finished = Counter()
             support_transport_reset_counts(software.wire)
             support_hold(software.wire, support_next(SUPPORT_CC_SIGN))
             await withTaskGroup { group in
                 for number in 0..<64 {
                     group.addTask {
                         #expect(await signs(key, number))
-                        finished.add(1, ordering: .relaxed)
+                        finished.increase()
                     }
                 }
                 while software.commands() == 0 { await Task.yield() }
                 for _ in 0..<10_000 { await Task.yield() }
                 #expect(software.commands() == 1)
-                #expect(finished.load(ordering: .relaxed) == 0)
+                #expect(finished.count == 0)
                 support_release(software.wire)
             }
-            #expect(finished.load(ordering: .relaxed) == 64)
+            #expect(finished.count == 64)
             #expect(software.commands(SUPPORT_CC_SIGN) == 64)
             #expect(support_transport_overlaps(software.wire) == 0)
         }
@@ -83,10 +84,10 @@ import Testing
             support_transport_latency(software.wire, 20_000)
             let ticks = await withTaskGroup(of: Bool.self) { group in
                 for number in 0..<64 { group.addTask { await signs(key, number) } }
-                let finished = Atomic(0)
+                let finished = Counter()
                 async let ticks = {
                     var ticks = 0
-                    while finished.load(ordering: .relaxed) < 64 {
+                    while finished.count < 64 {
                         ticks += 1
                         await Task.yield()
                     }
@@ -94,7 +95,7 @@ import Testing
                 }()
                 for await signed in group {
                     #expect(signed)
-                    finished.add(1, ordering: .relaxed)
+                    finished.increase()
                 }
                 return await ticks
             }
@@ -112,7 +113,7 @@ import Testing
             while software.commands() == 0 { await Task.yield() }
             let others = (0..<8).map { _ in
                 Task {
-                    await errorThrown { () async throws(TenonError) in
+                    await errorAwaited { () async throws(TenonError) in
                         try await key.signature(forEvent: Sample.event)
                     }
                 }
@@ -165,6 +166,19 @@ import Testing
             _ = try await tpm.persistentHandles()
             #expect(software.commands(SUPPORT_CC_FLUSH_CONTEXT) >= 1)
         }
+    }
+
+    @Test func firstComeFirstServed() async throws {
+        let queue = WorkQueue()
+        let (stream, continuation) = AsyncStream<Int>.makeStream()
+        for number in 0..<100 {
+            try queue.add(queue.ticket()) { _ in
+                continuation.yield(number)
+                if number == 99 { continuation.finish() }
+            }
+        }
+        queue.end()
+        #expect(await stream.reduce(into: []) { $0.append($1) } == Array(0..<100))
     }
 
     @Test func theThreadEnds() async throws {

@@ -129,7 +129,8 @@ import Testing
                 #expect(error?.tpmCode != nil)
             }
             let long = [UInt8](repeating: 1, count: 33)
-            #expect(errorThrown { () throws(TenonError) in try TPM.PrivateKey(in: tpm, auth: long) }?.code == .authValue)
+            #expect(
+                errorThrown { () throws(TenonError) in try TPM.PrivateKey(in: tpm, auth: long) }?.code == .authValue)
         }
     }
 

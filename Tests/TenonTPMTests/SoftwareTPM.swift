@@ -114,13 +114,22 @@ func errorThrown<Value>(_ body: () throws(TenonError) -> Value) -> TenonError? {
     }
 }
 
-func errorThrown<Value>(_ body: () async throws(TenonError) -> Value) async -> TenonError? {
+func errorAwaited<Value>(_ body: () async throws(TenonError) -> Value) async -> TenonError? {
     do throws(TenonError) {
         _ = try await body()
         return nil
     } catch {
         return error
     }
+}
+
+/// Counts what many tasks do.
+final class Counter: Sendable {
+    private let value = Atomic(0)
+
+    var count: Int { value.load(ordering: .relaxed) }
+
+    func increase() { value.add(1, ordering: .relaxed) }
 }
 
 enum Sample {

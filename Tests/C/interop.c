@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* setenv */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tenon/tenon.h"
+#include "tenon/tpm/tpm.h"
+
+/*
+ * Tenon's side of Tests/Scripts/interop.sh: TPM keys that other tools made, or will use. AUTH is a file with the auth
+ * value. TCTI may be a simulator's. It ends with 0, or with the category of the status whose name it prints.
+ *
+ *   interop create TCTI PEM SPKI [AUTH]                       makes a key, and writes it and its public half
+ *   interop load TCTI PEM SPKI MESSAGE SIGNATURE [AUTH]       a key of Tenon signs a message; prints "own"
+ *   interop import TCTI PEM SPKI MESSAGE SIGNATURE [AUTH]     a key of another tool; prints "foreign"
+ *   interop persist TCTI PEM [AUTH]                           makes a copy in the TPM, and writes the key anew
+ *   interop evict TCTI PEM [AUTH]                             takes it away
+ *   interop verify SPKI MESSAGE SIGNATURE                     SIGNATURE is DER, as it is above
+ */
+
+typedef struct {
+    uint8_t bytes[8192];
+    size_t n;
+} content;
+
+enum { USAGE = 64, FILES = 65 };
+
+static content read_file(const char *name)
+{
+    content file;
+    FILE *in = fopen(name, "rb");
+    file.n = in != NULL ? fread(file.bytes, 1, sizeof file.bytes, in) : 0;
+    if (in == NULL || file.n == sizeof file.bytes || ferror(in)) {
+        perror(name);
+        exit(FILES);
+    }
+    fclose(in);
+    return file;
+}
+
+static void write_file(const char *name, const void *bytes, size_t n)
+{
+    FILE *out = fopen(name, "wb");
+    if (out == NULL || fwrite(bytes, 1, n, out) != n || fclose(out) != 0) {
+        perror(name);
+        exit(FILES);
+    }
+}
+
+static int report(tenon_status status)
+{
+    if (status != TENON_OK)
+        printf("%s %06x\n", tenon_status_name(status), tenon_status_tpm_rc(status));
+    return tenon_status_category(status);
+}
+
+static tenon_status write_pem(const tenon_tpm_key *key, const char *name)
+{
+    char pem[TENON_TPM_KEY_MAX];
+    size_t n;
+    tenon_status status = tenon_tpm_key_export(key, pem, sizeof pem, &n);
+    if (status == TENON_OK)
+        write_file(name, pem, n);
+    return status;
+}
+
+static tenon_status write_spki(const tenon_tpm_key *key, const char *name)
+{
+    tenon_public_key public_key;
+    uint8_t spki[TENON_SPKI_SIZE];
+    size_t n = 0;
+    tenon_status status = tenon_tpm_key_public_key(key, &public_key);
+    if (status == TENON_OK)
+        status = tenon_public_key_encode_spki(spki, sizeof spki, &n, &public_key);
+    if (status == TENON_OK)
+        write_file(name, spki, n);
+    return status;
+}
+
+static tenon_status create(tenon_tpm *tpm, tenon_tpm_key **key, char **files, const content *auth)
+{
+    tenon_status status = tenon_tpm_key_create(tpm, key, auth->bytes, auth->n);
+    if (status == TENON_OK)
+        status = write_pem(*key, files[0]);
+    return status == TENON_OK ? write_spki(*key, files[1]) : status;
+}
+
+static tenon_status sign(tenon_tpm_key *tpm_key, char **files)
+{
+    content message = read_file(files[2]);
+    uint8_t der[TENON_SIGNATURE_DER_MAX];
+    tenon_signature signature;
+    tenon_digest digest;
+    tenon_key *key = NULL;
+    size_t n = 0;
+    tenon_status status = tenon_sha256(&digest, message.bytes, message.n);
+    if (status == TENON_OK)
+        status = tenon_tpm_key_open(tpm_key, &key, TENON_KEY_SIGNS_DIGESTS);
+    if (status == TENON_OK)
+        status = tenon_key_sign_digest(key, &signature, &digest);
+    tenon_key_free(&key);
+    if (status == TENON_OK)
+        status = tenon_signature_encode_der(der, sizeof der, &n, &signature);
+    if (status == TENON_OK)
+        write_file(files[3], der, n);
+    return status;
+}
+
+static tenon_status sign_and_say(tenon_tpm_key *key, char **files)
+{
+    tenon_status status = write_spki(key, files[1]);
+    if (status == TENON_OK)
+        status = sign(key, files);
+    if (status == TENON_OK)
+        puts(tenon_tpm_key_is_foreign(key) ? "foreign" : "own");
+    return status;
+}
+
+static tenon_status load(tenon_tpm *tpm, tenon_tpm_key **key, char **files, const content *auth)
+{
+    content pem = read_file(files[0]);
+    return tenon_tpm_key_load(tpm, key, (const char *)pem.bytes, pem.n, auth->bytes, auth->n);
+}
+
+static tenon_status load_and_sign(tenon_tpm *tpm, tenon_tpm_key **key, char **files, const content *auth)
+{
+    tenon_status status = load(tpm, key, files, auth);
+    return status == TENON_OK ? sign_and_say(*key, files) : status;
+}
+
+static tenon_status import_and_sign(tenon_tpm *tpm, tenon_tpm_key **key, char **files, const content *auth)
+{
+    content pem = read_file(files[0]);
+    tenon_status status = tenon_tpm_key_import(tpm, key, (const char *)pem.bytes, pem.n, auth->bytes, auth->n);
+    return status == TENON_OK ? sign_and_say(*key, files) : status;
+}
+
+static tenon_status persist(tenon_tpm *tpm, tenon_tpm_key **key, char **files, const content *auth)
+{
+    uint32_t handle;
+    tenon_status status = load(tpm, key, files, auth);
+    if (status == TENON_OK)
+        status = tenon_tpm_key_persist(*key, &handle);
+    if (status == TENON_OK)
+        printf("%08x\n", handle);
+    return status == TENON_OK ? write_pem(*key, files[0]) : status;
+}
+
+static tenon_status evict(tenon_tpm *tpm, tenon_tpm_key **key, char **files, const content *auth)
+{
+    tenon_status status = load(tpm, key, files, auth);
+    return status == TENON_OK ? tenon_tpm_key_evict(*key) : status;
+}
+
+static const struct {
+    const char *name;
+    int files;
+    tenon_status (*run)(tenon_tpm *tpm, tenon_tpm_key **key, char **files, const content *auth);
+} modes[] = {
+    {"create", 2, create},   {"load", 4, load_and_sign}, {"import", 4, import_and_sign},
+    {"persist", 1, persist}, {"evict", 1, evict},
+};
+
+static int run(size_t mode, const char *tcti, char **files, const char *auth_file)
+{
+    tenon_tpm_options options = {.size = sizeof options, .allow_simulator = 1};
+    content auth = {.n = 0};
+    tenon_tpm *tpm = NULL;
+    tenon_tpm_key *key = NULL;
+    if (auth_file != NULL)
+        auth = read_file(auth_file);
+    /* tpm2-tss prints otherwise, and a library cannot keep it from that. */
+    setenv("TSS2_LOG", "all+NONE", 1);
+    tenon_status status = tenon_tpm_open(&tpm, tcti, strlen(tcti), &options);
+    if (status == TENON_OK)
+        status = modes[mode].run(tpm, &key, files, &auth);
+    tenon_tpm_key_free(&key);
+    tenon_tpm_free(&tpm);
+    return report(status);
+}
+
+static int verify(char **files)
+{
+    content spki = read_file(files[0]), message = read_file(files[1]), der = read_file(files[2]);
+    tenon_public_key key;
+    tenon_signature signature;
+    tenon_digest digest;
+    tenon_status status = tenon_public_key_decode_spki(&key, spki.bytes, spki.n);
+    if (status == TENON_OK)
+        status = tenon_signature_decode_der(&signature, der.bytes, der.n);
+    if (status == TENON_OK)
+        status = tenon_sha256(&digest, message.bytes, message.n);
+    if (status == TENON_OK)
+        status = tenon_p256_verify(&key, &digest, &signature);
+    return report(status);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 5 && strcmp(argv[1], "verify") == 0)
+        return verify(argv + 2);
+    for (size_t i = 0; argc > 3 && i < sizeof modes / sizeof *modes; i++) {
+        int without = 3 + modes[i].files;
+        if (strcmp(argv[1], modes[i].name) == 0 && (argc == without || argc == without + 1))
+            return run(i, argv[2], argv + 3, argv[without]);
+    }
+    fprintf(stderr, "usage: interop MODE ...: see interop.c\n");
+    return USAGE;
+}

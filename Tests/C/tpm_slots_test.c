@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tpm_rig.h"
+
+/* A TPM has few places for objects and sessions. Ours are given up for each other; those of others are not ours. */
+
+enum { KEYS = 5 };
+
+TEST(tpm_slots_filled_by_others)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tpm_pem pem = tpm_rig_make(&rig);
+    tenon_tpm_key *key;
+    CHECK_NUMBER(support_fill_transient(rig.sw), 0);
+    uint32_t filled = support_transient_count(rig.sw);
+    CHECK(filled >= 3);
+    CHECK_RC(tpm_rig_use(&rig, &pem), TENON_CATEGORY_TRANSIENT, 0x902);
+    CHECK_RC(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_CATEGORY_TRANSIENT, 0x902);
+    CHECK_NUMBER(support_transient_count(rig.sw), filled);
+    CHECK_NUMBER(support_flush_all(rig.sw), 0);
+    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
+    tpm_rig_stop(&rig);
+}
+
+TEST(tpm_slots_sessions_filled_by_others)
+{
+    static const tenon_tpm_options salted = {.size = sizeof salted, .session = TENON_TPM_SESSION_SALTED};
+    tpm_rig rig = tpm_rig_start(&salted);
+    tpm_pem pem = tpm_rig_make(&rig);
+    CHECK_NUMBER(support_fill_sessions(rig.sw), 0);
+    uint32_t filled = support_session_count(rig.sw);
+    CHECK_RC(tpm_rig_use(&rig, &pem), TENON_CATEGORY_TRANSIENT, 0x903);
+    CHECK_NUMBER(support_session_count(rig.sw), filled);
+    CHECK_NUMBER(support_flush_all(rig.sw), 0);
+    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
+    tpm_rig_stop(&rig);
+}
+
+/* In turn, with others in between; with and without auth values; under the primary and under an SRK. */
+static void use_in_turn(bool with_auth, bool srk, uint32_t others)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *keys[KEYS] = {NULL};
+    uint32_t handle = 0;
+    size_t rounds = test_rounds(4, 2);
+    test_about("%s, %s, %u others", with_auth ? "auth" : "no auth", srk ? "SRK" : "primary", (unsigned)others);
+    if (srk)
+        CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
+    for (uint32_t i = 0; i < others; i++)
+        CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &handle), 0);
+    for (int i = 0; i < KEYS; i++)
+        if (!CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &keys[i], (const uint8_t *)"auth", with_auth ? 4 : 0),
+                          TENON_OK))
+            break;
+    for (size_t round = 0; round < rounds && keys[KEYS - 1] != NULL; round++)
+        for (int i = 0; i < KEYS; i++)
+            CHECK_STATUS(tpm_rig_sign(keys[(i * 2) % KEYS]), TENON_OK);
+    for (int i = 0; i < KEYS; i++)
+        tenon_tpm_key_free(&keys[i]);
+    tenon_tpm_free(&rig.tpm);
+    CHECK_NUMBER(support_transient_count(rig.sw), others);
+    support_flush_all(rig.sw);
+    tpm_rig_stop(&rig);
+}
+
+TEST(tpm_slots_many_keys)
+{
+    use_in_turn(false, false, 0);
+    use_in_turn(false, true, 0);
+    use_in_turn(false, true, 1);
+    use_in_turn(false, false, 1);
+}
+
+TEST(tpm_slots_many_keys_with_auth)
+{
+    use_in_turn(true, false, 0);
+    use_in_turn(true, true, 0);
+}
+
+/* A transient parent stays for the next operation, and no longer; freeing the handle frees the rest. */
+TEST(tpm_slots_nothing_stays)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_NUMBER(support_transient_count(rig.sw), 1);
+    tenon_tpm_key_free(&key);
+    CHECK_NUMBER(support_transient_count(rig.sw), 0);
+    CHECK_NUMBER(support_session_count(rig.sw), 0);
+    tpm_rig_stop(&rig);
+}
+
+/* The TPM first, the key after it, the view of it last. */
+TEST(tpm_slots_freed_in_any_order)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    tenon_key *view;
+    tenon_signature signature;
+    static const tenon_digest digest = {{1}};
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_open(key, &view, TENON_KEY_SIGNS_DIGESTS), TENON_OK);
+    tenon_tpm_free(&rig.tpm);
+    tenon_tpm_key_free(&key);
+    CHECK_NUMBER(support_transport_closes(rig.wire), 0);
+    CHECK_STATUS(tenon_key_sign_digest(view, &signature, &digest), TENON_OK);
+    tenon_key_free(&view);
+    CHECK_NUMBER(support_transport_closes(rig.wire), 1);
+    tpm_rig_stop(&rig);
+}
