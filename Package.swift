@@ -12,7 +12,6 @@ let strict: [SwiftSetting] = [
 // For the folders that import C: a counted pointer is a span.
 let interop = strict + [.enableExperimentalFeature("SafeInteropWrappers")]
 
-
 let core: [CSetting] = [
     .headerSearchPath("CSources"),
     .define("TENON_OPENSSL", .when(traits: ["OpenSSL"])),

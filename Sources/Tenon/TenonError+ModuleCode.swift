@@ -40,6 +40,9 @@ extension TenonError.Code {
     /// An integer beyond 64 bits, or a fraction that no Double comes near.
     public static let jsonNumberRange = Self(rawValue: 0x0240_0111)
 
+    /// The task was cancelled before anything was sent: nothing was lost.
+    public static let cancelled = Self(rawValue: 0x0a40_0001)
+
     /// The name in the manner of the C core, for the codes of this module.
     var moduleName: String? {
         switch self {
@@ -61,6 +64,7 @@ extension TenonError.Code {
         case .jsonLeadingZero: "TENON_ERROR_JSON_LEADING_ZERO"
         case .jsonNotFinite: "TENON_ERROR_JSON_NOT_FINITE"
         case .jsonNumberRange: "TENON_ERROR_JSON_NUMBER_RANGE"
+        case .cancelled: "TENON_ERROR_CANCELLED"
         default: nil
         }
     }

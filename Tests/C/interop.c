@@ -51,7 +51,7 @@ static void write_file(const char *name, const void *bytes, size_t n)
 static int report(tenon_status status)
 {
     if (status != TENON_OK)
-        printf("%s %06x\n", tenon_status_name(status), tenon_status_tpm_rc(status));
+        puts(tenon_status_name(status));
     return tenon_status_category(status);
 }
 

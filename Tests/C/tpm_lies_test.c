@@ -65,8 +65,9 @@ typedef struct {
 } operation;
 
 static const operation operations[] = {
-    {"create", create, false}, {"create with auth", create_sealed, false}, {"load", load, false},
-    {"load persistent", load_persistent, false}, {"sign", sign, true}, {"persist", persist, true},
+    {"create", create, false},  {"create with auth", create_sealed, false},
+    {"load", load, false},      {"load persistent", load_persistent, false},
+    {"sign", sign, true},       {"persist", persist, true},
     {"read_info", info, false}, {"list", list, false},
 };
 enum { OPERATIONS = sizeof operations / sizeof operations[0], HEADER = 10, COMMANDS = 24 };
@@ -151,8 +152,8 @@ typedef struct {
 static void try_header(stage *at, const place *where, const char *how, void (*lie)(stage *, support_when, size_t),
                        size_t value)
 {
-    test_about("%s, answer %u (0x%x): %s %zu", where->what->name, (unsigned)where->nth, (unsigned)where->answer.code, how,
-               value);
+    test_about("%s, answer %u (0x%x): %s %zu", where->what->name, (unsigned)where->nth, (unsigned)where->answer.code,
+               how, value);
     begin(at, where->what);
     lie(at, support_nth(SUPPORT_ANY, where->nth), value);
     tenon_status status = where->what->run(at);
@@ -228,7 +229,8 @@ TEST(tpm_lies_in_the_header)
 static void check_known(tenon_status status)
 {
     int32_t category = tenon_status_category(status);
-    CHECK(category != TENON_CATEGORY_GONE && category != TENON_CATEGORY_ARGUMENT && category != TENON_CATEGORY_PERMISSION);
+    CHECK(category != TENON_CATEGORY_GONE && category != TENON_CATEGORY_ARGUMENT &&
+          category != TENON_CATEGORY_PERMISSION);
 }
 
 /* Cut off behind any byte, with a size that says so: what is missing is seen where it is read. */

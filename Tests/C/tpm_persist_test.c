@@ -190,7 +190,8 @@ TEST(tpm_persist_needs_the_owner)
 {
     static const tenon_tpm_options owner = {
         .size = sizeof owner, .owner_auth = (const uint8_t *)"owner", .owner_auth_n = 5};
-    static const tenon_tpm_options wrong = {.size = sizeof wrong, .owner_auth = (const uint8_t *)"no", .owner_auth_n = 2};
+    static const tenon_tpm_options wrong = {
+        .size = sizeof wrong, .owner_auth = (const uint8_t *)"no", .owner_auth_n = 2};
     tpm_rig rig = tpm_rig_start(NULL);
     tenon_tpm_key *key;
     CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);

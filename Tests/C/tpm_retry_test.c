@@ -111,7 +111,7 @@ TEST(tpm_retry_of_nothing_else)
     CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
     CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
     for (size_t i = 0; i < sizeof final / sizeof final[0]; i++) {
-        test_about("0x%x", (unsigned)final[i]);
+        test_about("0x%x", (unsigned) final[i]);
         support_transport_reset_counts(rig.wire);
         support_fail_code(rig.wire, support_next(SUPPORT_CC_SIGN), final[i]);
         CHECK_NUMBER(tenon_status_tpm_rc(tpm_rig_sign(key)), final[i]);

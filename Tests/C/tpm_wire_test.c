@@ -75,16 +75,16 @@ typedef struct {
 } operation;
 
 static const operation operations[] = {
-    {"create", create, false, false}, {"create with auth", create_sealed, false, false},
-    {"load", use, false, false},      {"sign", sign, true, false},
+    {"create", create, false, false},  {"create with auth", create_sealed, false, false},
+    {"load", use, false, false},       {"sign", sign, true, false},
     {"persist", persist, true, false}, {"evict", evict, true, true},
     {"read_info", info, false, false}, {"list", list, false, false},
 };
 
 typedef enum { BEFORE, AFTER, KILLED, KILLED_AFTER, NO_REOPEN, TWICE, FAULTS } fault;
 
-static const char *const fault_names[FAULTS] = {"before",        "after", "killed", "killed after", "cannot be reopened",
-                                                "fails again, too"};
+static const char *const fault_names[FAULTS] = {
+    "before", "after", "killed", "killed after", "cannot be reopened", "fails again, too"};
 
 static void plan(support_transport *wire, fault kind, uint32_t nth)
 {

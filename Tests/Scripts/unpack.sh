@@ -17,7 +17,7 @@ new=
 trap '[ -z "$new" ] || rm -rf "$new"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# One at a time. The lock is the file's that descriptor 9 is of, and ends with this process.
+# One at a time: the lock ends with this process and what it started.
 exec 9> "$deps/.lock"
 flock 9
 rm -rf "$deps"/.new.*
@@ -25,14 +25,14 @@ rm -rf "$deps"/.new.*
 # What apt would install, or install again, for a package. It needs no root, and locks nothing.
 plan() { # plan PACKAGE
     LC_ALL=C apt-get -s -qq -o APT::Get::Show-User-Simulation-Note=false install --reinstall --no-install-recommends "$1" \
-        > "$new/plan" 2> "$new/log" 9>&- || return 1
+        > "$new/plan" 2> "$new/log" || return 1
     sed -n 's/^Inst \([^ ]*\) \(\[[^]]*\] \)\{0,1\}(\([^ ]*\) .*/\1=\3/p' "$new/plan" > "$new/packages"
     grep -q "^$1=" "$new/packages"
 }
 
 fetch() {
     # shellcheck disable=SC2046
-    (cd "$new/files" && apt-get -qq -o APT::Sandbox::User=root download $(cat "$new/packages")) > "$new/log" 2>&1 9>&-
+    (cd "$new/files" && apt-get -qq -o APT::Sandbox::User=root download $(cat "$new/packages")) > "$new/log" 2>&1
 }
 
 is_there() { # is_there PACKAGE
@@ -68,7 +68,7 @@ for package; do
     if ! get "$package"; then
         [ "$(id -u)" = 0 ] && [ -z "$updated" ] || fail "$package"
         updated=1
-        apt-get update -qq > "$new/log" 2>&1 9>&- || fail "$package"
+        apt-get update -qq > "$new/log" 2>&1 || fail "$package"
         rm -r "$new/files"
         get "$package" || fail "$package"
     fi

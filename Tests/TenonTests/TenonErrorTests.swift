@@ -36,6 +36,7 @@ import Testing
         (.jsonLoneSurrogate, "JSON_LONE_SURROGATE"), (.jsonNumberForm, "JSON_NUMBER_FORM"),
         (.jsonLeadingZero, "JSON_LEADING_ZERO"), (.jsonNotFinite, "JSON_NOT_FINITE"),
         (.jsonNumberRange, "JSON_NUMBER_RANGE"),
+        (.cancelled, "CANCELLED"),
     ]
 
     @Test(arguments: core + module)

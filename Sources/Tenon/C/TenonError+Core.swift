@@ -3,13 +3,12 @@ internal import CTenon
 
 // The one place where a status becomes an error.
 extension TenonError {
-    init(status: tenon_status) {
+    package init(status: Int32) {
         self.init(Code(rawValue: status), message: String(cString: tenon_status_text(status)))
     }
 
     /// Throws what is not success.
-    @inline(__always)
-    static func check(_ status: tenon_status) throws(TenonError) {
+    package static func check(_ status: Int32) throws(TenonError) {
         guard status == 0 else { throw TenonError(status: status) }
     }
 }

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE 1 /* fork, alarm */
+#include <pthread.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tpm_rig.h"
+
+/* A TPM belongs to the process that opened it. The child is told so, sends nothing, and can free what it has. */
+
+typedef struct {
+    tpm_rig rig;
+    tenon_tpm_key *key;
+    tenon_key *view;
+    tpm_pem pem;
+} family;
+
+/* Runs in the child: how many functions answered something else. alarm ends a child that waits for ever. */
+static int wrong_in_child(family *all)
+{
+    tenon_tpm_key *key;
+    tenon_tpm_info info;
+    tenon_signature signature;
+    tenon_digest digest = {{1}};
+    uint32_t handles[4];
+    size_t n;
+    char text[TENON_TPM_KEY_MAX];
+    const tpm_pem *pem = &all->pem;
+    tenon_tpm *tpm = all->rig.tpm;
+    int wrong = 0;
+    wrong += tenon_tpm_read_info(tpm, &info) != TENON_ERROR_FORKED;
+    wrong += tenon_tpm_handles(tpm, handles, 4, &n) != TENON_ERROR_FORKED;
+    wrong += tenon_tpm_key_create(tpm, &key, NULL, 0) != TENON_ERROR_FORKED || key != NULL;
+    wrong += tenon_tpm_key_load(tpm, &key, pem->text, pem->n, NULL, 0) != TENON_ERROR_FORKED || key != NULL;
+    wrong += tenon_tpm_key_import(tpm, &key, pem->text, pem->n, NULL, 0) != TENON_ERROR_FORKED || key != NULL;
+    wrong += tenon_tpm_key_export(all->key, text, sizeof text, &n) != TENON_ERROR_FORKED;
+    wrong += tenon_tpm_key_check(all->key) != TENON_ERROR_FORKED;
+    wrong += tenon_tpm_key_persist(all->key, NULL) != TENON_ERROR_FORKED;
+    wrong += tenon_tpm_key_evict(all->key) != TENON_ERROR_FORKED;
+    wrong += tenon_key_sign_digest(all->view, &signature, &digest) != TENON_ERROR_FORKED;
+    return wrong;
+}
+
+static void free_all(family *all)
+{
+    tenon_key_free(&all->view);
+    tenon_tpm_key_free(&all->key);
+    tenon_tpm_free(&all->rig.tpm);
+}
+
+static void run_child(family *all)
+{
+    alarm(20);
+    int wrong = wrong_in_child(all);
+    uint32_t commands = support_transport_count(all->rig.wire, SUPPORT_ANY);
+    free_all(all);
+    wrong += support_transport_count(all->rig.wire, SUPPORT_ANY) != commands;
+    _exit(wrong);
+}
+
+static family set(void)
+{
+    family all = {.rig = tpm_rig_start(NULL)};
+    CHECK_STATUS(tenon_tpm_key_create(all.rig.tpm, &all.key, (const uint8_t *)"auth", 4), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_open(all.key, &all.view, TENON_KEY_SIGNS_DIGESTS), TENON_OK);
+    all.pem = tpm_rig_export(all.key);
+    CHECK_STATUS(tpm_rig_sign(all.key), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(all.key), TENON_OK); /* flushes the transient parent */
+    return all;
+}
+
+static void check_child(pid_t child)
+{
+    int status = -1;
+    CHECK(child > 0);
+    CHECK_NUMBER(waitpid(child, &status, 0), child);
+    CHECK(WIFEXITED(status));
+    CHECK_NUMBER(WEXITSTATUS(status), 0);
+}
+
+TEST(tpm_fork_child_is_told)
+{
+    family all = set();
+    support_transport_reset_counts(all.rig.wire);
+    pid_t child = fork();
+    if (child == 0)
+        run_child(&all);
+    check_child(child);
+    /* The parent goes on with what is loaded. */
+    CHECK_STATUS(tpm_rig_sign(all.key), TENON_OK);
+    CHECK_NUMBER(support_transport_count(all.rig.wire, SUPPORT_ANY), 1);
+    free_all(&all);
+    tpm_rig_stop(&all.rig);
+}
+
+/* By the view that the child frees: a view of its own would keep the TPM open there. */
+static void *sign(void *context)
+{
+    static const tenon_digest digest = {{2}};
+    tenon_signature signature;
+    CHECK_STATUS(tenon_key_sign_digest(context, &signature, &digest), TENON_OK);
+    return NULL;
+}
+
+/* Forked while one thread is in a command, and two others wait for their turn: of them the child has only the traces.
+ */
+TEST(tpm_fork_while_others_wait)
+{
+    enum { WAITING = 3 };
+    family all = set();
+    pthread_t threads[WAITING];
+    struct timespec pause = {0, 100000000};
+    support_hold(all.rig.wire, support_next(SUPPORT_CC_SIGN));
+    for (int i = 0; i < WAITING; i++)
+        CHECK_NUMBER(pthread_create(&threads[i], NULL, sign, all.view), 0);
+    CHECK(support_wait_held(all.rig.wire, 1));
+    nanosleep(&pause, NULL); /* no check depends on it: the others have most likely asked by then */
+    pid_t child = fork();
+    if (child == 0)
+        run_child(&all);
+    check_child(child);
+    support_release(all.rig.wire);
+    for (int i = 0; i < WAITING; i++)
+        CHECK_NUMBER(pthread_join(threads[i], NULL), 0);
+    free_all(&all);
+    tpm_rig_stop(&all.rig);
+}
+
+/* The child opens the TPM again, and has its own. */
+TEST(tpm_fork_child_opens_again)
+{
+    family all = set();
+    pid_t child = fork();
+    if (child == 0) {
+        tpm_rig mine = tpm_rig_start(NULL);
+        tpm_pem pem = tpm_rig_make(&mine);
+        tenon_status status = tpm_rig_use(&mine, &pem);
+        tpm_rig_stop(&mine);
+        _exit(status != TENON_OK);
+    }
+    check_child(child);
+    free_all(&all);
+    tpm_rig_stop(&all.rig);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "folder.h"
+#include "tpm_rig.h"
+
+extern char **environ;
+
+/* By which names a TPM is opened, and by which none is: a TCTI's name can be code. */
+
+static tenon_status open_options(const char *name, const tenon_tpm_options *options)
+{
+    static tenon_tpm *const stale = (tenon_tpm *)&environ;
+    tenon_tpm *tpm = stale;
+    tenon_status status = tenon_tpm_open(&tpm, name, strlen(name), options);
+    CHECK(status == TENON_OK ? tpm != NULL && tpm != stale : tpm == NULL);
+    tenon_tpm_free(&tpm);
+    return status;
+}
+
+static tenon_status open_name(const char *name)
+{
+    return open_options(name, NULL);
+}
+
+static const tenon_tpm_options simulator = {.size = sizeof simulator, .allow_simulator = 1};
+
+TEST(tpm_open_wrong_names)
+{
+    static const char *const names[] = {"",
+                                        "device",
+                                        "devic",
+                                        "cmd:id > /tmp/tenon-was-here",
+                                        "pcap:/tmp/x",
+                                        "pcap:device:/dev/tpm0",
+                                        "/tmp/x.so",
+                                        "libtss2-tcti-device.so.0",
+                                        "./x.so",
+                                        "device:",
+                                        "device:dev/tpm0",
+                                        "device:./tpm0",
+                                        "device:../dev/tpm0",
+                                        " device:/dev/tpm0",
+                                        "DEVICE:/dev/tpm0",
+                                        "tabrmd",
+                                        "fuzzing:",
+                                        "libtpms:",
+                                        "spi-helper:",
+                                        "none",
+                                        ":",
+                                        "\n"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        test_about("\"%s\"", names[i]);
+        CHECK_STATUS(open_name(names[i]), TENON_ERROR_TCTI);
+        CHECK_STATUS(open_options(names[i], &simulator), TENON_ERROR_TCTI);
+    }
+    CHECK(access("/tmp/tenon-was-here", F_OK) != 0);
+}
+
+TEST(tpm_open_simulator_is_asked_for)
+{
+    static const char *const names[] = {"swtpm:", "swtpm:path=x", "swtpm:host=localhost,port=2321",
+                                        "mssim:", "mssim:x"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        test_about("\"%s\"", names[i]);
+        CHECK_STATUS(open_name(names[i]), TENON_ERROR_SIMULATOR);
+    }
+    setenv("TSS2_LOG", "all+NONE", 0);
+    CHECK_STATUS(open_options("swtpm:path=/nonexistent/socket", &simulator), TENON_ERROR_TPM_MISSING);
+}
+
+/* A NUL within the length: what would be opened is not what was asked. */
+TEST(tpm_open_nul_in_the_name)
+{
+    static const char device[] = "device:/dev/null\0/../tpm0", socket[] = "swtpm:path=x\0y";
+    tenon_tpm *tpm;
+    CHECK_STATUS(tenon_tpm_open(&tpm, device, sizeof device - 1, NULL), TENON_ERROR_TCTI);
+    CHECK_STATUS(tenon_tpm_open(&tpm, socket, sizeof socket - 1, &simulator), TENON_ERROR_TCTI);
+}
+
+TEST(tpm_open_no_device)
+{
+    char *folder = support_folder_make();
+    char name[512];
+    CHECK_STATUS(open_name("device:/nonexistent/tpm0"), TENON_ERROR_TPM_MISSING);
+    CHECK_STATUS(open_name("device:/dev"), TENON_ERROR_TPM_MISSING);
+    CHECK_STATUS(open_name("device:/etc/passwd"), TENON_ERROR_TPM_MISSING);
+    snprintf(name, sizeof name, "device:%s/fifo", folder);
+    CHECK_NUMBER(mkfifo(name + 7, 0600), 0);
+    CHECK_STATUS(open_name(name), TENON_ERROR_TPM_MISSING);
+    char longer[5000] = "device:/";
+    memset(longer + 8, 'a', sizeof longer - 9);
+    CHECK_STATUS(open_name(longer), TENON_ERROR_TPM_MISSING);
+    support_folder_remove(folder);
+}
+
+/* Not a TPM, but a node: it opens, and every command fails. */
+TEST(tpm_open_null_device)
+{
+    static const char *const nodes[] = {"device:/dev/null", "device:/dev/full"};
+    for (size_t i = 0; i < 2; i++) {
+        tenon_tpm *tpm;
+        tenon_tpm_info info;
+        tenon_tpm_key *key;
+        test_about("%s", nodes[i]);
+        CHECK_STATUS(tenon_tpm_open(&tpm, nodes[i], strlen(nodes[i]), NULL), TENON_OK);
+        CHECK_CATEGORY(tenon_tpm_read_info(tpm, &info), i == 0 ? TENON_CATEGORY_TRANSIENT : TENON_CATEGORY_TRANSIENT);
+        CHECK_STATUS(tenon_tpm_key_create(tpm, &key, NULL, 0), TENON_ERROR_TPM_TRANSPORT);
+        CHECK(key == NULL);
+        tenon_tpm_free(&tpm);
+    }
+}
+
+/* As somebody who is in no group: in a child, as there is no way back. Root alone can become nobody. */
+TEST(tpm_open_without_permission)
+{
+    int status = -1;
+    char *folder = support_folder_make();
+    char name[512];
+    snprintf(name, sizeof name, "device:%s/tpm0", folder);
+    if (geteuid() != 0 || mknod(name + 7, S_IFCHR | 0600, 0x103) != 0) {
+        CHECK_NUMBER(close(open(name + 7, O_CREAT | O_WRONLY, 0)), 0); /* a file that not even we may open */
+        CHECK_STATUS(open_name(name), TENON_ERROR_TPM_PERMISSION);
+        support_folder_remove(folder);
+        return;
+    }
+    CHECK_NUMBER(chmod(folder, 0755), 0);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(seteuid(65534) != 0 || open_name(name) != TENON_ERROR_TPM_PERMISSION);
+    CHECK_NUMBER(waitpid(child, &status, 0), child);
+    CHECK_NUMBER(status, 0);
+    unlink(name + 7);
+    support_folder_remove(folder);
+}
+
+/* The descriptors that are open, and whether an exec would hand them on. */
+static size_t count_open(size_t *inherited)
+{
+    DIR *all = opendir("/proc/self/fd");
+    size_t n = 0;
+    *inherited = 0;
+    for (struct dirent *entry; all != NULL && (entry = readdir(all)) != NULL;) {
+        int fd = atoi(entry->d_name);
+        if (entry->d_name[0] == '.' || fd == dirfd(all))
+            continue;
+        n++;
+        *inherited += (fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0;
+    }
+    closedir(all);
+    return n;
+}
+
+TEST(tpm_open_closes_on_exec)
+{
+    tenon_tpm *tpm;
+    size_t before, after, inherited_before, inherited;
+    before = count_open(&inherited_before);
+    CHECK_STATUS(tenon_tpm_open(&tpm, "device:/dev/null", 16, NULL), TENON_OK);
+    after = count_open(&inherited);
+    CHECK_NUMBER(after, before + 1);
+    CHECK_NUMBER(inherited, inherited_before);
+    tenon_tpm_info info;
+    CHECK_CATEGORY(tenon_tpm_read_info(tpm, &info), TENON_CATEGORY_TRANSIENT); /* opens it again */
+    after = count_open(&inherited);
+    CHECK_NUMBER(after, before + 1);
+    CHECK_NUMBER(inherited, inherited_before);
+    tenon_tpm_free(&tpm);
+    CHECK_NUMBER(count_open(&inherited), before);
+}
+
+/* A software TPM that listens on a unix socket; it answers when the socket is there. */
+static pid_t start_listening(const char *folder, char *name, size_t size)
+{
+    char state[600], server[600], control[600];
+    struct stat about;
+    struct timespec pause = {0, 10000000};
+    pid_t pid = 0;
+    snprintf(state, sizeof state, "dir=%s", folder);
+    snprintf(server, sizeof server, "type=unixio,path=%s/s", folder);
+    snprintf(control, sizeof control, "type=unixio,path=%s/s.ctrl", folder);
+    snprintf(name, size, "swtpm:path=%s/s", folder);
+    char *arguments[] = {(char[]){"swtpm"},
+                         (char[]){"socket"},
+                         (char[]){"--tpm2"},
+                         (char[]){"--tpmstate"},
+                         state,
+                         (char[]){"--server"},
+                         server,
+                         (char[]){"--ctrl"},
+                         control,
+                         (char[]){"--flags"},
+                         (char[]){"not-need-init,startup-clear"},
+                         NULL};
+    if (!CHECK(posix_spawnp(&pid, "swtpm", NULL, NULL, arguments, environ) == 0))
+        return 0;
+    for (int i = 0; i < 1000 && stat(strchr(server, '/'), &about) != 0; i++)
+        nanosleep(&pause, NULL);
+    return pid;
+}
+
+TEST(tpm_open_by_name_end_to_end)
+{
+    char name[640];
+    char *folder = support_folder_make();
+    tenon_tpm *tpm;
+    tenon_tpm_key *key;
+    size_t before, inherited_before, inherited;
+    setenv("TSS2_LOG", "all+NONE", 0);
+    pid_t child = start_listening(folder, name, sizeof name);
+    CHECK_STATUS(open_name(name), TENON_ERROR_SIMULATOR);
+    before = count_open(&inherited_before);
+    if (child != 0 && CHECK_STATUS(tenon_tpm_open(&tpm, name, strlen(name), &simulator), TENON_OK)) {
+        CHECK(count_open(&inherited) > before);
+        CHECK_NUMBER(inherited, inherited_before);
+        CHECK_STATUS(tenon_tpm_key_create(tpm, &key, NULL, 0), TENON_OK);
+        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        CHECK_CATEGORY(tpm_rig_sign(key), TENON_CATEGORY_UNAVAILABLE);
+        tenon_tpm_key_free(&key);
+        tenon_tpm_free(&tpm);
+    }
+    unlink(strchr(name, '/'));
+    support_folder_remove(folder);
+}

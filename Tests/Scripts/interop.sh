@@ -1,0 +1,272 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# interop.sh BUILD_DIR: what BUILD_DIR/interop does with TPM keys, against tpm2-openssl and tpm2-tools on one software
+# TPM: keys and signatures of each side, used by the other.
+set -u
+
+[ $# = 1 ] || { echo "usage: $0 BUILD_DIR" >&2; exit 2; }
+interop=$(cd "$1" && pwd)/interop || exit 1
+root=$(cd "$(dirname "$0")/../.." && pwd)
+deps=$root/.build/deps
+"$root/Tests/Scripts/unpack.sh" openssl tpm2-openssl tpm2-tools || exit 1
+
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/interop.XXXXXX") || exit 1
+swtpm=
+trap '[ -z "$swtpm" ] || kill "$swtpm"; rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$scratch" || exit 1
+passed=0 failed=0
+
+expect() { # expect WHAT COMMAND...
+    what=$1
+    shift
+    if "$@" > output 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "does not hold: $what"
+        sed 's/^/    /' output
+    fi
+}
+
+refuse() {
+    ! "$@"
+}
+
+# It dies with this script, however that ends, and it listens when it has written its process id.
+mkdir state
+mkfifo ready
+setpriv --pdeathsig TERM swtpm socket --tpm2 --tpmstate dir=state --flags not-need-init,startup-clear \
+    --server type=unixio,path="$scratch/tpm" --ctrl type=unixio,path="$scratch/tpm.ctrl" --pid file="$scratch/ready" \
+    > swtpm.log 2>&1 9> ready &
+swtpm=$!
+[ -n "$(head -c 1 ready)" ] || { swtpm=; cat swtpm.log; exit 1; }
+
+tcti=swtpm:path=$scratch/tpm
+export TPM2TOOLS_TCTI="$tcti" TPM2OPENSSL_TCTI="$tcti" OPENSSL_CONF=/dev/null
+PATH=$deps/tpm2-tools/usr/bin:$deps/openssl/usr/bin:$PATH
+OPENSSL_MODULES=$(echo "$deps"/tpm2-openssl/usr/lib/*/ossl-modules)
+export PATH OPENSSL_MODULES
+libraries=$(printf ':%s' "$deps"/tpm2-*/usr/lib/*-linux-gnu "$deps"/openssl/usr/lib/*-linux-gnu)
+libraries=${libraries#:}
+
+peer() { # peer COMMAND...: a tool of the others, and what it leaves in the TPM is taken away
+    LD_LIBRARY_PATH=$libraries "$@"
+    code=$?
+    LD_LIBRARY_PATH=$libraries tpm2_flushcontext -t -l && return "$code"
+}
+
+ssl() { # ssl COMMAND ARGUMENT...: with the keys of the TPM
+    command=$1
+    shift
+    peer openssl "$command" -provider tpm2 -provider default "$@"
+}
+
+left_over() {
+    for kind in transient loaded-session saved-session; do
+        LD_LIBRARY_PATH=$libraries tpm2_getcap "handles-$kind" || return 0
+    done | grep .
+}
+
+ours() { # ours CODE OUTPUT MODE ARGUMENT...: how our program ends, and that it leaves nothing
+    wanted=$1:$2 mode=$3
+    shift 3
+    [ "$mode" = verify ] || set -- "$tcti" "$@"
+    found=$("$interop" "$mode" "$@" 2> errors)
+    found=$?:$found
+    cat errors
+    [ "$found" = "$wanted" ] || { echo "$found"; return 1; }
+    [ ! -s errors ] && ! left_over
+}
+
+printf 'a message' > message
+printf 'A message' > other
+printf 'secret' > auth
+: > no-auth
+
+public_pem() { # public_pem NAME: NAME.public of NAME.spki
+    [ -e "$1.public" ] || peer openssl pkey -pubin -inform DER -in "$1.spki" -out "$1.public"
+}
+
+tpm_verifies() { # tpm_verifies NAME SIGNATURE
+    LD_LIBRARY_PATH=$libraries tpm2_loadexternal -C n -G ecc -u "$1.public" -c external &&
+        peer tpm2_verifysignature -c external -g sha256 -f ecdsa -m message -s "$2"
+}
+
+good() { # good WHAT NAME SIGNATURE: a signature of NAME.spki's key over the message, as three see it
+    expect "$1: Tenon verifies it" ours 0 "" verify "$2.spki" message "$3"
+    expect "$1: Tenon sees another message" ours 3 TENON_ERROR_SIGNATURE_INVALID verify "$2.spki" other "$3"
+    expect "$1: the public key can be read" public_pem "$2"
+    expect "$1: openssl dgst verifies it" peer openssl dgst -sha256 -verify "$2.public" -signature "$3" message
+    expect "$1: tpm2_verifysignature verifies it" tpm_verifies "$2" "$3"
+}
+
+openssl_uses() { # openssl_uses WHAT NAME KEY [AUTH]: KEY is a file, or handle:
+    what_key=$1 name=$2 key=$3
+    shift 3
+    [ $# = 0 ] || set -- -passin "pass:$(cat "$1")"
+    rm -f theirs.spki theirs.der
+    expect "openssl pkey reads $what_key" ssl pkey -in "$key" "$@" -pubout -outform DER -out theirs.spki
+    expect "openssl pkey has the public half of $what_key" cmp "$name.spki" theirs.spki
+    expect "openssl pkeyutl signs with $what_key" \
+        ssl pkeyutl -sign -rawin -digest sha256 -inkey "$key" "$@" -in message -out theirs.der
+    good "openssl's signature with $what_key" "$name" theirs.der
+}
+
+our_key() { # our_key WHAT NAME [AUTH]: makes a key, that both sides use
+    what_ours=$1 name_ours=$2
+    shift 2
+    expect "Tenon makes $what_ours" ours 0 "" create "$name_ours.pem" "$name_ours.spki" "$@"
+    both_use "$what_ours" "$name_ours" "$@"
+}
+
+we_use() { # we_use WHAT NAME [AUTH]
+    what_ours=$1 name_ours=$2
+    shift 2
+    rm -f ours.spki ours.der
+    expect "Tenon signs with $what_ours" ours 0 own load "$name_ours.pem" ours.spki message ours.der "$@"
+    expect "Tenon has the public half of $what_ours" cmp "$name_ours.spki" ours.spki
+    good "our signature with $what_ours" "$name_ours" ours.der
+}
+
+both_use() { # both_use WHAT NAME [AUTH]
+    we_use "$@"
+    what_both=$1 name_both=$2
+    shift 2
+    openssl_uses "$what_both" "$name_both" "$name_both.pem" "$@"
+}
+
+their_key() { # their_key WHAT NAME [AUTH]: NAME.pem, that another tool made
+    what_theirs=$1 name_theirs=$2
+    shift 2
+    rm -f ours.der
+    expect "Tenon imports and signs with $what_theirs" \
+        ours 0 foreign import "$name_theirs.pem" "$name_theirs.spki" message ours.der "$@"
+    good "our signature with $what_theirs" "$name_theirs" ours.der
+    openssl_uses "$what_theirs" "$name_theirs" "$name_theirs.pem" "$@"
+}
+
+their_p256() { # their_p256 WHAT NAME PKEYOPT...
+    what_made=$1 name_made=$2
+    shift 2
+    for option; do
+        set -- "$@" -pkeyopt "$option"
+        shift
+    done
+    expect "openssl genpkey makes $what_made" \
+        ssl genpkey -algorithm EC -pkeyopt group:P-256 "$@" -out "$name_made.pem"
+}
+
+not_imported() { # not_imported CODE STATUS WHAT NAME
+    expect "Tenon refuses $3 with $2" ours "$1" "$2" import "$4.pem" refused.spki message refused.der
+    expect "nothing is signed with $3" test ! -e refused.der
+}
+
+storage="fixedtpm|fixedparent|sensitivedataorigin|userwithauth|noda|restricted|decrypt"
+signing="fixedtpm|fixedparent|sensitivedataorigin|userwithauth|noda|sign"
+srk=0x81000001
+
+make_srk() { # make_srk ALGORITHM ARGUMENT...: the parent at 0x81000001, and its Name
+    LD_LIBRARY_PATH=$libraries tpm2_createprimary -C o -g sha256 -G "$@" -a "$storage" -c srk &&
+        peer tpm2_evictcontrol -C o -c srk "$srk" &&
+        peer tpm2_readpublic -c "$srk" -n srk.name
+}
+
+parent_is() { # parent_is NAME HANDLE: in the five fields, and by its Name, in srk.name
+    openssl asn1parse -in "$1.pem" > fields && cat fields && grep -q "INTEGER *:$2\$" fields &&
+        grep -qx "tenon-parent: $(od -An -v -tx1 srk.name | tr -d ' \n')" "$1.pem"
+}
+
+tool_key() { # tool_key NAME ALGORITHM ATTRIBUTES [ARGUMENT...]: by tpm2_create, as a PEM file
+    name_tool=$1 algorithm=$2 attributes=$3
+    shift 3
+    peer tpm2_create -C "$srk" -G "$algorithm" -a "$attributes" -u area -r private "$@" &&
+        peer tpm2_encodeobject -C "$srk" -u area -r private -o "$name_tool.pem"
+}
+
+attributes_are() { # attributes_are HANDLE VALUE RAW: and no policy
+    peer tpm2_readpublic -c "$1" > area.yaml && cat area.yaml &&
+        [ "$(sed -n '/^attributes:/{n;s/^ *//p;n;s/^ *//p;}' area.yaml)" = "value: $2
+raw: $3" ] && ! grep -i policy area.yaml
+}
+
+persistent_copy() { # persistent_copy WHAT NAME
+    expect "Tenon persists $1" ours 0 81080000 persist "$2.pem"
+    expect "the file of $1 names the handle" grep -qx 'tenon-handle: 81080000' "$2.pem"
+    expect "tpm2_readpublic shows the attributes of $1" attributes_are 0x81080000 "$signing" 0x40472
+    both_use "$1 with its handle in the file" "$2"
+    openssl_uses "the persistent copy of $1" "$2" handle:0x81080000
+    expect "Tenon takes the copy of $1 away" ours 0 "" evict "$2.pem"
+    expect "no copy of $1 is left" refuse peer tpm2_readpublic -c 0x81080000
+    both_use "$1 with a stale handle in the file" "$2"
+}
+
+# A TPM without a storage key: the parent is the transient H-2 primary, for both sides.
+our_key "a key" plain
+our_key "a key with an auth value" secret auth
+persistent_copy "the key" plain
+their_p256 "a key" theirs
+their_key "a key of openssl" theirs
+expect "Tenon loads no key of openssl as its own" \
+    ours 3 TENON_ERROR_KEY_ATTRIBUTES load theirs.pem refused.spki message refused.der
+their_p256 "a key with an auth value" theirs-secret user-auth:secret
+their_key "a key of openssl with an auth value" theirs-secret auth
+not_imported 7 TENON_TPM_AUTH "a key of openssl without its auth value" theirs-secret
+expect "openssl genpkey makes a P-384 key" ssl genpkey -algorithm EC -pkeyopt group:P-384 -out p384.pem
+not_imported 2 TENON_ERROR_KEY_PUBLIC "a P-384 key" p384
+expect "openssl genpkey makes an RSA key" ssl genpkey -algorithm RSA -pkeyopt bits:2048 -out rsa.pem
+not_imported 2 TENON_ERROR_KEY_PUBLIC "an RSA key" rsa
+
+under_srk() { # under_srk WHICH PREFIX: with a P-256 storage key at 0x81000001
+    our_key "a key under $1" "$2-plain"
+    expect "the file of a key under $1 names its parent" parent_is "$2-plain" 81000001
+    our_key "a key with an auth value under $1" "$2-secret" auth
+    persistent_copy "the key under $1" "$2-plain"
+    both_use "the key of before, beside $1" plain
+    their_p256 "a key under $1" "$2-theirs" "parent:$srk"
+    their_key "a key of openssl under $1" "$2-theirs"
+    their_p256 "a key with an auth value under $1" "$2-theirs-secret" "parent:$srk" user-auth:secret
+    their_key "a key of openssl with an auth value under $1" "$2-theirs-secret" auth
+    their_key "the key of openssl of before, beside $1" theirs
+}
+
+expect "an SRK of template H-2 is made" make_srk ecc256:aes128cfb
+under_srk "the SRK of template H-2" h2
+
+# tpm2_encodeobject says of every key that it has an auth value.
+expect "tpm2_create makes a key" tool_key tool ecc256 "$signing"
+their_key "a key of tpm2_create" tool no-auth
+expect "tpm2_create makes a key with ECDSA and an auth value" tool_key tool-secret ecc256:ecdsa-sha256 "$signing" -p secret
+their_key "a key of tpm2_create with ECDSA and an auth value" tool-secret auth
+expect "tpm2_create makes a restricted key" tool_key restricted ecc256:ecdsa-sha256:null "$signing|restricted"
+not_imported 3 TENON_ERROR_KEY_ATTRIBUTES "a restricted key" restricted
+expect "tpm2_create makes a key for decryption" tool_key decrypt ecc256 "fixedtpm|fixedparent|sensitivedataorigin|userwithauth|noda|decrypt"
+not_imported 3 TENON_ERROR_KEY_ATTRIBUTES "a key for decryption" decrypt
+expect "tpm2_create makes a key with ECDSA and SHA-384" tool_key sha384 ecc256:ecdsa-sha384 "$signing"
+not_imported 3 TENON_ERROR_KEY_ATTRIBUTES "a key with ECDSA and SHA-384" sha384
+
+# The other template has unique: two sizes in the order of this machine's bytes, each before 32 zeros.
+expect "the SRK is taken away" peer tpm2_evictcontrol -C o -c "$srk"
+for coordinate in x y; do
+    printf '\040\000'
+    head -c 32 /dev/zero
+done > unique
+cp srk.name h2.name
+expect "an SRK of the provisioning template is made" make_srk ecc256:aes128cfb -u unique
+expect "which is another" refuse cmp srk.name h2.name
+under_srk "the SRK of the provisioning template" provisioned
+we_use "a key under the SRK that was taken away, which openssl does not find" h2-plain
+
+# Tenon makes nothing under another kind of parent, and uses what is there.
+expect "the other SRK is taken away" peer tpm2_evictcontrol -C o -c "$srk"
+expect "an RSA SRK is made" make_srk rsa2048:aes128cfb
+cp h2.name srk.name
+our_key "a key beside an RSA SRK" beside-rsa
+expect "its parent is the transient primary" parent_is beside-rsa 40000001
+their_p256 "a key under an RSA SRK" rsa-theirs "parent:$srk"
+their_key "a key of openssl under an RSA SRK" rsa-theirs
+their_p256 "a key with an auth value under an RSA SRK" rsa-theirs-secret "parent:$srk" user-auth:secret
+their_key "a key of openssl with an auth value under an RSA SRK" rsa-theirs-secret auth
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" != 0 ]
