@@ -148,6 +148,19 @@ class Library:
         self.sha256(out, data, len(data))
         return bytes(out)
 
+    def _decoded(self, name, decode, data):
+        out = self.value(name)
+        decode(out, data, len(data))
+        return bytes(out)
+
+    def key_of(self, spki):
+        """The public key, 64 bytes, in a SubjectPublicKeyInfo."""
+        return self._decoded("public_key", self.public_key_decode_spki, spki)
+
+    def signature_of(self, der):
+        """The signature, 64 bytes, in its DER form."""
+        return self._decoded("signature", self.signature_decode_der, der)
+
     def request(self, method, path, timestamp, pieces=()):
         request = self.value("request")
         self.request_begin(request, method, len(method), path, len(path), timestamp, len(timestamp))

@@ -229,6 +229,7 @@ def test_signature_der():
     integer = b"\x02\x21\x00"
     assert der == b"\x30\x46" + integer + SIGNATURE[:32] + integer + SIGNATURE[32:]
     out = lib.value("signature")
+    assert lib.signature_of(der) == SIGNATURE
     lib.signature_decode_der(out, der, len(der))
     assert bytes(out) == SIGNATURE
     raises("TENON_ERROR_DER_TRAILING", 2, lib.signature_decode_der, out, der + b"\0", len(der) + 1)
@@ -239,6 +240,7 @@ def test_public_key_forms():
     key, out = lib.value("public_key", PUBLIC), lib.value("public_key")
     spki = lib.public_key_encode_spki(key)
     assert spki.endswith(b"\x04" + PUBLIC) and len(spki) == 91
+    assert lib.key_of(spki) == PUBLIC
     lib.public_key_decode_spki(out, spki, 91)
     assert bytes(out) == PUBLIC
     compressed = lib.public_key_encode_compressed(key)
