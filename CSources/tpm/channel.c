@@ -43,9 +43,17 @@ static tenon_status set_options(tenon_tpm *tpm, const tenon_tpm_options *options
     return status;
 }
 
+/* In a fork's child the objects are the parent's, so nothing is flushed there. */
+static bool is_ours(const tenon_tpm *tpm)
+{
+    return tpm->process == getpid();
+}
+
 static void release(tenon_tpm *tpm)
 {
-    tenoni_ticket_destroy(&tpm->ticket);
+    /* It would wait for threads that queued at the fork and are not in this process. */
+    if (is_ours(tpm))
+        tenoni_ticket_destroy(&tpm->ticket);
     tenoni_wipe(tpm, sizeof *tpm);
     free(tpm);
 }
@@ -55,11 +63,11 @@ static tenon_status new_tpm(tenon_tpm **out, const tenon_tpm_options *options)
     tenon_tpm *tpm = calloc(1, sizeof *tpm);
     if (tpm == NULL)
         return TENON_ERROR_MEMORY;
+    tpm->process = getpid();
     if (!tenoni_ticket_init(&tpm->ticket)) {
         free(tpm);
         return TENON_ERROR_MEMORY;
     }
-    tpm->process = getpid();
     atomic_init(&tpm->references, 1);
     tenon_status status = set_options(tpm, options);
     if (status == TENON_OK)
@@ -124,12 +132,6 @@ tenon_status tenon_tpm_open_transport(tenon_tpm **out, const tenon_tpm_transport
 void tenoni_tpm_keep(tenon_tpm *tpm)
 {
     atomic_fetch_add(&tpm->references, 1);
-}
-
-/* In a fork's child the objects are the parent's, so nothing is flushed there. */
-static bool is_ours(const tenon_tpm *tpm)
-{
-    return tpm->process == getpid();
 }
 
 /* What is left in the TPM is flushed over a fresh transport, or stays noted until there is one. */

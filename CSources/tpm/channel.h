@@ -5,10 +5,10 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "internal/public_area.h"
 #include "internal/reader.h"
 #include "tenon/tpm/tpm.h"
 #include "tpm/classify.h"
-#include "tpm/public.h"
 #include "tpm/ticket.h"
 
 /* An auth value without zero bytes at its end. */

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
+#include "internal/public_area.h"
 #include "tenon/status.h"
-#include "tpm/public.h"
 
 /*
  * A key as a file: the PEM block TSS2 PRIVATE KEY that other tools read and write too, and before it, one a line, what

@@ -2,9 +2,9 @@
 #ifndef TENONI_OBJECT_H
 #define TENONI_OBJECT_H
 
+#include "internal/public_area.h"
 #include "tpm/call.h"
 #include "tpm/keyfile.h"
-#include "tpm/public.h"
 
 /* The commands about objects, one function each, inside an operation. */
 

@@ -6,10 +6,10 @@
 #include "internal/backend.h"
 #include "internal/cfb.h"
 #include "internal/kdf.h"
+#include "internal/public_area.h"
 #include "internal/random.h"
 #include "internal/scalar.h"
 #include "internal/secure.h"
-#include "tpm/public.h"
 
 enum {
     TPM_SE_HMAC = 0x00,      /* Part 2, 6.11 */

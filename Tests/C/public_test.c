@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "internal/public_area.h"
 #include "test.h"
-#include "tpm/public.h"
 
 /* Public areas of TPM objects. */
 

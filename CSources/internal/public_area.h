@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TENONI_PUBLIC_H
-#define TENONI_PUBLIC_H
+#ifndef TENONI_PUBLIC_AREA_H
+#define TENONI_PUBLIC_AREA_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tpm/public.h"
+#include "internal/public_area.h"
 
 #include <string.h>
 
