@@ -241,17 +241,24 @@ $(FUZZ)/json_fuzz: Tests/Fuzz/json_fuzz.swift $(wildcard Sources/Tenon/JSON*.swi
 	@mkdir -p $(@D)
 	$(SWIFT)c -O -use-ld=lld -sanitize=fuzzer,address -parse-as-library -package-name tenon $^ -o $@
 
-## bench            what is fast, with both backends, and the figures that it has to reach
-BENCH_ARGUMENTS := --mbedtls $(MBEDTLS)/bench $(MBEDTLS)/libtenon.so --openssl $(OPENSSL)/bench $(OPENSSL)/libtenon.so
+## bench            what is fast, with both backends and a software TPM, and the figures that it has to reach
+BENCH_ARGUMENTS := --mbedtls $(MBEDTLS)/bench $(MBEDTLS)/libtenon.so --openssl $(OPENSSL)/bench $(OPENSSL)/libtenon.so \
+                   --tpm $(MBEDTLS)/tpm-bench $(OPENSSL)/tpm-bench
 BENCH_SOURCES := $(filter-out %/side_openssl_missing.c,$(wildcard Bench/core/*.c))
+TPM_BENCH_SOURCES := $(patsubst %,Bench/core/%.c,allocations counted fixture main report runner) $(wildcard Bench/tpm/*.c)
 
 .PHONY: benches
 benches:
-	$(MAKE) lib $(MBEDTLS)/bench CRYPTO=mbedtls
-	$(MAKE) lib $(OPENSSL)/bench CRYPTO=openssl
+	$(MAKE) lib $(MBEDTLS)/bench $(MBEDTLS)/tpm-bench CRYPTO=mbedtls
+	$(MAKE) lib $(OPENSSL)/bench $(OPENSSL)/tpm-bench CRYPTO=openssl
 
 $(BUILD)/bench: $(BENCH_SOURCES:%.c=$(BUILD)/%.o) $(STATIC)
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS_openssl) -o $@
+
+$(BUILD)/tpm-bench: $(TPM_BENCH_SOURCES:%.c=$(BUILD)/%.o) $(SUPPORT) $(TPM_STATIC) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
+
+$(BUILD)/Bench/tpm/%.o: TENON_CFLAGS += -IBench/core -ITests/Support
 
 .PHONY: bench
 bench: benches
@@ -262,7 +269,7 @@ bench: benches
 bench-smoke: benches
 	Bench/run $(BENCH_ARGUMENTS) --smoke
 
-## bench-check      instructions and sizes against their bounds and Bench/baselines
+## bench-check      instructions, TPM commands and sizes against their bounds and Bench/baselines
 .PHONY: bench-check
 bench-check: benches
 	Bench/run $(BENCH_ARGUMENTS) --counts --check

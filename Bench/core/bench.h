@@ -10,17 +10,25 @@
 /* One operation. False when it did not work: a bench of failures is worth nothing, so the program ends. */
 typedef bool (*bench_function)(void *context);
 
+/* What goes to a TPM. */
+typedef struct {
+    uint64_t (*count)(void *context); /* commands so far */
+    /* The names of the commands since there were so many, in order, with spaces between them. */
+    void (*names)(void *context, uint64_t since, char *out, size_t n);
+} bench_commands;
+
 /* Who does a line: its function is called with its context. */
 typedef struct {
     const char *who;
     bench_function function;
     void *context;
+    const bench_commands *commands; /* NULL: it has no TPM */
 } bench_contender;
 
 typedef struct {
     const char *backend;
     size_t rounds;
-    bool smoke; /* each function once, nothing is measured */
+    bool smoke; /* each function once, nothing is measured but which commands it sends */
     FILE *json; /* JSON lines, or NULL */
 } bench_options;
 
@@ -45,6 +53,7 @@ typedef struct {
     double p50, p95, p99, min;
     double cpu;
     double allocations;
+    double commands; /* below 0: it has no TPM */
 } bench_result;
 
 /* How fast the first contender is beside another one (over 1: faster): median and quartiles over the rounds. */
@@ -57,5 +66,6 @@ void bench_report_peer(const bench_options *options, const char *name, const cha
 void bench_report_heading(void);
 void bench_report_result(const bench_options *options, const char *line, const char *who, const bench_result *result,
                          const bench_ratio *ratio);
+void bench_report_smoke(const bench_options *options, const char *line, const char *who, const char *commands);
 
 #endif

@@ -5,10 +5,7 @@
 
 #include "side.h"
 
-/* Tenon first: the ratios are its own to the others. */
-static const side *const sides[] = {&side_tenon, &side_mbedtls, &side_openssl};
-
-enum { SIDES = sizeof sides / sizeof *sides, EXIT_USAGE = 2 };
+enum { EXIT_USAGE = 2 };
 
 static const char usage[] = "usage: bench [--rounds N] [--smoke] [--json FILE] [LINE...]   a LINE may be a pattern\n"
                             "       bench list                                            names the lines\n"
@@ -28,21 +25,21 @@ static const side_line *find_line(const side *of, const char *name)
     return NULL;
 }
 
-static void open_sides(void *opened[SIDES])
+static void open_sides(void *opened[SIDES_MAX])
 {
     static fixture made;
     if (!fixture_make(&made))
         bench_fail("fixture", "tenon");
-    for (size_t i = 0; i < SIDES; i++) {
+    for (size_t i = 0; i < sides_n; i++) {
         opened[i] = sides[i]->open == NULL ? NULL : sides[i]->open(&made);
         if (sides[i]->open != NULL && opened[i] == NULL)
             bench_fail("open", sides[i]->name);
     }
 }
 
-static void close_sides(void *opened[SIDES])
+static void close_sides(void *opened[SIDES_MAX])
 {
-    for (size_t i = 0; i < SIDES; i++)
+    for (size_t i = 0; i < sides_n; i++)
         if (opened[i] != NULL)
             sides[i]->close(opened[i]);
 }
@@ -55,14 +52,14 @@ static bool is_wanted(const char *name, char *const *patterns, size_t n)
     return n == 0;
 }
 
-static bool run_line(const bench_options *options, const char *name, void *const opened[SIDES])
+static bool run_line(const bench_options *options, const char *name, void *const opened[SIDES_MAX])
 {
-    bench_contender contenders[SIDES];
+    bench_contender contenders[SIDES_MAX];
     size_t n = 0;
-    for (size_t i = 0; i < SIDES; i++) {
+    for (size_t i = 0; i < sides_n; i++) {
         const side_line *line = find_line(sides[i], name);
         if (line != NULL)
-            contenders[n++] = (bench_contender){sides[i]->name, line->function, opened[i]};
+            contenders[n++] = (bench_contender){sides[i]->name, line->function, opened[i], sides[i]->commands};
     }
     bench_run(options, name, contenders, n);
     return true;
@@ -70,17 +67,17 @@ static bool run_line(const bench_options *options, const char *name, void *const
 
 static int run(const bench_options *options, char *const *patterns, size_t n)
 {
-    void *opened[SIDES];
+    void *opened[SIDES_MAX];
     bool any = false;
     open_sides(opened);
     bench_report_machine(options);
-    for (size_t i = 1; i < SIDES; i++)
+    for (size_t i = 1; i < sides_n; i++)
         bench_report_peer(options, sides[i]->name, opened[i] == NULL ? NULL : sides[i]->version());
     if (!options->smoke)
         bench_report_heading();
-    for (size_t i = 0; i < side_tenon.lines_n; i++)
-        if (is_wanted(side_tenon.lines[i].name, patterns, n))
-            any = run_line(options, side_tenon.lines[i].name, opened);
+    for (size_t i = 0; i < sides[0]->lines_n; i++)
+        if (is_wanted(sides[0]->lines[i].name, patterns, n))
+            any = run_line(options, sides[0]->lines[i].name, opened);
     close_sides(opened);
     if (!any)
         fprintf(stderr, "bench: no such line; see: bench list\n");
@@ -90,10 +87,10 @@ static int run(const bench_options *options, char *const *patterns, size_t n)
 /* bench count LINE SIDE N. The first calls, which bind symbols and make tables, stay outside the count. */
 static int count(const char *name, const char *who, const char *times)
 {
-    void *opened[SIDES];
+    void *opened[SIDES_MAX];
     int code = EXIT_USAGE;
     open_sides(opened);
-    for (size_t i = 0; i < SIDES; i++) {
+    for (size_t i = 0; i < sides_n; i++) {
         const side_line *line = strcmp(sides[i]->name, who) == 0 ? find_line(sides[i], name) : NULL;
         if (line == NULL)
             continue;
@@ -112,10 +109,10 @@ static int count(const char *name, const char *who, const char *times)
 
 static int list(void)
 {
-    for (size_t i = 0; i < side_tenon.lines_n; i++) {
-        printf("%s:", side_tenon.lines[i].name);
-        for (size_t j = 0; j < SIDES; j++)
-            if (find_line(sides[j], side_tenon.lines[i].name) != NULL)
+    for (size_t i = 0; i < sides[0]->lines_n; i++) {
+        printf("%s:", sides[0]->lines[i].name);
+        for (size_t j = 0; j < sides_n; j++)
+            if (find_line(sides[j], sides[0]->lines[i].name) != NULL)
                 printf(" %s", sides[j]->name);
         putchar('\n');
     }

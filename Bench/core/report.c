@@ -75,8 +75,8 @@ void bench_report_peer(const bench_options *options, const char *name, const cha
 
 void bench_report_heading(void)
 {
-    printf("\n%-18s %-8s %10s %10s %10s %10s %11s %10s %7s  %s\n", "line", "by", "p50 us", "p95 us", "p99 us", "min us",
-           "op/s", "CPU us/op", "alloc", "speed of tenon beside it (quartiles)");
+    printf("\n%-18s %-8s %10s %10s %10s %10s %11s %10s %7s %7s  %s\n", "line", "by", "p50 us", "p95 us", "p99 us",
+           "min us", "op/s", "CPU us/op", "alloc", "TPM cmd", "speed of tenon beside it (quartiles)");
 }
 
 static void put_result(const bench_options *options, const char *line, const char *who, const bench_result *result)
@@ -88,9 +88,12 @@ static void put_result(const bench_options *options, const char *line, const cha
     put_text(options->json, "by", who);
     fprintf(options->json,
             "\"rounds\":%zu,\"operations\":%llu,\"p50_ns\":%.1f,\"p95_ns\":%.1f,\"p99_ns\":%.1f,\"min_ns\":%.1f,"
-            "\"per_second\":%.1f,\"cpu_ns\":%.1f,\"allocations\":%.2f}\n",
+            "\"per_second\":%.1f,\"cpu_ns\":%.1f,\"allocations\":%.2f",
             options->rounds, (unsigned long long)result->operations, result->p50, result->p95, result->p99, result->min,
             1e9 / result->p50, result->cpu, result->allocations);
+    if (result->commands >= 0)
+        fprintf(options->json, ",\"commands\":%.4f", result->commands);
+    fputs("}\n", options->json);
 }
 
 static void put_ratio(const bench_options *options, const char *line, const char *who, const bench_ratio *ratio)
@@ -109,8 +112,12 @@ void bench_report_result(const bench_options *options, const char *line, const c
     printf("%-18s %-8s %10.2f %10.2f %10.2f %10.2f %11.0f %10.2f %7.1f", line, who, result->p50 / 1e3,
            result->p95 / 1e3, result->p99 / 1e3, result->min / 1e3, 1e9 / result->p50, result->cpu / 1e3,
            result->allocations);
+    if (result->commands < 0)
+        printf(" %7s", "");
+    else
+        printf(" %7.2f", result->commands);
     if (ratio != NULL)
-        printf("  %.2f (%.2f-%.2f)", ratio->median, ratio->low, ratio->high);
+        printf("  %.3f (%.3f-%.3f)", ratio->median, ratio->low, ratio->high);
     putchar('\n');
     fflush(stdout);
     if (options->json == NULL)
@@ -118,4 +125,21 @@ void bench_report_result(const bench_options *options, const char *line, const c
     put_result(options, line, who, result);
     if (ratio != NULL)
         put_ratio(options, line, who, ratio);
+}
+
+void bench_report_smoke(const bench_options *options, const char *line, const char *who, const char *commands)
+{
+    printf("%-18s %-8s works", line, who);
+    if (commands != NULL)
+        printf(": %s", commands[0] == '\0' ? "no TPM command" : commands);
+    putchar('\n');
+    if (options->json == NULL || commands == NULL)
+        return;
+    fputc('{', options->json);
+    put_text(options->json, "kind", "commands");
+    put_text(options->json, "backend", options->backend);
+    put_text(options->json, "line", line);
+    put_text(options->json, "by", who);
+    put_text(options->json, "commands", commands);
+    fprintf(options->json, "\"operations\":1}\n");
 }

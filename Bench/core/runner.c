@@ -18,7 +18,7 @@ typedef struct {
     size_t samples_n;
     double *rounds;
     double cpu;
-    uint64_t operations, allocations;
+    uint64_t operations, allocations, commands;
 } tally;
 
 _Noreturn void bench_fail(const char *name, const char *who)
@@ -42,6 +42,11 @@ static double *numbers(size_t n)
     return made;
 }
 
+static uint64_t commands_of(const bench_contender *contender)
+{
+    return contender->commands == NULL ? 0 : contender->commands->count(contender->context);
+}
+
 static double sample(const char *name, const bench_contender *contender, size_t batch)
 {
     double begin = now(CLOCK_MONOTONIC);
@@ -62,22 +67,6 @@ static void calibrate(const char *name, const bench_contender *contender, tally 
     t->rounds = numbers(rounds);
 }
 
-static void run_round(const char *name, const bench_contender *contender, tally *t, size_t round)
-{
-    double cpu = now(CLOCK_PROCESS_CPUTIME_ID);
-    uint64_t allocations = bench_allocations();
-    double sum = 0;
-    for (size_t i = 0; i < t->samples_a_round; i++) {
-        double took = sample(name, contender, t->batch);
-        t->samples[t->samples_n++] = took / (double)t->batch;
-        sum += took;
-    }
-    t->rounds[round] = sum / (double)(t->samples_a_round * t->batch);
-    t->cpu += now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-    t->allocations += bench_allocations() - allocations;
-    t->operations += t->samples_a_round * t->batch;
-}
-
 static int compare(const void *a, const void *b)
 {
     const double *left = a;
@@ -92,7 +81,25 @@ static double quantile(const double *values, size_t n, double part)
     return values[index < n ? index : n - 1];
 }
 
-static bench_result result_of(tally *t)
+static void run_round(const char *name, const bench_contender *contender, tally *t, size_t round)
+{
+    double cpu = now(CLOCK_PROCESS_CPUTIME_ID);
+    uint64_t allocations = bench_allocations();
+    uint64_t commands = commands_of(contender);
+    double *samples = t->samples + t->samples_n;
+    for (size_t i = 0; i < t->samples_a_round; i++)
+        samples[i] = sample(name, contender, t->batch) / (double)t->batch;
+    t->samples_n += t->samples_a_round;
+    t->cpu += now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    t->allocations += bench_allocations() - allocations;
+    t->commands += commands_of(contender) - commands;
+    t->operations += t->samples_a_round * t->batch;
+    /* Their median: one sample that the machine interrupted shall not stand for the round. */
+    qsort(samples, t->samples_a_round, sizeof *samples, compare);
+    t->rounds[round] = quantile(samples, t->samples_a_round, 0.50);
+}
+
+static bench_result result_of(tally *t, bool has_tpm)
 {
     qsort(t->samples, t->samples_n, sizeof *t->samples, compare);
     return (bench_result){
@@ -103,6 +110,7 @@ static bench_result result_of(tally *t)
         .min = t->samples[0],
         .cpu = t->cpu / (double)t->operations,
         .allocations = (double)t->allocations / (double)t->operations,
+        .commands = has_tpm ? (double)t->commands / (double)t->operations : -1,
     };
 }
 
@@ -129,7 +137,7 @@ static void measure(const bench_options *options, const char *name, const bench_
         for (size_t i = 0; i < n; i++)
             run_round(name, &contenders[i], &tallies[i], round);
     for (size_t i = 0; i < n; i++) {
-        bench_result result = result_of(&tallies[i]);
+        bench_result result = result_of(&tallies[i], contenders[i].commands != NULL);
         bench_ratio ratio = ratio_of(&tallies[0], &tallies[i], options->rounds);
         bench_report_result(options, name, contenders[i].who, &result, i == 0 ? NULL : &ratio);
     }
@@ -137,6 +145,16 @@ static void measure(const bench_options *options, const char *name, const bench_
         free(tallies[i].samples);
         free(tallies[i].rounds);
     }
+}
+
+static void smoke(const bench_options *options, const char *name, const bench_contender *contender)
+{
+    char names[512];
+    uint64_t before = commands_of(contender);
+    sample(name, contender, 1);
+    if (contender->commands != NULL)
+        contender->commands->names(contender->context, before, names, sizeof names);
+    bench_report_smoke(options, name, contender->who, contender->commands == NULL ? NULL : names);
 }
 
 void bench_run(const bench_options *options, const char *name, const bench_contender *contenders, size_t n)
@@ -147,8 +165,6 @@ void bench_run(const bench_options *options, const char *name, const bench_conte
         measure(options, name, contenders, n);
         return;
     }
-    for (size_t i = 0; i < n; i++) {
-        sample(name, &contenders[i], 1);
-        printf("%-18s %-8s works\n", name, contenders[i].who);
-    }
+    for (size_t i = 0; i < n; i++)
+        smoke(options, name, &contenders[i]);
 }

@@ -41,8 +41,12 @@ typedef struct {
     void (*close)(void *side);
     const side_line *lines;
     size_t lines_n;
+    const bench_commands *commands; /* with what open gave; NULL: it has no TPM */
 } side;
 
-extern const side side_tenon, side_mbedtls, side_openssl;
+/* What this program measures: Tenon first, the ratios are its own to the others. */
+enum { SIDES_MAX = 8 };
+extern const side *const sides[];
+extern const size_t sides_n;
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "side.h"
+#include "sides.h"
 
 /*
  * mbedTLS as a careful caller would use it: group, key and generator kept, the group's table made by the first

@@ -4,7 +4,7 @@
 #include <openssl/evp.h>
 #include <stdlib.h>
 
-#include "side.h"
+#include "sides.h"
 
 /* OpenSSL by EVP, with every context kept. Signatures are DER, as EVP has no other form. */
 typedef struct {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "side.h"
+#include "sides.h"
 
 enum { SIGNATURE_TEXT_MAX = (TENON_SIGNATURE_DER_MAX + 2) / 3 * 4 };
 

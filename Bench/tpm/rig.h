@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BENCH_RIG_H
+#define BENCH_RIG_H
+
+#include "side.h"
+#include "test_transport.h"
+
+/* An exported key. */
+typedef struct {
+    char text[TENON_TPM_KEY_MAX];
+    size_t n;
+} rig_file;
+
+/* One software TPM, what is in it, and the wire to it: all sides work on these, in turn. */
+typedef struct {
+    support_swtpm *tpm;
+    support_transport *wire;
+    rig_file primary; /* a key under the transient H-2 primary */
+    rig_file srk;     /* a key under the storage key at 0x81000001 */
+    rig_file kept;    /* the same with a persistent copy */
+    uint32_t handle;  /* where that is */
+} rig;
+
+/* The program's one; NULL when it cannot be made. Each side that opened it closes it. */
+const rig *rig_open(void);
+void rig_close(void);
+
+extern const bench_commands rig_commands;
+extern const side side_tpm_tenon, side_tpm_raw;
+
+#endif

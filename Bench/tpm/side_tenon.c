@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "canned.h"
+#include "rig.h"
+
+typedef struct {
+    const fixture *fixture;
+    const rig *rig;
+    tenon_tpm_transport wire;
+    support_canned *canned;
+    /* The same key, ready; host answers out of this process. */
+    tenon_key *password, *salted, *encrypted, *host;
+    size_t turn;
+} tpm_side;
+
+/* Everything from opening the TPM to a key that signs. It keeps its TPM open. */
+static tenon_key *open_key(const tenon_tpm_transport *wire, uint32_t session, const rig_file *file)
+{
+    tenon_tpm_options options = {.size = sizeof options, .session = session};
+    tenon_tpm *tpm = NULL;
+    tenon_tpm_key *loaded = NULL;
+    tenon_key *key = NULL;
+    tenon_status status = tenon_tpm_open_transport(&tpm, wire, &options);
+    if (status == TENON_OK)
+        status = tenon_tpm_key_load(tpm, &loaded, file->text, file->n, NULL, 0);
+    if (status == TENON_OK)
+        status = tenon_tpm_key_open(loaded, &key, TENON_KEY_SIGNS_DIGESTS);
+    tenon_tpm_key_free(&loaded);
+    tenon_tpm_free(&tpm);
+    return status == TENON_OK ? key : NULL;
+}
+
+/* The first signature makes the session that the next ones use; and it is good, or the bench is worth nothing. */
+static bool warm_up(const tpm_side *self, const tenon_key *key)
+{
+    const tenon_digest *digest = &self->fixture->digests[0];
+    tenon_public_key public_key;
+    tenon_signature signature;
+    return key != NULL && tenon_key_public_key(key, &public_key) == TENON_OK &&
+           tenon_key_sign_digest(key, &signature, digest) == TENON_OK &&
+           tenon_p256_verify(&public_key, digest, &signature) == TENON_OK;
+}
+
+/* The answer that the wire gave last. */
+static bool can(const tpm_side *self, uint32_t code)
+{
+    support_record record;
+    if (!support_transport_record(self->rig->wire, 0, &record) || record.code != code)
+        return false;
+    support_canned_answer(self->canned, code, record.answer, record.answer_n);
+    return true;
+}
+
+static bool make_ready(tpm_side *self)
+{
+    const rig_file *file = &self->rig->kept;
+    self->wire = support_transport_table(self->rig->wire);
+    self->password = open_key(&self->wire, TENON_TPM_SESSION_PASSWORD, file);
+    if (!can(self, SUPPORT_CC_READ_PUBLIC) || !warm_up(self, self->password) || !can(self, SUPPORT_CC_SIGN))
+        return false;
+    self->salted = open_key(&self->wire, TENON_TPM_SESSION_SALTED, file);
+    self->encrypted = open_key(&self->wire, TENON_TPM_SESSION_ENCRYPTED, file);
+    tenon_tpm_transport canned = support_canned_table(self->canned);
+    self->host = open_key(&canned, TENON_TPM_SESSION_PASSWORD, file);
+    return warm_up(self, self->salted) && warm_up(self, self->encrypted) && warm_up(self, self->host);
+}
+
+static void tpm_close(void *context)
+{
+    tpm_side *self = context;
+    tenon_key_free(&self->password);
+    tenon_key_free(&self->salted);
+    tenon_key_free(&self->encrypted);
+    tenon_key_free(&self->host);
+    support_canned_free(self->canned);
+    free(self);
+    rig_close();
+}
+
+static void *tpm_open(const fixture *made)
+{
+    tpm_side *self = calloc(1, sizeof *self);
+    if (self == NULL)
+        return NULL;
+    self->fixture = made;
+    self->rig = rig_open();
+    self->canned = support_canned_new();
+    if (self->rig != NULL && self->canned != NULL && make_ready(self))
+        return self;
+    tpm_close(self);
+    return NULL;
+}
+
+static bool sign_with(tpm_side *self, const tenon_key *key)
+{
+    tenon_signature signature;
+    return tenon_key_sign_digest(key, &signature, &self->fixture->digests[fixture_next(&self->turn)]) == TENON_OK;
+}
+
+static bool sign(void *context)
+{
+    tpm_side *self = context;
+    return sign_with(self, self->password);
+}
+
+static bool sign_salted(void *context)
+{
+    tpm_side *self = context;
+    return sign_with(self, self->salted);
+}
+
+static bool sign_encrypted(void *context)
+{
+    tpm_side *self = context;
+    return sign_with(self, self->encrypted);
+}
+
+static bool sign_host(void *context)
+{
+    tpm_side *self = context;
+    return sign_with(self, self->host);
+}
+
+/* What a fresh process does, to its end. */
+static bool first(tpm_side *self, const rig_file *file)
+{
+    tenon_key *key = open_key(&self->wire, TENON_TPM_SESSION_PASSWORD, file);
+    bool done = key != NULL && sign_with(self, key);
+    tenon_key_free(&key);
+    return done;
+}
+
+static bool first_handle(void *context)
+{
+    tpm_side *self = context;
+    return first(self, &self->rig->kept);
+}
+
+static bool first_srk(void *context)
+{
+    tpm_side *self = context;
+    return first(self, &self->rig->srk);
+}
+
+static bool first_primary(void *context)
+{
+    tpm_side *self = context;
+    return first(self, &self->rig->primary);
+}
+
+static const side_line lines[] = {
+    {"tpm-sign", sign},
+    {"tpm-sign-salted", sign_salted},
+    {"tpm-sign-encrypted", sign_encrypted},
+    {"tpm-sign-host", sign_host},
+    {"tpm-first-handle", first_handle},
+    {"tpm-first-srk", first_srk},
+    {"tpm-first-primary", first_primary},
+};
+
+const side side_tpm_tenon = {
+    .name = "tenon",
+    .version = tenon_version_text,
+    .open = tpm_open,
+    .close = tpm_close,
+    .lines = lines,
+    .lines_n = sizeof lines / sizeof *lines,
+    .commands = &rig_commands,
+};
