@@ -45,7 +45,7 @@ static words words_of_code(tenon_status status)
               "An options or transport struct has an unknown size, or a value that does not exist.");
         WORDS(TENON_ERROR_TCTI, "The TPM's name must begin with device: and a node, or with tabrmd:.");
         WORDS(TENON_ERROR_SIMULATOR, "This is a simulator's name; allow simulators if that is meant.");
-        WORDS(TENON_ERROR_AUTH_VALUE, "An auth value has more than 32 bytes.");
+        WORDS(TENON_ERROR_AUTH_VALUE, "An auth value has more than 32 bytes, or is nothing but zeros.");
         WORDS(TENON_ERROR_FORKED, "Another process opened this TPM; open it again in this one.");
         WORDS(TENON_ERROR_NOT_PERSISTENT, "The key has no persistent handle.");
         WORDS(TENON_ERROR_BASE64_LENGTH, "The text has a length that no base64 has.");
@@ -83,7 +83,9 @@ static words words_of_code(tenon_status status)
         WORDS(TENON_ERROR_PARENT_MISSING,
               "The key's parent is not in the TPM; provision it again, the key is not lost.");
         WORDS(TENON_ERROR_TPM_PERMISSION, "The TPM's node may not be opened; join its group, usually tss.");
-        WORDS(TENON_ERROR_KEY_GONE, "The key is lost for good because the TPM was cleared; register again.");
+        WORDS(TENON_ERROR_AUTH_NEEDED, "The key has an auth value; give it when the key is loaded.");
+        WORDS(TENON_ERROR_KEY_GONE,
+              "The key is lost for good: the TPM was cleared, or is another one; register again.");
         WORDS(TENON_ERROR_MEMORY, "There is no memory.");
         WORDS(TENON_ERROR_RANDOM, "The kernel gave no randomness; check that getrandom is allowed.");
         WORDS(TENON_ERROR_CRYPTO, "The cryptographic library failed where it should not; please report this.");
@@ -101,7 +103,7 @@ static words words_of_tpm(int32_t category)
     case TENON_CATEGORY_FORMAT:
         return (words){"TENON_TPM_FORMAT", "The TPM could not read the bytes that it was given."};
     case TENON_CATEGORY_REJECTED:
-        return (words){"TENON_TPM_REJECTED", "The TPM refused the credential or signature."};
+        return (words){"TENON_TPM_REJECTED", "The TPM refused the key, credential or signature."};
     case TENON_CATEGORY_TRANSIENT:
         return (words){"TENON_TPM_TRANSIENT", "The TPM is busy; try again later."};
     case TENON_CATEGORY_UNAVAILABLE:
@@ -111,7 +113,8 @@ static words words_of_tpm(int32_t category)
     case TENON_CATEGORY_AUTH:
         return (words){"TENON_TPM_AUTH", "The TPM refused the auth value or is in lockout."};
     case TENON_CATEGORY_GONE:
-        return (words){"TENON_TPM_GONE", "The key is lost for good because the TPM was cleared; register again."};
+        return (words){"TENON_TPM_GONE",
+                       "The key is lost for good: the TPM was cleared, or is another one; register again."};
     case TENON_CATEGORY_INTERNAL:
         return (words){"TENON_TPM_INTERNAL", "The TPM gave an answer that it should not; please report this."};
     case TENON_CATEGORY_STATE:

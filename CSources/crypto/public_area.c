@@ -186,3 +186,9 @@ tenon_status tenoni_public_check_foreign(const tenoni_public *key)
     }
     return fits(key, &expected) ? TENON_OK : TENON_ERROR_KEY_ATTRIBUTES;
 }
+
+bool tenoni_public_is_bound(const tenoni_public *key)
+{
+    uint32_t bound = FIXED_TPM | FIXED_PARENT | SENSITIVE_DATA_ORIGIN;
+    return (key->attributes & bound) == bound;
+}

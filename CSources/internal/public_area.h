@@ -66,6 +66,9 @@ tenon_status tenoni_public_name(uint8_t *out, const uint8_t *area, size_t n);
 /* The storage template in everything but unique. */
 bool tenoni_public_is_storage(const tenoni_public *key);
 
+/* The private half was born in this TPM and cannot leave it: fixedTPM, fixedParent, sensitiveDataOrigin. */
+bool tenoni_public_is_bound(const tenoni_public *key);
+
 /* The signing template in everything but unique, else TENON_ERROR_KEY_ATTRIBUTES. */
 tenon_status tenoni_public_check_own(const tenoni_public *key);
 

@@ -7,18 +7,25 @@
 
 enum { TAG_NO_SESSIONS = 0x8001, TAG_SESSIONS = 0x8002, RS_PASSWORD = 0x40000009, SIZE_AT = 2 };
 
-/* Part 3, the command's own clause: whether its first handle is authorised, and whether its answer begins with one. */
+enum { HT_HMAC_SESSION = 0x02, HT_TRANSIENT = 0x80 };
+
+/* Part 3, the command's own clause: whether its first handle is authorised, and of which kind (Part 2, 7.2
+ * TPM_HT) the handle is that its answer begins with. */
 typedef struct {
     uint32_t code;
     bool authorised;
-    bool gives_handle;
+    uint8_t gives; /* 0: none */
 } form;
 
 static const form forms[] = {
-    {TENONI_CC_CREATE, true, false},        {TENONI_CC_CREATE_PRIMARY, true, true},
-    {TENONI_CC_EVICT_CONTROL, true, false}, {TENONI_CC_GET_CAPABILITY, false, false},
-    {TENONI_CC_LOAD, true, true},           {TENONI_CC_READ_PUBLIC, false, false},
-    {TENONI_CC_SIGN, true, false},          {TENONI_CC_START_AUTH_SESSION, false, true},
+    {TENONI_CC_CREATE, true, 0},
+    {TENONI_CC_CREATE_PRIMARY, true, HT_TRANSIENT},
+    {TENONI_CC_EVICT_CONTROL, true, 0},
+    {TENONI_CC_GET_CAPABILITY, false, 0},
+    {TENONI_CC_LOAD, true, HT_TRANSIENT},
+    {TENONI_CC_READ_PUBLIC, false, 0},
+    {TENONI_CC_SIGN, true, 0},
+    {TENONI_CC_START_AUTH_SESSION, false, HT_HMAC_SESSION},
 };
 
 static const form *form_of(uint32_t code)
@@ -153,13 +160,14 @@ static tenon_status read_parameters(tenon_tpm *tpm, const tenoni_call *call, boo
     return read_entry(tpm, call, answer, parameters);
 }
 
+/* A handle of another kind is no answer: it is neither kept nor flushed, as it may be somebody else's. */
 static tenon_status read_answer(tenon_tpm *tpm, const tenoni_call *call, const form *shape, uint32_t *handle,
                                 tenoni_reader *answer, tenoni_reader *parameters)
 {
-    if (shape->gives_handle && !tenoni_read_u32(answer, handle))
+    if (shape->gives != 0 && (!tenoni_read_u32(answer, handle) || *handle >> 24 != shape->gives))
         return TENON_ERROR_TPM_ANSWER;
     tenon_status status = read_parameters(tpm, call, shape->authorised, answer, parameters);
-    if (status != TENON_OK && shape->gives_handle)
+    if (status != TENON_OK && shape->gives != 0)
         tenoni_tpm_flush(tpm, *handle);
     return status;
 }

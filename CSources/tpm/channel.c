@@ -24,7 +24,8 @@ tenon_status tenoni_auth_set(tenoni_auth *auth, const uint8_t *bytes, size_t n)
     auth->n = n;
     while (auth->n != 0 && auth->bytes[auth->n - 1] == 0)
         auth->n--;
-    return TENON_OK;
+    /* Zeros alone are the empty value: whoever gave them meant something else. */
+    return n != 0 && auth->n == 0 ? TENON_ERROR_AUTH_VALUE : TENON_OK;
 }
 
 static tenon_status set_options(tenon_tpm *tpm, const tenon_tpm_options *options)
@@ -158,6 +159,14 @@ void tenon_tpm_free(tenon_tpm **tpm)
     release(last);
 }
 
+/* Why there is no way to the TPM. Nothing that a transport says is about keys. */
+static bool may_be_said_by_a_transport(tenon_status status)
+{
+    int32_t category = tenon_status_category(status);
+    return category == TENON_CATEGORY_TRANSIENT || category == TENON_CATEGORY_UNAVAILABLE ||
+           category == TENON_CATEGORY_PERMISSION || category == TENON_CATEGORY_INTERNAL;
+}
+
 /* Objects of a TPM that is only reached by another way now are still loaded there; others are gone, and that is fine.
  */
 tenon_status tenoni_tpm_reopen(tenon_tpm *tpm)
@@ -167,7 +176,7 @@ tenon_status tenoni_tpm_reopen(tenon_tpm *tpm)
     tpm->epoch++;
     tenon_status status = tpm->transport.reopen(tpm->transport.context);
     if (status != TENON_OK)
-        return status;
+        return may_be_said_by_a_transport(status) ? status : TENON_ERROR_TPM_TRANSPORT;
     size_t n = tpm->orphans_n;
     uint32_t orphans[TENONI_ORPHANS];
     memcpy(orphans, tpm->orphans, sizeof orphans);
@@ -257,19 +266,35 @@ static bool names(const uint8_t *command, size_t n, uint32_t handle)
     return false;
 }
 
-/* Flushes our slots of the kind that the TPM has no room for. A persistent object, too, takes one while it is used. */
-static bool make_room(tenon_tpm *tpm, const uint8_t *command, size_t n, uint32_t rc)
+/* What the TPM has no room for. A persistent object, too, takes the room of a transient one while it is used. */
+static bool lacks_room(uint32_t rc, uint32_t handle)
 {
     enum { KIND_SHIFT = 24, SESSION = 0x02, TRANSIENT = 0x80 };
-    uint32_t base = tenoni_rc_base(rc);
-    uint32_t kind = base == TENONI_RC_OBJECT_MEMORY ? TRANSIENT : base == TENONI_RC_SESSION_MEMORY ? SESSION : 0;
+    uint32_t kind = handle >> KIND_SHIFT;
+    switch (tenoni_rc_base(rc)) {
+    case TENONI_RC_OBJECT_MEMORY:
+    case 0x906: /* OBJECT_HANDLES */
+        return kind == TRANSIENT;
+    case TENONI_RC_SESSION_MEMORY:
+    case 0x905: /* SESSION_HANDLES */
+        return kind == SESSION;
+    default:
+        return tenoni_rc_base(rc) == 0x904; /* MEMORY */
+    }
+}
+
+/* Flushes our slots of the kind that the TPM has no room for; one after the other, as a flush may empty others. */
+static bool make_room(tenon_tpm *tpm, const uint8_t *command, size_t n, uint32_t rc)
+{
     bool made = false;
-    for (tenoni_slot *slot = tpm->slots, *next; slot != NULL; slot = next) {
-        next = slot->next;
-        if (slot->handle >> KIND_SHIFT != kind || names(command, n, slot->handle))
+    for (tenoni_slot *slot = tpm->slots; slot != NULL;) {
+        if (!lacks_room(rc, slot->handle) || names(command, n, slot->handle)) {
+            slot = slot->next;
             continue;
+        }
         tenoni_slot_flush(tpm, slot);
         made = true;
+        slot = tpm->slots;
     }
     return made;
 }
@@ -315,11 +340,9 @@ void tenoni_tpm_flush(tenon_tpm *tpm, uint32_t handle)
         tpm->orphans[tpm->orphans_n++] = handle;
 }
 
-void tenoni_slot_flush(tenon_tpm *tpm, tenoni_slot *slot)
+uint32_t tenoni_slot_drop(tenon_tpm *tpm, tenoni_slot *slot)
 {
-    if (slot->handle == 0)
-        return;
-    tenoni_tpm_flush(tpm, slot->handle);
+    uint32_t handle = slot->handle;
     slot->handle = 0;
     for (tenoni_slot **at = &tpm->slots; *at != NULL; at = &(*at)->next) {
         if (*at == slot) {
@@ -327,6 +350,15 @@ void tenoni_slot_flush(tenon_tpm *tpm, tenoni_slot *slot)
             break;
         }
     }
+    return handle;
+}
+
+/* Empty before it is flushed: a flush that finds no room makes some itself. */
+void tenoni_slot_flush(tenon_tpm *tpm, tenoni_slot *slot)
+{
+    uint32_t handle = tenoni_slot_drop(tpm, slot);
+    if (handle != 0)
+        tenoni_tpm_flush(tpm, handle);
 }
 
 void tenoni_slots_flush(tenon_tpm *tpm)

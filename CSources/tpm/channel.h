@@ -89,6 +89,9 @@ void tenoni_tpm_flush(tenon_tpm *tpm, uint32_t handle);
 void tenoni_slot_fill(tenon_tpm *tpm, tenoni_slot *slot, uint32_t handle);
 void tenoni_slot_flush(tenon_tpm *tpm, tenoni_slot *slot);
 
+/* Empties a slot whose object is not in the TPM any more, or is another one by now. Gives the handle, or 0. */
+uint32_t tenoni_slot_drop(tenon_tpm *tpm, tenoni_slot *slot);
+
 /* Flushes all. */
 void tenoni_slots_flush(tenon_tpm *tpm);
 

@@ -89,6 +89,14 @@ static tenon_status make_under(tenon_tpm_key *key, const tenoni_object *parent)
     return status;
 }
 
+/* Once more when refused: to some TPMs a salt that begins with zeros is another one. A storage key has no lockout. */
+static tenon_status make_sealed(tenon_tpm_key *key, const tenoni_object *parent)
+{
+    tenon_status status = make_under(key, parent);
+    bool refused = key->auth.n != 0 && tenon_status_category(status) == TENON_CATEGORY_AUTH;
+    return refused ? make_under(key, parent) : status;
+}
+
 static tenon_status create(tenon_tpm *tpm, void *context)
 {
     tenon_tpm_key *key = context;
@@ -102,13 +110,10 @@ static tenon_status create(tenon_tpm *tpm, void *context)
     if (status != TENON_OK)
         return status;
     key->file.parent = parent.handle == tpm->parent.handle ? (uint32_t)TENONI_PARENT_OWNER : parent.handle;
-    /* The witness alone is not needed any more, and a bare TPM has three slots. */
-    if (key->file.parent != TENONI_PARENT_OWNER)
-        tenoni_slot_flush(tpm, &tpm->parent);
     key->file.empty_auth = key->auth.n == 0;
     memcpy(key->file.parent_name, parent.name, sizeof parent.name);
     key->file.parent_name_n = sizeof parent.name;
-    status = make_under(key, &parent);
+    status = make_sealed(key, &parent);
     if (status == TENON_OK)
         status = set_public(key, false);
     return status == TENON_OK ? tenoni_key_ready(key, &handle) : status;
@@ -168,6 +173,9 @@ static tenon_status open_file(tenon_tpm *tpm, tenon_tpm_key **out, const char *p
         status = tenoni_keyfile_read(&key->file, pem, pem_n);
     if (status == TENON_OK)
         status = set_public(key, foreign);
+    /* Other tools say so of keys with an empty value, too. */
+    if (status == TENON_OK && !foreign && !key->file.empty_auth && key->auth.n == 0)
+        status = TENON_ERROR_AUTH_NEEDED;
     if (status == TENON_OK)
         status = tenoni_tpm_do(tpm, make_ready, key);
     return finish(out, key, status);

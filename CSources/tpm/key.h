@@ -16,6 +16,7 @@ struct tenon_tpm_key {
 
     /* What follows is written inside operations only. */
     tenoni_slot slot; /* where it is loaded */
+    bool gone;        /* it was judged so */
     bool trusted;     /* the Name at the persistent handle was the key's, in this epoch */
     uint64_t epoch;
     tenoni_session session;
@@ -31,6 +32,12 @@ tenon_status tenoni_key_ready(tenon_tpm_key *key, uint32_t *handle);
 
 /* Looks whether the persistent handle holds the key, and remembers it for this epoch. */
 tenon_status tenoni_key_trust(tenon_tpm_key *key);
+
+/* Looks whether what the key signs with, loaded or persistent, is the key; if not, it is not used any more. */
+tenon_status tenoni_key_look(tenon_tpm_key *key);
+
+/* A status of tenoni_key_look after which the blob is tried. */
+bool tenoni_is_only_a_cache(tenon_status status);
 
 /* Forgets what the TPM said that it does not have. */
 void tenoni_key_forget(tenon_tpm_key *key);

@@ -61,18 +61,30 @@ static bool is_named(const tenoni_object *object, const uint8_t *name)
     return tenoni_equal(object->name, name, sizeof object->name);
 }
 
+static bool needs_owner(int place)
+{
+    return place == TENONI_PLACE_PRIMARY || place == TENONI_PLACE_PROVISIONED;
+}
+
 static tenon_status find_by_name(tenon_tpm *tpm, const tenoni_keyfile *file, tenoni_object *out)
 {
     /* A key made under the primary is sought there first: that is one command, and the SRK another. */
     int first = file->parent == TENONI_PARENT_OWNER ? TENONI_PLACE_PRIMARY : TENONI_PLACE_RECORDED;
+    tenon_status result = TENON_ERROR_PARENT_MISSING;
     for (int i = 0; i < TENONI_PLACES; i++) {
-        tenon_status status = tenoni_parent_at(tpm, (first + i) % TENONI_PLACES, file, out);
+        int place = (first + i) % TENONI_PLACES;
+        tenon_status status = tenoni_parent_at(tpm, place, file, out);
         if (status == TENON_OK && is_named(out, file->parent_name))
             return TENON_OK;
-        if (status != TENON_OK && status != TENON_ERROR_PARENT_MISSING)
+        if (status == TENON_OK || status == TENON_ERROR_PARENT_MISSING)
+            continue;
+        /* A primary that the owner's auth is lacking for is not one that is missing; but the parent may be persistent.
+         */
+        if (!needs_owner(place) || tenon_status_tpm_rc(status) == 0)
             return status;
+        result = result == TENON_ERROR_PARENT_MISSING ? status : result;
     }
-    return TENON_ERROR_PARENT_MISSING;
+    return result;
 }
 
 tenon_status tenoni_parent_find(tenon_tpm *tpm, const tenoni_keyfile *file, tenoni_object *out)

@@ -53,7 +53,9 @@ static tenon_status make_copy(tenon_tpm_key *key, uint32_t *handle)
     tenon_status status = choose_handle(key, handle, &there);
     if (status != TENON_OK || there)
         return status;
-    status = tenoni_key_ready(key, &loaded);
+    status = tenoni_key_look(key);
+    if (status == TENON_OK || tenoni_is_only_a_cache(status))
+        status = tenoni_key_ready(key, &loaded);
     if (status != TENON_OK)
         return status;
     if (loaded != key->slot.handle) {
@@ -103,7 +105,7 @@ tenon_status tenon_tpm_key_persist(tenon_tpm_key *key, uint32_t *handle)
 static tenon_status evict(tenon_tpm *tpm, void *context)
 {
     tenon_tpm_key *key = context;
-    if (key->file.handle == 0)
+    if (key->file.handle < ours_first || key->file.handle > ours_last)
         return TENON_ERROR_NOT_PERSISTENT;
     tenon_status status = tenoni_key_trust(key);
     if (status == TENON_OK)
@@ -127,8 +129,9 @@ static tenon_status check(tenon_tpm *tpm, void *context)
     tenon_tpm_key *key = context;
     uint32_t handle;
     (void)tpm;
-    key->trusted = false;
-    return tenoni_key_ready(key, &handle);
+    tenon_status status = tenoni_key_look(key);
+    /* Only what says that it is not the key is replaced; a TPM that does not answer says nothing. */
+    return status == TENON_OK || tenoni_is_only_a_cache(status) ? tenoni_key_ready(key, &handle) : status;
 }
 
 tenon_status tenon_tpm_key_check(tenon_tpm_key *key)

@@ -9,6 +9,12 @@
 
 enum { SECOND_LOOK_MS = 2000 };
 
+/* What is missing or another key, loaded or persistent, is no reason to fail: the blob is the truth. */
+bool tenoni_is_only_a_cache(tenon_status status)
+{
+    return status == TENON_ERROR_KEY_NAME || tenoni_status_lost_object(status);
+}
+
 /* A handle says nothing of what is behind it: somebody may have put another key there since. */
 tenon_status tenoni_key_trust(tenon_tpm_key *key)
 {
@@ -27,7 +33,19 @@ static tenon_status load_under(tenon_tpm_key *key, const tenoni_object *parent)
     tenon_status status = tenoni_load(key->tpm, TENONI_ROLE_KEY, parent, &key->file, &handle);
     if (status == TENON_OK)
         tenoni_slot_fill(key->tpm, &key->slot, handle);
+    /* Where a key came without its parent's Name, the parent that it loads under is its parent from now on. */
+    if (status == TENON_OK && key->file.parent_name_n == 0 && parent->name[0] + parent->name[1] != 0) {
+        memcpy(key->file.parent_name, parent->name, sizeof parent->name);
+        key->file.parent_name_n = sizeof parent->name;
+    }
     return status;
+}
+
+/* An object of another kind at a persistent handle is no parent of anybody's. */
+static bool is_no_parent(tenon_status status, int place)
+{
+    bool persistent = place == TENONI_PLACE_RECORDED || place == TENONI_PLACE_SRK;
+    return status == TENON_ERROR_PARENT_MISSING || (persistent && tenoni_status_is(status, TENONI_RC_TYPE));
 }
 
 /*
@@ -45,10 +63,10 @@ static tenon_status observe(tenon_tpm_key *key)
     for (int place = 0; place < TENONI_PLACES; place++) {
         tenoni_object parent;
         status = tenoni_parent_at(key->tpm, place, &key->file, &parent);
-        if (status == TENON_ERROR_PARENT_MISSING)
-            continue;
         if (status == TENON_OK)
             status = load_under(key, &parent);
+        if (is_no_parent(status, place))
+            continue;
         if (!tenoni_status_is(status, TENONI_RC_INTEGRITY))
             return status;
     }
@@ -64,7 +82,11 @@ static tenon_status judge(tenon_tpm_key *key)
         return status;
     tenoni_tpm_wait(SECOND_LOOK_MS);
     status = tenoni_tpm_reopen(key->tpm);
-    return status == TENON_OK ? observe(key) : status;
+    if (status == TENON_OK)
+        status = observe(key);
+    /* Judged once: the next signature shall not hold up the TPM's other keys for as long again. */
+    key->gone = status == TENON_ERROR_KEY_GONE;
+    return status;
 }
 
 static tenon_status load_blob(tenon_tpm_key *key)
@@ -76,16 +98,24 @@ static tenon_status load_blob(tenon_tpm_key *key)
     return status == TENON_ERROR_PARENT_MISSING ? judge(key) : status;
 }
 
+tenon_status tenoni_key_look(tenon_tpm_key *key)
+{
+    tenoni_object found;
+    if (key->slot.handle == 0)
+        return key->file.handle != 0 ? tenoni_key_trust(key) : TENON_OK;
+    tenon_status status = tenoni_read_public(key->tpm, TENONI_ROLE_KEY, key->slot.handle, &found);
+    if (status == TENON_OK && !tenoni_equal(found.name, key->name, sizeof found.name))
+        status = TENON_ERROR_KEY_NAME;
+    /* What is there is another's, or nothing: it is not ours to flush. */
+    if (tenoni_is_only_a_cache(status))
+        (void)tenoni_slot_drop(key->tpm, &key->slot);
+    return status;
+}
+
 void tenoni_key_forget(tenon_tpm_key *key)
 {
     tenoni_slot_flush(key->tpm, &key->slot);
     key->trusted = false;
-}
-
-/* A persistent copy that is missing or another key is no reason to fail: the blob is the truth. */
-static bool is_only_a_cache(tenon_status status)
-{
-    return status == TENON_ERROR_KEY_NAME || tenoni_status_lost_object(status);
 }
 
 tenon_status tenoni_key_ready(tenon_tpm_key *key, uint32_t *handle)
@@ -93,6 +123,8 @@ tenon_status tenoni_key_ready(tenon_tpm_key *key, uint32_t *handle)
     *handle = key->slot.handle;
     if (*handle != 0)
         return TENON_OK;
+    if (key->gone)
+        return TENON_ERROR_KEY_GONE;
     tenon_status status = TENON_ERROR_KEY_NAME;
     if (key->file.handle != 0) {
         bool known = key->trusted && key->epoch == key->tpm->epoch;
@@ -102,7 +134,7 @@ tenon_status tenoni_key_ready(tenon_tpm_key *key, uint32_t *handle)
         *handle = key->file.handle;
         return TENON_OK;
     }
-    if (!is_only_a_cache(status))
+    if (!tenoni_is_only_a_cache(status))
         return status;
     status = load_blob(key);
     *handle = key->slot.handle;

@@ -14,12 +14,25 @@ typedef struct {
     bool low_s;
 } shared;
 
+static tenon_status sign_verified(const shared *view, tenon_signature *out, const tenon_digest *digest)
+{
+    tenon_status status = tenoni_key_sign(view->key, out, digest);
+    bool verify = status == TENON_OK && view->verifier != NULL;
+    return verify ? tenon_verifier_verify(view->verifier, digest, out) : status;
+}
+
 static tenon_status shared_sign(void *context, tenon_signature *out, const tenon_digest *digest)
 {
     const shared *view = context;
-    tenon_status status = tenoni_key_sign(view->key, out, digest);
-    if (status == TENON_OK && view->verifier != NULL)
-        status = tenon_verifier_verify(view->verifier, digest, out);
+    tenon_status status = sign_verified(view, out, digest);
+    /* Another object may have taken the key's place: then the key is put there again. */
+    if (status == TENON_ERROR_SIGNATURE_INVALID) {
+        status = tenon_tpm_key_check(view->key);
+        if (status == TENON_OK)
+            status = sign_verified(view, out, digest);
+        if (status == TENON_ERROR_SIGNATURE_INVALID)
+            status = TENON_ERROR_TPM_ANSWER;
+    }
     if (status == TENON_OK && view->low_s)
         status = tenon_signature_normalize(out);
     return status;
@@ -55,7 +68,7 @@ tenon_status tenon_tpm_key_open(tenon_tpm_key *tpm_key, tenon_key **out, uint32_
     const uint32_t known = TENON_KEY_SIGNS_DIGESTS | TENON_TPM_KEY_LOW_S | TENON_TPM_KEY_VERIFIED;
     tenon_key_ops ops = {
         .size = sizeof ops,
-        .flags = TENON_KEY_HARDWARE | (flags & TENON_KEY_SIGNS_DIGESTS),
+        .flags = flags & TENON_KEY_SIGNS_DIGESTS,
         .sign = shared_sign,
         .public_key = shared_public_key,
         .free = shared_free,
@@ -67,6 +80,8 @@ tenon_status tenon_tpm_key_open(tenon_tpm_key *tpm_key, tenon_key **out, uint32_
         return TENON_ERROR_NULL;
     if ((flags & ~known) != 0)
         return TENON_ERROR_FLAGS;
+    if (tenoni_public_is_bound(&tpm_key->area))
+        ops.flags |= TENON_KEY_HARDWARE;
     tenon_status status = new_view(&view, tpm_key, flags);
     if (view == NULL)
         return status;

@@ -141,35 +141,43 @@ static tenon_status attempt(tenon_tpm_key *key, tenon_signature *out, const teno
 {
     uint32_t handle;
     tenon_status status = ready_session(key);
-    if (status == TENON_OK)
-        status = tenoni_key_ready(key, &handle);
+    /* Without its parent no session can be had; whether the key is gone with it, its blob tells. */
+    if (status == TENON_OK || status == TENON_ERROR_PARENT_MISSING) {
+        tenon_status found = tenoni_key_ready(key, &handle);
+        status = found != TENON_OK ? found : status;
+    }
     if (status != TENON_OK)
         return status;
     return uses_session(key) ? sign_by_session(key, handle, out, digest) : sign_by_password(key, handle, out, digest);
 }
 
 /*
- * A session that the TPM lost, or with another key than ours: a salt that begins with zeros is another one to some
- * TPMs. It is over in both cases; but a key under DA protection is not tried twice.
+ * After a refused authorization. Somebody may have put another object at the handle: its protection against guessing is
+ * not tried by us a second time, so the Name is read first. If it is our key, and not under such protection itself, the
+ * session may be at fault: a salt that begins with zeros is another one to some TPMs.
  */
-static bool replace_session(tenon_tpm_key *key, tenon_status status)
+static bool again_after_refusal(tenon_tpm_key *key)
 {
-    bool refused = tenon_status_category(status) == TENON_CATEGORY_AUTH;
-    bool lost = tenoni_status_lost_session(status);
-    if (!uses_session(key) || !(refused || lost))
-        return false;
     tenoni_key_end_session(key);
-    return lost || (key->area.attributes & NO_DA) != 0;
+    if (key->slot.handle == 0 && tenoni_key_look(key) != TENON_OK)
+        return true;
+    return uses_session(key) && (key->area.attributes & NO_DA) != 0;
 }
 
 /* What loses an object, as a reset does, loses the session with it. */
-static bool replace_object(tenon_tpm_key *key, tenon_status status)
+static bool again(tenon_tpm_key *key, tenon_status status)
 {
-    if (!tenoni_status_lost_object(status))
-        return false;
-    tenoni_key_forget(key);
-    tenoni_key_end_session(key);
-    return true;
+    if (tenoni_status_lost_object(status)) {
+        tenoni_key_forget(key);
+        tenoni_key_end_session(key);
+        return true;
+    }
+    if (uses_session(key) && tenoni_status_lost_session(status)) {
+        tenoni_key_end_session(key);
+        return true;
+    }
+    return tenon_status_tpm_rc(status) != 0 && tenon_status_category(status) == TENON_CATEGORY_AUTH &&
+           !tenoni_status_is(status, TENONI_RC_LOCKOUT) && again_after_refusal(key);
 }
 
 typedef struct {
@@ -183,8 +191,7 @@ static tenon_status sign_once_more_if_lost(tenon_tpm *tpm, void *context)
     const job *work = context;
     (void)tpm;
     tenon_status status = attempt(work->key, work->out, work->digest);
-    bool again = replace_object(work->key, status) || replace_session(work->key, status);
-    return again ? attempt(work->key, work->out, work->digest) : status;
+    return again(work->key, status) ? attempt(work->key, work->out, work->digest) : status;
 }
 
 tenon_status tenoni_key_sign(tenon_tpm_key *key, tenon_signature *out, const tenon_digest *digest)

@@ -3,7 +3,7 @@ public import Tenon
 
 // Each function has two forms: without `async` it blocks the caller's thread.
 extension TPM.PrivateKey: DeviceKey {
-    /// True: the private half cannot leave the TPM.
+    /// Whether the private half cannot leave the TPM: true but for some keys of other tools.
     public var isHardware: Bool { loaded.key.isHardware }
 
     /// Signs a request.

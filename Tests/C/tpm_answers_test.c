@@ -132,16 +132,27 @@ TEST(tpm_answers_wrong_parameter_size)
     end(&at);
 }
 
-/* With VERIFIED a signature that is not the key's is not given out; without it is the caller's to look. */
+/* With VERIFIED a signature that is not the key's is made again, and not given out; without, it is the caller's to
+ * look. */
 TEST(tpm_answers_wrong_signature)
 {
+    static const tenon_digest digest = {{9}};
     stage at = set(NULL);
-    for (int32_t i = R_AT + 2; i < R_AT + 2 + 32; i += 7) {
+    tenon_key *view;
+    tenon_signature signature;
+    CHECK_STATUS(tenon_tpm_key_open(at.key, &view, TENON_KEY_SIGNS_DIGESTS | TENON_TPM_KEY_VERIFIED), TENON_OK);
+    for (int32_t i = R_AT + 2 + 7; i < R_AT + 2 + 32; i += 7) {
+        support_flip(at.rig.wire, support_times(SUPPORT_CC_SIGN, 1, 2), i, 1);
+        CHECK_STATUS(tenon_key_sign_digest(view, &signature, &digest), TENON_ERROR_TPM_ANSWER);
+        CHECK_ZERO(&signature, sizeof signature);
         support_flip(at.rig.wire, support_next(SUPPORT_CC_SIGN), i, 1);
-        tenon_status status = tpm_rig_sign_flags(at.key, TENON_TPM_KEY_VERIFIED);
-        CHECK(status == TENON_ERROR_SIGNATURE_INVALID || status == TENON_ERROR_SIGNATURE_RANGE);
-        CHECK_STATUS(tpm_rig_sign_flags(at.key, TENON_TPM_KEY_VERIFIED | TENON_TPM_KEY_LOW_S), TENON_OK);
+        CHECK_STATUS(tenon_key_sign_digest(view, &signature, &digest), TENON_OK);
     }
+    tenon_key_free(&view);
+    CHECK_STATUS(tenon_tpm_key_open(at.key, &view, TENON_KEY_SIGNS_DIGESTS), TENON_OK);
+    support_flip(at.rig.wire, support_next(SUPPORT_CC_SIGN), R_AT + 2 + 7, 1);
+    CHECK_STATUS(tenon_key_sign_digest(view, &signature, &digest), TENON_OK);
+    tenon_key_free(&view);
     end(&at);
 }
 

@@ -33,7 +33,8 @@ static int wrong_in_child(family *all)
     wrong += tenon_tpm_read_info(tpm, &info) != TENON_ERROR_FORKED;
     wrong += tenon_tpm_handles(tpm, handles, 4, &n) != TENON_ERROR_FORKED;
     wrong += tenon_tpm_key_create(tpm, &key, NULL, 0) != TENON_ERROR_FORKED || key != NULL;
-    wrong += tenon_tpm_key_load(tpm, &key, pem->text, pem->n, NULL, 0) != TENON_ERROR_FORKED || key != NULL;
+    wrong += tenon_tpm_key_load(tpm, &key, pem->text, pem->n, (const uint8_t *)"auth", 4) != TENON_ERROR_FORKED ||
+             key != NULL;
     wrong += tenon_tpm_key_import(tpm, &key, pem->text, pem->n, NULL, 0) != TENON_ERROR_FORKED || key != NULL;
     wrong += tenon_tpm_key_export(all->key, text, sizeof text, &n) != TENON_ERROR_FORKED;
     wrong += tenon_tpm_key_check(all->key) != TENON_ERROR_FORKED;

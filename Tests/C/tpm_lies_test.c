@@ -187,6 +187,13 @@ static void say_length(stage *at, support_when when, size_t n)
     support_lie(at->rig.wire, when, n);
 }
 
+/* The header and the transport agree on more than the buffer holds. */
+static void say_both(stage *at, support_when when, size_t n)
+{
+    support_resize(at->rig.wire, when, (uint32_t)n);
+    support_lie(at->rig.wire, when, n);
+}
+
 static void lie_in_the_header(stage *at, const place *where)
 {
     size_t n = where->answer.n;
@@ -205,6 +212,8 @@ static void lie_in_the_header(stage *at, const place *where)
     try_header(at, where, "length", say_length, 0);
     try_header(at, where, "length", say_length, 4097);
     try_header(at, where, "length", say_length, SIZE_MAX);
+    try_header(at, where, "size and length", say_both, 4097);
+    try_header(at, where, "size and length", say_both, 0x7fffffff);
 }
 
 static void for_each_answer(void (*lie)(stage *at, const place *where))

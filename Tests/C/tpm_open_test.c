@@ -41,10 +41,10 @@ TEST(tpm_open_wrong_names)
     static const char *const names[] = {"",
                                         "device",
                                         "devic",
-                                        "cmd:id > /tmp/tenon-was-here",
-                                        "pcap:/tmp/x",
+                                        "cmd:touch was-here",
+                                        "pcap:x",
                                         "pcap:device:/dev/tpm0",
-                                        "/tmp/x.so",
+                                        "/usr/lib/x.so",
                                         "libtss2-tcti-device.so.0",
                                         "./x.so",
                                         "device:",
@@ -65,7 +65,7 @@ TEST(tpm_open_wrong_names)
         CHECK_STATUS(open_name(names[i]), TENON_ERROR_TCTI);
         CHECK_STATUS(open_options(names[i], &simulator), TENON_ERROR_TCTI);
     }
-    CHECK(access("/tmp/tenon-was-here", F_OK) != 0);
+    CHECK(access("was-here", F_OK) != 0);
 }
 
 TEST(tpm_open_simulator_is_asked_for)
@@ -115,7 +115,7 @@ TEST(tpm_open_null_device)
         tenon_tpm_key *key;
         test_about("%s", nodes[i]);
         CHECK_STATUS(tenon_tpm_open(&tpm, nodes[i], strlen(nodes[i]), NULL), TENON_OK);
-        CHECK_CATEGORY(tenon_tpm_read_info(tpm, &info), i == 0 ? TENON_CATEGORY_TRANSIENT : TENON_CATEGORY_TRANSIENT);
+        CHECK_STATUS(tenon_tpm_read_info(tpm, &info), TENON_ERROR_TPM_TRANSPORT);
         CHECK_STATUS(tenon_tpm_key_create(tpm, &key, NULL, 0), TENON_ERROR_TPM_TRANSPORT);
         CHECK(key == NULL);
         tenon_tpm_free(&tpm);
@@ -203,8 +203,12 @@ static pid_t start_listening(const char *folder, char *name, size_t size)
                          (char[]){"--flags"},
                          (char[]){"not-need-init,startup-clear"},
                          NULL};
-    if (!CHECK(posix_spawnp(&pid, "swtpm", NULL, NULL, arguments, environ) == 0))
-        return 0;
+    posix_spawn_file_actions_t quiet;
+    posix_spawn_file_actions_init(&quiet);
+    posix_spawn_file_actions_addopen(&quiet, 2, "/dev/null", O_WRONLY, 0);
+    if (!CHECK(posix_spawnp(&pid, "swtpm", &quiet, NULL, arguments, environ) == 0))
+        exit(2);
+    posix_spawn_file_actions_destroy(&quiet);
     for (int i = 0; i < 1000 && stat(strchr(server, '/'), &about) != 0; i++)
         nanosleep(&pause, NULL);
     return pid;
@@ -216,22 +220,22 @@ TEST(tpm_open_by_name_end_to_end)
     char *folder = support_folder_make();
     tenon_tpm *tpm;
     tenon_tpm_key *key;
-    size_t before, inherited_before, inherited;
+    size_t inherited_before, inherited;
     setenv("TSS2_LOG", "all+NONE", 0);
     pid_t child = start_listening(folder, name, sizeof name);
     CHECK_STATUS(open_name(name), TENON_ERROR_SIMULATOR);
-    before = count_open(&inherited_before);
-    if (child != 0 && CHECK_STATUS(tenon_tpm_open(&tpm, name, strlen(name), &simulator), TENON_OK)) {
-        CHECK(count_open(&inherited) > before);
-        CHECK_NUMBER(inherited, inherited_before);
-        CHECK_STATUS(tenon_tpm_key_create(tpm, &key, NULL, 0), TENON_OK);
-        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-        kill(child, SIGKILL);
-        waitpid(child, NULL, 0);
-        CHECK_CATEGORY(tpm_rig_sign(key), TENON_CATEGORY_UNAVAILABLE);
-        tenon_tpm_key_free(&key);
-        tenon_tpm_free(&tpm);
-    }
+    (void)count_open(&inherited_before);
+    CHECK_STATUS(tenon_tpm_open(&tpm, name, strlen(name), &simulator), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_create(tpm, &key, NULL, 0), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    (void)count_open(&inherited);
+    CHECK_NUMBER(inherited, inherited_before);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    tenon_status status = tpm_rig_sign(key);
+    CHECK(status == TENON_ERROR_TPM_MISSING || status == TENON_ERROR_TPM_TRANSPORT);
+    tenon_tpm_key_free(&key);
+    tenon_tpm_free(&tpm);
     unlink(strchr(name, '/'));
     support_folder_remove(folder);
 }

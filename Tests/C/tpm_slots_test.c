@@ -76,6 +76,31 @@ TEST(tpm_slots_many_keys_with_auth)
     use_in_turn(true, true, 0);
 }
 
+/* Room is made by what the command does not need: a key is loaded under a parent, and another key gives way. */
+TEST(tpm_slots_parent_is_kept)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *loaded, *key;
+    uint32_t others;
+    tpm_pem pem = tpm_rig_make(&rig), first = tpm_rig_make(&rig);
+    tpm_rig_again(&rig, NULL);
+    CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &others), 0);
+    CHECK_STATUS(tpm_rig_load(&rig, &loaded, &first), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(loaded), TENON_OK);
+    CHECK_NUMBER(support_transient_count(rig.sw), 2);
+    support_transport_reset_counts(rig.wire);
+    CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
+    /* CreatePrimary, Load in vain, FlushContext, Load. */
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 4);
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_LOAD), 2);
+    CHECK_STATUS(tpm_rig_sign(loaded), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    tenon_tpm_key_free(&loaded);
+    tenon_tpm_key_free(&key);
+    CHECK_NUMBER(support_flush(rig.sw, others), 0);
+    tpm_rig_stop(&rig);
+}
+
 /* A transient parent stays for the next operation, and no longer; freeing the handle frees the rest. */
 TEST(tpm_slots_nothing_stays)
 {

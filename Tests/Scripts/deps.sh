@@ -14,6 +14,7 @@ need gcc command -v gcc
 need g++ command -v g++
 need libc6-dev test -e /usr/include/stdio.h
 need make command -v make
+need git command -v git
 need binutils command -v readelf
 need pkg-config command -v pkg-config
 need libmbedtls-dev test -e /usr/include/mbedtls/ecp.h

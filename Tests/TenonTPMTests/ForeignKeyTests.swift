@@ -13,7 +13,7 @@ import Testing
             #expect(key.isForeign)
             #expect(key.isHardware)
             #expect(key.witness == nil)
-            #expect(key.parentName == nil)
+            #expect(key.parentName != nil, "known since the key loaded under it")
             let signature = try key.signature(forEvent: Sample.event)
             #expect(try key.publicKey.isValidSignature(signature, for: Digest(hashing: Sample.event)))
         }

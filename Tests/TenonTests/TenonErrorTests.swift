@@ -23,7 +23,8 @@ import Testing
         (.signatureInvalid, "SIGNATURE_INVALID"), (.keyAttributes, "KEY_ATTRIBUTES"), (.keyName, "KEY_NAME"),
         (.session, "SESSION"), (.tpmTransport, "TPM_TRANSPORT"), (.tpmBusy, "TPM_BUSY"), (.tpmMissing, "TPM_MISSING"),
         (.tpmAnswer, "TPM_ANSWER"), (.parentMissing, "PARENT_MISSING"), (.tpmPermission, "TPM_PERMISSION"),
-        (.keyGone, "KEY_GONE"), (.memory, "MEMORY"), (.random, "RANDOM"), (.crypto, "CRYPTO"),
+        (.authNeeded, "AUTH_NEEDED"), (.keyGone, "KEY_GONE"), (.memory, "MEMORY"), (.random, "RANDOM"),
+        (.crypto, "CRYPTO"),
     ]
 
     /// Every code of the module.

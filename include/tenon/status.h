@@ -49,7 +49,7 @@ enum {
         0x01000011,                /* an options or transport struct of unknown size, or a value that does not exist */
     TENON_ERROR_TCTI = 0x01000012, /* a TPM's name that is not one of those that may be opened */
     TENON_ERROR_SIMULATOR = 0x01000013,      /* a simulator's name without allow_simulator */
-    TENON_ERROR_AUTH_VALUE = 0x01000014,     /* an auth value of more than 32 bytes */
+    TENON_ERROR_AUTH_VALUE = 0x01000014,     /* an auth value of more than 32 bytes, or of zeros alone */
     TENON_ERROR_FORKED = 0x01000015,         /* a TPM that another process opened: open it again in this one */
     TENON_ERROR_NOT_PERSISTENT = 0x01000016, /* a key without a persistent handle */
 
@@ -90,6 +90,8 @@ enum {
     TENON_ERROR_PARENT_MISSING = 0x05000003, /* the TPM is the key's, the parent was taken away: provision it again */
 
     TENON_ERROR_TPM_PERMISSION = 0x06000001, /* the node may not be opened: join its group, usually tss */
+
+    TENON_ERROR_AUTH_NEEDED = 0x07000001, /* the key has an auth value, and none was given */
 
     TENON_ERROR_KEY_GONE = 0x08000001, /* another seed, and the TPM refused the key twice: register again */
 

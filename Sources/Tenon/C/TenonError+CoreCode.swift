@@ -64,6 +64,8 @@ extension TenonError.Code {
 
     public static let tpmPermission = Self(TENON_ERROR_TPM_PERMISSION)
 
+    public static let authNeeded = Self(TENON_ERROR_AUTH_NEEDED)
+
     public static let keyGone = Self(TENON_ERROR_KEY_GONE)
 
     public static let memory = Self(TENON_ERROR_MEMORY)

@@ -6,13 +6,14 @@
  * libtenon-tpm: signing keys that are born in a TPM 2.0 and never leave it. What tenon/tenon.h says of arguments,
  * outputs, handles, results and secrets holds here. It opens no file but the TPM's device node.
  *
- * A tenon_tpm sends one command at a time, in the order in which threads ask. It waits for a busy TPM, opens its
- * transport again once after the transport failed, and belongs to the process that opened it: in the child of a fork
- * each function but the free functions answers TENON_ERROR_FORKED and sends nothing.
+ * A tenon_tpm sends one command at a time, in the order in which threads ask. It asks a busy TPM again until its
+ * deadline, opens its transport again once after the transport failed, and belongs to the process that opened it: in
+ * the child of a fork each function that would ask the TPM answers TENON_ERROR_FORKED, and nothing is sent. A driver
+ * that gives no answer at all is waited for.
  *
  * No function deletes a key because of what a TPM said. A key is *gone* (category TENON_CATEGORY_GONE) only when the
  * seed witness kept with it differs from the TPM's, and the TPM refused it under each parent that it may have, twice,
- * two seconds apart, over a freshly opened transport.
+ * two seconds apart, over a freshly opened transport. The TPM of another machine is such a TPM, too.
  */
 
 #include "tenon/api.h"
@@ -51,7 +52,7 @@ typedef struct {
     uint32_t allow_simulator;  /* 1: swtpm: and mssim: are accepted */
     uint32_t session;          /* TENON_TPM_SESSION_* for signatures of keys without an auth value */
     uint32_t deadline_ms;      /* how long a busy TPM is waited for; 0: 2000 */
-    const uint8_t *owner_auth; /* of the owner hierarchy; NULL: empty */
+    const uint8_t *owner_auth; /* of the owner hierarchy; NULL: empty. It crosses the bus as it is */
     size_t owner_auth_n;
     const uint8_t *endorsement_auth; /* of the endorsement hierarchy; NULL: empty */
     size_t endorsement_auth_n;
@@ -162,7 +163,8 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_witness(const tenon_tpm_key 
                                                             size_t n, size_t *written);
 
 /*
- * The key as a tenon_key (tenon/key.h), which says that it is hardware. One TPM command a signature while it is loaded.
+ * The key as a tenon_key (tenon/key.h), which says that it is hardware unless it is a foreign key that may leave the
+ * TPM. One TPM command a signature while it is loaded.
  *
  * flags: TENON_KEY_SIGNS_DIGESTS; TENON_TPM_KEY_LOW_S: s is at most n/2; TENON_TPM_KEY_VERIFIED: each signature is
  * verified with the public key before it is given out. The tpm_key may be freed before the key.

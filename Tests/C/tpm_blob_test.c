@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "tpm/keyfile.h"
+#include "tpm_rig.h"
+
+/* Damage to what is kept of a key: it is refused, and never called gone. */
+
+typedef struct {
+    tpm_rig rig;
+    tenoni_keyfile file;
+} stage;
+
+static void try_damage(stage *at, const tenoni_keyfile *file)
+{
+    tpm_pem pem;
+    tenon_tpm_key *key;
+    memset(&pem, 0, sizeof pem);
+    tenon_status status = tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, file);
+    if (status == TENON_OK)
+        status = tpm_rig_load(&at->rig, &key, &pem);
+    int32_t category = tenon_status_category(status);
+    CHECK(category == TENON_CATEGORY_FORMAT || category == TENON_CATEGORY_REJECTED);
+    if (status == TENON_OK)
+        tenon_tpm_key_free(&key);
+}
+
+static stage set(void)
+{
+    stage at = {.rig = tpm_rig_start(NULL)};
+    tpm_pem pem = tpm_rig_make(&at.rig);
+    CHECK_STATUS(tenoni_keyfile_read(&at.file, pem.text, pem.n), TENON_OK);
+    return at;
+}
+
+static void end(stage *at)
+{
+    tpm_pem pem;
+    CHECK_NUMBER(support_transport_reopens(at->rig.wire), 0);
+    CHECK_STATUS(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, &at->file), TENON_OK);
+    CHECK_STATUS(tpm_rig_use(&at->rig, &pem), TENON_OK);
+    tpm_rig_stop(&at->rig);
+}
+
+TEST(tpm_blob_bit_in_the_public_area)
+{
+    stage at = set();
+    for (size_t i = 0; i < at.file.public_n; i++)
+        for (uint32_t bit = 0; bit < 8; bit += 3) {
+            tenoni_keyfile damaged = at.file;
+            test_about("public byte %zu, bit %u", i, (unsigned)bit);
+            damaged.public_area[i] ^= (uint8_t)(1 << (bit + i) % 8);
+            try_damage(&at, &damaged);
+        }
+    end(&at);
+}
+
+TEST(tpm_blob_bit_in_the_private_area)
+{
+    stage at = set();
+    for (size_t i = 0; i < at.file.private_n; i++) {
+        tenoni_keyfile damaged = at.file;
+        test_about("private byte %zu", i);
+        damaged.private_area[i] ^= (uint8_t)(1 << i % 8);
+        try_damage(&at, &damaged);
+    }
+    end(&at);
+}
+
+TEST(tpm_blob_cut_short)
+{
+    stage at = set();
+    for (size_t i = 1; i < at.file.private_n; i++) {
+        tenoni_keyfile damaged = at.file;
+        test_about("private part of %zu bytes", i);
+        damaged.private_n = i;
+        try_damage(&at, &damaged);
+    }
+    for (size_t i = 1; i < at.file.public_n; i++) {
+        tenoni_keyfile damaged = at.file;
+        test_about("public part of %zu bytes", i);
+        damaged.public_n = i;
+        try_damage(&at, &damaged);
+    }
+    end(&at);
+}
+
+/* The two halves of two keys; and attributes that a good key of another purpose has. */
+TEST(tpm_blob_mixed)
+{
+    stage at = set();
+    tpm_pem pem = tpm_rig_make(&at.rig);
+    tenoni_keyfile other, mixed = at.file;
+    CHECK_STATUS(tenoni_keyfile_read(&other, pem.text, pem.n), TENON_OK);
+    memcpy(mixed.private_area, other.private_area, sizeof mixed.private_area);
+    mixed.private_n = other.private_n;
+    try_damage(&at, &mixed);
+    end(&at);
+}
+
+/* Facts that are well formed and wrong say nothing bad of the key: it is found by its parent, or its parent is missing.
+ */
+TEST(tpm_blob_wrong_facts)
+{
+    stage at = set();
+    tpm_pem pem;
+    tenoni_keyfile file = at.file;
+    file.witness[5] ^= 1;
+    CHECK_STATUS(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, &file), TENON_OK);
+    CHECK_STATUS(tpm_rig_use(&at.rig, &pem), TENON_OK);
+    file = at.file;
+    file.parent_name[5] ^= 1;
+    CHECK_STATUS(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, &file), TENON_OK);
+    CHECK_STATUS(tpm_rig_use(&at.rig, &pem), TENON_ERROR_PARENT_MISSING);
+    /* Both: the blob itself says that the seed is the right one. */
+    file.witness[5] ^= 1;
+    CHECK_STATUS(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, &file), TENON_OK);
+    CHECK_STATUS(tpm_rig_use(&at.rig, &pem), TENON_OK);
+    file = at.file;
+    file.handle = 0x81234567;
+    CHECK_STATUS(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, &file), TENON_OK);
+    CHECK_STATUS(tpm_rig_use(&at.rig, &pem), TENON_OK);
+    end(&at);
+}
