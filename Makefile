@@ -106,7 +106,7 @@ test: deps
 	$(MAKE) rules
 	$(MAKE) check
 	$(MAKE) check CRYPTO=openssl
-	$(MAKE) check-differential check-constant-time check-heap check-abi check-install check-swift
+	$(MAKE) check-support check-differential check-constant-time check-heap check-abi check-install check-interop check-swift
 
 ## deps             the Debian packages that the build and the tests need
 .PHONY: deps
@@ -128,6 +128,14 @@ $(TESTS): $(TEST_OBJECTS) $(TPM_STATIC) $(STATIC)
 .PHONY: check
 check: $(TESTS)
 	$(TESTS)
+
+## check-interop    keys and signatures of Tenon, tpm2-openssl and tpm2-tools, each used by the others
+$(BUILD)/interop: $(BUILD)/Tests/C/interop.o $(TPM_STATIC) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
+
+.PHONY: check-interop
+check-interop: $(BUILD)/interop
+	Tests/Scripts/interop.sh $(BUILD)
 
 ## check-support    the tests' own tools: software TPMs, and faults on the way to them
 SUPPORT_TEST := $(BUILD)/support_test

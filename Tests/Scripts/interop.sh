@@ -72,7 +72,7 @@ ours() { # ours CODE OUTPUT MODE ARGUMENT...: how our program ends, and that it 
     wanted=$1:$2 mode=$3
     shift 3
     [ "$mode" = verify ] || set -- "$tcti" "$@"
-    found=$("$interop" "$mode" "$@" 2> errors)
+    found=$(timeout 30 "$interop" "$mode" "$@" 2> errors)
     found=$?:$found
     cat errors
     [ "$found" = "$wanted" ] || { echo "$found"; return 1; }
