@@ -6,34 +6,45 @@
 
 /* Part 3, 30.2 TPM2_GetCapability; the properties are those of Part 2, 6.13 and 8.6. */
 
-enum { CAP_HANDLES = 1, CAP_TPM_PROPERTIES = 6, KIND_SHIFT = 24, HANDLES_AT_ONCE = 64, PROPERTIES_AT_ONCE = 64 };
+enum {
+    PERSISTENT = 0x81,
+    CAP_HANDLES = 1,
+    CAP_TPM_PROPERTIES = 6,
+    KIND_SHIFT = 24,
+    GROUP_SHIFT = 8,
+    HANDLES_AT_ONCE = 64,
+    PROPERTIES_AT_ONCE = 64
+};
 
+/* moreData with no value at all would be asked for the same again and again. */
 static tenon_status get(tenon_tpm *tpm, uint32_t capability, uint32_t first, uint32_t count, tenoni_reader *values,
-                        uint32_t *found)
+                        uint32_t *found, bool *more)
 {
     tenoni_call call;
-    uint8_t more;
+    uint8_t more_data = 0;
     uint32_t kind;
     tenoni_call_begin(&call, TENONI_CC_GET_CAPABILITY, TENONI_ROLE_ANY);
     tenoni_write_u32(&call.parameters, capability);
     tenoni_write_u32(&call.parameters, first);
     tenoni_write_u32(&call.parameters, count);
     tenon_status status = tenoni_call_send(tpm, &call, NULL, values);
-    if (status == TENON_OK && (!tenoni_read_u8(values, &more) || !tenoni_read_u32(values, &kind) ||
-                               kind != capability || !tenoni_read_u32(values, found) || *found > count))
+    if (status == TENON_OK &&
+        (!tenoni_read_u8(values, &more_data) || !tenoni_read_u32(values, &kind) || kind != capability ||
+         !tenoni_read_u32(values, found) || *found > count || (more_data != 0 && *found == 0)))
         status = TENON_ERROR_TPM_ANSWER;
+    *more = more_data != 0;
     tenoni_call_end(&call);
     return status;
 }
 
-tenon_status tenoni_handles(tenon_tpm *tpm, uint32_t first, uint32_t *out, size_t n, size_t *count)
+/* One answer's handles. There are more of their kind only if the answer ends with one of it. */
+static tenon_status get_handles(tenon_tpm *tpm, uint32_t first, uint32_t *out, size_t n, size_t *count, bool *more)
 {
     tenoni_reader values;
-    uint32_t found;
+    uint32_t found, least = first;
     *count = 0;
     tenon_status status =
-        get(tpm, CAP_HANDLES, first, n < HANDLES_AT_ONCE ? (uint32_t)n : HANDLES_AT_ONCE, &values, &found);
-    uint32_t least = first;
+        get(tpm, CAP_HANDLES, first, n < HANDLES_AT_ONCE ? (uint32_t)n : HANDLES_AT_ONCE, &values, &found, more);
     for (uint32_t i = 0; status == TENON_OK && i < found; i++) {
         uint32_t handle;
         /* In order, or who asks on from the last one would never come to an end. */
@@ -42,8 +53,25 @@ tenon_status tenoni_handles(tenon_tpm *tpm, uint32_t first, uint32_t *out, size_
         if (handle >> KIND_SHIFT == first >> KIND_SHIFT)
             out[(*count)++] = handle;
         least = handle + 1;
+        *more = *more && least >> KIND_SHIFT == first >> KIND_SHIFT;
     }
     return status == TENON_OK && values.left != 0 ? TENON_ERROR_TPM_ANSWER : status;
+}
+
+/* A TPM gives as many at once as it likes. */
+tenon_status tenoni_handles(tenon_tpm *tpm, uint32_t first, uint32_t *out, size_t n, size_t *count)
+{
+    bool more = true;
+    *count = 0;
+    while (more && *count < n) {
+        size_t given;
+        tenon_status status = get_handles(tpm, first, out + *count, n - *count, &given, &more);
+        if (status != TENON_OK)
+            return status;
+        *count += given;
+        first = given == 0 ? first : out[*count - 1] + 1;
+    }
+    return TENON_OK;
 }
 
 /* Takes one property to its place. */
@@ -96,19 +124,27 @@ static void take(tenon_tpm_info *info, uint32_t property, uint32_t value)
     }
 }
 
+/* The properties of one group, in order: an answer holds as many as the TPM likes. */
 static tenon_status take_properties(tenon_tpm *tpm, tenon_tpm_info *info, uint32_t first)
 {
-    tenoni_reader values;
-    uint32_t found;
-    tenon_status status = get(tpm, CAP_TPM_PROPERTIES, first, PROPERTIES_AT_ONCE, &values, &found);
-    for (uint32_t i = 0; status == TENON_OK && i < found; i++) {
-        uint32_t property, value;
-        if (tenoni_read_u32(&values, &property) && tenoni_read_u32(&values, &value))
+    uint32_t next = first;
+    bool more = true;
+    while (more) {
+        tenoni_reader values;
+        uint32_t found;
+        tenon_status status = get(tpm, CAP_TPM_PROPERTIES, next, PROPERTIES_AT_ONCE, &values, &found, &more);
+        if (status != TENON_OK)
+            return status;
+        for (uint32_t i = 0; i < found; i++) {
+            uint32_t property, value;
+            if (!tenoni_read_u32(&values, &property) || !tenoni_read_u32(&values, &value) || property < next)
+                return TENON_ERROR_TPM_ANSWER;
             take(info, property, value);
-        else
-            status = TENON_ERROR_TPM_ANSWER;
+            next = property + 1;
+        }
+        more = more && next >> GROUP_SHIFT == first >> GROUP_SHIFT;
     }
-    return status;
+    return TENON_OK;
 }
 
 /* TCG EK Credential Profile 2.5, 2.2.1.4 and 2.2.1.5: where EK certificates lie. */
@@ -158,7 +194,7 @@ typedef struct {
 static tenon_status walk(tenon_tpm *tpm, uint32_t *out, size_t n, size_t *total)
 {
     uint32_t handles[HANDLES_AT_ONCE];
-    uint32_t next = 0x81000000;
+    uint32_t next = (uint32_t)PERSISTENT << KIND_SHIFT;
     size_t count;
     *total = 0;
     do {
@@ -169,7 +205,7 @@ static tenon_status walk(tenon_tpm *tpm, uint32_t *out, size_t n, size_t *total)
             if (*total < n)
                 out[*total] = handles[i];
         next = count == 0 ? next : handles[count - 1] + 1;
-    } while (count == HANDLES_AT_ONCE);
+    } while (count == HANDLES_AT_ONCE && next >> KIND_SHIFT == PERSISTENT);
     return TENON_OK;
 }
 
@@ -190,5 +226,8 @@ tenon_status tenon_tpm_handles(tenon_tpm *tpm, uint32_t *out, size_t n, size_t *
     if (tpm == NULL || written == NULL || (out == NULL && n != 0))
         return TENON_ERROR_NULL;
     listing to = {.out = out, .n = n, .written = written};
-    return tenoni_tpm_do(tpm, list, &to);
+    tenon_status status = tenoni_tpm_do(tpm, list, &to);
+    if (status != TENON_OK && status != TENON_ERROR_BUFFER_TOO_SMALL)
+        *written = 0;
+    return status;
 }

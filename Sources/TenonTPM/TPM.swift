@@ -22,7 +22,11 @@ public final class TPM: Sendable {
     /// - Throws: ``TenonError/Code/tcti`` for any other name, ``TenonError/Code/tpmMissing``,
     ///   ``TenonError/Code/tpmPermission``, ``TenonError/Code/tpmBusy``.
     public init(_ name: String, options: Options = Options()) throws(TenonError) {
-        core = try Lease(OpenTPM(name, options), on: thread)
+        do {
+            core = try Lease(OpenTPM(name, options), on: thread)
+        } catch {
+            throw error.opening(name)
+        }
     }
 
     /// Opens a TPM over a transport. Sends no command.

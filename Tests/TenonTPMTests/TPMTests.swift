@@ -113,6 +113,14 @@ import Testing
         }
     }
 
+    @Test func whatCannotBeOpenedIsNamed() {
+        let missing = errorThrown { () throws(TenonError) in try TPM("device:/nonexistent") }
+        #expect(missing?.message.hasSuffix("[/nonexistent]") == true)
+        let refused = TenonError(.tpmPermission, message: "No.").opening("device:/etc/shadow")
+        #expect(refused.message == "No. [/etc/shadow; its group is shadow]")
+        #expect(TenonError(.simulator, message: "No.").opening("swtpm:").message == "No.")
+    }
+
     @Test func aWayThatFailed() throws {
         try withTPM { software, tpm in
             let key = try TPM.PrivateKey(in: tpm)
