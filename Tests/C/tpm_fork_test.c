@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE 1 /* fork, alarm */
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -58,7 +59,7 @@ static void run_child(family *all)
     uint32_t commands = support_transport_count(all->rig.wire, SUPPORT_ANY);
     free_all(all);
     wrong += support_transport_count(all->rig.wire, SUPPORT_ANY) != commands;
-    _exit(wrong);
+    tpm_rig_end_child(wrong);
 }
 
 static family set(void)
@@ -139,7 +140,7 @@ TEST(tpm_fork_child_opens_again)
         tpm_pem pem = tpm_rig_make(&mine);
         tenon_status status = tpm_rig_use(&mine, &pem);
         tpm_rig_stop(&mine);
-        _exit(status != TENON_OK);
+        tpm_rig_end_child(status != TENON_OK);
     }
     check_child(child);
     free_all(&all);

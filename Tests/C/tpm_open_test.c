@@ -138,7 +138,7 @@ TEST(tpm_open_without_permission)
     CHECK_NUMBER(chmod(folder, 0755), 0);
     pid_t child = fork();
     if (child == 0)
-        _exit(seteuid(65534) != 0 || open_name(name) != TENON_ERROR_TPM_PERMISSION);
+        tpm_rig_end_child(seteuid(65534) != 0 || open_name(name) != TENON_ERROR_TPM_PERMISSION);
     CHECK_NUMBER(waitpid(child, &status, 0), child);
     CHECK_NUMBER(status, 0);
     unlink(name + 7);

@@ -43,6 +43,12 @@ tenon_status tpm_rig_load(tpm_rig *rig, tenon_tpm_key **key, const tpm_pem *pem)
 /* Loads, signs and frees. */
 tenon_status tpm_rig_use(tpm_rig *rig, const tpm_pem *pem);
 
+/*
+ * Ends a fork's child with this code, by another program: where a process of its own ends, valgrind looks for leaks,
+ * and what the parent holds is none.
+ */
+_Noreturn void tpm_rig_end_child(int code);
+
 /* The category alone; the message says the whole status. */
 bool tpm_rig_category(const char *file, int line, const char *call, tenon_status found, int32_t category);
 #define CHECK_CATEGORY(call, category) tpm_rig_category(__FILE__, __LINE__, #call, call, category)

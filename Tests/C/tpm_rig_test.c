@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void open_handle(tpm_rig *rig, const tenon_tpm_options *options)
 {
@@ -128,4 +129,12 @@ TEST(tpm_rig_works)
     CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_SIGN), 1);
     tpm_rig_stop(&rig);
+}
+
+void tpm_rig_end_child(int code)
+{
+    char text[16];
+    snprintf(text, sizeof text, "exit %d", code);
+    execl("/bin/sh", "sh", "-c", text, (char *)NULL);
+    _exit(127);
 }
