@@ -247,7 +247,7 @@ fuzz:
 fuzzers: $(FUZZERS:%=$(FUZZ)/%_fuzz) $(FUZZ)/json_fuzz
 
 $(FUZZ)/%_fuzz: $(FUZZ)/Tests/Fuzz/%_fuzz.o $(TPM_STATIC) $(STATIC)
-	$(CLANG) -fsanitize=fuzzer,address,undefined -fuse-ld=lld $^ $(LIBS) -o $@
+	$(CLANG) -fsanitize=fuzzer,address,undefined -fuse-ld=lld $^ $(LIBS) $(TPM_LIBS) -o $@
 
 $(FUZZ)/Tests/Fuzz/%.o: TENON_CFLAGS += -Wno-missing-prototypes
 

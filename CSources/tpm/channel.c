@@ -223,6 +223,12 @@ void tenoni_tpm_wait(uint32_t ms)
         continue;
 }
 
+/* A status holds the layer and the code: what would leave none there, or has more bits, is none. */
+static bool is_code(uint32_t rc)
+{
+    return (rc & 0xffff) != 0 && rc <= 0xfffff;
+}
+
 /* Part 1, 18.2 and Part 3, 5.5: tag, size and code; a refusal is nothing more than that, and has no sessions. */
 static tenon_status read_header(tenoni_reader *answer, size_t length, uint16_t tag_sent, uint32_t *rc)
 {
@@ -233,7 +239,7 @@ static tenon_status read_header(tenoni_reader *answer, size_t length, uint16_t t
         size != length)
         return TENON_ERROR_TPM_ANSWER;
     if (*rc != 0)
-        return tag == NO_SESSIONS && length == HEADER ? TENON_OK : TENON_ERROR_TPM_ANSWER;
+        return tag == NO_SESSIONS && length == HEADER && is_code(*rc) ? TENON_OK : TENON_ERROR_TPM_ANSWER;
     return tag == tag_sent ? TENON_OK : TENON_ERROR_TPM_ANSWER;
 }
 

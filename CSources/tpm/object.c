@@ -62,6 +62,12 @@ static void write_template(tenoni_writer *parameters, const tenoni_public *templ
     tenoni_write_u32(parameters, 0);
 }
 
+/* An area that is no P-256 key's is all zeros. Without this check a primary of no Name could become a witness. */
+static bool is_made_of(const tenoni_public *area, const tenoni_public *template)
+{
+    return area->name_algorithm == template->name_algorithm && area->attributes == template->attributes;
+}
+
 /* Part 3, 24.1 TPM2_CreatePrimary. What follows the public area in the answer is not used. */
 tenon_status tenoni_create_primary(tenon_tpm *tpm, const tenoni_public *template, tenoni_object *out)
 {
@@ -75,6 +81,8 @@ tenon_status tenoni_create_primary(tenon_tpm *tpm, const tenoni_public *template
     tenon_status status = tenoni_call_send(tpm, &call, &out->handle, &answer);
     if (status == TENON_OK) {
         status = read_area(&answer, out, NULL);
+        if (status == TENON_OK && !is_made_of(&out->area, template))
+            status = TENON_ERROR_TPM_ANSWER;
         if (status != TENON_OK)
             tenoni_tpm_flush(tpm, out->handle);
     }

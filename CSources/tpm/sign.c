@@ -143,7 +143,7 @@ static tenon_status sign_by_session(tenon_tpm_key *key, uint32_t handle, tenon_s
 static tenon_status attempt(tenon_tpm_key *key, tenon_signature *out, const tenon_digest *digest)
 {
     uint32_t handle;
-    tenon_status status = ready_session(key);
+    tenon_status status = key->gone ? TENON_ERROR_KEY_GONE : ready_session(key);
     /* Without its parent no session can be had; whether the key is gone with it, its blob tells. */
     if (status == TENON_OK || status == TENON_ERROR_PARENT_MISSING) {
         tenon_status found = tenoni_key_ready(key, &handle);

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "tpm/keyfile.h"
+#include "tpm_rig.h"
+#include "wire.h"
+
+/* Keys that others made, and files that others wrote. */
+
+static const uint32_t elsewhere = 0x81000005;
+static const uint8_t auth[] = {'a', 'u', 't', 'h'};
+
+enum { ATTRIBUTES_AT = 4 };
+
+static tenoni_keyfile file_of(const support_blob *blob, uint32_t parent)
+{
+    tenoni_keyfile file;
+    memset(&file, 0, sizeof file);
+    file.empty_auth = true;
+    file.parent = parent;
+    memcpy(file.public_area, blob->area.bytes, blob->area.n);
+    file.public_n = blob->area.n;
+    memcpy(file.private_area, blob->secret, blob->secret_n);
+    file.private_n = blob->secret_n;
+    return file;
+}
+
+static tpm_pem write_pem(const tenoni_keyfile *file)
+{
+    tpm_pem pem;
+    memset(&pem, 0, sizeof pem);
+    CHECK_STATUS(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, file), TENON_OK);
+    return pem;
+}
+
+/* TPM2_Create of a signing key with other attributes, by an empty auth value. */
+static void create_with(support_swtpm *sw, uint32_t parent, uint32_t attributes, support_blob *out)
+{
+    support_command command;
+    support_answer answer;
+    support_template_public(SUPPORT_SIGNING, &out->area);
+    support_store32(out->area.bytes + ATTRIBUTES_AT, attributes);
+    support_command_begin(&command, SUPPORT_CC_CREATE);
+    support_put32(&command, parent);
+    support_password(&command, NULL);
+    support_put16(&command, 4);
+    support_put32(&command, 0);
+    support_put_sized(&command, out->area.bytes, out->area.n);
+    support_put16(&command, 0);
+    support_put32(&command, 0);
+    CHECK_NUMBER(support_command_run(sw, &command, &answer), 0);
+    CHECK(support_get32(&answer) != 0);
+    support_get_sized(&answer, out->secret, sizeof out->secret, &out->secret_n);
+    support_get_sized(&answer, out->area.bytes, sizeof out->area.bytes, &out->area.n);
+}
+
+static void check_hardware(tpm_rig *rig, uint32_t attributes, int32_t expected)
+{
+    support_blob blob;
+    tenon_tpm_key *key;
+    tenon_key *view;
+    test_about("attributes %08x", (unsigned)attributes);
+    create_with(rig->sw, SUPPORT_HANDLE_SRK, attributes, &blob);
+    tenoni_keyfile file = file_of(&blob, SUPPORT_HANDLE_SRK);
+    tpm_pem pem = write_pem(&file);
+    if (expected == 0)
+        CHECK_STATUS(tpm_rig_load(rig, &key, &pem), TENON_ERROR_KEY_ATTRIBUTES);
+    if (!CHECK_STATUS(tenon_tpm_key_import(rig->tpm, &key, pem.text, pem.n, NULL, 0), TENON_OK))
+        return;
+    CHECK_STATUS(tenon_tpm_key_open(key, &view, 0), TENON_OK);
+    CHECK_NUMBER(tenon_key_is_hardware(view), expected);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    tenon_key_free(&view);
+    tenon_tpm_key_free(&key);
+}
+
+/* A key that may be duplicated may be somewhere else in the clear. */
+TEST(tpm_foreign_key_that_is_not_hardware)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
+    check_hardware(&rig, 0x00040472, 1);
+    check_hardware(&rig, 0x00060072, 1);
+    check_hardware(&rig, 0x00040460, 0);
+    check_hardware(&rig, 0x00060060, 0);
+    tpm_rig_stop(&rig);
+}
+
+/* fixedTPM, fixedParent, sensitiveDataOrigin: each of them. No TPM makes a key that lacks the last alone. */
+TEST(tpm_foreign_attributes_of_hardware)
+{
+    tenoni_public area;
+    memset(&area, 0, sizeof area);
+    area.attributes = 0x00040472;
+    CHECK(tenoni_public_is_bound(&area));
+    for (uint32_t bit = 0; bit < 32; bit++) {
+        test_about("bit %u", (unsigned)bit);
+        area.attributes = 0x00040472 ^ 1u << bit;
+        CHECK(tenoni_public_is_bound(&area) == (bit != 1 && bit != 4 && bit != 5));
+    }
+}
+
+/* A storage key that no template makes again, below the SRK. */
+static void put_parent(support_swtpm *sw, support_public *area)
+{
+    uint32_t srk, handle;
+    support_blob blob;
+    CHECK_NUMBER(support_create_primary(sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_H2, &srk), 0);
+    CHECK_NUMBER(support_create(sw, srk, SUPPORT_SRK_H2, NULL, &blob), 0);
+    CHECK_NUMBER(support_load(sw, srk, &blob, &handle), 0);
+    CHECK_NUMBER(support_evict(sw, NULL, handle, elsewhere), 0);
+    CHECK_NUMBER(support_flush(sw, handle), 0);
+    CHECK_NUMBER(support_flush(sw, srk), 0);
+    CHECK_NUMBER(support_read_public(sw, elsewhere, area), 0);
+}
+
+/* ReadPublic's answer about somebody's P-256 storage key; there is none where there is no object. */
+static size_t answer_with_another(void *context, uint8_t *answer, size_t n, size_t size)
+{
+    const support_public *other = context;
+    size_t at = 10;
+    (void)size;
+    if (n == at)
+        return n;
+    answer[at++] = (uint8_t)(other->n >> 8);
+    answer[at++] = (uint8_t)other->n;
+    memcpy(answer + at, other->bytes, other->n);
+    at += other->n;
+    for (int i = 0; i < 2; i++) {
+        answer[at++] = 0;
+        answer[at++] = (uint8_t)other->name_n;
+        memcpy(answer + at, other->name, other->name_n);
+        at += other->name_n;
+    }
+    support_store32(answer + 2, (uint32_t)at);
+    return at;
+}
+
+/* A file without the parent's Name: the parent that the key first loaded under is salted to, and no other. */
+TEST(tpm_foreign_parent_is_kept)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    support_public parent, other;
+    support_blob blob;
+    tenon_tpm_key *key;
+    uint8_t name[TENON_TPM_NAME_SIZE];
+    uint32_t handle;
+    size_t n;
+    put_parent(rig.sw, &parent);
+    CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_PROVISIONING, &handle), 0);
+    CHECK_NUMBER(support_read_public(rig.sw, handle, &other), 0);
+    CHECK_NUMBER(support_flush(rig.sw, handle), 0);
+    CHECK_NUMBER(support_create(rig.sw, elsewhere, SUPPORT_SIGNING, "auth", &blob), 0);
+    tenoni_keyfile file = file_of(&blob, elsewhere);
+    tpm_pem pem = write_pem(&file);
+    CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, auth, sizeof auth), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_parent_name(key, name, sizeof name, &n), TENON_OK);
+    CHECK_NUMBER(n, TENON_TPM_NAME_SIZE);
+    CHECK_BYTES(name, parent.name, sizeof name);
+    pem = tpm_rig_export(key);
+    CHECK(strstr(pem.text, "tenon-parent: ") == pem.text);
+    support_transport_reset_counts(rig.wire);
+    support_edit(rig.wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, SUPPORT_ALWAYS), answer_with_another, &other);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_ERROR_PARENT_MISSING);
+    CHECK_NUMBER(support_transport_pending(rig.wire), 0);
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_START_AUTH_SESSION), 0);
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_SIGN), 0);
+    support_transport_forget_faults(rig.wire);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    tenon_tpm_key_free(&key);
+    /* And from the exported file on. */
+    support_edit(rig.wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, SUPPORT_ALWAYS), answer_with_another, &other);
+    CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, auth, sizeof auth), TENON_ERROR_PARENT_MISSING);
+    support_transport_forget_faults(rig.wire);
+    tpm_rig_stop(&rig);
+}
+
+/* The key itself, where an administrator has put it: his to take away. */
+TEST(tpm_foreign_persistent_handle)
+{
+    static const uint32_t handles[] = {0x81000007, 0x8107ffff, 0x81090000};
+    tpm_rig rig = tpm_rig_start(NULL);
+    support_blob blob;
+    tenon_tpm_key *key;
+    uint32_t loaded;
+    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
+    CHECK_NUMBER(support_create(rig.sw, SUPPORT_HANDLE_SRK, SUPPORT_SIGNING, NULL, &blob), 0);
+    for (size_t i = 0; i < sizeof handles / sizeof handles[0]; i++) {
+        test_about("%08x", (unsigned)handles[i]);
+        CHECK_NUMBER(support_load(rig.sw, SUPPORT_HANDLE_SRK, &blob, &loaded), 0);
+        CHECK_NUMBER(support_evict(rig.sw, NULL, loaded, handles[i]), 0);
+        CHECK_NUMBER(support_flush(rig.sw, loaded), 0);
+        tenoni_keyfile file = file_of(&blob, SUPPORT_HANDLE_SRK);
+        file.handle = handles[i];
+        tpm_pem pem = write_pem(&file);
+        CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
+        support_transport_reset_counts(rig.wire);
+        CHECK_STATUS(tenon_tpm_key_evict(key), TENON_ERROR_NOT_PERSISTENT);
+        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
+        CHECK_NUMBER(support_persistent_count(rig.sw), 2);
+        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_LOAD), 0);
+        tenon_tpm_key_free(&key);
+        CHECK_NUMBER(support_evict(rig.sw, NULL, handles[i], handles[i]), 0);
+    }
+    tpm_rig_stop(&rig);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "tpm_rig.h"
+
+/* Somebody else's object is where the key was: it is looked at, not guessed at and not flushed. */
+
+static uint32_t lockout_counter(support_swtpm *sw)
+{
+    uint32_t counter = 0;
+    CHECK_NUMBER(support_property(sw, SUPPORT_PT_LOCKOUT_COUNTER, &counter), 0);
+    return counter;
+}
+
+/* A signing key that dictionary attack protection is for, with a value that is nobody's. */
+static void put_protected(support_swtpm *sw, uint32_t persistent)
+{
+    uint32_t parent, handle;
+    support_blob blob;
+    CHECK_NUMBER(support_evict(sw, NULL, persistent, persistent), 0);
+    CHECK_NUMBER(support_create_primary(sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_H2, &parent), 0);
+    CHECK_NUMBER(support_create(sw, parent, SUPPORT_SIGNING_DA, "nobody's", &blob), 0);
+    CHECK_NUMBER(support_load(sw, parent, &blob, &handle), 0);
+    CHECK_NUMBER(support_evict(sw, NULL, handle, persistent), 0);
+    CHECK_NUMBER(support_flush(sw, handle), 0);
+    CHECK_NUMBER(support_flush(sw, parent), 0);
+}
+
+static void sign_beside_protected(const tenon_tpm_options *options, const uint8_t *auth, size_t n)
+{
+    tpm_rig rig = tpm_rig_start(options);
+    tenon_tpm_key *key;
+    uint32_t handle = 0;
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, auth, n), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_persist(key, &handle), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    put_protected(rig.sw, handle);
+    CHECK_NUMBER(lockout_counter(rig.sw), 0);
+    support_transport_reset_counts(rig.wire);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC) >= 1);
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_LOAD), 1);
+    for (int i = 0; i < 3; i++)
+        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK(lockout_counter(rig.sw) <= 1);
+    tenon_tpm_key_free(&key);
+    CHECK_NUMBER(support_persistent_count(rig.sw), 1);
+    tpm_rig_stop(&rig);
+}
+
+TEST(tpm_place_of_a_protected_object)
+{
+    static const tenon_tpm_options salted = {.size = sizeof salted, .session = TENON_TPM_SESSION_SALTED};
+    sign_beside_protected(NULL, NULL, 0);
+    sign_beside_protected(NULL, (const uint8_t *)"auth", 4);
+    sign_beside_protected(&salted, NULL, 0);
+}
+
+/* The TPM was reset, the node went on, and another program has loaded a key of its own at our handle. */
+static uint32_t reset_and_load(tpm_rig *rig, support_public *area)
+{
+    uint32_t parent, handle = 0;
+    support_blob blob;
+    support_transport_follow(rig->wire, true);
+    support_swtpm_power_cut(rig->sw);
+    CHECK(support_swtpm_power_on(rig->sw));
+    CHECK_NUMBER(support_create_primary(rig->sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_H2, &parent), 0);
+    CHECK_NUMBER(support_create(rig->sw, parent, SUPPORT_SIGNING, NULL, &blob), 0);
+    CHECK_NUMBER(support_load(rig->sw, parent, &blob, &handle), 0);
+    CHECK_NUMBER(support_flush(rig->sw, parent), 0);
+    *area = blob.area;
+    return handle;
+}
+
+TEST(tpm_place_of_a_loaded_key_is_checked)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    support_public other, found;
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    uint32_t handle = reset_and_load(&rig, &other);
+    /* It is at our handle indeed: a password does not bind the Name. */
+    CHECK_STATUS(tpm_rig_sign(key), TENON_ERROR_SIGNATURE_INVALID);
+    support_transport_reset_counts(rig.wire);
+    CHECK_STATUS(tenon_tpm_key_check(key), TENON_OK);
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC), 1);
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_FLUSH_CONTEXT), 0);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    /* Nothing is wrong now: one command, and nothing is loaded again. */
+    support_transport_reset_counts(rig.wire);
+    CHECK_STATUS(tenon_tpm_key_check(key), TENON_OK);
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC), 1);
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 1);
+    tenon_tpm_key_free(&key);
+    CHECK_NUMBER(support_read_public(rig.sw, handle, &found), 0);
+    CHECK_BYTES(found.bytes, other.bytes, other.n);
+    CHECK_NUMBER(support_transient_count(rig.sw), 1);
+    CHECK_NUMBER(support_flush(rig.sw, handle), 0);
+    tpm_rig_stop(&rig);
+}
+
+/* Who verifies needs no check of his own. */
+TEST(tpm_place_of_a_loaded_key_that_is_verified)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    support_public other;
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    uint32_t handle = reset_and_load(&rig, &other);
+    CHECK_STATUS(tpm_rig_sign_flags(key, TENON_TPM_KEY_VERIFIED), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    tenon_tpm_key_free(&key);
+    CHECK_NUMBER(support_flush(rig.sw, handle), 0);
+    tpm_rig_stop(&rig);
+}
+
+/* And when there is nothing at all. */
+TEST(tpm_place_is_empty)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    support_flush_all(rig.sw);
+    support_transport_reset_counts(rig.wire);
+    CHECK_STATUS(tenon_tpm_key_check(key), TENON_OK);
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC), 1);
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_LOAD), 1);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    tenon_tpm_key_free(&key);
+    tpm_rig_stop(&rig);
+}
