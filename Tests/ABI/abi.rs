@@ -2,7 +2,8 @@
 
 // libtenon from Rust, without a crate: values as arrays, a key that frees itself, a status as an error.
 
-use std::ffi::{c_char, c_void, CStr};
+use std::ffi::{c_void, CStr};
+use std::os::raw::c_char; // as Debian 12 has Rust 1.63
 use std::ptr;
 
 type Digest = [u8; 32];
