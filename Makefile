@@ -5,6 +5,11 @@
 # SANITIZE=LIST            build with -fsanitize=LIST (address,undefined or thread)
 # PREFIX=, DESTDIR=        where `make install` puts things
 # FUZZ_SECONDS=            how long each fuzzer runs
+# V=1                      print each command
+
+ifndef V
+MAKEFLAGS += -s
+endif
 
 CRYPTO ?= mbedtls
 SANITIZE ?=
@@ -56,6 +61,7 @@ TPM_LIBS := -ltss2-tctildr -lpthread
 ## lib              libtenon and libtenon-tpm: .so, .a and .pc (default)
 .PHONY: lib
 lib: $(SHARED) $(STATIC) $(BUILD)/tenon.pc $(TPM_SHARED) $(TPM_STATIC) $(BUILD)/tenon-tpm.pc
+	echo "libtenon and libtenon-tpm $(VERSION) with $(CRYPTO): $(BUILD)"
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -101,12 +107,20 @@ install: lib
 	done
 
 ## test             everything that a change must pass; installs the packages that it needs
+step = echo "== $(1): make $(2)" && $(MAKE) $(2)
+
 .PHONY: test
 test: deps
-	$(MAKE) rules
-	$(MAKE) check
-	$(MAKE) check CRYPTO=openssl
-	$(MAKE) check-support check-vectors check-differential check-constant-time check-heap check-abi check-install check-interop check-swift
+	$(call step,the shape of the tree,rules)
+	$(call step,C with mbedTLS,check)
+	$(call step,C with OpenSSL,check CRYPTO=openssl)
+	$(call step,software TPMs and faults,check-support)
+	$(call step,the two backends beside each other,check-differential check-vectors)
+	$(call step,secrets,check-constant-time check-heap)
+	$(call step,other languages,check-abi check-install)
+	$(call step,tpm2-openssl and tpm2-tools,check-interop)
+	$(call step,Swift,check-swift)
+	echo "all passed"
 
 ## deps             the Debian packages that the build and the tests need
 .PHONY: deps
