@@ -44,7 +44,7 @@ TENON_CFLAGS := -std=c11 $(WARNINGS) -Iinclude -ICSources -fPIC -fvisibility=hid
                 $(if $(filter openssl,$(CRYPTO)),-DTENON_OPENSSL)
 TENON_LDFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE),-Wl$(comma)--as-needed) -Wl,-z,relro,-z,now,-z,noexecstack,--gc-sections
 
-SOURCES := $(filter-out %_$(OTHER_$(CRYPTO)).c,$(wildcard CSources/base/*.c CSources/crypto/*.c))
+SOURCES := $(filter-out %_$(OTHER_$(CRYPTO)).c,$(wildcard CSources/base/*.c CSources/crypto/*.c CSources/proof/*.c))
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
 SHARED := $(BUILD)/libtenon.so.$(SOVERSION)
 STATIC := $(BUILD)/libtenon.a
@@ -139,8 +139,15 @@ $(BUILD)/Tests/%.o: TENON_CFLAGS += -ITests/C -ITests/Support
 $(TESTS): $(TEST_OBJECTS) $(TPM_STATIC) $(STATIC)
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $(TEST_WRAPS) $^ $(LIBS:-lmbedcrypto=-l:libmbedcrypto.a) $(TPM_LIBS) -o $@
 
+TPM_STATE := .build/make/swtpm
+TPM_STATE_FILE := $(TPM_STATE)/state/tpm2-00.permall
+
+# A software TPM with EK certificates: made once, and copied by each test that wants one.
+$(TPM_STATE_FILE):
+	Tests/Scripts/swtpm_state.sh $(TPM_STATE)
+
 .PHONY: check
-check: $(TESTS)
+check: $(TESTS) $(TPM_STATE_FILE)
 	$(TESTS)
 
 ## check-interop    keys and signatures of Tenon, tpm2-openssl and tpm2-tools, each used by the others
@@ -153,19 +160,17 @@ check-interop: $(BUILD)/interop
 
 ## check-support    the tests' own tools: software TPMs, and faults on the way to them
 SUPPORT_TEST := $(BUILD)/support_test
-TPM_STATE := .build/make/swtpm
 
 $(SUPPORT_TEST): $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/Support/selftest/*.c)) $(SUPPORT)
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ -lpthread -o $@
 
 .PHONY: check-support
-check-support: $(SUPPORT_TEST)
-	Tests/Scripts/swtpm_state.sh $(TPM_STATE)
+check-support: $(SUPPORT_TEST) $(TPM_STATE_FILE)
 	$(SUPPORT_TEST) $(TPM_STATE)
 
 ## check-valgrind   the same under valgrind
 .PHONY: check-valgrind
-check-valgrind: $(TESTS)
+check-valgrind: $(TESTS) $(TPM_STATE_FILE)
 	TENON_TEST_QUICK=1 $(VALGRIND) -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=all $(TESTS)
 
 $(BUILD)/%: $(BUILD)/Tests/C/%.o $(STATIC)

@@ -32,7 +32,7 @@ let package = Package(
             name: "CTenon",
             path: ".",
             exclude: ["Bench", "Sources", "Tests", "CSources/tpm"],
-            sources: ["CSources/base", "CSources/crypto"],
+            sources: ["CSources/base", "CSources/crypto", "CSources/proof"],
             publicHeadersPath: "include",
             cSettings: core,
             linkerSettings: [
@@ -44,7 +44,7 @@ let package = Package(
             name: "CTenonTPM",
             dependencies: ["CTenon"],
             path: ".",
-            exclude: ["Bench", "Sources", "Tests", "CSources/base", "CSources/crypto"],
+            exclude: ["Bench", "Sources", "Tests", "CSources/base", "CSources/crypto", "CSources/proof"],
             sources: ["CSources/tpm"],
             publicHeadersPath: "include/tenon/tpm",
             cSettings: core,

@@ -82,6 +82,7 @@ static words words_of_code(tenon_status status)
         WORDS(TENON_ERROR_TPM_ANSWER, "The TPM's answer cannot be read; no key is lost.");
         WORDS(TENON_ERROR_PARENT_MISSING,
               "The key's parent is not in the TPM; provision it again, the key is not lost.");
+        WORDS(TENON_ERROR_EK_MISSING, "The TPM has no EK for this certificate, or no certificate; give one by file.");
         WORDS(TENON_ERROR_TPM_PERMISSION, "The TPM's node may not be opened; join its group, usually tss.");
         WORDS(TENON_ERROR_AUTH_NEEDED, "The key has an auth value; give it when the key is loaded.");
         WORDS(TENON_ERROR_KEY_GONE,
@@ -89,6 +90,52 @@ static words words_of_code(tenon_status status)
         WORDS(TENON_ERROR_MEMORY, "There is no memory.");
         WORDS(TENON_ERROR_RANDOM, "The kernel gave no randomness; check that getrandom is allowed.");
         WORDS(TENON_ERROR_CRYPTO, "The cryptographic library failed where it should not; please report this.");
+        WORDS(TENON_ERROR_ACTIVATION, "The activation was not made with the secret of this challenge.");
+        WORDS(TENON_ERROR_CBOR_TRUNCATED, "The CBOR ends within an item.");
+        WORDS(TENON_ERROR_CBOR_TYPE, "The CBOR holds another item than the one expected.");
+        WORDS(TENON_ERROR_CBOR_INDEFINITE, "The CBOR has an indefinite length.");
+        WORDS(TENON_ERROR_CBOR_NOT_MINIMAL, "A number in the CBOR is not in its shortest form.");
+        WORDS(TENON_ERROR_CBOR_KEY, "A key in the CBOR is unknown, out of order or there twice.");
+        WORDS(TENON_ERROR_CBOR_COUNT, "The CBOR has another number of entries than expected.");
+        WORDS(TENON_ERROR_CBOR_TRAILING, "There are bytes behind the end of the CBOR.");
+        WORDS(TENON_ERROR_PROOF_FORM, "The proof has another format, version or algorithm.");
+        WORDS(TENON_ERROR_SIGNATURE_FORM, "The signature is neither a TPMT_SIGNATURE of ECDSA with SHA-256 nor DER.");
+        WORDS(TENON_ERROR_CERTIFICATE_FORM, "The bytes are not a certificate in the form that is taken.");
+        WORDS(TENON_ERROR_CREDENTIAL_FORM, "The bytes are not the two parts of a credential.");
+        WORDS(TENON_RULE_1_SIZE, "A part of the proof is larger than allowed.");
+        WORDS(TENON_RULE_2_CBOR, "The proof is not deterministic CBOR.");
+        WORDS(TENON_RULE_3_VERSION, "The proof has another version or algorithm.");
+        WORDS(TENON_RULE_7_MAGIC, "The statement was not made by a TPM.");
+        WORDS(TENON_RULE_8_TYPE, "The statement is not about a certified key.");
+        WORDS(TENON_RULE_9_NONCE, "The statement is not for this nonce.");
+        WORDS(TENON_RULE_10_NAME, "The statement is about another key than the public area.");
+        WORDS(TENON_RULE_11_NAME_ALGORITHM, "The key's Name is not made with SHA-256.");
+        WORDS(TENON_RULE_12_QUALIFIED_NAME, "The key is of the NULL hierarchy or was loaded from outside.");
+        WORDS(TENON_RULE_13_BORN_IN_TPM, "The key was not born in the TPM, or can leave it.");
+        WORDS(TENON_RULE_14_SIGNS_ONLY, "The key is not a plain signing key.");
+        WORDS(TENON_RULE_15_AUTHORISED_BY_USER, "The key is not used by its user authorization alone.");
+        WORDS(TENON_RULE_16_ATTRIBUTES, "The key has an attribute that is not allowed.");
+        WORDS(TENON_RULE_17_P256, "The key is not a P-256 key in the expected form.");
+        WORDS(TENON_RULE_18_ON_CURVE, "The key's point is not on the curve.");
+        WORDS(TENON_RULE_19_COORDINATES, "A coordinate of the key's point is too long.");
+        WORDS(TENON_RULE_20_PUBLIC_KEY, "The proof is about another key than the one submitted.");
+        WORDS(TENON_RULE_21_ALGORITHM, "The signature over the statement has another algorithm.");
+        WORDS(TENON_RULE_22_RANGE, "r or s of the signature over the statement is out of range.");
+        WORDS(TENON_RULE_23_TRAILING, "A part of the proof cannot be read to its end, or has bytes behind it.");
+        WORDS(TENON_RULE_24_CERTIFICATE, "A certificate of the chain is not of the expected form.");
+        WORDS(TENON_RULE_25_SUBJECT, "The certificate does not name the TPM as it should.");
+        WORDS(TENON_RULE_26_USAGE, "The certificate is not for this use.");
+        WORDS(TENON_RULE_27_NOT_A_CA, "The key's certificate is one of an authority.");
+        WORDS(TENON_RULE_28_CHAIN, "The certificates do not lead to a trusted root.");
+        WORDS(TENON_RULE_29_AK, "The attestation key has other attributes than one has.");
+        WORDS(TENON_RULE_30_ANOTHER_KEY, "The key was certified by itself.");
+        WORDS(TENON_RULE_31_EK_CERTIFICATE, "The EK certificate is not of the expected form.");
+        WORDS(TENON_RULE_32_EK_CHAIN, "The EK certificate does not lead to a trusted root.");
+        WORDS(TENON_RULE_33_EK_KEY, "The EK is of a kind that is not taken.");
+        WORDS(TENON_RULE_34_FIRMWARE, "The firmware version is not believed.");
+        WORDS(TENON_RULE_12A_PARENT, "The key is not under the parent that it should be under.");
+        WORDS(TENON_RULE_23A_SIGNATURE, "The statement was not signed by the trusted attestation key.");
+        WORDS(TENON_RULE_33A_EK_ALLOWED, "This EK is not allowed.");
     default:
         return unnamed;
     }

@@ -28,6 +28,14 @@ const tenoni_public tenoni_signing_template = {
     .scheme = TENONI_ALG_NULL,
 };
 
+const tenoni_public tenoni_attestation_template = {
+    .name_algorithm = TENONI_ALG_SHA256,
+    .attributes = BORN_HERE | RESTRICTED | SIGN,
+    .symmetric = TENONI_ALG_NULL,
+    .scheme = TENONI_ALG_ECDSA,
+    .scheme_hash = TENONI_ALG_SHA256,
+};
+
 #define STORAGE                                                                                                        \
     .name_algorithm = TENONI_ALG_SHA256, .attributes = BORN_HERE | RESTRICTED | DECRYPT, .symmetric = TENONI_ALG_AES,  \
     .key_bits = 128, .mode = TENONI_ALG_CFB, .scheme = TENONI_ALG_NULL
@@ -140,7 +148,7 @@ tenon_status tenoni_public_name(uint8_t *out, const uint8_t *area, size_t n)
 {
     static const uint8_t algorithm[] = {TENONI_ALG_SHA256 >> 8, TENONI_ALG_SHA256 & 0xff};
     tenon_digest digest;
-    memset(out, 0, TENON_TPM_NAME_SIZE);
+    memset(out, 0, TENON_NAME_SIZE);
     /* Part 2, 12.2.4: every public area begins with type and nameAlg. */
     if (n < 2 + sizeof algorithm || !tenoni_equal(area + 2, algorithm, sizeof algorithm))
         return TENON_ERROR_KEY_PUBLIC;
@@ -173,6 +181,11 @@ bool tenoni_public_is_storage(const tenoni_public *key)
 tenon_status tenoni_public_check_own(const tenoni_public *key)
 {
     return fits(key, &tenoni_signing_template) ? TENON_OK : TENON_ERROR_KEY_ATTRIBUTES;
+}
+
+tenon_status tenoni_public_check_attestation(const tenoni_public *key)
+{
+    return fits(key, &tenoni_attestation_template) ? TENON_OK : TENON_ERROR_KEY_ATTRIBUTES;
 }
 
 tenon_status tenoni_public_check_foreign(const tenoni_public *key)

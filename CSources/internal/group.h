@@ -12,6 +12,9 @@
  */
 tenon_status tenoni_group_load(mbedtls_ecp_group *group);
 
+/* The same for P-384 and P-521, in the build with mbedTLS's verification only. */
+tenon_status tenoni_group_load_wide(mbedtls_ecp_group *group, mbedtls_ecp_group_id id);
+
 /* Makes a table for the group's own base point, by a first multiplication. mbedTLS frees it with the group. */
 int tenoni_group_make_table(mbedtls_ecp_group *group);
 

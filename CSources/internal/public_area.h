@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 #include "internal/writer.h"
+#include "tenon/proof.h"
 #include "tenon/status.h"
-#include "tenon/tpm/tpm.h"
 #include "tenon/types.h"
 
 /* The public half of a TPM object: TPMT_PUBLIC (TPM 2.0 Part 2, 12.2.4) of a P-256 key. */
@@ -43,9 +43,10 @@ typedef struct {
     tenoni_coordinate y;
 } tenoni_public;
 
-/* What Create and CreatePrimary are given: a signing key, the storage primary of template H-2 (unique is empty), and
- * the one of the provisioning guidance (unique is 32 zeros twice), which is another key. */
+/* What Create and CreatePrimary are given: a signing key, an attestation key, the storage primary of template H-2
+ * (unique is empty), and the one of the provisioning guidance (unique is 32 zeros twice), which is another key. */
 extern const tenoni_public tenoni_signing_template;
+extern const tenoni_public tenoni_attestation_template;
 extern const tenoni_public tenoni_storage_template;
 extern const tenoni_public tenoni_provisioned_template;
 
@@ -59,7 +60,7 @@ void tenoni_public_write(tenoni_writer *writer, const tenoni_public *key);
 /* The point, filled up with zeros on the left; that it is on the curve is checked. */
 tenon_status tenoni_public_point(tenon_public_key *out, const tenoni_public *key);
 
-/* The Name of any object with nameAlg SHA-256 (Part 1, 16): out takes TENON_TPM_NAME_SIZE bytes, area is as the TPM
+/* The Name of any object with nameAlg SHA-256 (Part 1, 16): out takes TENON_NAME_SIZE bytes, area is as the TPM
  * wrote it. Another nameAlg is TENON_ERROR_KEY_PUBLIC. */
 tenon_status tenoni_public_name(uint8_t *out, const uint8_t *area, size_t n);
 
@@ -69,8 +70,9 @@ bool tenoni_public_is_storage(const tenoni_public *key);
 /* The private half was born in this TPM and cannot leave it: fixedTPM, fixedParent, sensitiveDataOrigin. */
 bool tenoni_public_is_bound(const tenoni_public *key);
 
-/* The signing template in everything but unique, else TENON_ERROR_KEY_ATTRIBUTES. */
+/* The signing or the attestation template in everything but unique, else TENON_ERROR_KEY_ATTRIBUTES. */
 tenon_status tenoni_public_check_own(const tenoni_public *key);
+tenon_status tenoni_public_check_attestation(const tenoni_public *key);
 
 /* What tenon_tpm_key_import takes, else TENON_ERROR_KEY_ATTRIBUTES: sign set, restricted clear, scheme NULL or ECDSA
  * with SHA-256, no policy, nameAlg SHA-256. */

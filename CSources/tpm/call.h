@@ -10,7 +10,7 @@ enum { TENONI_CALL_HANDLES = 2, TENONI_CALL_COMMAND_MAX = 1280 };
 
 /*
  * One command on its way: which, on what, authorised by what, with which parameters; and its answer. Begin, name the
- * handles, write the parameters, send, read, end. A table knows how many handles and authorizations a command has.
+ * handles, write the parameters, send, read, end. A table knows how many authorizations a command has.
  */
 typedef struct {
     uint32_t code;
@@ -21,6 +21,8 @@ typedef struct {
     const tenoni_auth *auth;    /* of the first handle; NULL: empty */
     tenoni_session *session;    /* for the first handle; NULL: a password */
     uint8_t session_attributes; /* beside TENONI_SESSION_CONTINUE */
+    bool last;                  /* the session's last command: without TENONI_SESSION_CONTINUE */
+    uint32_t policy;            /* the session for the second handle, which ends with it; 0: an empty password */
     tenoni_writer parameters;
     uint8_t buffer[1024];
 } tenoni_call;
@@ -31,6 +33,7 @@ void tenoni_call_begin(tenoni_call *call, uint32_t code, tenoni_role role);
  */
 void tenoni_call_handle(tenoni_call *call, uint32_t handle);
 void tenoni_call_object(tenoni_call *call, uint32_t handle, const uint8_t *name);
+void tenoni_call_named(tenoni_call *call, uint32_t handle, tenoni_part name);
 
 /*
  * Sends, and checks what the session says of the answer. *handle is the handle in the answer, for commands that have

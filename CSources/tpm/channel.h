@@ -31,7 +31,7 @@ typedef struct tenoni_slot {
 /* An object in the TPM. Its Name is ours, computed from its public area: what an answer calls a Name proves nothing. */
 typedef struct {
     uint32_t handle;
-    uint8_t name[TENON_TPM_NAME_SIZE];
+    uint8_t name[TENON_NAME_SIZE];
     bool is_p256; /* else area is all zeros */
     tenoni_public area;
 } tenoni_object;

@@ -58,6 +58,19 @@ static tenon_status get_handles(tenon_tpm *tpm, uint32_t first, uint32_t *out, s
     return status == TENON_OK && values.left != 0 ? TENON_ERROR_TPM_ANSWER : status;
 }
 
+tenon_status tenoni_nv_buffer_max(tenon_tpm *tpm, uint32_t *out)
+{
+    enum { NV_BUFFER_MAX = 0x12c };
+    tenoni_reader values;
+    uint32_t found, property;
+    bool more;
+    tenon_status status = get(tpm, CAP_TPM_PROPERTIES, NV_BUFFER_MAX, 1, &values, &found, &more);
+    if (status == TENON_OK && (found != 1 || !tenoni_read_u32(&values, &property) || property != NV_BUFFER_MAX ||
+                               !tenoni_read_u32(&values, out) || *out == 0 || values.left != 0))
+        status = TENON_ERROR_TPM_ANSWER;
+    return status;
+}
+
 /* A TPM gives as many at once as it likes. */
 tenon_status tenoni_handles(tenon_tpm *tpm, uint32_t first, uint32_t *out, size_t n, size_t *count)
 {

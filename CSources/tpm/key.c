@@ -51,16 +51,17 @@ void tenon_tpm_key_free(tenon_tpm_key **key)
 }
 
 /* What is known from the public area alone. */
-static tenon_status set_public(tenon_tpm_key *key, bool foreign)
+static tenon_status set_public(tenon_tpm_key *key, tenoni_area_check *check)
 {
     tenon_status status = tenoni_public_read(&key->area, key->file.public_area, key->file.public_n);
     if (status == TENON_OK)
-        status = foreign ? tenoni_public_check_foreign(&key->area) : tenoni_public_check_own(&key->area);
+        status = check(&key->area);
     if (status == TENON_OK)
         status = tenoni_public_point(&key->public_key, &key->area);
     if (status == TENON_OK)
         status = tenoni_public_name(key->name, key->file.public_area, key->file.public_n);
-    key->foreign = foreign;
+    key->foreign = check == tenoni_public_check_foreign;
+    key->attests = check == tenoni_public_check_attestation;
     if (status == TENON_OK)
         tenoni_key_prepare(key);
     return status;
@@ -77,31 +78,35 @@ static tenon_status set_witness(tenon_tpm *tpm, tenoni_keyfile *file)
     return refused ? TENON_OK : status;
 }
 
-static tenon_status make_under(tenon_tpm_key *key, const tenoni_object *parent)
+static tenon_status make_under(tenon_tpm_key *key, const tenoni_object *parent, const tenoni_public *template)
 {
     tenoni_session session = {.state = TENONI_SESSION_OVER};
     bool sealed = key->auth.n != 0;
     tenon_status status = sealed ? tenoni_session_open(key->tpm, parent, true, &session) : TENON_OK;
     if (status == TENON_OK)
-        status =
-            tenoni_create(key->tpm, parent, &tenoni_signing_template, &key->auth, sealed ? &session : NULL, &key->file);
+        status = tenoni_create(key->tpm, parent, template, &key->auth, sealed ? &session : NULL, &key->file);
     tenoni_session_close(key->tpm, &session);
     return status;
 }
 
-/* Once more when refused: to some TPMs a salt that begins with zeros is another one. A storage key has no lockout. */
-static tenon_status make_sealed(tenon_tpm_key *key, const tenoni_object *parent)
+tenon_status tenoni_key_make(tenon_tpm_key *key, const tenoni_object *parent, const tenoni_public *template,
+                             tenoni_area_check *check)
 {
-    tenon_status status = make_under(key, parent);
-    bool refused = key->auth.n != 0 && tenon_status_category(status) == TENON_CATEGORY_AUTH;
-    return refused ? make_under(key, parent) : status;
+    uint32_t handle;
+    tenon_status status = make_under(key, parent, template);
+    /* Once more when refused: to some TPMs a salt that begins with zeros is another one. A storage key has no lockout.
+     */
+    if (key->auth.n != 0 && tenon_status_category(status) == TENON_CATEGORY_AUTH)
+        status = make_under(key, parent, template);
+    if (status == TENON_OK)
+        status = set_public(key, check);
+    return status == TENON_OK ? tenoni_key_ready(key, &handle) : status;
 }
 
 static tenon_status create(tenon_tpm *tpm, void *context)
 {
     tenon_tpm_key *key = context;
     tenoni_object parent;
-    uint32_t handle;
     memset(&key->file, 0, sizeof key->file);
     /* The witness first: its primary is often the parent, too. */
     tenon_status status = set_witness(tpm, &key->file);
@@ -113,13 +118,10 @@ static tenon_status create(tenon_tpm *tpm, void *context)
     key->file.empty_auth = key->auth.n == 0;
     memcpy(key->file.parent_name, parent.name, sizeof parent.name);
     key->file.parent_name_n = sizeof parent.name;
-    status = make_sealed(key, &parent);
-    if (status == TENON_OK)
-        status = set_public(key, false);
-    return status == TENON_OK ? tenoni_key_ready(key, &handle) : status;
+    return tenoni_key_make(key, &parent, &tenoni_signing_template, tenoni_public_check_own);
 }
 
-static tenon_status finish(tenon_tpm_key **out, tenon_tpm_key *key, tenon_status status)
+tenon_status tenoni_key_finish(tenon_tpm_key **out, tenon_tpm_key *key, tenon_status status)
 {
     if (status == TENON_OK)
         *out = key;
@@ -128,7 +130,7 @@ static tenon_status finish(tenon_tpm_key **out, tenon_tpm_key *key, tenon_status
     return status;
 }
 
-static tenon_status begin(tenon_tpm *tpm, tenon_tpm_key **key, const uint8_t *auth, size_t auth_n)
+tenon_status tenoni_key_begin(tenon_tpm *tpm, tenon_tpm_key **key, const uint8_t *auth, size_t auth_n)
 {
     *key = new_key(tpm);
     if (*key == NULL)
@@ -143,12 +145,12 @@ tenon_status tenon_tpm_key_create(tenon_tpm *tpm, tenon_tpm_key **out, const uin
         *out = NULL;
     if (tpm == NULL || out == NULL)
         return TENON_ERROR_NULL;
-    tenon_status status = begin(tpm, &key, auth, auth_n);
+    tenon_status status = tenoni_key_begin(tpm, &key, auth, auth_n);
     if (key == NULL)
         return status;
     if (status == TENON_OK)
         status = tenoni_tpm_do(tpm, create, key);
-    return finish(out, key, status);
+    return tenoni_key_finish(out, key, status);
 }
 
 static tenon_status make_ready(tenon_tpm *tpm, void *context)
@@ -158,39 +160,39 @@ static tenon_status make_ready(tenon_tpm *tpm, void *context)
     return tenoni_key_ready(context, &handle);
 }
 
-static tenon_status open_file(tenon_tpm *tpm, tenon_tpm_key **out, const char *pem, size_t pem_n, const uint8_t *auth,
-                              size_t auth_n, bool foreign)
+tenon_status tenoni_key_open(tenon_tpm *tpm, tenon_tpm_key **out, const char *pem, size_t pem_n, const uint8_t *auth,
+                             size_t auth_n, tenoni_area_check *check)
 {
     tenon_tpm_key *key;
     if (out != NULL)
         *out = NULL;
     if (tpm == NULL || out == NULL || (pem == NULL && pem_n != 0))
         return TENON_ERROR_NULL;
-    tenon_status status = begin(tpm, &key, auth, auth_n);
+    tenon_status status = tenoni_key_begin(tpm, &key, auth, auth_n);
     if (key == NULL)
         return status;
     if (status == TENON_OK)
         status = tenoni_keyfile_read(&key->file, pem, pem_n);
     if (status == TENON_OK)
-        status = set_public(key, foreign);
+        status = set_public(key, check);
     /* Other tools say so of keys with an empty value, too. */
-    if (status == TENON_OK && !foreign && !key->file.empty_auth && key->auth.n == 0)
+    if (status == TENON_OK && !key->foreign && !key->file.empty_auth && key->auth.n == 0)
         status = TENON_ERROR_AUTH_NEEDED;
     if (status == TENON_OK)
         status = tenoni_tpm_do(tpm, make_ready, key);
-    return finish(out, key, status);
+    return tenoni_key_finish(out, key, status);
 }
 
 tenon_status tenon_tpm_key_load(tenon_tpm *tpm, tenon_tpm_key **out, const char *pem, size_t pem_n, const uint8_t *auth,
                                 size_t auth_n)
 {
-    return open_file(tpm, out, pem, pem_n, auth, auth_n, false);
+    return tenoni_key_open(tpm, out, pem, pem_n, auth, auth_n, tenoni_public_check_own);
 }
 
 tenon_status tenon_tpm_key_import(tenon_tpm *tpm, tenon_tpm_key **out, const char *pem, size_t pem_n,
                                   const uint8_t *auth, size_t auth_n)
 {
-    return open_file(tpm, out, pem, pem_n, auth, auth_n, true);
+    return tenoni_key_open(tpm, out, pem, pem_n, auth, auth_n, tenoni_public_check_foreign);
 }
 
 tenon_status tenon_tpm_key_public_key(const tenon_tpm_key *key, tenon_public_key *out)

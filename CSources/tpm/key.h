@@ -9,9 +9,10 @@ struct tenon_tpm_key {
     atomic_uint references;
     tenoni_keyfile file;
     tenoni_public area;
-    uint8_t name[TENON_TPM_NAME_SIZE];
+    uint8_t name[TENON_NAME_SIZE];
     tenon_public_key public_key;
     bool foreign;
+    bool attests; /* an AK: it signs what the TPM says and nothing else */
     tenoni_auth auth;
 
     /* What follows is written inside operations only. */
@@ -26,6 +27,21 @@ struct tenon_tpm_key {
 };
 
 void tenoni_key_keep(tenon_tpm_key *key);
+
+/* What kind of key a public area has to be: tenoni_public_check_*. */
+typedef tenon_status tenoni_area_check(const tenoni_public *area);
+
+/* A key to be filled in; NULL: no memory. And its end: it is given out, or freed because of the status. */
+tenon_status tenoni_key_begin(tenon_tpm *tpm, tenon_tpm_key **key, const uint8_t *auth, size_t auth_n);
+tenon_status tenoni_key_finish(tenon_tpm_key **out, tenon_tpm_key *key, tenon_status status);
+
+/* Makes the key under its parent, and loads it; inside an operation. */
+tenon_status tenoni_key_make(tenon_tpm_key *key, const tenoni_object *parent, const tenoni_public *template,
+                             tenoni_area_check *check);
+
+/* Reads an exported key, and loads it. */
+tenon_status tenoni_key_open(tenon_tpm *tpm, tenon_tpm_key **out, const char *pem, size_t pem_n, const uint8_t *auth,
+                             size_t auth_n, tenoni_area_check *check);
 
 /* The handle to sign with: the persistent copy, or the loaded blob. Sends nothing while there is one. */
 tenon_status tenoni_key_ready(tenon_tpm_key *key, uint32_t *handle);
@@ -44,6 +60,15 @@ void tenoni_key_forget(tenon_tpm_key *key);
 
 /* Ends the key's session, here and in the TPM. */
 void tenoni_key_end_session(tenon_tpm_key *key);
+
+/* The handle to use the key with, and with it the session that the key needs, if it needs one: key->session. The
+ * session comes first, as looking for its parent may take the slots of whatever is loaded. */
+tenon_status tenoni_key_ready_to_use(tenon_tpm_key *key, uint32_t *handle);
+bool tenoni_key_uses_session(const tenon_tpm_key *key);
+bool tenoni_key_encrypts(const tenon_tpm_key *key);
+
+/* Whether a refused command is worth one more try, with what the TPM lost made anew. */
+bool tenoni_key_replace(tenon_tpm_key *key, tenon_status status);
 
 /* TPM2_Sign of a digest, by whatever session the key needs. */
 tenon_status tenoni_key_sign(tenon_tpm_key *key, tenon_signature *out, const tenon_digest *digest);

@@ -41,7 +41,7 @@ static bool is_persistent(uint32_t handle)
 /* Part 2, 10.5.3 TPM2B_NAME with nameAlg SHA-256; or none. */
 static bool is_name(const uint8_t *name, size_t n)
 {
-    return n == 0 || (n == TENON_TPM_NAME_SIZE && name[0] == TENONI_ALG_SHA256 >> 8 && name[1] == TENONI_ALG_SHA256);
+    return n == 0 || (n == TENON_NAME_SIZE && name[0] == TENONI_ALG_SHA256 >> 8 && name[1] == TENONI_ALG_SHA256);
 }
 
 /* What the reader and the writer both ask: nothing is written that could not be read. */
@@ -101,8 +101,8 @@ static tenon_status read_name(tenoni_reader line, uint8_t *name, size_t *n)
 {
     if (*n != 0)
         return TENON_ERROR_PEM_FACT;
-    *n = TENON_TPM_NAME_SIZE;
-    return read_hex(line, name, TENON_TPM_NAME_SIZE);
+    *n = TENON_NAME_SIZE;
+    return read_hex(line, name, TENON_NAME_SIZE);
 }
 
 static tenon_status read_handle(tenoni_reader line, uint32_t *handle)
@@ -342,7 +342,7 @@ static void write_line(tenoni_writer *writer, const void *text, size_t n)
 
 static tenon_status write_fact(tenoni_writer *writer, const char *word, const uint8_t *bytes, size_t n)
 {
-    char hex[2 * TENON_TPM_NAME_SIZE];
+    char hex[2 * TENON_NAME_SIZE];
     size_t written;
     tenon_status status = tenon_hex_encode(hex, sizeof hex, &written, bytes, n);
     if (n == 0 || status != TENON_OK)

@@ -6,6 +6,7 @@
 
 #include "internal/public_area.h"
 #include "tenon/status.h"
+#include "tenon/tpm/tpm.h"
 
 /*
  * A key as a file: the PEM block TSS2 PRIVATE KEY that other tools read and write too, and before it, one a line, what
@@ -31,9 +32,9 @@ typedef struct {
     size_t public_n;                          /* at least 1 */
     uint8_t private_area[TENONI_PRIVATE_MAX]; /* the bytes of TPM2B_PRIVATE, without its size */
     size_t private_n;                         /* at least 1 */
-    uint8_t parent_name[TENON_TPM_NAME_SIZE];
-    size_t parent_name_n; /* TENON_TPM_NAME_SIZE, or 0: unknown */
-    uint8_t witness[TENON_TPM_NAME_SIZE];
+    uint8_t parent_name[TENON_NAME_SIZE];
+    size_t parent_name_n; /* TENON_NAME_SIZE, or 0: unknown */
+    uint8_t witness[TENON_NAME_SIZE];
     size_t witness_n; /* the same */
     uint32_t handle;  /* 0x81xxxxxx, or 0: no persistent copy */
 } tenoni_keyfile;

@@ -121,7 +121,7 @@ tenon_status tenoni_load(tenon_tpm *tpm, tenoni_role role, const tenoni_object *
 {
     tenoni_call call;
     tenoni_reader answer, name;
-    uint8_t expected[TENON_TPM_NAME_SIZE];
+    uint8_t expected[TENON_NAME_SIZE];
     tenoni_call_begin(&call, TENONI_CC_LOAD, role);
     tenoni_call_object(&call, parent->handle, parent->name);
     tenoni_write_sized(&call.parameters, file->private_area, file->private_n);

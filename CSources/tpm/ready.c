@@ -54,7 +54,7 @@ static bool is_no_parent(tenon_status status, int place)
  */
 static tenon_status observe(tenon_tpm_key *key)
 {
-    uint8_t witness[TENON_TPM_NAME_SIZE];
+    uint8_t witness[TENON_NAME_SIZE];
     tenon_status status = tenoni_parent_witness(key->tpm, witness);
     if (status != TENON_OK)
         return status;

@@ -80,6 +80,8 @@ tenon_status tenon_tpm_key_open(tenon_tpm_key *tpm_key, tenon_key **out, uint32_
         return TENON_ERROR_NULL;
     if ((flags & ~known) != 0)
         return TENON_ERROR_FLAGS;
+    if (tpm_key->attests)
+        return TENON_ERROR_KEY_ATTRIBUTES;
     if (tenoni_public_is_bound(&tpm_key->area))
         ops.flags |= TENON_KEY_HARDWARE;
     tenon_status status = new_view(&view, tpm_key, flags);

@@ -83,12 +83,12 @@ static tenon_status sign_by_password(tenon_tpm_key *key, uint32_t handle, tenon_
     return read_signature(&parameters, out);
 }
 
-static bool uses_session(const tenon_tpm_key *key)
+bool tenoni_key_uses_session(const tenon_tpm_key *key)
 {
     return key->auth.n != 0 || key->tpm->session != TENON_TPM_SESSION_PASSWORD;
 }
 
-static bool encrypts(const tenon_tpm_key *key)
+bool tenoni_key_encrypts(const tenon_tpm_key *key)
 {
     return key->tpm->session == TENON_TPM_SESSION_ENCRYPTED;
 }
@@ -107,7 +107,7 @@ void tenoni_key_end_session(tenon_tpm_key *key)
 static tenon_status ready_session(tenon_tpm_key *key)
 {
     tenoni_object parent;
-    if (!uses_session(key) || (key->session.state == TENONI_SESSION_LIVE && key->session_slot.handle != 0))
+    if (!tenoni_key_uses_session(key) || (key->session.state == TENONI_SESSION_LIVE && key->session_slot.handle != 0))
         return TENON_OK;
     tenoni_key_end_session(key);
     tenon_status status = tenoni_parent_find(key->tpm, &key->file, &parent);
@@ -115,7 +115,7 @@ static tenon_status ready_session(tenon_tpm_key *key)
     if (status == TENON_OK && !parent.is_p256)
         status = tenoni_parent_at(key->tpm, TENONI_PLACE_PRIMARY, &key->file, &parent);
     if (status == TENON_OK)
-        status = tenoni_session_open(key->tpm, &parent, encrypts(key), &key->session);
+        status = tenoni_session_open(key->tpm, &parent, tenoni_key_encrypts(key), &key->session);
     if (status == TENON_OK)
         tenoni_slot_fill(key->tpm, &key->session_slot, key->session.handle);
     return status;
@@ -130,7 +130,7 @@ static tenon_status sign_by_session(tenon_tpm_key *key, uint32_t handle, tenon_s
     tenoni_call_object(&call, handle, key->name);
     call.auth = &key->auth;
     call.session = &key->session;
-    call.session_attributes = encrypts(key) ? TENONI_SESSION_DECRYPT : 0;
+    call.session_attributes = tenoni_key_encrypts(key) ? TENONI_SESSION_DECRYPT : 0;
     write_parameters(&call.parameters, digest);
     tenon_status status = tenoni_call_send(key->tpm, &call, NULL, &parameters);
     if (status == TENON_OK)
@@ -139,19 +139,26 @@ static tenon_status sign_by_session(tenon_tpm_key *key, uint32_t handle, tenon_s
     return status;
 }
 
-/* The session before the key: looking for its parent may take the slots of whatever is loaded. */
+tenon_status tenoni_key_ready_to_use(tenon_tpm_key *key, uint32_t *handle)
+{
+    tenon_status status = key->gone ? TENON_ERROR_KEY_GONE : ready_session(key);
+    if (status != TENON_OK && status != TENON_ERROR_PARENT_MISSING)
+        return status;
+    /* Without its parent no session can be had; whether the key is gone with it, its blob tells. */
+    if (status == TENON_ERROR_PARENT_MISSING)
+        tenoni_key_forget(key);
+    tenon_status found = tenoni_key_ready(key, handle);
+    return found != TENON_OK ? found : status;
+}
+
 static tenon_status attempt(tenon_tpm_key *key, tenon_signature *out, const tenon_digest *digest)
 {
     uint32_t handle;
-    tenon_status status = key->gone ? TENON_ERROR_KEY_GONE : ready_session(key);
-    /* Without its parent no session can be had; whether the key is gone with it, its blob tells. */
-    if (status == TENON_OK || status == TENON_ERROR_PARENT_MISSING) {
-        tenon_status found = tenoni_key_ready(key, &handle);
-        status = found != TENON_OK ? found : status;
-    }
+    tenon_status status = tenoni_key_ready_to_use(key, &handle);
     if (status != TENON_OK)
         return status;
-    return uses_session(key) ? sign_by_session(key, handle, out, digest) : sign_by_password(key, handle, out, digest);
+    return tenoni_key_uses_session(key) ? sign_by_session(key, handle, out, digest)
+                                        : sign_by_password(key, handle, out, digest);
 }
 
 /*
@@ -164,18 +171,18 @@ static bool again_after_refusal(tenon_tpm_key *key)
     tenoni_key_end_session(key);
     if (key->slot.handle == 0 && tenoni_key_look(key) != TENON_OK)
         return true;
-    return uses_session(key) && (key->area.attributes & NO_DA) != 0;
+    return tenoni_key_uses_session(key) && (key->area.attributes & NO_DA) != 0;
 }
 
 /* What loses an object, as a reset does, loses the session with it. */
-static bool again(tenon_tpm_key *key, tenon_status status)
+bool tenoni_key_replace(tenon_tpm_key *key, tenon_status status)
 {
     if (tenoni_status_lost_object(status)) {
         tenoni_key_forget(key);
         tenoni_key_end_session(key);
         return true;
     }
-    if (uses_session(key) && tenoni_status_lost_session(status)) {
+    if (tenoni_key_uses_session(key) && tenoni_status_lost_session(status)) {
         tenoni_key_end_session(key);
         return true;
     }
@@ -194,7 +201,8 @@ static tenon_status sign_once_more_if_lost(tenon_tpm *tpm, void *context)
     const job *work = context;
     (void)tpm;
     tenon_status status = attempt(work->key, work->out, work->digest);
-    return again(work->key, status) ? attempt(work->key, work->out, work->digest) : status;
+    bool again = tenoni_key_replace(work->key, status);
+    return again ? attempt(work->key, work->out, work->digest) : status;
 }
 
 tenon_status tenoni_key_sign(tenon_tpm_key *key, tenon_signature *out, const tenon_digest *digest)

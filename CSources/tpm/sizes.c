@@ -6,11 +6,6 @@ size_t tenon_tpm_auth_max(void)
     return TENON_TPM_AUTH_MAX;
 }
 
-size_t tenon_tpm_name_size(void)
-{
-    return TENON_TPM_NAME_SIZE;
-}
-
 size_t tenon_tpm_key_max(void)
 {
     return TENON_TPM_KEY_MAX;

@@ -58,7 +58,7 @@ final class LoadedKey: Sendable {
     ) -> tenon_status
 
     private static func name(_ key: OpaquePointer, _ read: NameReader) throws(TenonError) -> [UInt8]? {
-        let name = try bytes(TENON_TPM_NAME_SIZE) { read(key, $0.baseAddress, $0.count, &$1) }
+        let name = try bytes(TENON_NAME_SIZE) { read(key, $0.baseAddress, $0.count, &$1) }
         return name.isEmpty ? nil : name
     }
 

@@ -76,7 +76,7 @@ TEST(fault_openssl_is_hooked)
 }
 #endif
 
-static _Thread_local enum { WELL, BROKEN, INTERRUPTED, SLOW, EMPTY } kernel;
+static _Thread_local enum { WELL, BROKEN, INTERRUPTED, SLOW, HIGH, EMPTY } kernel;
 static _Thread_local int kernel_calls;
 
 ssize_t __wrap_getrandom(void *out, size_t n, unsigned flags)
@@ -88,6 +88,10 @@ ssize_t __wrap_getrandom(void *out, size_t n, unsigned flags)
     }
     if (kernel == EMPTY)
         return 0;
+    if (kernel == HIGH && call == 0) {
+        memset(out, 0xff, n);
+        return (ssize_t)n;
+    }
     return __real_getrandom(out, kernel == SLOW && n > 1 ? 1 : n, flags);
 }
 
@@ -210,6 +214,44 @@ static tenon_status make_nonce(void)
     return status;
 }
 
+/* An EK of this kind, whose key only has to pass: an odd modulus; on P-384 the point with x = 0. */
+static tenon_status make_credential(uint32_t kind)
+{
+    static const uint8_t y_of_0[48] = {0xc3, 0x06, 0x61, 0x0f, 0xb0, 0xae, 0x5a, 0x15, 0x9c, 0xf4, 0x5c, 0x06,
+                                       0x06, 0x9f, 0x22, 0xa6, 0xc5, 0xeb, 0x36, 0x41, 0xc6, 0x02, 0xd4, 0x2d,
+                                       0xea, 0x2c, 0x4b, 0x4f, 0x75, 0x55, 0x07, 0x93, 0x40, 0x6d, 0x80, 0xd2,
+                                       0xb9, 0x1a, 0xd5, 0x4f, 0x90, 0x48, 0xbd, 0x48, 0x7a, 0xf1, 0xad, 0xe1};
+    static const uint8_t name[TENON_NAME_SIZE] = {0, 0x0b};
+    uint8_t credential[TENON_CREDENTIAL_MAX], encrypted[TENON_CREDENTIAL_MAX];
+    size_t credential_n = 1, encrypted_n = 1;
+    tenon_ek ek = {.kind = kind, .key_n = kind == TENON_EK_RSA_2048 ? 256 : kind == TENON_EK_P256 ? 64 : 96};
+    if (kind == TENON_EK_RSA_2048)
+        memset(ek.key, 0xff, ek.key_n);
+    else if (kind == TENON_EK_P256)
+        memcpy(ek.key, public_key.bytes, ek.key_n);
+    else
+        memcpy(ek.key + sizeof y_of_0, y_of_0, sizeof y_of_0);
+    tenon_status status = tenon_credential_make(credential, sizeof credential, &credential_n, encrypted,
+                                                sizeof encrypted, &encrypted_n, &ek, name, sizeof name, scalar, 32);
+    CHECK(status == TENON_OK ? credential_n != 0 && encrypted_n != 0 : credential_n == 0 && encrypted_n == 0);
+    return status;
+}
+
+static tenon_status make_credential_rsa(void)
+{
+    return make_credential(TENON_EK_RSA_2048);
+}
+
+static tenon_status make_credential_p256(void)
+{
+    return make_credential(TENON_EK_P256);
+}
+
+static tenon_status make_credential_p384(void)
+{
+    return make_credential(TENON_EK_P384);
+}
+
 typedef struct {
     const char *name;
     tenon_status (*run)(void);
@@ -228,6 +270,9 @@ static const operation operations[] = {
     {"generate", generate, true},
     {"import", import, false},
     {"nonce", make_nonce, true},
+    {"credential, RSA", make_credential_rsa, true},
+    {"credential, P-256", make_credential_p256, true},
+    {"credential, P-384", make_credential_p384, true},
 };
 
 enum { OPERATIONS = sizeof operations / sizeof *operations };
@@ -360,5 +405,33 @@ TEST(fault_randomness_in_pieces)
     kernel = WELL;
     CHECK_ZERO(out, 40);
     CHECK_NUMBER(out[40], 0xa5);
+    tear_down();
+}
+
+/* A scalar that is not below n is drawn again. */
+TEST(fault_randomness_out_of_range)
+{
+    static tenon_status (*const runs[])(void) = {generate, make_credential_p256, make_credential_p384};
+    set_up();
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        test_about("run %zu", i);
+        kernel_calls = 0;
+        kernel = HIGH;
+        CHECK_STATUS(runs[i](), TENON_OK);
+        kernel = WELL;
+        CHECK(kernel_calls > 1);
+    }
+    tear_down();
+}
+
+/* The seed and OAEP's salt: each byte of them is the kernel's. */
+TEST(fault_randomness_of_a_credential)
+{
+    set_up();
+    kernel_calls = 0;
+    kernel = SLOW;
+    CHECK_STATUS(make_credential_rsa(), TENON_OK);
+    kernel = WELL;
+    CHECK_NUMBER(kernel_calls, 48 + 32);
     tear_down();
 }

@@ -47,6 +47,30 @@ static const struct {
 
 enum { CASES = sizeof cases / sizeof *cases, LONG_KEY = 131 };
 
+/* The same with SHA-384, of RFC 4231 (case 5: the RFC gives its beginning) and of Python. */
+static const char *const macs_384[CASES] = {
+    "afd03944d84895626b0825f4ab46907f15f9dadbe4101ec682aa034c7cebc59cfaea9ea9076ede7f4af152e8b2fa9cb6",
+    "af45d2e376484031617f78d2b58a6b1b9c7ef464f5a01b47e42ec3736322445e8e2240ca5e69e2c78b3239ecfab21649",
+    "88062608d3e6ad8a0aa2ace014c8a86f0aa635d947ac9febe83ef4e55966144b2a5ab39dc13814b94e3ab6e101a34f27",
+    "3e8a69b7783c25851933ab6290af6ca77a9981480850009cc5577c6e1f573b4e6801dd23c4a7d679ccf8a386c674cffb",
+    "3abf34c3503b2a23a46efc619baef897f4c8e42c934ce55ccbae9740fcbc1af4ca62269e2a37cd88ba926341efe4aeea",
+    "4ece084485813e9088d2c63a041bc5b44f9ef1012a2b588f3cd11f05033ac4c60c2ef6ab4030fe8296248df163f44952",
+    "6617178e941f020d351e2f254e8fd32c602420feb0b8fb9adccebb82461e99c5a678cc31e799176d3860e6110c46523e",
+    "379c20ee3836124323797a822e545d332ba8452d2d8d35d377ff9da4a7921ab010e139815e27547400d89be118a2f2f1",
+    "58d42326a65806d4e723dc82f2f9f3eba728ad5f2b5127f73315cfc089d62fa1d161ec9bcebb7203c09cf591043f5a16",
+    "036ad04b0e61bd1d44dd1dc85f2bbf670d06bd455b1ec7f3bd70c264314110eeeb14ee9bf9f7523573a5056855843679",
+    "6c1f2ee938fad2e24bd91298474382ca218c75db3d83e114b3d4367776d14d3551289e75e8209cd4b792302840234adc"};
+
+/* Keys 00 01 02 ... around its block of 128 bytes, over "abc": Python. */
+static const struct {
+    size_t key_n;
+    const char *mac;
+} around_384[] = {
+    {127, "7cef8f6a955cbcb3d4d8987ec277ac84f6414e09a58794d7c955d376a6b4a57efd421359644f202168cbd46b8368641d"},
+    {128, "627b513f45ba31b9d7e018298deef523ba93e0268c77c633b5ccc049ce41ec940c33e508f0742db23b94d07ec7ce86f0"},
+    {129, "92f237cab532514fbd486fa04dfb6fe5288c16800bb95ac1252216ffbe945a92da2af30e5ecdda5eafbd9ab2cd4620eb"},
+};
+
 /* "@aa" is the byte aa, 131 times. */
 static uint8_t *key_of(size_t i, size_t *n)
 {
@@ -75,6 +99,35 @@ TEST(hmac_knows_its_vectors)
     }
 }
 
+static void check_384(const void *key, size_t key_n, const void *data, size_t n, const char *hex)
+{
+    uint8_t mac[49], expected[48];
+    memset(mac, 0xa5, sizeof mac);
+    test_hex(expected, sizeof expected, hex);
+    CHECK_STATUS(tenoni_hmac_with(TENONI_SHA384, mac, key, key_n, &(tenoni_part){data, n}, 1), TENON_OK);
+    CHECK_BYTES(mac, expected, sizeof expected);
+    CHECK_NUMBER(mac[48], 0xa5);
+}
+
+TEST(hmac_with_sha384_knows_its_vectors)
+{
+    uint8_t counted[130];
+    for (size_t i = 0; i < sizeof counted; i++)
+        counted[i] = (uint8_t)i;
+    for (size_t i = 0; i < CASES; i++) {
+        size_t key_n, n;
+        uint8_t *key = key_of(i, &key_n), *data = test_hex_all(cases[i].data, &n);
+        test_about("case %zu", i + 1);
+        check_384(key, key_n, data, n, macs_384[i]);
+        free(data);
+        free(key);
+    }
+    for (size_t i = 0; i < sizeof around_384 / sizeof *around_384; i++) {
+        test_about("a key of %zu bytes", around_384[i].key_n);
+        check_384(counted, around_384[i].key_n, "abc", 3, around_384[i].mac);
+    }
+}
+
 TEST(hmac_does_not_depend_on_how_it_is_cut)
 {
     static const char text[] = "what do ya want for nothing?";
@@ -87,10 +140,10 @@ TEST(hmac_does_not_depend_on_how_it_is_cut)
         test_about("cut at %zu", i);
         CHECK_STATUS(tenoni_hmac(&cut, "Jefe", 4, parts, 3), TENON_OK);
         CHECK_BYTES(cut.bytes, whole.bytes, sizeof whole.bytes);
-        CHECK_STATUS(tenoni_hmac_begin(&stream, "Jefe", 4), TENON_OK);
+        CHECK_STATUS(tenoni_hmac_begin(&stream, TENONI_SHA256, "Jefe", 4), TENON_OK);
         CHECK_STATUS(tenoni_hmac_update(&stream, text, i), TENON_OK);
         CHECK_STATUS(tenoni_hmac_update(&stream, text + i, N - i), TENON_OK);
-        CHECK_STATUS(tenoni_hmac_finish(&stream, &cut), TENON_OK);
+        CHECK_STATUS(tenoni_hmac_finish(&stream, cut.bytes), TENON_OK);
         CHECK_BYTES(cut.bytes, whole.bytes, sizeof whole.bytes);
         CHECK_STATUS(tenoni_sha256_parts(&cut, parts, 3), TENON_OK);
         tenon_digest digest;
@@ -102,8 +155,10 @@ TEST(hmac_does_not_depend_on_how_it_is_cut)
 TEST(hmac_wipes_its_stream)
 {
     tenoni_hmac_stream stream;
-    tenon_digest digest;
-    CHECK_STATUS(tenoni_hmac_begin(&stream, "Jefe", 4), TENON_OK);
-    CHECK_STATUS(tenoni_hmac_finish(&stream, &digest), TENON_OK);
-    CHECK_ZERO(&stream, sizeof stream);
+    uint8_t mac[TENONI_HASH_MAX];
+    for (int hash = TENONI_SHA256; hash <= TENONI_SHA384; hash++) {
+        CHECK_STATUS(tenoni_hmac_begin(&stream, (tenoni_hash)hash, "Jefe", 4), TENON_OK);
+        CHECK_STATUS(tenoni_hmac_finish(&stream, mac), TENON_OK);
+        CHECK_ZERO(&stream, sizeof stream);
+    }
 }

@@ -80,8 +80,8 @@ static tenoni_keyfile own(void)
                            .parent = TENONI_PARENT_OWNER,
                            .public_n = strlen(PUBLIC) / 2,
                            .private_n = strlen(PRIVATE) / 2,
-                           .parent_name_n = TENON_TPM_NAME_SIZE,
-                           .witness_n = TENON_TPM_NAME_SIZE,
+                           .parent_name_n = TENON_NAME_SIZE,
+                           .witness_n = TENON_NAME_SIZE,
                            .handle = 0x81080000};
     test_hex(file.public_area, file.public_n, PUBLIC);
     test_hex(file.private_area, file.private_n, PRIVATE);

@@ -174,7 +174,7 @@ TEST(public_area_of_others)
 
 TEST(public_area_name)
 {
-    uint8_t name[TENON_TPM_NAME_SIZE], expected[TENON_TPM_NAME_SIZE];
+    uint8_t name[TENON_NAME_SIZE], expected[TENON_NAME_SIZE];
     size_t n;
     uint8_t *area = test_hex_all(own, &n);
     test_hex(expected, sizeof expected, own_name);

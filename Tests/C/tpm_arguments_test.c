@@ -94,9 +94,9 @@ TEST(tpm_arguments_null_and_outputs)
     check_null_out_of_tpm();
     check_null_out_of_key();
     tpm_pem pem = tpm_rig_export(key);
-    test_output_rule("name", give_name, key, NULL, TENON_TPM_NAME_SIZE);
-    test_output_rule("parent_name", give_parent, key, NULL, TENON_TPM_NAME_SIZE);
-    test_output_rule("witness", give_witness, key, NULL, TENON_TPM_NAME_SIZE);
+    test_output_rule("name", give_name, key, NULL, TENON_NAME_SIZE);
+    test_output_rule("parent_name", give_parent, key, NULL, TENON_NAME_SIZE);
+    test_output_rule("witness", give_witness, key, NULL, TENON_NAME_SIZE);
     test_output_rule("export", give_pem, key, pem.text, pem.n);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
     tenon_tpm_key_free(&key);
@@ -179,7 +179,7 @@ TEST(tpm_arguments_options)
 TEST(tpm_arguments_sizes)
 {
     CHECK_NUMBER(tenon_tpm_auth_max(), TENON_TPM_AUTH_MAX);
-    CHECK_NUMBER(tenon_tpm_name_size(), TENON_TPM_NAME_SIZE);
+    CHECK_NUMBER(tenon_object_name_size(), TENON_NAME_SIZE);
     CHECK_NUMBER(tenon_tpm_key_max(), TENON_TPM_KEY_MAX);
     CHECK_NUMBER(tenon_tpm_buffer_size(), TENON_TPM_BUFFER_SIZE);
 }

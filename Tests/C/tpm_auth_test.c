@@ -213,7 +213,7 @@ TEST(tpm_auth_no_witness_without_the_owner)
 {
     tpm_rig rig = tpm_rig_start(NULL);
     tenon_tpm_key *key;
-    uint8_t witness[TENON_TPM_NAME_SIZE];
+    uint8_t witness[TENON_NAME_SIZE];
     size_t n = 1;
     CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
     CHECK_NUMBER(support_change_auth(rig.sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);

@@ -143,7 +143,7 @@ TEST(tpm_foreign_parent_is_kept)
     support_public parent, other;
     support_blob blob;
     tenon_tpm_key *key;
-    uint8_t name[TENON_TPM_NAME_SIZE];
+    uint8_t name[TENON_NAME_SIZE];
     uint32_t handle;
     size_t n;
     put_parent(rig.sw, &parent);
@@ -155,7 +155,7 @@ TEST(tpm_foreign_parent_is_kept)
     tpm_pem pem = write_pem(&file);
     CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, auth, sizeof auth), TENON_OK);
     CHECK_STATUS(tenon_tpm_key_parent_name(key, name, sizeof name, &n), TENON_OK);
-    CHECK_NUMBER(n, TENON_TPM_NAME_SIZE);
+    CHECK_NUMBER(n, TENON_NAME_SIZE);
     CHECK_BYTES(name, parent.name, sizeof name);
     pem = tpm_rig_export(key);
     CHECK(strstr(pem.text, "tenon-parent: ") == pem.text);

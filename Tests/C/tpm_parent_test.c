@@ -79,15 +79,15 @@ static void read_witness(tpm_rig *rig, uint8_t *out)
     tenon_tpm_key *key;
     size_t n;
     CHECK_STATUS(tenon_tpm_key_create(rig->tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_witness(key, out, TENON_TPM_NAME_SIZE, &n), TENON_OK);
-    CHECK_NUMBER(n, TENON_TPM_NAME_SIZE);
+    CHECK_STATUS(tenon_tpm_key_witness(key, out, TENON_NAME_SIZE, &n), TENON_OK);
+    CHECK_NUMBER(n, TENON_NAME_SIZE);
     tenon_tpm_key_free(&key);
 }
 
 /* An RSA storage key, which no search makes again, at a handle of its own. */
 static tpm_pem make_under_rsa(tpm_rig *rig, bool with_witness)
 {
-    uint8_t witness[TENON_TPM_NAME_SIZE];
+    uint8_t witness[TENON_NAME_SIZE];
     uint32_t handle;
     support_public parent;
     support_blob blob;

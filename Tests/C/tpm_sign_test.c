@@ -48,7 +48,7 @@ TEST(tpm_sign_attributes)
         uint32_t handle;
         support_public area;
         tenon_public_key point;
-        uint8_t name[TENON_TPM_NAME_SIZE];
+        uint8_t name[TENON_NAME_SIZE];
         size_t n;
         CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, (const uint8_t *)"auth", with_auth != 0 ? 4 : 0), TENON_OK);
         CHECK_STATUS(tenon_tpm_key_persist(key, &handle), TENON_OK);

@@ -111,7 +111,7 @@ static void read_area(const uint8_t *area, size_t n)
     tenon_public_key point;
     status = tenoni_public_point(&point, &key);
     MUST(status == TENON_OK || fuzz_all(&point, sizeof point, 0));
-    uint8_t name[TENON_TPM_NAME_SIZE];
+    uint8_t name[TENON_NAME_SIZE];
     MUST((tenoni_public_name(name, area, n) == TENON_OK) == (key.name_algorithm == TENONI_ALG_SHA256));
 }
 

@@ -20,11 +20,31 @@ import Testing
         (.pointForm, "POINT_FORM"), (.pointRange, "POINT_RANGE"), (.pointOffCurve, "POINT_OFF_CURVE"),
         (.spkiForm, "SPKI_FORM"), (.scalarRange, "SCALAR_RANGE"), (.pemForm, "PEM_FORM"), (.pemFact, "PEM_FACT"),
         (.keyType, "KEY_TYPE"), (.keyField, "KEY_FIELD"), (.keyPublic, "KEY_PUBLIC"), (.keyPrivate, "KEY_PRIVATE"),
+        (.cborTruncated, "CBOR_TRUNCATED"), (.cborType, "CBOR_TYPE"), (.cborIndefinite, "CBOR_INDEFINITE"),
+        (.cborNotMinimal, "CBOR_NOT_MINIMAL"), (.cborKey, "CBOR_KEY"), (.cborCount, "CBOR_COUNT"),
+        (.cborTrailing, "CBOR_TRAILING"), (.proofForm, "PROOF_FORM"), (.signatureForm, "SIGNATURE_FORM"),
+        (.certificateForm, "CERTIFICATE_FORM"), (.credentialForm, "CREDENTIAL_FORM"),
         (.signatureInvalid, "SIGNATURE_INVALID"), (.keyAttributes, "KEY_ATTRIBUTES"), (.keyName, "KEY_NAME"),
-        (.session, "SESSION"), (.tpmTransport, "TPM_TRANSPORT"), (.tpmBusy, "TPM_BUSY"), (.tpmMissing, "TPM_MISSING"),
-        (.tpmAnswer, "TPM_ANSWER"), (.parentMissing, "PARENT_MISSING"), (.tpmPermission, "TPM_PERMISSION"),
-        (.authNeeded, "AUTH_NEEDED"), (.keyGone, "KEY_GONE"), (.memory, "MEMORY"), (.random, "RANDOM"),
-        (.crypto, "CRYPTO"),
+        (.session, "SESSION"), (.activation, "ACTIVATION"), (.tpmTransport, "TPM_TRANSPORT"), (.tpmBusy, "TPM_BUSY"),
+        (.tpmMissing, "TPM_MISSING"), (.tpmAnswer, "TPM_ANSWER"), (.parentMissing, "PARENT_MISSING"),
+        (.ekMissing, "EK_MISSING"), (.tpmPermission, "TPM_PERMISSION"), (.authNeeded, "AUTH_NEEDED"),
+        (.keyGone, "KEY_GONE"), (.memory, "MEMORY"), (.random, "RANDOM"), (.crypto, "CRYPTO"),
+    ]
+
+    /// Every rule of a proof, an AK and an EK certificate.
+    static let rules: [(Code, String)] = [
+        (.rule1Size, "1_SIZE"), (.rule2CBOR, "2_CBOR"), (.rule3Version, "3_VERSION"), (.rule7Magic, "7_MAGIC"),
+        (.rule8Type, "8_TYPE"), (.rule9Nonce, "9_NONCE"), (.rule10Name, "10_NAME"),
+        (.rule11NameAlgorithm, "11_NAME_ALGORITHM"), (.rule12QualifiedName, "12_QUALIFIED_NAME"),
+        (.rule13BornInTPM, "13_BORN_IN_TPM"), (.rule14SignsOnly, "14_SIGNS_ONLY"),
+        (.rule15AuthorisedByUser, "15_AUTHORISED_BY_USER"), (.rule16Attributes, "16_ATTRIBUTES"),
+        (.rule17P256, "17_P256"), (.rule18OnCurve, "18_ON_CURVE"), (.rule19Coordinates, "19_COORDINATES"),
+        (.rule20PublicKey, "20_PUBLIC_KEY"), (.rule21Algorithm, "21_ALGORITHM"), (.rule22Range, "22_RANGE"),
+        (.rule23Trailing, "23_TRAILING"), (.rule24Certificate, "24_CERTIFICATE"), (.rule25Subject, "25_SUBJECT"),
+        (.rule26Usage, "26_USAGE"), (.rule27NotACA, "27_NOT_A_CA"), (.rule28Chain, "28_CHAIN"), (.rule29AK, "29_AK"),
+        (.rule30AnotherKey, "30_ANOTHER_KEY"), (.rule31EKCertificate, "31_EK_CERTIFICATE"),
+        (.rule32EKChain, "32_EK_CHAIN"), (.rule33EKKey, "33_EK_KEY"), (.rule34Firmware, "34_FIRMWARE"),
+        (.rule12aParent, "12A_PARENT"), (.rule23aSignature, "23A_SIGNATURE"), (.rule33aEKAllowed, "33A_EK_ALLOWED"),
     ]
 
     /// Every code of the module.
@@ -45,9 +65,15 @@ import Testing
         #expect(code.description == "TENON_ERROR_" + name)
     }
 
+    @Test(arguments: rules)
+    func ruleHasItsName(_ code: Code, _ name: String) {
+        #expect(code.description == "TENON_RULE_" + name)
+        #expect(code.category == .rejected)
+    }
+
     /// A status that the core has and this module does not is found here.
     @Test func everyNamedCodeIsKnown() {
-        let known = Set((Self.core + Self.module).map(\.0))
+        let known = Set((Self.core + Self.rules + Self.module).map(\.0))
         let causes = Array(Int32(1)...0x1ff) + Array(Int32(0x40_0001)...0x40_0200)
         var named: Set<Code> = []
         for category in Int32(1)...12 {

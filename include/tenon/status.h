@@ -71,16 +71,64 @@ enum {
     TENON_ERROR_SPKI_FORM = 0x02000010,         /* not the 91 bytes of an uncompressed P-256 key */
     TENON_ERROR_SCALAR_RANGE = 0x02000011,      /* a private key that is not in 1 .. n-1 */
     TENON_ERROR_PEM_FORM = 0x02000012,          /* not one TSS2 PRIVATE KEY with base64 in lines, and facts before it */
-    TENON_ERROR_PEM_FACT = 0x02000013,    /* a fact before BEGIN that is unknown, twice there, or not what it says */
-    TENON_ERROR_KEY_TYPE = 0x02000014,    /* not a loadable key (2.23.133.10.1.3) */
-    TENON_ERROR_KEY_FIELD = 0x02000015,   /* a field that is missing, or that Tenon does not take: policy, secret */
-    TENON_ERROR_KEY_PUBLIC = 0x02000016,  /* a public area that is not a P-256 key's, or has bytes behind its end */
-    TENON_ERROR_KEY_PRIVATE = 0x02000017, /* a private area whose size is not its bytes' */
+    TENON_ERROR_PEM_FACT = 0x02000013,       /* a fact before BEGIN that is unknown, twice there, or not what it says */
+    TENON_ERROR_KEY_TYPE = 0x02000014,       /* not a loadable key (2.23.133.10.1.3) */
+    TENON_ERROR_KEY_FIELD = 0x02000015,      /* a field that is missing, or that Tenon does not take: policy, secret */
+    TENON_ERROR_KEY_PUBLIC = 0x02000016,     /* a public area that is not a P-256 key's, or has bytes behind its end */
+    TENON_ERROR_KEY_PRIVATE = 0x02000017,    /* a private area whose size is not its bytes' */
+    TENON_ERROR_CBOR_TRUNCATED = 0x02000018, /* ends within an item */
+    TENON_ERROR_CBOR_TYPE = 0x02000019,      /* another item than the one expected */
+    TENON_ERROR_CBOR_INDEFINITE = 0x0200001A,  /* an indefinite length */
+    TENON_ERROR_CBOR_NOT_MINIMAL = 0x0200001B, /* a number or length that is not in its shortest form */
+    TENON_ERROR_CBOR_KEY = 0x0200001C,         /* a map's key that is unknown, out of order, or there twice */
+    TENON_ERROR_CBOR_COUNT = 0x0200001D,       /* another number of entries */
+    TENON_ERROR_CBOR_TRAILING = 0x0200001E,    /* bytes behind the end */
+    TENON_ERROR_PROOF_FORM = 0x0200001F,       /* another format, version or algorithm */
+    TENON_ERROR_SIGNATURE_FORM = 0x02000020,   /* neither a TPMT_SIGNATURE of ECDSA with SHA-256 nor DER */
+    TENON_ERROR_CERTIFICATE_FORM = 0x02000021, /* not a certificate in the form that is taken; see tenon/activate.h */
+    TENON_ERROR_CREDENTIAL_FORM = 0x02000022,  /* not the two TPM2B of a credential */
 
     TENON_ERROR_SIGNATURE_INVALID = 0x03000001, /* well formed, and not made by this key over this digest */
     TENON_ERROR_KEY_ATTRIBUTES = 0x03000002,    /* the key's attributes are not those of a signing key of ours */
     TENON_ERROR_KEY_NAME = 0x03000003,          /* what the TPM holds is not the key: its Name is another */
     TENON_ERROR_SESSION = 0x03000004,           /* an answer whose HMAC or nonces do not fit: somebody is on the bus */
+    TENON_ERROR_ACTIVATION = 0x03000005,        /* an activation that was not made with the secret of this challenge */
+
+    /* The rules of tenon/verify.h and tenon/activate.h. */
+    TENON_RULE_1_SIZE = 0x03000101,
+    TENON_RULE_2_CBOR = 0x03000102,
+    TENON_RULE_3_VERSION = 0x03000103,
+    TENON_RULE_7_MAGIC = 0x03000107,
+    TENON_RULE_8_TYPE = 0x03000108,
+    TENON_RULE_9_NONCE = 0x03000109,
+    TENON_RULE_10_NAME = 0x0300010A,
+    TENON_RULE_11_NAME_ALGORITHM = 0x0300010B,
+    TENON_RULE_12_QUALIFIED_NAME = 0x0300010C,
+    TENON_RULE_13_BORN_IN_TPM = 0x0300010D,
+    TENON_RULE_14_SIGNS_ONLY = 0x0300010E,
+    TENON_RULE_15_AUTHORISED_BY_USER = 0x0300010F,
+    TENON_RULE_16_ATTRIBUTES = 0x03000110,
+    TENON_RULE_17_P256 = 0x03000111,
+    TENON_RULE_18_ON_CURVE = 0x03000112,
+    TENON_RULE_19_COORDINATES = 0x03000113,
+    TENON_RULE_20_PUBLIC_KEY = 0x03000114,
+    TENON_RULE_21_ALGORITHM = 0x03000115,
+    TENON_RULE_22_RANGE = 0x03000116,
+    TENON_RULE_23_TRAILING = 0x03000117,
+    TENON_RULE_24_CERTIFICATE = 0x03000118,
+    TENON_RULE_25_SUBJECT = 0x03000119,
+    TENON_RULE_26_USAGE = 0x0300011A,
+    TENON_RULE_27_NOT_A_CA = 0x0300011B,
+    TENON_RULE_28_CHAIN = 0x0300011C,
+    TENON_RULE_29_AK = 0x0300011D,
+    TENON_RULE_30_ANOTHER_KEY = 0x0300011E,
+    TENON_RULE_31_EK_CERTIFICATE = 0x0300011F,
+    TENON_RULE_32_EK_CHAIN = 0x03000120,
+    TENON_RULE_33_EK_KEY = 0x03000121,
+    TENON_RULE_34_FIRMWARE = 0x03000122,
+    TENON_RULE_12A_PARENT = 0x0300018C,
+    TENON_RULE_23A_SIGNATURE = 0x03000197,
+    TENON_RULE_33A_EK_ALLOWED = 0x030001A1,
 
     TENON_ERROR_TPM_TRANSPORT = 0x04000001, /* the way to the TPM failed, and again after it was opened anew */
     TENON_ERROR_TPM_BUSY = 0x04000002,      /* the node is held by somebody else */
@@ -88,6 +136,7 @@ enum {
     TENON_ERROR_TPM_MISSING = 0x05000001,    /* no such node, or it is no TPM's */
     TENON_ERROR_TPM_ANSWER = 0x05000002,     /* an answer that is none: too short, too long, or its sizes lie */
     TENON_ERROR_PARENT_MISSING = 0x05000003, /* the TPM is the key's, the parent was taken away: provision it again */
+    TENON_ERROR_EK_MISSING = 0x05000004,     /* no EK certificate of this kind, or no EK that fits the certificate */
 
     TENON_ERROR_TPM_PERMISSION = 0x06000001, /* the node may not be opened: join its group, usually tss */
 

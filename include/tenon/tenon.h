@@ -27,14 +27,17 @@
  * Secrets      Are wiped before their memory is given back, on each path.
  */
 
+#include "tenon/activate.h"
 #include "tenon/api.h"
 #include "tenon/digest.h"
 #include "tenon/encoding.h"
 #include "tenon/key.h"
 #include "tenon/p256.h"
+#include "tenon/proof.h"
 #include "tenon/request.h"
 #include "tenon/status.h"
 #include "tenon/types.h"
+#include "tenon/verify.h"
 
 TENON_BEGIN
 

@@ -49,11 +49,23 @@ extension TenonError.Code {
     public static let keyField = Self(TENON_ERROR_KEY_FIELD)
     public static let keyPublic = Self(TENON_ERROR_KEY_PUBLIC)
     public static let keyPrivate = Self(TENON_ERROR_KEY_PRIVATE)
+    public static let cborTruncated = Self(TENON_ERROR_CBOR_TRUNCATED)
+    public static let cborType = Self(TENON_ERROR_CBOR_TYPE)
+    public static let cborIndefinite = Self(TENON_ERROR_CBOR_INDEFINITE)
+    public static let cborNotMinimal = Self(TENON_ERROR_CBOR_NOT_MINIMAL)
+    public static let cborKey = Self(TENON_ERROR_CBOR_KEY)
+    public static let cborCount = Self(TENON_ERROR_CBOR_COUNT)
+    public static let cborTrailing = Self(TENON_ERROR_CBOR_TRAILING)
+    public static let proofForm = Self(TENON_ERROR_PROOF_FORM)
+    public static let signatureForm = Self(TENON_ERROR_SIGNATURE_FORM)
+    public static let certificateForm = Self(TENON_ERROR_CERTIFICATE_FORM)
+    public static let credentialForm = Self(TENON_ERROR_CREDENTIAL_FORM)
 
     public static let signatureInvalid = Self(TENON_ERROR_SIGNATURE_INVALID)
     public static let keyAttributes = Self(TENON_ERROR_KEY_ATTRIBUTES)
     public static let keyName = Self(TENON_ERROR_KEY_NAME)
     public static let session = Self(TENON_ERROR_SESSION)
+    public static let activation = Self(TENON_ERROR_ACTIVATION)
 
     public static let tpmTransport = Self(TENON_ERROR_TPM_TRANSPORT)
     public static let tpmBusy = Self(TENON_ERROR_TPM_BUSY)
@@ -61,6 +73,7 @@ extension TenonError.Code {
     public static let tpmMissing = Self(TENON_ERROR_TPM_MISSING)
     public static let tpmAnswer = Self(TENON_ERROR_TPM_ANSWER)
     public static let parentMissing = Self(TENON_ERROR_PARENT_MISSING)
+    public static let ekMissing = Self(TENON_ERROR_EK_MISSING)
 
     public static let tpmPermission = Self(TENON_ERROR_TPM_PERMISSION)
 
@@ -72,5 +85,5 @@ extension TenonError.Code {
     public static let random = Self(TENON_ERROR_RANDOM)
     public static let crypto = Self(TENON_ERROR_CRYPTO)
 
-    private init(_ status: Int) { self.init(rawValue: Int32(truncatingIfNeeded: status)) }
+    init(_ status: Int) { self.init(rawValue: Int32(truncatingIfNeeded: status)) }
 }

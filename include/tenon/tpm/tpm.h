@@ -16,6 +16,7 @@
  * two seconds apart, over a freshly opened transport. The TPM of another machine is such a TPM, too.
  */
 
+#include "tenon/activate.h"
 #include "tenon/api.h"
 #include "tenon/key.h"
 #include "tenon/status.h"
@@ -25,13 +26,11 @@ TENON_BEGIN
 
 enum {
     TENON_TPM_AUTH_MAX = 32,     /* an auth value */
-    TENON_TPM_NAME_SIZE = 34,    /* 000b and SHA-256 */
     TENON_TPM_KEY_MAX = 2048,    /* an exported key */
     TENON_TPM_BUFFER_SIZE = 4096 /* a command or an answer */
 };
 
 TENON_API size_t tenon_tpm_auth_max(void);
-TENON_API size_t tenon_tpm_name_size(void);
 TENON_API size_t tenon_tpm_key_max(void);
 TENON_API size_t tenon_tpm_buffer_size(void);
 
@@ -187,6 +186,61 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_persist(tenon_tpm_key *key, 
 
 /* Takes the copy away again, if its Name is the key's. */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_evict(tenon_tpm_key *key);
+
+/* ---- Attestation ---- */
+
+/*
+ * An attestation key is a tenon_tpm_key that signs nothing but what the TPM says: attributes 00050472 (restricted,
+ * sign, noDA, userWithAuth, sensitiveDataOrigin, fixedParent, fixedTPM), P-256, ECDSA with SHA-256, no policy, empty
+ * auth. It is made under the parent of the key that it will certify, lives and dies with that, and is exported, freed
+ * and asked for its Names like it. tenon_tpm_key_open and tenon_tpm_key_load refuse it with TENON_ERROR_KEY_ATTRIBUTES.
+ * One AK for each service and application.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_ak_create(tenon_tpm_key *beside, tenon_tpm_key **out);
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_ak_load(tenon_tpm *tpm, tenon_tpm_key **out,
+                                                        const char *TENON_COUNTED(pem_n) pem, size_t pem_n);
+
+/* The public area, TPMT_PUBLIC, as the TPM wrote it: what a service is sent of an AK. */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_public_area(const tenon_tpm_key *key, uint8_t *TENON_COUNTED(n) out,
+                                                                size_t n, size_t *written);
+
+/*
+ * TPM2_Certify of the key by the AK over qualifying data of at most 32 bytes, as a proof (tenon/proof.h) with x5c, the
+ * AK's certificates, leaf first, or none. One TPM command while both are loaded.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_attest(tenon_tpm_key *key, tenon_tpm_key *ak,
+                                                           uint8_t *TENON_COUNTED(n) out, size_t n, size_t *written,
+                                                           const uint8_t *TENON_COUNTED(qualifying_n) qualifying,
+                                                           size_t qualifying_n, const tenon_bytes *x5c,
+                                                           size_t x5c_count);
+
+/*
+ * The EK certificate in NV of this kind (TENON_EK_*, tenon/activate.h), without what stands before and behind it there.
+ * TENON_ERROR_EK_MISSING when there is none. It names this TPM for ever: show it to no service that need not see it.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_ek_certificate(tenon_tpm *tpm, uint32_t kind,
+                                                               uint8_t *TENON_COUNTED(n) out, size_t n,
+                                                               size_t *written);
+
+/*
+ * TPM2_ActivateCredential: opens a credential that was made for this AK and for the EK whose certificate it is. The EK
+ * is found by the certificate's public key among the persistent handles and templates, and used through its policy
+ * only. A credential of another EK, AK or challenge is TENON_TPM_REJECTED; no refusal says anything about the signing
+ * key.
+ *
+ * tenon_tpm_ak_activate gives the activation value (tenon/activate.h) and wipes the secret; ek_id in activation is
+ * filled in from the certificate, ak_name from the AK. tenon_tpm_ak_secret gives the secret itself, for the one
+ * protocol that sends it: never show one AK to two authorities of that kind.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_ak_activate(
+    tenon_tpm_key *ak, tenon_digest *out, const uint8_t *TENON_COUNTED(certificate_n) certificate, size_t certificate_n,
+    const uint8_t *TENON_COUNTED(credential_n) credential, size_t credential_n,
+    const uint8_t *TENON_COUNTED(encrypted_n) encrypted, size_t encrypted_n, const tenon_activation *activation);
+TENON_API TENON_MUST_USE tenon_status
+tenon_tpm_ak_secret(tenon_tpm_key *ak, uint8_t *TENON_COUNTED(n) out, size_t n, size_t *written,
+                    const uint8_t *TENON_COUNTED(certificate_n) certificate, size_t certificate_n,
+                    const uint8_t *TENON_COUNTED(credential_n) credential, size_t credential_n,
+                    const uint8_t *TENON_COUNTED(encrypted_n) encrypted, size_t encrypted_n);
 
 /* The persistent handles of the TPM, ascending; out takes n of them. */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_handles(tenon_tpm *tpm, uint32_t *TENON_COUNTED(n) out, size_t n,

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "internal/hash.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "internal/backend.h"
+#include "internal/secure.h"
+#include "internal/stream.h"
+
+static_assert((size_t)TENONI_SHA256_STATE_SIZE <= (size_t)TENONI_HASH_STATE_SIZE, "a stream has room for SHA-256");
+
+size_t tenoni_hash_size(tenoni_hash hash)
+{
+    return hash == TENONI_SHA384 ? 48 : 32;
+}
+
+size_t tenoni_hash_block(tenoni_hash hash)
+{
+    return hash == TENONI_SHA384 ? 128 : 64;
+}
+
+tenon_status tenoni_hash_begin(tenoni_hash_stream *stream, tenoni_hash hash)
+{
+    stream->hash = hash;
+    return hash == TENONI_SHA384 ? tenoni_sha384_begin(stream->state) : tenoni_sha256_begin(stream->state);
+}
+
+tenon_status tenoni_hash_update(tenoni_hash_stream *stream, const void *data, size_t n)
+{
+    if (n == 0)
+        return TENON_OK;
+    return stream->hash == TENONI_SHA384 ? tenoni_sha384_update(stream->state, data, n)
+                                         : tenoni_sha256_update(stream->state, data, n);
+}
+
+tenon_status tenoni_hash_finish(tenoni_hash_stream *stream, uint8_t *out)
+{
+    tenon_digest digest;
+    if (stream->hash == TENONI_SHA384)
+        return tenoni_sha384_finish(stream->state, out);
+    tenon_status status = tenoni_sha256_finish(stream->state, &digest);
+    if (status == TENON_OK)
+        memcpy(out, digest.bytes, sizeof digest.bytes);
+    tenoni_wipe(&digest, sizeof digest);
+    return status;
+}
+
+tenon_status tenoni_hash_parts(tenoni_hash hash, uint8_t *out, const tenoni_part *parts, size_t count)
+{
+    tenoni_hash_stream stream;
+    tenon_status status = tenoni_hash_begin(&stream, hash);
+    for (size_t i = 0; status == TENON_OK && i < count; i++)
+        status = tenoni_hash_update(&stream, parts[i].bytes, parts[i].n);
+    if (status == TENON_OK)
+        status = tenoni_hash_finish(&stream, out);
+    tenoni_wipe(&stream, sizeof stream);
+    return status;
+}

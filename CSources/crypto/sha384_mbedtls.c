@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENON_OPENSSL
+
+#include <assert.h>
+#include <mbedtls/sha512.h>
+#include <string.h>
+
+#include "internal/hash.h"
+#include "internal/secure.h"
+
+static_assert(sizeof(mbedtls_sha512_context) <= TENONI_HASH_STATE_SIZE, "a stream has room for mbedTLS's state");
+
+static tenon_status result(int error)
+{
+    return error == 0 ? TENON_OK : TENON_ERROR_CRYPTO;
+}
+
+tenon_status tenoni_sha384_begin(void *state)
+{
+    mbedtls_sha512_init(state);
+    return result(mbedtls_sha512_starts_ret(state, 1));
+}
+
+tenon_status tenoni_sha384_update(void *state, const uint8_t *data, size_t n)
+{
+    return result(mbedtls_sha512_update_ret(state, data, n));
+}
+
+/* mbedTLS 2.28 asks for the room of SHA-512 in its prototype. */
+tenon_status tenoni_sha384_finish(void *state, uint8_t *out)
+{
+    uint8_t whole[64];
+    tenon_status status = result(mbedtls_sha512_finish_ret(state, whole));
+    if (status == TENON_OK)
+        memcpy(out, whole, 48);
+    tenoni_wipe(whole, sizeof whole);
+    return status;
+}
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENON_OPENSSL
+
+#include <mbedtls/ecdsa.h>
+#include <mbedtls/md.h>
+#include <mbedtls/rsa.h>
+#include <mbedtls/sha512.h>
+
+#include "internal/certified_key.h"
+#include "internal/group.h"
+#include "tenon/digest.h"
+
+tenon_status tenoni_message_digest_make(tenoni_message_digest *hash, tenoni_reader message)
+{
+    if (hash->kind != TENONI_HASH_SHA256) {
+        int error = mbedtls_sha512_ret(message.at, message.left, hash->bytes, hash->kind == TENONI_HASH_SHA384);
+        return error == 0 ? TENON_OK : TENON_ERROR_CRYPTO;
+    }
+    tenon_digest digest;
+    tenon_status status = tenon_sha256(&digest, message.at, message.left);
+    for (size_t i = 0; i < sizeof digest.bytes; i++)
+        hash->bytes[i] = digest.bytes[i];
+    return status;
+}
+
+/* mbedTLS adds the code of what failed below, which is all that tells no memory from a signature above the modulus. */
+static tenon_status rsa_result(int error)
+{
+    enum { LOW = 0x7f };
+    if (error == 0)
+        return TENON_OK;
+    return (-error & LOW) == -MBEDTLS_ERR_MPI_ALLOC_FAILED ? TENON_ERROR_MEMORY : TENON_ERROR_SIGNATURE_INVALID;
+}
+
+tenon_status tenoni_rsa_verify(const tenoni_certified_key *key, const tenoni_message_digest *hash,
+                               tenoni_reader signature)
+{
+    static const mbedtls_md_type_t names[] = {MBEDTLS_MD_SHA256, MBEDTLS_MD_SHA384, MBEDTLS_MD_SHA512};
+    const uint8_t exponent[] = {(uint8_t)(key->exponent >> 24), (uint8_t)(key->exponent >> 16),
+                                (uint8_t)(key->exponent >> 8), (uint8_t)key->exponent};
+    tenoni_reader modulus = key->modulus_or_point;
+    mbedtls_rsa_context rsa;
+    mbedtls_rsa_init(&rsa, MBEDTLS_RSA_PKCS_V15, 0);
+    int error =
+        mbedtls_rsa_import_raw(&rsa, modulus.at, modulus.left, NULL, 0, NULL, 0, NULL, 0, exponent, sizeof exponent);
+    if (error == 0)
+        error = mbedtls_rsa_rsassa_pkcs1_v15_verify(&rsa, NULL, NULL, MBEDTLS_RSA_PUBLIC, names[hash->kind],
+                                                    (unsigned)hash->n, hash->bytes, signature.at);
+    mbedtls_rsa_free(&rsa);
+    return rsa_result(error);
+}
+
+static tenon_status load_point(mbedtls_ecp_group *group, mbedtls_ecp_point *point, const tenoni_certified_key *key)
+{
+    tenoni_reader bytes = key->modulus_or_point;
+    mbedtls_ecp_point_init(point);
+    tenon_status status = key->kind == TENONI_KEY_P256
+                              ? tenoni_group_load(group)
+                              : tenoni_group_load_wide(group, key->kind == TENONI_KEY_P384 ? MBEDTLS_ECP_DP_SECP384R1
+                                                                                           : MBEDTLS_ECP_DP_SECP521R1);
+    if (status != TENON_OK)
+        return status;
+    int error = mbedtls_ecp_point_read_binary(group, point, bytes.at, bytes.left);
+    error = error != 0 ? error : mbedtls_ecp_check_pubkey(group, point);
+    if (error == MBEDTLS_ERR_ECP_INVALID_KEY)
+        return TENON_ERROR_POINT_OFF_CURVE;
+    return error == 0 ? TENON_OK : tenoni_group_failure(error);
+}
+
+tenon_status tenoni_curve_check(const tenoni_certified_key *key)
+{
+    mbedtls_ecp_group group;
+    mbedtls_ecp_point point;
+    tenon_status status = load_point(&group, &point, key);
+    mbedtls_ecp_point_free(&point);
+    mbedtls_ecp_group_free(&group);
+    return status;
+}
+
+/* mbedTLS blinds with a generator of its own here, whose state is allocated. */
+static tenon_status ecdsa_result(int error)
+{
+    switch (error) {
+    case 0:
+        return TENON_OK;
+    case MBEDTLS_ERR_ECP_VERIFY_FAILED:
+        return TENON_ERROR_SIGNATURE_INVALID;
+    case MBEDTLS_ERR_MD_ALLOC_FAILED:
+        return TENON_ERROR_MEMORY;
+    default:
+        return tenoni_group_failure(error);
+    }
+}
+
+tenon_status tenoni_ecdsa_verify(const tenoni_certified_key *key, const tenoni_message_digest *hash, const uint8_t *r,
+                                 const uint8_t *s)
+{
+    size_t field = tenoni_key_field(key->kind);
+    mbedtls_ecp_group group;
+    mbedtls_ecp_point point;
+    mbedtls_mpi r_number, s_number;
+    mbedtls_mpi_init(&r_number);
+    mbedtls_mpi_init(&s_number);
+    tenon_status status = load_point(&group, &point, key);
+    if (status == TENON_OK) {
+        int error = mbedtls_mpi_read_binary(&r_number, r, field);
+        error = error != 0 ? error : mbedtls_mpi_read_binary(&s_number, s, field);
+        error = error != 0 ? error : mbedtls_ecdsa_verify(&group, hash->bytes, hash->n, &point, &r_number, &s_number);
+        status = ecdsa_result(error);
+    }
+    mbedtls_mpi_free(&s_number);
+    mbedtls_mpi_free(&r_number);
+    mbedtls_ecp_point_free(&point);
+    mbedtls_ecp_group_free(&group);
+    return status;
+}
+
+#endif

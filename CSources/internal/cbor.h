@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENONI_CBOR_H
+#define TENONI_CBOR_H
+
+#include "internal/reader.h"
+#include "internal/writer.h"
+#include "tenon/status.h"
+
+/*
+ * Deterministic CBOR (RFC 8949, 4.2.1) as far as a proof needs it: integers, strings, arrays and maps with text keys.
+ * There is one encoding of a value, so each departure is refused with its own TENON_ERROR_CBOR_* code. An item is read
+ * by a function that knows what it has to be: nothing recurses, and nothing is allocated for a count.
+ */
+
+/* Of numbers from -2^64 to 2^64-1: the value is n, or -1-n. */
+typedef struct {
+    uint64_t n;
+    bool negative;
+} tenoni_cbor_integer;
+
+void tenoni_cbor_write_integer(tenoni_writer *writer, tenoni_cbor_integer integer);
+void tenoni_cbor_write_bytes(tenoni_writer *writer, const uint8_t *bytes, size_t n);
+void tenoni_cbor_write_text(tenoni_writer *writer, const char *text);
+void tenoni_cbor_write_array(tenoni_writer *writer, size_t count);
+void tenoni_cbor_write_map(tenoni_writer *writer, size_t count);
+
+tenon_status tenoni_cbor_read_integer(tenoni_reader *reader, tenoni_cbor_integer *out);
+tenon_status tenoni_cbor_read_bytes(tenoni_reader *reader, tenoni_reader *out);
+tenon_status tenoni_cbor_read_text(tenoni_reader *reader, tenoni_reader *out);
+
+/* The head of an array of at most max items. */
+tenon_status tenoni_cbor_read_array(tenoni_reader *reader, size_t *count, size_t max);
+
+/* The head of a map of exactly so many entries; then this key, which the caller asks for in the order of 4.2.1. */
+tenon_status tenoni_cbor_read_map(tenoni_reader *reader, size_t count);
+tenon_status tenoni_cbor_read_key(tenoni_reader *reader, const char *key);
+
+/* Whether what was read are the bytes of this text. */
+bool tenoni_cbor_is_text(tenoni_reader found, const char *text);
+
+#endif

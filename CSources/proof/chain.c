@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "internal/certificate.h"
+#include "internal/name.h"
+#include "internal/report.h"
+
+typedef struct {
+    tenoni_certificate certificates[TENON_CERTIFICATES_MAX];
+    size_t count;
+    int64_t now;
+} chain;
+
+static tenoni_reader over(tenon_bytes bytes)
+{
+    return tenoni_reader_over(bytes.bytes, bytes.n);
+}
+
+static bool sizes_fit(const tenon_bytes *bytes, size_t count)
+{
+    size_t total = 0;
+    if (count < 1 || count > TENON_CERTIFICATES_MAX)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (bytes[i].n > TENON_CERTIFICATE_MAX)
+            return false;
+        total += bytes[i].n;
+    }
+    return total <= TENON_CERTIFICATES_TOTAL;
+}
+
+static bool read_forms(chain *out, const tenon_bytes *bytes, size_t count)
+{
+    const tenoni_certificate *all = out->certificates;
+    if (!sizes_fit(bytes, count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (tenoni_certificate_read(&out->certificates[i], bytes[i].bytes, bytes[i].n) != TENON_OK ||
+            (i > 0 && !tenoni_same(all[i - 1].issuer, all[i].subject)))
+            return false;
+        for (size_t below = 0; below < i; below++)
+            if (tenoni_same(all[below].subject, all[i].subject))
+                return false;
+    }
+    out->count = count;
+    return true;
+}
+
+static bool is_live(const tenoni_certificate *certificate, int64_t now)
+{
+    return certificate->not_before <= now && now <= certificate->not_after;
+}
+
+/* Authorities, path lengths and dates of all: they cost nothing, and go before the first signature. */
+static bool authorities_hold(const chain *of)
+{
+    for (size_t i = 0; i < of->count; i++)
+        if (!is_live(&of->certificates[i], of->now) ||
+            (i > 0 && !tenoni_certificate_may_sign(&of->certificates[i], i - 1)))
+            return false;
+    return true;
+}
+
+static tenon_status check_signature(const tenoni_certificate *certificate, const tenoni_certificate *issuer)
+{
+    return tenoni_certified_key_verify(&issuer->key, certificate->signed_with_rsa, certificate->hash,
+                                       certificate->signed_part, certificate->signature);
+}
+
+/* RFC 5280, 4.2.1.1: key identifiers tell two roots of one name apart. */
+static bool may_be_issuer(const tenoni_certificate *root, const tenoni_certificate *certificate)
+{
+    return tenoni_same(root->subject, certificate->issuer) &&
+           (root->key_id.left == 0 || certificate->issuer_key_id.left == 0 ||
+            tenoni_same(root->key_id, certificate->issuer_key_id));
+}
+
+/* TENON_ERROR_SIGNATURE_INVALID when no root has signed the last certificate. */
+static tenon_status find_root(const chain *of, const tenon_bytes *roots, size_t roots_count)
+{
+    const tenoni_certificate *last = &of->certificates[of->count - 1];
+    tenon_status status = TENON_ERROR_SIGNATURE_INVALID;
+    for (size_t i = 0; status == TENON_ERROR_SIGNATURE_INVALID && i < roots_count; i++) {
+        tenoni_certificate root;
+        if (tenoni_certificate_read(&root, roots[i].bytes, roots[i].n) == TENON_OK && may_be_issuer(&root, last) &&
+            is_live(&root, of->now) && tenoni_certificate_may_sign(&root, of->count - 1))
+            status = check_signature(last, &root);
+    }
+    return status;
+}
+
+static bool is_root(tenon_bytes certificate, const tenon_bytes *roots, size_t roots_count)
+{
+    for (size_t i = 0; i < roots_count; i++)
+        if (tenoni_same(over(certificate), over(roots[i])))
+            return true;
+    return false;
+}
+
+tenon_status tenoni_chain_verify(tenoni_certificate *leaf, const tenon_bytes *bytes, size_t count,
+                                 const tenon_bytes *roots, size_t roots_count, int64_t now, tenon_status chain_rule)
+{
+    chain all = {.now = now};
+    memset(leaf, 0, sizeof *leaf);
+    if (!read_forms(&all, bytes, count))
+        return TENON_RULE_24_CERTIFICATE;
+    *leaf = all.certificates[0];
+    if (!authorities_hold(&all))
+        return chain_rule;
+    bool ends_in_root = count > 1 && is_root(bytes[count - 1], roots, roots_count);
+    tenon_status status = ends_in_root ? TENON_OK : find_root(&all, roots, roots_count);
+    /* From the root down: a key has been signed before it is used. */
+    for (size_t i = count - 1; status == TENON_OK && i > 0; i--)
+        status = check_signature(&all.certificates[i - 1], &all.certificates[i]);
+    return tenoni_as_rule(status, chain_rule);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "internal/inquiry.h"
+#include "internal/public_area.h"
+#include "internal/report.h"
+#include "internal/secure.h"
+#include "tenon/p256.h"
+
+/* The rules about who the AK is: a public area that is known, or the leaf of a chain. */
+
+/* SEC 1, 2.3.3: 04 || x || y. */
+static void take_key(tenoni_inquiry *inquiry)
+{
+    tenoni_reader point = inquiry->leaf.key.modulus_or_point;
+    if (inquiry->leaf.key.kind == TENONI_KEY_P256 && point.left == TENON_POINT_SIZE)
+        memcpy(inquiry->ak.bytes, point.at + 1, TENON_PUBLIC_KEY_SIZE);
+}
+
+static tenon_status check_chain(const tenoni_inquiry *inquiry, tenoni_certificate *leaf)
+{
+    const tenon_evidence *evidence = &inquiry->statement.evidence;
+    const tenon_policy *policy = inquiry->policy;
+    if (evidence->x5c_count == 0)
+        return TENON_RULE_24_CERTIFICATE;
+    tenon_status status = tenoni_chain_verify(leaf, evidence->x5c, evidence->x5c_count, policy->roots,
+                                              policy->roots_count, policy->now, TENON_RULE_28_CHAIN);
+    return status == TENON_OK && policy->roots_count == 0 ? TENON_RULE_28_CHAIN : status;
+}
+
+/* One walk over the chain answers two rules. */
+static tenon_status chain_of(tenoni_inquiry *inquiry)
+{
+    if (inquiry->chain_was_checked)
+        return inquiry->chain;
+    inquiry->chain_was_checked = true;
+    inquiry->chain = check_chain(inquiry, &inquiry->leaf);
+    take_key(inquiry);
+    return inquiry->chain;
+}
+
+tenon_status tenoni_rule_24_certificate(tenoni_inquiry *inquiry)
+{
+    if (inquiry->policy->trust == TENON_TRUST_AK)
+        return tenoni_verdict(inquiry->statement.evidence.x5c_count == 0, TENON_RULE_24_CERTIFICATE);
+    return tenoni_verdict(chain_of(inquiry) != TENON_RULE_24_CERTIFICATE, TENON_RULE_24_CERTIFICATE);
+}
+
+tenon_status tenoni_rule_28_chain(tenoni_inquiry *inquiry)
+{
+    return tenoni_as_rule(chain_of(inquiry), TENON_RULE_28_CHAIN);
+}
+
+static bool names_tpm(const tenoni_certificate *leaf)
+{
+    const uint8_t *const attributes[] = {tenoni_tpm_maker, tenoni_tpm_model, tenoni_tpm_version};
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+        tenoni_reader text;
+        if (!tenoni_certificate_tpm_attribute(leaf, attributes[i], TENONI_TCG_OID_SIZE, &text))
+            return false;
+    }
+    return true;
+}
+
+tenon_status tenoni_rule_25_subject(tenoni_inquiry *inquiry)
+{
+    const tenoni_certificate *leaf = &inquiry->leaf;
+    bool named = leaf->subject_empty && leaf->alternative_name_critical && names_tpm(leaf);
+    return tenoni_verdict(named, TENON_RULE_25_SUBJECT);
+}
+
+tenon_status tenoni_rule_26_usage(tenoni_inquiry *inquiry)
+{
+    const tenoni_certificate *leaf = &inquiry->leaf;
+    bool is_for_ak = tenoni_certificate_has_usage(leaf, tenoni_usage_ak, TENONI_TCG_OID_SIZE) &&
+                     !tenoni_certificate_has_usage(leaf, tenoni_usage_ek, TENONI_TCG_OID_SIZE) &&
+                     (!leaf->has_key_usage || (leaf->key_usage & TENONI_USAGE_DIGITAL_SIGNATURE) != 0);
+    return tenoni_verdict(is_for_ak, TENON_RULE_26_USAGE);
+}
+
+tenon_status tenoni_rule_27_not_a_ca(tenoni_inquiry *inquiry)
+{
+    return tenoni_verdict(!inquiry->leaf.authority, TENON_RULE_27_NOT_A_CA);
+}
+
+/* The area of an AK with this point, as far as it is free: with or without noDA. */
+static size_t write_expected(uint8_t *out, size_t n, const tenoni_public *found)
+{
+    tenoni_public expected = tenoni_attestation_template;
+    expected.attributes &= found->attributes | ~(uint32_t)TENONI_NO_DA;
+    expected.x = found->x;
+    expected.y = found->y;
+    tenoni_writer writer = tenoni_writer_over(out, n);
+    tenoni_public_write(&writer, &expected);
+    return writer.used;
+}
+
+static tenon_status check_area(const uint8_t *area, size_t n)
+{
+    uint8_t expected[TENONI_PUBLIC_MAX];
+    tenoni_public found;
+    tenon_public_key point;
+    if (tenoni_public_read(&found, area, n) != TENON_OK || write_expected(expected, sizeof expected, &found) != n ||
+        !tenoni_equal(area, expected, n))
+        return TENON_RULE_29_AK;
+    return tenoni_as_rule(tenoni_public_point(&point, &found), TENON_RULE_29_AK);
+}
+
+tenon_status tenoni_rule_29_ak(tenoni_inquiry *inquiry)
+{
+    const tenon_policy *policy = inquiry->policy;
+    if (policy->trust == TENON_TRUST_AK)
+        return check_area(policy->ak.bytes, policy->ak.n);
+    return tenoni_as_rule(tenon_p256_check(&inquiry->ak), TENON_RULE_29_AK);
+}
+
+tenon_status tenon_ak_check(tenon_report *report, const uint8_t *area, size_t n)
+{
+    tenoni_report_begin(report);
+    if (area == NULL && n != 0)
+        return tenoni_report_end(report, TENON_ERROR_NULL);
+    tenon_status status = check_area(area, n);
+    tenoni_report_add(report, TENON_RULE_29_AK, status == TENON_OK ? TENONI_HELD : TENONI_NOT_HELD);
+    return tenoni_report_end(report, status);
+}

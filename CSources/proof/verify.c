@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tenon/verify.h"
+
+#include <string.h>
+
+#include "internal/inquiry.h"
+#include "internal/public_area.h"
+#include "internal/report.h"
+
+enum { ANY = TENON_TRUST_AK | TENON_TRUST_ROOTS };
+
+/* The order of tenon/verify.h. */
+const tenoni_rule tenoni_rules[] = {
+    {TENON_RULE_1_SIZE, ANY, tenoni_rule_1_size},
+    {TENON_RULE_2_CBOR, ANY, tenoni_rule_2_cbor},
+    {TENON_RULE_3_VERSION, ANY, tenoni_rule_3_version},
+    {TENON_RULE_23_TRAILING, ANY, tenoni_rule_23_trailing},
+    {TENON_RULE_7_MAGIC, ANY, tenoni_rule_7_magic},
+    {TENON_RULE_8_TYPE, ANY, tenoni_rule_8_type},
+    {TENON_RULE_9_NONCE, ANY, tenoni_rule_9_nonce},
+    {TENON_RULE_11_NAME_ALGORITHM, ANY, tenoni_rule_11_name_algorithm},
+    {TENON_RULE_10_NAME, ANY, tenoni_rule_10_name},
+    {TENON_RULE_12_QUALIFIED_NAME, ANY, tenoni_rule_12_qualified_name},
+    {TENON_RULE_12A_PARENT, ANY, tenoni_rule_12a_parent},
+    {TENON_RULE_13_BORN_IN_TPM, ANY, tenoni_rule_13_born_in_tpm},
+    {TENON_RULE_14_SIGNS_ONLY, ANY, tenoni_rule_14_signs_only},
+    {TENON_RULE_15_AUTHORISED_BY_USER, ANY, tenoni_rule_15_authorised_by_user},
+    {TENON_RULE_16_ATTRIBUTES, ANY, tenoni_rule_16_attributes},
+    {TENON_RULE_17_P256, ANY, tenoni_rule_17_p256},
+    {TENON_RULE_19_COORDINATES, ANY, tenoni_rule_19_coordinates},
+    {TENON_RULE_18_ON_CURVE, ANY, tenoni_rule_18_on_curve},
+    {TENON_RULE_20_PUBLIC_KEY, ANY, tenoni_rule_20_public_key},
+    {TENON_RULE_21_ALGORITHM, ANY, tenoni_rule_21_algorithm},
+    {TENON_RULE_22_RANGE, ANY, tenoni_rule_22_range},
+    {TENON_RULE_24_CERTIFICATE, ANY, tenoni_rule_24_certificate},
+    {TENON_RULE_28_CHAIN, TENON_TRUST_ROOTS, tenoni_rule_28_chain},
+    {TENON_RULE_25_SUBJECT, TENON_TRUST_ROOTS, tenoni_rule_25_subject},
+    {TENON_RULE_26_USAGE, TENON_TRUST_ROOTS, tenoni_rule_26_usage},
+    {TENON_RULE_27_NOT_A_CA, TENON_TRUST_ROOTS, tenoni_rule_27_not_a_ca},
+    {TENON_RULE_29_AK, ANY, tenoni_rule_29_ak},
+    {TENON_RULE_30_ANOTHER_KEY, ANY, tenoni_rule_30_another_key},
+    {TENON_RULE_23A_SIGNATURE, ANY, tenoni_rule_23a_signature},
+};
+
+const size_t tenoni_rules_count = sizeof tenoni_rules / sizeof *tenoni_rules;
+
+static bool is_null(const tenon_bytes *bytes)
+{
+    return bytes->bytes == NULL && bytes->n != 0;
+}
+
+static tenon_status check_pointers(const tenon_policy *policy)
+{
+    if (is_null(&policy->ak) || is_null(&policy->parent_qualified_name) ||
+        (policy->roots == NULL && policy->roots_count != 0))
+        return TENON_ERROR_NULL;
+    for (size_t i = 0; i < policy->roots_count; i++)
+        if (is_null(&policy->roots[i]))
+            return TENON_ERROR_NULL;
+    return TENON_OK;
+}
+
+/* Exactly one trust: what belongs to the other one must not be there. */
+static bool is_one_trust(const tenon_policy *policy)
+{
+    return policy->trust == TENON_TRUST_AK ? policy->roots_count == 0
+                                           : policy->trust == TENON_TRUST_ROOTS && policy->ak.n == 0;
+}
+
+static tenon_status check_policy(const tenon_policy *policy)
+{
+    if (policy->size != sizeof *policy || policy->flags != 0 || !is_one_trust(policy))
+        return TENON_ERROR_OPTIONS;
+    if (policy->parent_qualified_name.n != 0 && policy->parent_qualified_name.n != TENON_NAME_SIZE)
+        return TENON_ERROR_OPTIONS;
+    return check_pointers(policy);
+}
+
+/* The AK's point as it stands in its area; whether it is one is for rule 29. */
+static void read_ak(tenoni_inquiry *inquiry)
+{
+    tenoni_area area;
+    if (inquiry->policy->trust != TENON_TRUST_AK)
+        return;
+    if (!tenoni_area_read(&area, inquiry->policy->ak.bytes, inquiry->policy->ak.n))
+        return;
+    tenoni_number_pad(inquiry->ak.bytes, area.x);
+    tenoni_number_pad(inquiry->ak.bytes + TENON_SCALAR_SIZE, area.y);
+}
+
+/* Everything is read before the first rule is asked; what cannot be read is empty. */
+static void read_all(tenoni_inquiry *inquiry, const uint8_t *proof, size_t n)
+{
+    const tenon_evidence *evidence = &inquiry->statement.evidence;
+    inquiry->proof_n = n;
+    inquiry->read = TENON_RULE_2_CBOR;
+    if (n <= TENON_PROOF_MAX)
+        inquiry->read = tenoni_statement_read(&inquiry->statement, proof, n);
+    bool area = tenoni_area_read(&inquiry->area, evidence->public_area.bytes, evidence->public_area.n);
+    bool attest = tenoni_attest_read(&inquiry->attest, evidence->certified.bytes, evidence->certified.n);
+    bool signature = tenoni_tpm_signature_read(&inquiry->signature, evidence->signature.bytes, evidence->signature.n);
+    inquiry->whole = area && attest && signature;
+    tenoni_number_pad(inquiry->point.bytes, inquiry->area.x);
+    tenoni_number_pad(inquiry->point.bytes + TENON_SCALAR_SIZE, inquiry->area.y);
+    read_ak(inquiry);
+}
+
+static bool is_asked(const tenoni_rule *rule, const tenon_policy *policy)
+{
+    return rule->code != TENON_RULE_12A_PARENT || policy->parent_qualified_name.n != 0;
+}
+
+/* Accepted is only what the last rule that was asked has let through. */
+static tenon_status judge(tenon_report *report, tenoni_inquiry *inquiry, const tenoni_rule *rules, size_t count)
+{
+    tenon_status status = TENON_RULE_23A_SIGNATURE;
+    for (size_t i = 0; i < count; i++) {
+        if ((rules[i].trust & inquiry->policy->trust) == 0)
+            continue;
+        if (!is_asked(&rules[i], inquiry->policy)) {
+            tenoni_report_add(report, rules[i].code, TENONI_NOTED);
+            continue;
+        }
+        status = rules[i].holds(inquiry);
+        tenoni_report_add(report, rules[i].code, status == TENON_OK ? TENONI_HELD : TENONI_NOT_HELD);
+        if (status != TENON_OK)
+            return status;
+        if (report != NULL && rules[i].code == TENON_RULE_12A_PARENT)
+            report->hierarchy_known = 1;
+    }
+    return status;
+}
+
+tenon_status tenoni_proof_verify(tenon_report *report, const uint8_t *proof, size_t proof_n, const tenon_digest *nonce,
+                                 const tenon_public_key *key, const tenon_policy *policy, const tenoni_rule *rules,
+                                 size_t count)
+{
+    tenoni_inquiry inquiry;
+    tenoni_report_begin(report);
+    if ((proof == NULL && proof_n != 0) || nonce == NULL || key == NULL || policy == NULL)
+        return tenoni_report_end(report, TENON_ERROR_NULL);
+    tenon_status status = check_policy(policy);
+    if (status != TENON_OK)
+        return tenoni_report_end(report, status);
+    memset(&inquiry, 0, sizeof inquiry);
+    inquiry.policy = policy;
+    inquiry.nonce = nonce;
+    inquiry.key = key;
+    read_all(&inquiry, proof, proof_n);
+    status = judge(report, &inquiry, rules, count);
+    if (report != NULL)
+        report->clock_safe = status == TENON_OK ? inquiry.attest.clock_safe : 0;
+    return tenoni_report_end(report, status);
+}
+
+tenon_status tenon_proof_verify(tenon_report *report, const uint8_t *proof, size_t proof_n, const tenon_digest *nonce,
+                                const tenon_public_key *key, const tenon_policy *policy)
+{
+    return tenoni_proof_verify(report, proof, proof_n, nonce, key, policy, tenoni_rules, tenoni_rules_count);
+}

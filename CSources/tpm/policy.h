@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENONI_POLICY_H
+#define TENONI_POLICY_H
+
+#include "internal/hash.h"
+#include "tpm/channel.h"
+
+/* How an EK is authorised: TCG EK Credential Profile, PolicyA, or PolicyB, which is PolicyA or the maker's PolicyC. */
+
+enum {
+    TENONI_ALG_SHA384 = 0x000c, /* Part 2, 6.3 TPM_ALG_ID */
+    TENONI_POLICY_DIGEST_MAX = 48
+};
+
+typedef enum { TENONI_POLICY_NONE, TENONI_POLICY_A, TENONI_POLICY_B } tenoni_policy;
+
+/* The digest with this nameAlg, SHA-256 or SHA-384; and which policy a digest is. */
+tenoni_part tenoni_policy_digest(uint16_t hash, tenoni_policy policy);
+tenoni_policy tenoni_policy_of(uint16_t hash, const tenoni_reader *digest);
+
+/*
+ * A policy session that satisfies the policy, with the endorsement hierarchy's auth: for one use, as that resets it.
+ * The command that uses it ends it; else it is to be flushed. Inside an operation.
+ */
+tenon_status tenoni_policy_open(tenon_tpm *tpm, uint16_t hash, tenoni_policy policy, uint32_t *session);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "internal/cbor.h"
+#include "test.h"
+
+/* RFC 8949, appendix A, and the edges of each length. */
+static const struct {
+    uint64_t n;
+    bool negative;
+    const char *hex;
+} integers[] = {
+    {0, false, "00"},
+    {1, false, "01"},
+    {23, false, "17"},
+    {24, false, "1818"},
+    {255, false, "18ff"},
+    {256, false, "190100"},
+    {65535, false, "19ffff"},
+    {65536, false, "1a00010000"},
+    {UINT32_MAX, false, "1affffffff"},
+    {(uint64_t)UINT32_MAX + 1, false, "1b0000000100000000"},
+    {UINT64_MAX, false, "1bffffffffffffffff"},
+    {0, true, "20"},
+    {6, true, "26"},
+    {23, true, "37"},
+    {24, true, "3818"},
+    {999, true, "3903e7"},
+    {UINT64_MAX, true, "3bffffffffffffffff"},
+};
+
+TEST(cbor_integers)
+{
+    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
+        size_t n = strlen(integers[i].hex) / 2;
+        uint8_t expected[9], written[9];
+        tenoni_cbor_integer found;
+        test_about("%s", integers[i].hex);
+        test_hex(expected, n, integers[i].hex);
+        tenoni_writer writer = tenoni_writer_over(written, sizeof written);
+        tenoni_cbor_write_integer(&writer, (tenoni_cbor_integer){integers[i].n, integers[i].negative});
+        CHECK_NUMBER(writer.used, n);
+        CHECK_BYTES(written, expected, n);
+        tenoni_reader reader = tenoni_reader_over(expected, n);
+        CHECK_STATUS(tenoni_cbor_read_integer(&reader, &found), TENON_OK);
+        CHECK(found.n == integers[i].n && found.negative == integers[i].negative && reader.left == 0);
+        for (size_t cut = 0; cut < n; cut++) {
+            reader = tenoni_reader_over(expected, cut);
+            CHECK_STATUS(tenoni_cbor_read_integer(&reader, &found), TENON_ERROR_CBOR_TRUNCATED);
+        }
+    }
+}
+
+typedef enum { INTEGER, BYTES, TEXT, ARRAY_OF_4, MAP_OF_2, KEY_ALG } wanted;
+
+static tenon_status read_item(wanted what, const char *hex)
+{
+    tenoni_cbor_integer integer;
+    tenoni_reader part;
+    uint8_t bytes[64];
+    size_t n = strlen(hex) / 2, count;
+    test_about("%s", hex);
+    test_hex(bytes, n, hex);
+    tenoni_reader reader = tenoni_reader_over(bytes, n);
+    switch (what) {
+    case INTEGER:
+        return tenoni_cbor_read_integer(&reader, &integer);
+    case BYTES:
+        return tenoni_cbor_read_bytes(&reader, &part);
+    case TEXT:
+        return tenoni_cbor_read_text(&reader, &part);
+    case ARRAY_OF_4:
+        return tenoni_cbor_read_array(&reader, &count, 4);
+    case MAP_OF_2:
+        return tenoni_cbor_read_map(&reader, 2);
+    default:
+        return tenoni_cbor_read_key(&reader, "alg");
+    }
+}
+
+static const struct {
+    wanted what;
+    const char *hex;
+    tenon_status expected;
+} items[] = {
+    {INTEGER, "1817", TENON_ERROR_CBOR_NOT_MINIMAL},
+    {INTEGER, "1900ff", TENON_ERROR_CBOR_NOT_MINIMAL},
+    {INTEGER, "1a0000ffff", TENON_ERROR_CBOR_NOT_MINIMAL},
+    {INTEGER, "1b00000000ffffffff", TENON_ERROR_CBOR_NOT_MINIMAL},
+    {INTEGER, "3806", TENON_ERROR_CBOR_NOT_MINIMAL},
+    {INTEGER, "1c", TENON_ERROR_CBOR_TYPE},
+    {INTEGER, "1d", TENON_ERROR_CBOR_TYPE},
+    {INTEGER, "1e", TENON_ERROR_CBOR_TYPE},
+    {INTEGER, "1f", TENON_ERROR_CBOR_INDEFINITE},
+    {INTEGER, "40", TENON_ERROR_CBOR_TYPE},
+    {INTEGER, "c100", TENON_ERROR_CBOR_TYPE},           /* a tag */
+    {INTEGER, "c24106", TENON_ERROR_CBOR_TYPE},         /* a bignum */
+    {INTEGER, "f4", TENON_ERROR_CBOR_TYPE},             /* false */
+    {INTEGER, "f6", TENON_ERROR_CBOR_TYPE},             /* null */
+    {INTEGER, "f9c700", TENON_ERROR_CBOR_TYPE},         /* -7.0 */
+    {INTEGER, "fac0e00000", TENON_ERROR_CBOR_TYPE},     /* -7.0 */
+    {INTEGER, "fbc01c00000000", TENON_ERROR_CBOR_TYPE}, /* -7.0 */
+    {INTEGER, "ff", TENON_ERROR_CBOR_TYPE},             /* break */
+    {BYTES, "", TENON_ERROR_CBOR_TRUNCATED},
+    {BYTES, "40", TENON_OK},
+    {BYTES, "420102", TENON_OK},
+    {BYTES, "4201", TENON_ERROR_CBOR_TRUNCATED},
+    {BYTES, "5bffffffffffffffff", TENON_ERROR_CBOR_TRUNCATED},
+    {BYTES, "5a7fffffff00", TENON_ERROR_CBOR_TRUNCATED},
+    {BYTES, "580100", TENON_ERROR_CBOR_NOT_MINIMAL},
+    {BYTES, "5f40ff", TENON_ERROR_CBOR_INDEFINITE},
+    {BYTES, "60", TENON_ERROR_CBOR_TYPE},
+    {TEXT, "60", TENON_OK},
+    {TEXT, "6161", TENON_OK},
+    {TEXT, "62c328", TENON_OK}, /* not UTF-8: texts are compared with constants only */
+    {TEXT, "7f60ff", TENON_ERROR_CBOR_INDEFINITE},
+    {TEXT, "40", TENON_ERROR_CBOR_TYPE},
+    {ARRAY_OF_4, "80", TENON_OK},
+    {ARRAY_OF_4, "84", TENON_OK},
+    {ARRAY_OF_4, "85", TENON_ERROR_CBOR_COUNT},
+    {ARRAY_OF_4, "9b8000000000000000", TENON_ERROR_CBOR_COUNT},
+    {ARRAY_OF_4, "9803", TENON_ERROR_CBOR_NOT_MINIMAL},
+    {ARRAY_OF_4, "9fff", TENON_ERROR_CBOR_INDEFINITE},
+    {ARRAY_OF_4, "a0", TENON_ERROR_CBOR_TYPE},
+    {MAP_OF_2, "a2", TENON_OK},
+    {MAP_OF_2, "a1", TENON_ERROR_CBOR_COUNT},
+    {MAP_OF_2, "a3", TENON_ERROR_CBOR_COUNT},
+    {MAP_OF_2, "bbffffffffffffffff", TENON_ERROR_CBOR_COUNT},
+    {MAP_OF_2, "b802", TENON_ERROR_CBOR_NOT_MINIMAL},
+    {MAP_OF_2, "bfff", TENON_ERROR_CBOR_INDEFINITE},
+    {MAP_OF_2, "82", TENON_ERROR_CBOR_TYPE},
+    {KEY_ALG, "63616c67", TENON_OK},
+    {KEY_ALG, "63736967", TENON_ERROR_CBOR_KEY},
+    {KEY_ALG, "63616c66", TENON_ERROR_CBOR_KEY},
+    {KEY_ALG, "62616c", TENON_ERROR_CBOR_KEY},
+    {KEY_ALG, "64616c6700", TENON_ERROR_CBOR_KEY},
+    {KEY_ALG, "60", TENON_ERROR_CBOR_KEY},
+    {KEY_ALG, "43616c67", TENON_ERROR_CBOR_TYPE},
+    {KEY_ALG, "01", TENON_ERROR_CBOR_TYPE},
+    {KEY_ALG, "63616c", TENON_ERROR_CBOR_TRUNCATED},
+};
+
+TEST(cbor_items)
+{
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++)
+        CHECK_STATUS(read_item(items[i].what, items[i].hex), items[i].expected);
+}
+
+TEST(cbor_strings_are_written_as_read)
+{
+    static const size_t lengths[] = {0, 1, 23, 24, 255, 256, 4096};
+    static uint8_t bytes[4096], written[4096 + 9];
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        tenoni_reader part;
+        size_t n = lengths[i];
+        test_about("%zu bytes", n);
+        tenoni_writer writer = tenoni_writer_over(written, sizeof written);
+        tenoni_cbor_write_bytes(&writer, bytes, n);
+        CHECK_NUMBER(writer.used, n + (n < 24 ? 1 : n < 256 ? 2 : 3));
+        tenoni_reader reader = tenoni_reader_over(written, writer.used);
+        CHECK_STATUS(tenoni_cbor_read_bytes(&reader, &part), TENON_OK);
+        CHECK(part.left == n && reader.left == 0);
+        reader = tenoni_reader_over(written, writer.used - 1);
+        CHECK_STATUS(tenoni_cbor_read_bytes(&reader, &part), TENON_ERROR_CBOR_TRUNCATED);
+    }
+}

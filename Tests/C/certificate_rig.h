@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CERTIFICATE_RIG_H
+#define CERTIFICATE_RIG_H
+
+#include "internal/certificate.h"
+#include "test.h"
+
+/* The vectors of Tests/Vectors/certificates. */
+
+/* The DER of one, of certificates.txt or swtpm.txt; an unknown name ends the run. It lives as long as the program. */
+tenon_bytes certificate_named(const char *name);
+tenon_bytes certificate_of_swtpm(const char *name);
+
+enum { CERTIFICATE_CASE_MAX = 8 };
+
+typedef struct {
+    char *name;
+    tenon_bytes chain[CERTIFICATE_CASE_MAX];
+    size_t count;
+    tenon_bytes roots[CERTIFICATE_CASE_MAX];
+    size_t roots_count;
+    int64_t now;
+    bool requires_usage;
+    bool allows_simulator;
+    tenon_status result; /* of tenon_ek_verify */
+} certificate_case;
+
+/* Calls visit for each of cases.txt. */
+void certificate_each_case(void (*visit)(const certificate_case *one));
+
+/* One of them, by its name. */
+certificate_case certificate_case_named(const char *name);
+
+enum { CERTIFICATE_NOW = 1800000000 };
+
+#endif

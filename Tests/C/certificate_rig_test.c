@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "certificate_rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMED_MAX = 400 };
+
+typedef struct {
+    char *names[NAMED_MAX];
+    tenon_bytes ders[NAMED_MAX];
+    size_t count;
+} library;
+
+static void load(library *into, const char *file)
+{
+    char *text = test_vectors(file), *name, *value;
+    while (test_line(&text, &name, &value) && into->count < NAMED_MAX) {
+        into->names[into->count] = name;
+        into->ders[into->count].bytes = test_hex_all(value, &into->ders[into->count].n);
+        into->count++;
+    }
+}
+
+static tenon_bytes find(const library *in, const char *name)
+{
+    for (size_t i = 0; i < in->count; i++)
+        if (strcmp(in->names[i], name) == 0)
+            return in->ders[i];
+    fprintf(stderr, "there is no certificate %s\n", name);
+    exit(2);
+}
+
+tenon_bytes certificate_named(const char *name)
+{
+    static library all;
+    if (all.count == 0)
+        load(&all, "certificates/certificates.txt");
+    return find(&all, name);
+}
+
+tenon_bytes certificate_of_swtpm(const char *name)
+{
+    static library all;
+    if (all.count == 0)
+        load(&all, "certificates/swtpm.txt");
+    return find(&all, name);
+}
+
+static size_t find_all(tenon_bytes *out, char *names)
+{
+    size_t count = 0;
+    for (char *name = strtok(names, " "); name != NULL && count < CERTIFICATE_CASE_MAX; name = strtok(NULL, " "))
+        out[count++] = certificate_named(name);
+    return count;
+}
+
+static tenon_status result_of(const char *text)
+{
+    static const struct {
+        const char *text;
+        tenon_status status;
+    } results[] = {
+        {"OK", TENON_OK},
+        {"24", TENON_RULE_24_CERTIFICATE},
+        {"31", TENON_RULE_31_EK_CERTIFICATE},
+        {"32", TENON_RULE_32_EK_CHAIN},
+        {"33", TENON_RULE_33_EK_KEY},
+        {"33a", TENON_RULE_33A_EK_ALLOWED},
+    };
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+        if (strcmp(results[i].text, text) == 0)
+            return results[i].status;
+    fprintf(stderr, "there is no result %s\n", text);
+    exit(2);
+}
+
+/* The lines of a case stand in one order, the result last. */
+static void take_line(certificate_case *one, const char *name, char *value)
+{
+    if (strcmp(name, "Name") == 0)
+        *one = (certificate_case){.name = value};
+    else if (strcmp(name, "Chain") == 0)
+        one->count = find_all(one->chain, value);
+    else if (strcmp(name, "Roots") == 0)
+        one->roots_count = find_all(one->roots, value);
+    else if (strcmp(name, "Now") == 0)
+        one->now = strtoll(value, NULL, 10);
+    else if (strcmp(name, "Flags") == 0) {
+        one->requires_usage = strcmp(value, "usage") == 0;
+        one->allows_simulator = strcmp(value, "simulator") == 0;
+    } else {
+        one->result = result_of(value);
+    }
+}
+
+void certificate_each_case(void (*visit)(const certificate_case *one))
+{
+    char *text = test_vectors("certificates/cases.txt"), *at = text, *name, *value;
+    certificate_case one = {0};
+    size_t count = 0;
+    while (test_line(&at, &name, &value)) {
+        take_line(&one, name, value);
+        if (strcmp(name, "Result") != 0)
+            continue;
+        test_about("%s", one.name);
+        visit(&one);
+        count++;
+    }
+    test_about(NULL);
+    CHECK(count >= 260);
+    free(text);
+}
+
+static const char *wanted;
+static certificate_case found;
+
+static void keep(const certificate_case *one)
+{
+    if (strcmp(one->name, wanted) == 0)
+        found = *one;
+}
+
+certificate_case certificate_case_named(const char *name)
+{
+    wanted = name;
+    found.count = 0;
+    certificate_each_case(keep);
+    found.name = NULL;
+    CHECK(found.count != 0);
+    return found;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "certificate_rig.h"
+
+/* Wycheproof's signatures with P-256 and SHA-256, through the door that certificates use. */
+static size_t check_wycheproof(const tenoni_certified_key *key, const char *at, const char *end)
+{
+    char *message_hex, *signature_hex, *result;
+    size_t count = 0;
+    while ((message_hex = test_json(&at, "msg", end)) != NULL) {
+        size_t message_n, signature_n;
+        signature_hex = test_json(&at, "sig", end);
+        result = test_json(&at, "result", end);
+        uint8_t *message = test_hex_all(message_hex, &message_n),
+                *signature = test_hex_all(signature_hex, &signature_n);
+        test_about("%s over %s", signature_hex, message_hex);
+        tenon_status status =
+            tenoni_certified_key_verify(key, false, TENONI_HASH_SHA256, tenoni_reader_over(message, message_n),
+                                        tenoni_reader_over(signature, signature_n));
+        if (strcmp(result, "valid") == 0)
+            CHECK_STATUS(status, TENON_OK);
+        else
+            CHECK_STATUS(status, TENON_ERROR_SIGNATURE_INVALID);
+        count++;
+        free(message);
+        free(signature);
+        free(message_hex);
+        free(signature_hex);
+        free(result);
+    }
+    return count;
+}
+
+TEST(certified_key_wycheproof)
+{
+    char *text = test_vectors("ecdsa_secp256r1_sha256_test.json");
+    const char *at = text;
+    size_t count = 0;
+    char *point_hex;
+    while ((point_hex = test_json(&at, "uncompressed", NULL)) != NULL) {
+        size_t n;
+        uint8_t *point = test_hex_all(point_hex, &n);
+        tenoni_certified_key key = {.kind = TENONI_KEY_P256, .modulus_or_point = tenoni_reader_over(point, n)};
+        const char *end = strstr(at, "\"uncompressed\"");
+        count += check_wycheproof(&key, at, end);
+        free(point);
+        free(point_hex);
+    }
+    CHECK_NUMBER(count, 484);
+    free(text);
+}
+
+/* At the edges of the arithmetic, digests as they are given: among them sums at infinity and points off the curve. */
+static tenon_status expected_of(const char *verify)
+{
+    if (strcmp(verify, "TENON_OK") == 0)
+        return TENON_OK;
+    return strncmp(verify, "TENON_ERROR_POINT", 17) == 0 ? TENON_ERROR_POINT_OFF_CURVE : TENON_ERROR_SIGNATURE_INVALID;
+}
+
+TEST(certified_key_hard_signatures)
+{
+    char *text = test_vectors("p256-hard.txt"), *at = text, *name, *value;
+    uint8_t point[65] = {4}, r[32], s[32];
+    tenoni_message_digest digest = {.kind = TENONI_HASH_SHA256, .n = 32};
+    tenoni_certified_key key = {.kind = TENONI_KEY_P256, .modulus_or_point = tenoni_reader_over(point, sizeof point)};
+    size_t count = 0;
+    while (test_line(&at, &name, &value)) {
+        if (strcmp(name, "Name") == 0)
+            test_about("%s", value);
+        else if (strcmp(name, "Qx") == 0)
+            test_hex(point + 1, 32, value);
+        else if (strcmp(name, "Qy") == 0)
+            test_hex(point + 33, 32, value);
+        else if (strcmp(name, "H") == 0)
+            test_hex(digest.bytes, 32, value);
+        else if (strcmp(name, "R") == 0)
+            test_hex(r, sizeof r, value);
+        else if (strcmp(name, "S") == 0)
+            test_hex(s, sizeof s, value);
+        else if (strcmp(name, "Verify") == 0 && ++count != 0)
+            CHECK_STATUS(tenoni_ecdsa_verify(&key, &digest, r, s), expected_of(value));
+    }
+    CHECK(count > 20);
+    free(text);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "internal/credential.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+enum { CASES = 9, LARGEST = TENON_CREDENTIAL_MAX };
+
+typedef struct {
+    tenon_ek ek;
+    uint8_t name[TENON_NAME_SIZE], secret[TENONI_HASH_MAX];
+    size_t secret_n;
+    tenoni_credential_draw draw;
+    tenoni_credential_part credential, encrypted;
+} credential_case;
+
+static void read_field(credential_case *c, const char *name, const char *value)
+{
+    size_t n = strlen(value) / 2;
+    if (strcmp(name, "Kind") == 0) {
+        memset(c, 0, sizeof *c);
+        c->ek.kind = (uint32_t)(value[0] - '0');
+    } else if (strcmp(name, "Key") == 0 && n <= sizeof c->ek.key) {
+        test_hex(c->ek.key, n, value);
+        c->ek.key_n = n;
+    } else if (strcmp(name, "Name") == 0) {
+        test_hex(c->name, sizeof c->name, value);
+    } else if (strcmp(name, "Secret") == 0 && n <= sizeof c->secret) {
+        test_hex(c->secret, n, value);
+        c->secret_n = n;
+    } else if (strcmp(name, "Draw") == 0) {
+        test_hex(c->draw.secret, sizeof c->draw.secret, value);
+    } else if (strcmp(name, "Salt") == 0) {
+        test_hex(c->draw.salt, sizeof c->draw.salt, value);
+    } else if (strcmp(name, "Credential") == 0 && n <= LARGEST) {
+        test_hex(c->credential.bytes, n, value);
+        c->credential.n = n;
+    } else if (strcmp(name, "Encrypted") == 0 && n <= LARGEST) {
+        test_hex(c->encrypted.bytes, n, value);
+        c->encrypted.n = n;
+    }
+}
+
+/* The records of credential.txt's [credential], each of which ends with Encrypted. */
+static void read_cases(credential_case *out)
+{
+    char *text = test_vectors("credential.txt"), *at = text, *name, *value;
+    size_t count = 0;
+    bool inside = false;
+    memset(out, 0, CASES * sizeof *out);
+    while (test_line(&at, &name, &value)) {
+        if (name[0] == '[')
+            inside = strcmp(name, "[credential]") == 0;
+        else if (inside && count < CASES)
+            read_field(&out[count], name, value);
+        count += inside && strcmp(name, "Encrypted") == 0;
+    }
+    CHECK_NUMBER(count, CASES);
+    free(text);
+}
+
+TEST(credential_knows_its_vectors)
+{
+    credential_case cases[CASES];
+    read_cases(cases);
+    for (size_t i = 0; i < CASES; i++) {
+        const credential_case *c = &cases[i];
+        tenoni_credential_part credential, encrypted;
+        test_about("case %zu", i);
+        CHECK_STATUS(tenoni_credential_make(&credential, &encrypted, &c->ek, c->name, c->secret, c->secret_n, &c->draw),
+                     TENON_OK);
+        CHECK_NUMBER(credential.n, c->credential.n);
+        CHECK_BYTES(credential.bytes, c->credential.bytes, c->credential.n);
+        CHECK_NUMBER(encrypted.n, c->encrypted.n);
+        CHECK_BYTES(encrypted.bytes, c->encrypted.bytes, c->encrypted.n);
+    }
+}
+
+TEST(credential_scalar_out_of_range_is_drawn_again)
+{
+    credential_case cases[CASES];
+    tenoni_credential_part credential, encrypted;
+    read_cases(cases);
+    for (size_t i = 0; i < CASES; i++) {
+        credential_case *c = &cases[i];
+        test_about("case %zu", i);
+        memset(c->draw.secret, 0, sizeof c->draw.secret);
+        CHECK_STATUS(tenoni_credential_make(&credential, &encrypted, &c->ek, c->name, c->secret, c->secret_n, &c->draw),
+                     c->ek.kind == TENON_EK_RSA_2048 ? TENON_OK : TENON_ERROR_SCALAR_RANGE);
+    }
+}
+
+typedef struct {
+    uint8_t credential[LARGEST], encrypted[LARGEST];
+    size_t credential_n, encrypted_n;
+} made;
+
+static tenon_status make(made *out, const credential_case *c)
+{
+    memset(out, 0xa5, sizeof *out);
+    return tenon_credential_make(out->credential, LARGEST, &out->credential_n, out->encrypted, LARGEST,
+                                 &out->encrypted_n, &c->ek, c->name, sizeof c->name, c->secret, c->secret_n);
+}
+
+TEST(credential_is_another_each_time)
+{
+    credential_case cases[CASES];
+    read_cases(cases);
+    for (size_t i = 0; i < CASES; i++) {
+        made first, second;
+        test_about("case %zu", i);
+        CHECK_STATUS(make(&first, &cases[i]), TENON_OK);
+        CHECK_STATUS(make(&second, &cases[i]), TENON_OK);
+        CHECK_NUMBER(first.credential_n, cases[i].credential.n);
+        CHECK_NUMBER(first.encrypted_n, cases[i].encrypted.n);
+        /* The sizes are in front and not random; 16 bytes of each part are. */
+        CHECK(memcmp(first.credential + 4, second.credential + 4, 16) != 0);
+        CHECK(memcmp(first.encrypted + 8, second.encrypted + 8, 16) != 0);
+        CHECK_NUMBER(first.credential[first.credential_n], 0xa5);
+        CHECK_NUMBER(first.encrypted[first.encrypted_n], 0xa5);
+    }
+}
+
+TEST(credential_sizes)
+{
+    credential_case cases[CASES];
+    read_cases(cases);
+    for (size_t i = 0; i < CASES; i++) {
+        const credential_case *c = &cases[i];
+        uint8_t untouched[LARGEST];
+        memset(untouched, 0xa5, sizeof untouched);
+        test_about("case %zu", i);
+        for (size_t less = 0; less < 4; less++) {
+            made out;
+            memset(&out, 0xa5, sizeof out);
+            size_t a = c->credential.n - (less & 1), b = c->encrypted.n - (less >> 1);
+            CHECK_STATUS(tenon_credential_make(out.credential, a, &out.credential_n, out.encrypted, b, &out.encrypted_n,
+                                               &c->ek, c->name, sizeof c->name, c->secret, c->secret_n),
+                         less == 0 ? TENON_OK : TENON_ERROR_BUFFER_TOO_SMALL);
+            CHECK_NUMBER(out.credential_n, c->credential.n);
+            CHECK_NUMBER(out.encrypted_n, c->encrypted.n);
+            CHECK(less == 0 ||
+                  (CHECK_BYTES(out.credential, untouched, LARGEST) && CHECK_BYTES(out.encrypted, untouched, LARGEST)));
+        }
+        size_t credential_n = 0, encrypted_n = 0;
+        CHECK_STATUS(tenon_credential_make(NULL, 0, &credential_n, NULL, 0, &encrypted_n, &c->ek, c->name,
+                                           sizeof c->name, c->secret, c->secret_n),
+                     TENON_ERROR_BUFFER_TOO_SMALL);
+        CHECK_NUMBER(credential_n, c->credential.n);
+        CHECK_NUMBER(encrypted_n, c->encrypted.n);
+        CHECK(c->credential.n <= TENON_CREDENTIAL_MAX && c->encrypted.n <= TENON_CREDENTIAL_MAX);
+    }
+    CHECK_NUMBER(tenon_credential_max(), TENON_CREDENTIAL_MAX);
+    CHECK_NUMBER(tenon_activation_secret_size(), 32);
+}
+
+static void check_refused(const credential_case *c, tenon_status why)
+{
+    made out;
+    CHECK_STATUS(make(&out, c), why);
+    CHECK_NUMBER(out.credential_n, 0);
+    CHECK_NUMBER(out.encrypted_n, 0);
+}
+
+TEST(credential_refuses_keys_that_are_none)
+{
+    credential_case cases[CASES], c;
+    read_cases(cases);
+    for (size_t i = 0; i < CASES; i++) {
+        test_about("case %zu", i);
+        c = cases[i];
+        c.ek.key[c.ek.key_n - 1] ^= 1; /* even; or off the curve */
+        check_refused(&c, TENON_RULE_33_EK_KEY);
+        c = cases[i];
+        memset(c.ek.key, 0, c.ek.key_n);
+        check_refused(&c, TENON_RULE_33_EK_KEY);
+        c = cases[i];
+        if (c.ek.kind == TENON_EK_RSA_2048)
+            c.ek.key[0] &= 0x7f; /* 2047 bits */
+        else
+            memset(c.ek.key, 0xff, c.ek.key_n); /* not below p */
+        check_refused(&c, TENON_RULE_33_EK_KEY);
+    }
+}
+
+TEST(credential_refuses_arguments)
+{
+    credential_case cases[CASES], c;
+    read_cases(cases);
+    for (size_t i = 0; i < CASES; i++) {
+        test_about("case %zu", i);
+        size_t most = cases[i].ek.kind == TENON_EK_P384 ? 48 : 32;
+        c = cases[i];
+        c.ek.key_n--;
+        check_refused(&c, TENON_ERROR_OPTIONS);
+        c = cases[i];
+        c.ek.kind = c.ek.kind % 3 + 1;
+        check_refused(&c, TENON_ERROR_OPTIONS);
+        c.ek.kind = 0;
+        check_refused(&c, TENON_ERROR_OPTIONS);
+        c.ek.kind = 4;
+        check_refused(&c, TENON_ERROR_OPTIONS);
+        c = cases[i];
+        c.secret_n = 0;
+        check_refused(&c, TENON_ERROR_EMPTY);
+        c.secret_n = most + 1;
+        if (most < sizeof c.secret)
+            check_refused(&c, TENON_ERROR_TOO_LARGE);
+        c = cases[i];
+        c.name[1] = 0x0c;
+        check_refused(&c, TENON_ERROR_OPTIONS);
+        c.name[1] = 0x0b;
+        c.name[0] = 1;
+        check_refused(&c, TENON_ERROR_OPTIONS);
+    }
+}
+
+/* NULL in each place, and Names of another length. */
+TEST(credential_refuses_null)
+{
+    credential_case cases[CASES];
+    uint8_t a[LARGEST], b[LARGEST], name[50] = {0, 0x0b}, secret[64] = {1};
+    size_t m, n;
+    read_cases(cases);
+    const tenon_ek *ek = &cases[0].ek;
+    CHECK_STATUS(tenon_credential_make(NULL, 1, &m, b, LARGEST, &n, ek, name, 34, secret, 32), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_credential_make(a, LARGEST, NULL, b, LARGEST, &n, ek, name, 34, secret, 32), TENON_ERROR_NULL);
+    CHECK_NUMBER(n, 0);
+    CHECK_STATUS(tenon_credential_make(a, LARGEST, &m, NULL, 1, &n, ek, name, 34, secret, 32), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_credential_make(a, LARGEST, &m, b, LARGEST, NULL, ek, name, 34, secret, 32), TENON_ERROR_NULL);
+    CHECK_NUMBER(m, 0);
+    CHECK_STATUS(tenon_credential_make(a, LARGEST, &m, b, LARGEST, &n, NULL, name, 34, secret, 32), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_credential_make(a, LARGEST, &m, b, LARGEST, &n, ek, NULL, 34, secret, 32), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_credential_make(a, LARGEST, &m, b, LARGEST, &n, ek, NULL, 0, secret, 32), TENON_ERROR_OPTIONS);
+    CHECK_STATUS(tenon_credential_make(a, LARGEST, &m, b, LARGEST, &n, ek, name, 34, NULL, 32), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_credential_make(a, LARGEST, &m, b, LARGEST, &n, ek, name, 34, NULL, 0), TENON_ERROR_EMPTY);
+    for (size_t i = 0; i <= sizeof name; i++) {
+        test_about("a Name of %zu bytes", i);
+        CHECK_STATUS(tenon_credential_make(a, LARGEST, &m, b, LARGEST, &n, ek, name, i, secret, 32),
+                     i == 34 ? TENON_OK : TENON_ERROR_OPTIONS);
+    }
+    CHECK_STATUS(tenon_credential_make(a, LARGEST, &m, b, LARGEST, &n, &cases[CASES - 1].ek, name, 34, secret, 49),
+                 TENON_ERROR_TOO_LARGE);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "certificate_rig.h"
+
+/* An authority, an issuer below it, and an AK of RFC 6979's key. */
+static tenon_key *root_key, *issuer_key, *timid_key;
+static tenon_public_key root_public, issuer_public;
+static uint8_t area[88], root[TENON_CERTIFICATE_MAX], issuer[TENON_CERTIFICATE_MAX];
+static size_t root_n, issuer_n;
+static tenon_ek ek;
+static tenon_ak_request request;
+static tenon_authority_request authority;
+
+enum { BOTH = TENON_KEY_SIGNS_DIGESTS | TENON_KEY_DETERMINISTIC };
+
+static const char area_hex[] = "0023000b00050472000000100018000b000300100020"
+                               "60fed4ba255a9d31c961eb74c6356d68c049b8923b61fa6ce669622e60f29fb60020"
+                               "7903fe1008b8bc99a41ae9e95628bc64f2f1b20c2d7e9f5177a3c294d4462299";
+
+static tenon_key *import(uint8_t last, uint32_t flags, tenon_public_key *public_key)
+{
+    uint8_t scalar[32] = {0};
+    tenon_key *key;
+    scalar[31] = last;
+    CHECK_STATUS(tenon_software_key_import(&key, scalar, sizeof scalar, flags), TENON_OK);
+    CHECK_STATUS(tenon_key_public_key(key, public_key), TENON_OK);
+    return key;
+}
+
+static void set_up(void)
+{
+    tenon_public_key timid_public;
+    root_key = import(7, BOTH, &root_public);
+    issuer_key = import(8, BOTH, &issuer_public);
+    timid_key = import(8, 0, &timid_public);
+    test_hex(area, sizeof area, area_hex);
+    authority = (tenon_authority_request){.size = sizeof authority,
+                                          .name = "R\xc3\xb6\xc3\xb6t",
+                                          .name_n = 6,
+                                          .serial = {0x80, 1},
+                                          .not_before = 1700000000,
+                                          .not_after = 2600000000};
+    CHECK_STATUS(tenon_authority_certificate_issue(root, sizeof root, &root_n, root_key, &authority), TENON_OK);
+    authority.name = "Issuer";
+    authority.serial[0] = 0;
+    authority.key = &issuer_public;
+    authority.issuer = (tenon_bytes){root, root_n};
+    CHECK_STATUS(tenon_authority_certificate_issue(issuer, sizeof issuer, &issuer_n, root_key, &authority), TENON_OK);
+    ek = (tenon_ek){.maker = "id:54454E4F", .maker_n = 11, .model = "M", .model_n = 1, .version_n = 64};
+    memset(ek.version, 'v', 64);
+    request = (tenon_ak_request){.size = sizeof request,
+                                 .ak = {area, sizeof area},
+                                 .ek = &ek,
+                                 .serial = {1, 2, 3},
+                                 .not_before = 1799999700,
+                                 .not_after = 1807776000};
+}
+
+static void tear_down(void)
+{
+    tenon_key_free(&root_key);
+    tenon_key_free(&issuer_key);
+    tenon_key_free(&timid_key);
+}
+
+static tenon_status issue_ak(tenon_bytes *out)
+{
+    static uint8_t made[TENON_CERTIFICATE_MAX];
+    memset(made, 0xa5, sizeof made);
+    out->bytes = made;
+    return tenon_ak_certificate_issue(made, sizeof made, &out->n, issuer_key, issuer, issuer_n, &request);
+}
+
+static tenon_status verify(tenoni_certificate *leaf, tenon_bytes ak, int64_t now)
+{
+    tenon_bytes chain[] = {ak, {issuer, issuer_n}}, roots[] = {{root, root_n}};
+    return tenoni_chain_verify(leaf, chain, 2, roots, 1, now, TENON_RULE_28_CHAIN);
+}
+
+TEST(issue_ak_verifies)
+{
+    tenon_bytes ak;
+    tenoni_certificate leaf;
+    tenoni_reader text;
+    set_up();
+    CHECK_STATUS(issue_ak(&ak), TENON_OK);
+    CHECK(ak.n < 1024 && ak.bytes[ak.n] == 0xa5);
+    CHECK_STATUS(verify(&leaf, ak, 1800000000), TENON_OK);
+    CHECK(leaf.subject_empty && leaf.alternative_name_critical && !leaf.authority);
+    CHECK(tenoni_certificate_has_usage(&leaf, tenoni_usage_ak, TENONI_TCG_OID_SIZE));
+    CHECK(!tenoni_certificate_has_usage(&leaf, tenoni_usage_ek, TENONI_TCG_OID_SIZE));
+    CHECK_NUMBER(leaf.key_usage, TENONI_USAGE_DIGITAL_SIGNATURE);
+    CHECK_BYTES(leaf.key.modulus_or_point.at + 1, area + 22, 32);
+    CHECK_BYTES(leaf.key.modulus_or_point.at + 33, area + 56, 32);
+    CHECK(tenoni_certificate_tpm_attribute(&leaf, tenoni_tpm_version, TENONI_TCG_OID_SIZE, &text) && text.left == 64);
+    CHECK(tenoni_certificate_tpm_attribute(&leaf, tenoni_tpm_model, TENONI_TCG_OID_SIZE, &text) && text.left == 1);
+    CHECK(leaf.key_id.left == 0 && leaf.issuer_key_id.left == 20);
+    CHECK_STATUS(verify(&leaf, ak, request.not_before), TENON_OK);
+    CHECK_STATUS(verify(&leaf, ak, request.not_before - 1), TENON_RULE_28_CHAIN);
+    CHECK_STATUS(verify(&leaf, ak, request.not_after), TENON_OK);
+    CHECK_STATUS(verify(&leaf, ak, request.not_after + 1), TENON_RULE_28_CHAIN);
+    /* The same request and a deterministic key: the same bytes. */
+    uint8_t first[1024];
+    size_t n = ak.n;
+    memcpy(first, ak.bytes, n);
+    CHECK_STATUS(issue_ak(&ak), TENON_OK);
+    CHECK_NUMBER(ak.n, n);
+    CHECK_BYTES(ak.bytes, first, n);
+    tear_down();
+}
+
+TEST(issue_authorities)
+{
+    tenoni_certificate above, below;
+    tenon_digest digest;
+    set_up();
+    CHECK_STATUS(tenoni_certificate_read(&above, root, root_n), TENON_OK);
+    CHECK_STATUS(tenoni_certificate_read(&below, issuer, issuer_n), TENON_OK);
+    CHECK(above.authority && above.has_path_length && above.path_length == 1);
+    CHECK(below.authority && below.has_path_length && below.path_length == 0);
+    CHECK_NUMBER(below.key_usage, TENONI_USAGE_CERT_SIGN | TENONI_USAGE_CRL_SIGN);
+    CHECK(tenoni_certificate_has_usage(&below, tenoni_usage_ak, TENONI_TCG_OID_SIZE));
+    CHECK(above.issuer_key_id.left == 0 && below.issuer_key_id.left == 20);
+    CHECK_BYTES(below.issuer_key_id.at, above.key_id.at, 20);
+    CHECK_STATUS(tenon_sha256(&digest, below.key.modulus_or_point.at, 65), TENON_OK);
+    CHECK_NUMBER(below.key_id.left, 20);
+    CHECK_BYTES(below.key_id.at, digest.bytes, 20);
+    CHECK_NUMBER(below.not_after, 2600000000);
+    CHECK_BYTES(above.subject.at + above.subject.left - 6, "R\xc3\xb6\xc3\xb6t", 6);
+    tear_down();
+}
+
+/* A call with too little room signs nothing and says how much is enough. */
+TEST(issue_room)
+{
+    size_t needed, written;
+    uint8_t out[TENON_CERTIFICATE_MAX];
+    set_up();
+    CHECK_STATUS(tenon_ak_certificate_issue(NULL, 0, &needed, issuer_key, issuer, issuer_n, &request),
+                 TENON_ERROR_BUFFER_TOO_SMALL);
+    memset(out, 0xa5, sizeof out);
+    CHECK_STATUS(tenon_ak_certificate_issue(out, needed - 1, &written, issuer_key, issuer, issuer_n, &request),
+                 TENON_ERROR_BUFFER_TOO_SMALL);
+    CHECK_NUMBER(written, needed);
+    CHECK(out[0] == 0xa5 && out[needed - 2] == 0xa5);
+    CHECK_STATUS(tenon_ak_certificate_issue(out, needed, &written, issuer_key, issuer, issuer_n, &request), TENON_OK);
+    CHECK(written <= needed && written + 6 >= needed && out[needed] == 0xa5);
+    CHECK_STATUS(tenon_ak_certificate_issue(out, sizeof out, NULL, issuer_key, issuer, issuer_n, &request),
+                 TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_ak_certificate_issue(NULL, 1, &written, issuer_key, issuer, issuer_n, &request),
+                 TENON_ERROR_NULL);
+    tear_down();
+}
+
+static void ak_fails(tenon_status expected)
+{
+    tenon_bytes ak;
+    CHECK_STATUS(issue_ak(&ak), expected);
+    CHECK_NUMBER(ak.n, 0);
+}
+
+TEST(issue_ak_arguments)
+{
+    static const char *const bad_texts[] = {"", "a\n", "\x7f", "\xc3\xa9"};
+    set_up();
+    tenon_ak_request good = request;
+    request.size++;
+    ak_fails(TENON_ERROR_OPTIONS);
+    request = good;
+    request.ek = NULL;
+    ak_fails(TENON_ERROR_NULL);
+    request = good;
+    memset(request.serial, 0, sizeof request.serial);
+    ak_fails(TENON_ERROR_OPTIONS);
+    request = good;
+    request.not_after = request.not_before - 1;
+    ak_fails(TENON_ERROR_OPTIONS);
+    request.not_after = INT64_C(253402300800);
+    ak_fails(TENON_ERROR_OPTIONS);
+    request = good;
+    request.not_before = INT64_MIN;
+    ak_fails(TENON_ERROR_OPTIONS);
+    request = good;
+    for (size_t i = 0; i < sizeof bad_texts / sizeof *bad_texts; i++) {
+        ek.model_n = strlen(bad_texts[i]);
+        memcpy(ek.model, bad_texts[i], ek.model_n);
+        test_about("text %zu", i);
+        ak_fails(TENON_ERROR_OPTIONS);
+    }
+    ek.model_n = 65;
+    ak_fails(TENON_ERROR_OPTIONS);
+    ek.model_n = SIZE_MAX;
+    ak_fails(TENON_ERROR_OPTIONS);
+    ek.model_n = 1;
+    ek.model[0] = 'M';
+    area[7] &= 0xfe; /* not restricted any more: Part 2, 8.3 */
+    area[5] = 0x04;
+    ak_fails(TENON_RULE_29_AK);
+    tear_down();
+}
+
+TEST(issue_ak_issuers)
+{
+    size_t n;
+    uint8_t out[TENON_CERTIFICATE_MAX];
+    tenon_bytes ak;
+    set_up();
+    CHECK_STATUS(tenon_ak_certificate_issue(out, sizeof out, &n, timid_key, issuer, issuer_n, &request),
+                 TENON_ERROR_DIGEST_NOT_ALLOWED);
+    CHECK_NUMBER(n, 0);
+    CHECK_STATUS(tenon_ak_certificate_issue(out, sizeof out, &n, root_key, issuer, issuer_n, &request),
+                 TENON_ERROR_CERTIFICATE_FORM);
+    CHECK_STATUS(tenon_ak_certificate_issue(out, sizeof out, &n, issuer_key, issuer, issuer_n - 1, &request),
+                 TENON_ERROR_CERTIFICATE_FORM);
+    CHECK_STATUS(tenon_ak_certificate_issue(out, sizeof out, &n, issuer_key, NULL, 0, &request),
+                 TENON_ERROR_CERTIFICATE_FORM);
+    CHECK_STATUS(tenon_ak_certificate_issue(out, sizeof out, &n, NULL, issuer, issuer_n, &request), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_ak_certificate_issue(out, sizeof out, &n, issuer_key, NULL, 1, &request), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_ak_certificate_issue(out, sizeof out, &n, issuer_key, issuer, issuer_n, NULL), TENON_ERROR_NULL);
+    /* An AK's certificate is no authority's, and RSA is no key of ours. */
+    CHECK_STATUS(issue_ak(&ak), TENON_OK);
+    CHECK_STATUS(tenon_ak_certificate_issue(out, sizeof out, &n, issuer_key, ak.bytes, ak.n, &request),
+                 TENON_ERROR_CERTIFICATE_FORM);
+    tenon_bytes rsa = certificate_named("ca-rsa3072");
+    CHECK_STATUS(tenon_ak_certificate_issue(out, sizeof out, &n, issuer_key, rsa.bytes, rsa.n, &request),
+                 TENON_ERROR_CERTIFICATE_FORM);
+    tear_down();
+}
+
+static void authority_fails(const tenon_authority_request *wrong, tenon_status expected)
+{
+    uint8_t out[TENON_CERTIFICATE_MAX];
+    size_t n = 9;
+    CHECK_STATUS(tenon_authority_certificate_issue(out, sizeof out, &n, root_key, wrong), expected);
+    CHECK_NUMBER(n, 0);
+}
+
+TEST(issue_authority_arguments)
+{
+    set_up();
+    tenon_authority_request good = authority, wrong = good;
+    wrong.size = 0;
+    authority_fails(&wrong, TENON_ERROR_OPTIONS);
+    wrong = good;
+    wrong.name = NULL;
+    authority_fails(&wrong, TENON_ERROR_NULL);
+    wrong = good;
+    wrong.key = NULL;
+    authority_fails(&wrong, TENON_ERROR_OPTIONS);
+    tenon_public_key off = issuer_public;
+    off.bytes[63] ^= 1;
+    wrong.key = &off;
+    authority_fails(&wrong, TENON_ERROR_POINT_OFF_CURVE);
+    wrong = good;
+    wrong.issuer = (tenon_bytes){NULL, 1};
+    authority_fails(&wrong, TENON_ERROR_NULL);
+    wrong.issuer = (tenon_bytes){NULL, 0}; /* self-signed, with another's key */
+    authority_fails(&wrong, TENON_ERROR_OPTIONS);
+    wrong = good;
+    wrong.name = "R\xc3\xb6\xc3\xb6t"; /* the issuer's */
+    authority_fails(&wrong, TENON_ERROR_OPTIONS);
+    wrong = good;
+    memset(wrong.serial, 0, sizeof wrong.serial);
+    authority_fails(&wrong, TENON_ERROR_OPTIONS);
+    authority_fails(NULL, TENON_ERROR_NULL);
+    /* The issuer's own path length is 0: nobody is issued below it. */
+    uint8_t out[TENON_CERTIFICATE_MAX];
+    size_t n;
+    wrong = good;
+    wrong.name = "Third";
+    wrong.name_n = 5;
+    wrong.issuer = (tenon_bytes){issuer, issuer_n};
+    CHECK_STATUS(tenon_authority_certificate_issue(out, sizeof out, &n, issuer_key, &wrong),
+                 TENON_ERROR_CERTIFICATE_FORM);
+    tear_down();
+}
+
+TEST(issue_names_are_utf8)
+{
+    static const struct {
+        const char *name;
+        bool good;
+    } names[] = {
+        {"a", true},
+        {"~ ", true},
+        {"", false},
+        {"\n", false},
+        {"\x7f", false},
+        {"\xc2\x80", true},
+        {"\xc1\xbf", false},
+        {"\xc3", false},
+        {"\xc3z", false},
+        {"\xe0\xa0\x80", true},
+        {"\xe0\x9f\xbf", false},
+        {"\xed\x9f\xbf", true},
+        {"\xed\xa0\x80", false},
+        {"\xef\xbf\xbd", true},
+        {"\xe2\x82", false},
+        {"\xe2\x82z", false},
+        {"\xf0\x90\x80\x80", true},
+        {"\xf0\x8f\xbf\xbf", false},
+        {"\xf4\x8f\xbf\xbf", true},
+        {"\xf4\x90\x80\x80", false},
+        {"\xf0\x9f\x94", false},
+        {"\x80", false},
+        {"\xff", false},
+        {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", true},
+        {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", false},
+    };
+    uint8_t out[TENON_CERTIFICATE_MAX];
+    size_t n;
+    set_up();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        authority.name = names[i].name;
+        authority.name_n = strlen(names[i].name);
+        test_about("name %zu", i);
+        CHECK_STATUS(tenon_authority_certificate_issue(out, sizeof out, &n, root_key, &authority),
+                     names[i].good ? TENON_OK : TENON_ERROR_OPTIONS);
+    }
+    tear_down();
+}

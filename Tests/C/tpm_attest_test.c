@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal/attest.h"
+#include "tenon/verify.h"
+#include "tpm_rig.h"
+
+/* TPM2_Certify as a proof: what it says, what it costs, and every answer that is not it. */
+
+typedef struct {
+    tpm_rig rig;
+    tenon_tpm_key *key;
+    tenon_tpm_key *ak;
+} stage;
+
+typedef struct {
+    uint8_t bytes[TENON_PROOF_MAX];
+    size_t n;
+} proof;
+
+static const tenon_digest nonce = {{1, 2, 3}};
+
+static stage start(const tenon_tpm_options *options, const char *auth)
+{
+    stage at = {.rig = tpm_rig_start(options)};
+    size_t n = auth == NULL ? 0 : strlen(auth);
+    CHECK_STATUS(tenon_tpm_key_create(at.rig.tpm, &at.key, (const uint8_t *)auth, n), TENON_OK);
+    CHECK_STATUS(tenon_tpm_ak_create(at.key, &at.ak), TENON_OK);
+    if (at.ak == NULL)
+        exit(2);
+    support_transport_reset_counts(at.rig.wire);
+    return at;
+}
+
+static void stop(stage *at)
+{
+    tenon_tpm_key_free(&at->ak);
+    tenon_tpm_key_free(&at->key);
+    tpm_rig_stop(&at->rig);
+}
+
+static tenon_status attest_x5c(stage *at, proof *out, const tenon_bytes *x5c, size_t count)
+{
+    return tenon_tpm_key_attest(at->key, at->ak, out->bytes, sizeof out->bytes, &out->n, nonce.bytes,
+                                sizeof nonce.bytes, x5c, count);
+}
+
+static tenon_status attest(stage *at, proof *out)
+{
+    return attest_x5c(at, out, NULL, 0);
+}
+
+static void check_verifies(const stage *at, const proof *found, const uint8_t *qualifying)
+{
+    uint8_t area[TENON_AREA_MAX];
+    size_t n;
+    tenon_public_key key;
+    tenon_digest wanted;
+    CHECK_STATUS(tenon_tpm_key_public_area(at->ak, area, sizeof area, &n), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_public_key(at->key, &key), TENON_OK);
+    memcpy(wanted.bytes, qualifying, sizeof wanted.bytes);
+    const tenon_policy policy = {.size = sizeof policy, .trust = TENON_TRUST_AK, .ak = {area, n}};
+    CHECK_STATUS(tenon_proof_verify(NULL, found->bytes, found->n, &wanted, &key, &policy), TENON_OK);
+}
+
+/* By hand, and by the verifier: the statement is the key's, for the nonce, and the AK signed it. */
+static void check_proof(const stage *at, const proof *found, const uint8_t *qualifying, size_t qualifying_n)
+{
+    tenon_evidence evidence;
+    tenoni_attest says;
+    tenon_signature signature;
+    tenon_public_key ak;
+    tenon_digest digest;
+    uint8_t area[TENON_AREA_MAX], name[TENON_NAME_SIZE];
+    size_t n;
+    if (!CHECK_STATUS(tenon_proof_decode(&evidence, found->bytes, found->n), TENON_OK))
+        return;
+    CHECK(tenoni_attest_read(&says, evidence.certified.bytes, evidence.certified.n));
+    CHECK_NUMBER(says.magic, 0xff544347);
+    CHECK_NUMBER(says.type, 0x8017);
+    CHECK_NUMBER(says.extra_data.left, qualifying_n);
+    CHECK_BYTES(says.extra_data.at, qualifying, qualifying_n);
+    CHECK_STATUS(tenon_tpm_key_name(at->key, name, sizeof name, &n), TENON_OK);
+    CHECK_NUMBER(says.name.left, n);
+    CHECK_BYTES(says.name.at, name, n);
+    CHECK_STATUS(tenon_tpm_key_public_area(at->key, area, sizeof area, &n), TENON_OK);
+    CHECK_NUMBER(evidence.public_area.n, n);
+    CHECK_BYTES(evidence.public_area.bytes, area, n);
+    CHECK_STATUS(tenon_evidence_signature(&signature, &evidence), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_public_key(at->ak, &ak), TENON_OK);
+    CHECK_STATUS(tenon_sha256(&digest, evidence.certified.bytes, evidence.certified.n), TENON_OK);
+    CHECK_STATUS(tenon_p256_verify(&ak, &digest, &signature), TENON_OK);
+    if (qualifying_n == sizeof digest.bytes)
+        check_verifies(at, found, qualifying);
+}
+
+TEST(tpm_attest_works)
+{
+    stage at = start(NULL, NULL);
+    proof found;
+    CHECK_STATUS(attest(&at, &found), TENON_OK);
+    check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
+    CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 1);
+    CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_CC_CERTIFY), 1);
+    stop(&at);
+}
+
+TEST(tpm_attest_qualifying_data)
+{
+    stage at = start(NULL, NULL);
+    uint8_t data[33] = {9, 8, 7};
+    proof found;
+    for (size_t n = 0; n <= 32; n += n == 1 ? 29 : 1) {
+        test_about("%u bytes", (unsigned)n);
+        CHECK_STATUS(tenon_tpm_key_attest(at.key, at.ak, found.bytes, sizeof found.bytes, &found.n,
+                                          n == 0 ? NULL : data, n, NULL, 0),
+                     TENON_OK);
+        check_proof(&at, &found, data, n);
+    }
+    support_transport_reset_counts(at.rig.wire);
+    CHECK_STATUS(
+        tenon_tpm_key_attest(at.key, at.ak, found.bytes, sizeof found.bytes, &found.n, data, sizeof data, NULL, 0),
+        TENON_ERROR_TOO_LARGE);
+    CHECK_NUMBER(found.n, 0);
+    CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 0);
+    stop(&at);
+}
+
+/* Whatever stands for certificates: they are carried as they are. */
+TEST(tpm_attest_certificates)
+{
+    static uint8_t bytes[TENON_CERTIFICATE_MAX + 1];
+    const tenon_bytes whole = {bytes, TENON_CERTIFICATE_MAX}, over = {bytes, sizeof bytes}, none = {NULL, 1};
+    const tenon_bytes three[] = {whole, whole, whole}, five[TENON_CERTIFICATES_MAX + 1] = {{bytes, 1}};
+    const tenon_bytes total[] = {whole, whole, whole, {bytes, 1}};
+    stage at = start(NULL, NULL);
+    tenon_evidence evidence;
+    proof found;
+    CHECK_STATUS(attest_x5c(&at, &found, three, 3), TENON_OK);
+    CHECK_STATUS(tenon_proof_decode(&evidence, found.bytes, found.n), TENON_OK);
+    CHECK_NUMBER(evidence.x5c_count, 3);
+    CHECK_NUMBER(evidence.x5c[2].n, TENON_CERTIFICATE_MAX);
+    support_transport_reset_counts(at.rig.wire);
+    CHECK_STATUS(attest_x5c(&at, &found, &over, 1), TENON_ERROR_TOO_LARGE);
+    CHECK_STATUS(attest_x5c(&at, &found, five, 5), TENON_ERROR_TOO_LARGE);
+    CHECK_STATUS(attest_x5c(&at, &found, total, 4), TENON_ERROR_TOO_LARGE);
+    CHECK_STATUS(attest_x5c(&at, &found, &none, 1), TENON_ERROR_NULL);
+    CHECK_STATUS(attest_x5c(&at, &found, NULL, 1), TENON_ERROR_NULL);
+    CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 0);
+    stop(&at);
+}
+
+static tenon_status attest_output(const void *at, uint8_t *out, size_t n, size_t *written)
+{
+    const stage *both = at;
+    return tenon_tpm_key_attest(both->key, both->ak, out, n, written, nonce.bytes, sizeof nonce.bytes, NULL, 0);
+}
+
+TEST(tpm_attest_arguments)
+{
+    stage at = start(NULL, NULL), other = start(NULL, NULL);
+    proof found;
+    CHECK_STATUS(attest(&at, &found), TENON_OK);
+    test_output_rule("tenon_tpm_key_attest", attest_output, &at, NULL, found.n);
+    support_transport_reset_counts(at.rig.wire);
+    CHECK_STATUS(tenon_tpm_key_attest(NULL, at.ak, found.bytes, 9, &found.n, NULL, 0, NULL, 0), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_tpm_key_attest(at.key, NULL, found.bytes, 9, &found.n, NULL, 0, NULL, 0), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_tpm_key_attest(at.key, at.ak, found.bytes, 9, &found.n, NULL, 1, NULL, 0), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_tpm_key_attest(at.key, at.key, found.bytes, sizeof found.bytes, &found.n, NULL, 0, NULL, 0),
+                 TENON_ERROR_KEY_ATTRIBUTES);
+    CHECK_STATUS(tenon_tpm_key_attest(at.ak, at.ak, found.bytes, sizeof found.bytes, &found.n, NULL, 0, NULL, 0),
+                 TENON_ERROR_KEY_ATTRIBUTES);
+    CHECK_STATUS(tenon_tpm_key_attest(at.key, other.ak, found.bytes, sizeof found.bytes, &found.n, NULL, 0, NULL, 0),
+                 TENON_ERROR_OPTIONS);
+    CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 0);
+    stop(&other);
+    stop(&at);
+}
+
+/* A key with an auth value is certified in its session: the value does not cross the bus, and a wrong one is refused.
+ */
+TEST(tpm_attest_key_with_auth)
+{
+    stage at = start(NULL, "a very secret value");
+    tenon_tpm_key *wrong;
+    proof found;
+    support_transport_watch(at.rig.wire, (const uint8_t *)"a very secret", 13);
+    CHECK_STATUS(attest(&at, &found), TENON_OK);
+    check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
+    CHECK_STATUS(attest(&at, &found), TENON_OK); /* and the flush of the parent that the session was salted to */
+    support_transport_reset_counts(at.rig.wire);
+    CHECK_STATUS(attest(&at, &found), TENON_OK);
+    CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 1);
+    CHECK_NUMBER(support_transport_watched(at.rig.wire), 0);
+    tpm_pem pem = tpm_rig_export(at.key);
+    CHECK_STATUS(tenon_tpm_key_load(at.rig.tpm, &wrong, pem.text, pem.n, (const uint8_t *)"other", 5), TENON_OK);
+    CHECK_RC(tenon_tpm_key_attest(wrong, at.ak, found.bytes, sizeof found.bytes, &found.n, NULL, 0, NULL, 0),
+             TENON_CATEGORY_AUTH, 0x9A2);
+    tenon_tpm_key_free(&wrong);
+    CHECK_STATUS(attest(&at, &found), TENON_OK);
+    stop(&at);
+}
+
+TEST(tpm_attest_salted_sessions)
+{
+    static const uint32_t kinds[] = {TENON_TPM_SESSION_SALTED, TENON_TPM_SESSION_ENCRYPTED};
+    for (size_t i = 0; i < 2; i++) {
+        const tenon_tpm_options options = {.size = sizeof options, .session = kinds[i]};
+        stage at = start(&options, NULL);
+        proof found;
+        test_about("session %u", (unsigned)kinds[i]);
+        support_transport_watch(at.rig.wire, nonce.bytes, sizeof nonce.bytes);
+        CHECK_STATUS(attest(&at, &found), TENON_OK);
+        check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
+        /* It stands in the answer; only the command hides it. */
+        CHECK_NUMBER(support_transport_watched(at.rig.wire), kinds[i] == TENON_TPM_SESSION_SALTED ? 2 : 1);
+        /* Somebody on the bus cannot have another key certified, nor another statement believed. */
+        support_tamper(at.rig.wire, support_times(SUPPORT_CC_CERTIFY, 1, 2), -3, 1);
+        CHECK_RC(attest(&at, &found), TENON_CATEGORY_AUTH, 0x9A2);
+        CHECK_NUMBER(support_transport_pending(at.rig.wire), 0);
+        support_flip(at.rig.wire, support_next(SUPPORT_CC_CERTIFY), 60, 1);
+        CHECK_STATUS(attest(&at, &found), TENON_ERROR_SESSION);
+        CHECK_STATUS(attest(&at, &found), TENON_OK);
+        stop(&at);
+    }
+}
+
+/* A fresh process: under an SRK each of the two is found and loaded, and then certified. */
+TEST(tpm_attest_cold)
+{
+    static const uint32_t most[] = {5, 7};
+    for (int primary = 0; primary < 2; primary++) {
+        tpm_rig rig = tpm_rig_start(NULL);
+        stage at = {.rig = rig};
+        proof found;
+        test_about(primary ? "under the primary" : "under an SRK");
+        if (!primary)
+            CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
+        CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &at.key, NULL, 0), TENON_OK);
+        CHECK_STATUS(tenon_tpm_ak_create(at.key, &at.ak), TENON_OK);
+        tpm_pem key = tpm_rig_export(at.key), ak = tpm_rig_export(at.ak);
+        tenon_tpm_key_free(&at.ak);
+        tenon_tpm_key_free(&at.key);
+        tpm_rig_again(&at.rig, NULL);
+        CHECK_STATUS(tpm_rig_load(&at.rig, &at.key, &key), TENON_OK);
+        CHECK_STATUS(tenon_tpm_ak_load(at.rig.tpm, &at.ak, ak.text, ak.n), TENON_OK);
+        CHECK_STATUS(attest(&at, &found), TENON_OK);
+        check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
+        CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), most[primary]);
+        stop(&at);
+    }
+}
+
+/* Each may be lost, or at a persistent handle, or squeezed out by what others loaded. */
+TEST(tpm_attest_lost_objects)
+{
+    stage at = start(NULL, NULL);
+    uint32_t handle;
+    proof found;
+    for (int round = 0; round < 4; round++) {
+        test_about("round %d", round);
+        support_flush_all(at.rig.sw);
+        if (round == 1)
+            CHECK_STATUS(tenon_tpm_key_persist(at.key, &handle), TENON_OK);
+        if (round == 2)
+            CHECK_STATUS(tenon_tpm_key_persist(at.ak, &handle), TENON_OK);
+        if (round == 3)
+            CHECK_NUMBER(support_evict(at.rig.sw, NULL, handle, handle), 0);
+        CHECK_STATUS(attest(&at, &found), TENON_OK);
+        check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
+    }
+    CHECK_STATUS(tenon_tpm_key_evict(at.key), TENON_OK);
+    stop(&at);
+}
+
+TEST(tpm_attest_after_a_reset)
+{
+    stage at = start(NULL, NULL);
+    proof found;
+    support_transport_follow(at.rig.wire, true);
+    CHECK(support_swtpm_power_on(at.rig.sw));
+    CHECK_STATUS(attest(&at, &found), TENON_OK);
+    check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
+    stop(&at);
+}
+
+/* Both have to be loaded at once. With one place too few it is said so, and it works when there is room again. */
+TEST(tpm_attest_without_room)
+{
+    stage at = start(NULL, NULL);
+    uint32_t handle, taken = 0;
+    proof found;
+    tenon_status status = TENON_OK;
+    while (status == TENON_OK && taken < 16) {
+        tenon_tpm_key_free(&at.ak);
+        CHECK_NUMBER(support_create_primary(at.rig.sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &handle), 0);
+        taken++;
+        status = tenon_tpm_ak_create(at.key, &at.ak);
+        if (status == TENON_OK)
+            status = attest(&at, &found);
+        if (status == TENON_OK)
+            check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
+    }
+    CHECK_CATEGORY(status, TENON_CATEGORY_TRANSIENT);
+    CHECK(taken >= 1 && taken < 16);
+    CHECK_NUMBER(support_flush_all(at.rig.sw), 0);
+    if (at.ak == NULL)
+        CHECK_STATUS(tenon_tpm_ak_create(at.key, &at.ak), TENON_OK);
+    CHECK_STATUS(attest(&at, &found), TENON_OK);
+    stop(&at);
+}
+
+/* What is at a handle is another key by now: that is noticed in the statement or its signature, and the blob used. */
+TEST(tpm_attest_another_key)
+{
+    for (int which = 0; which < 2; which++) {
+        stage at = start(NULL, NULL);
+        tenon_tpm_key *persistent = which == 0 ? at.key : at.ak;
+        uint32_t handle;
+        proof found;
+        test_about(which == 0 ? "the key" : "the AK");
+        CHECK_STATUS(tenon_tpm_key_persist(persistent, &handle), TENON_OK);
+        CHECK_STATUS(attest(&at, &found), TENON_OK);
+        CHECK_NUMBER(support_swap_persistent(at.rig.sw, NULL, handle), 0);
+        CHECK_STATUS(attest(&at, &found), TENON_OK);
+        check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
+        CHECK_NUMBER(support_flush_all(at.rig.sw), 0);
+        CHECK_NUMBER(support_evict(at.rig.sw, NULL, handle, handle), 0);
+        stop(&at);
+    }
+}
+
+/*
+ * The answer: 14 bytes before the TPM2B_ATTEST of 2 + 173 bytes, then the TPMT_SIGNATURE of 72, then two authorizations
+ * of 5. Twice, as a statement about another key, or of another, is asked for once more.
+ */
+TEST(tpm_attest_answers_that_are_none)
+{
+    enum { ATTEST_AT = 16, SIGNATURE_AT = ATTEST_AT + 173, ENTRIES_AT = SIGNATURE_AT + 72, END = ENTRIES_AT + 10 };
+    static const struct {
+        const char *what;
+        int32_t at;
+        tenon_status status;
+    } flips[] = {
+        {"size of parameters", 13, TENON_ERROR_TPM_ANSWER},
+        {"size of the statement", ATTEST_AT - 1, TENON_ERROR_TPM_ANSWER},
+        {"magic", ATTEST_AT, TENON_ERROR_TPM_ANSWER},
+        {"type", ATTEST_AT + 5, TENON_ERROR_TPM_ANSWER},
+        {"size of the signer", ATTEST_AT + 7, TENON_ERROR_TPM_ANSWER},
+        {"size of the extra data", ATTEST_AT + 43, TENON_ERROR_TPM_ANSWER},
+        {"extra data", ATTEST_AT + 44, TENON_ERROR_TPM_ANSWER},
+        {"size of the Name", ATTEST_AT + 102, TENON_ERROR_TPM_ANSWER},
+        {"Name", ATTEST_AT + 103, TENON_ERROR_KEY_NAME},
+        {"Name's end", ATTEST_AT + 136, TENON_ERROR_KEY_NAME},
+        {"size of the qualified Name", ATTEST_AT + 138, TENON_ERROR_TPM_ANSWER},
+        {"signature's first byte", SIGNATURE_AT, TENON_ERROR_TPM_ANSWER},
+        {"signature's scheme", SIGNATURE_AT + 1, TENON_ERROR_TPM_ANSWER},
+        {"signature's hash", SIGNATURE_AT + 3, TENON_ERROR_TPM_ANSWER},
+        {"size of r", SIGNATURE_AT + 5, TENON_ERROR_TPM_ANSWER},
+        {"size of s", SIGNATURE_AT + 39, TENON_ERROR_TPM_ANSWER},
+        {"clock", ATTEST_AT + 80, TENON_ERROR_SIGNATURE_INVALID},
+        {"firmware", ATTEST_AT + 100, TENON_ERROR_SIGNATURE_INVALID},
+        {"r", SIGNATURE_AT + 20, TENON_ERROR_SIGNATURE_INVALID},
+        {"first nonce", ENTRIES_AT + 1, TENON_ERROR_TPM_ANSWER},
+        {"first HMAC", ENTRIES_AT + 4, TENON_ERROR_TPM_ANSWER},
+        {"second nonce", ENTRIES_AT + 6, TENON_ERROR_TPM_ANSWER},
+        {"second HMAC", ENTRIES_AT + 9, TENON_ERROR_TPM_ANSWER},
+    };
+    stage at = start(NULL, NULL);
+    support_record record;
+    proof found;
+    CHECK_STATUS(attest(&at, &found), TENON_OK);
+    CHECK(support_transport_record(at.rig.wire, 0, &record));
+    CHECK_NUMBER(record.code, SUPPORT_CC_CERTIFY);
+    CHECK_NUMBER(record.answer_n, END);
+    for (size_t i = 0; i < sizeof flips / sizeof flips[0]; i++) {
+        test_about("%s", flips[i].what);
+        support_flip(at.rig.wire, support_times(SUPPORT_CC_CERTIFY, 1, 2), flips[i].at, 1);
+        CHECK_STATUS(attest(&at, &found), flips[i].status);
+        CHECK_NUMBER(found.n, 0);
+        support_transport_forget_faults(at.rig.wire);
+    }
+    for (size_t n = 0; n < END; n++) {
+        test_about("%u bytes", (unsigned)n);
+        support_truncate(at.rig.wire, support_next(SUPPORT_CC_CERTIFY), n);
+        support_fix_size(at.rig.wire, support_nth(SUPPORT_CC_CERTIFY, 1));
+        CHECK_STATUS(attest(&at, &found), TENON_ERROR_TPM_ANSWER);
+    }
+    test_about("longer");
+    support_extend(at.rig.wire, support_next(SUPPORT_CC_CERTIFY), 1);
+    support_fix_size(at.rig.wire, support_next(SUPPORT_CC_CERTIFY));
+    CHECK_STATUS(attest(&at, &found), TENON_ERROR_TPM_ANSWER);
+    CHECK_STATUS(attest(&at, &found), TENON_OK);
+    stop(&at);
+}
+
+/* So it is with a session, for which the parent is searched first. */
+TEST(tpm_attest_gone_with_auth)
+{
+    stage at = start(NULL, "auth");
+    proof found;
+    CHECK_NUMBER(support_clear(at.rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
+    CHECK_STATUS(tpm_rig_sign(at.key), TENON_ERROR_KEY_GONE);
+    CHECK_STATUS(attest(&at, &found), TENON_ERROR_KEY_GONE);
+    stop(&at);
+}
+
+/* A TPM that is cleared has neither; a key of the new seed is not lost with the AK of the old one. */
+TEST(tpm_attest_gone)
+{
+    stage at = start(NULL, NULL);
+    tenon_tpm_key *fresh;
+    proof found;
+    CHECK_NUMBER(support_clear(at.rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
+    CHECK_STATUS(attest(&at, &found), TENON_ERROR_KEY_GONE);
+    CHECK_STATUS(tenon_tpm_key_create(at.rig.tpm, &fresh, NULL, 0), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_attest(fresh, at.ak, found.bytes, sizeof found.bytes, &found.n, NULL, 0, NULL, 0),
+                 TENON_ERROR_PARENT_MISSING);
+    tenon_tpm_key_free(&fresh);
+    stop(&at);
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "tpm_ek_rig.h"
+#include "wire.h"
+
+/* EK certificates as they lie in NV, and the EKs that they are for, wherever those are. */
+
+static tenon_status read_certificate(tpm_rig *rig, uint32_t kind, tpm_certificate *out)
+{
+    out->n = 0;
+    return tenon_tpm_ek_certificate(rig->tpm, kind, out->bytes, sizeof out->bytes, &out->n);
+}
+
+/* What swtpm_setup wrote, as openssl would read it. */
+TEST(tpm_ek_certificates_in_nv)
+{
+    static const char *const files[] = {".build/make/swtpm/ek-rsa2048.crt", ".build/make/swtpm/ek-secp384r1.crt"};
+    static const uint32_t kinds[] = {TENON_EK_RSA_2048, TENON_EK_P384};
+    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_certificate found;
+    for (size_t i = 0; i < 2; i++) {
+        uint8_t expected[TENON_CERTIFICATE_MAX];
+        FILE *file = fopen(files[i], "rb");
+        test_about("%s", files[i]);
+        size_t n = file == NULL ? 0 : fread(expected, 1, sizeof expected, file);
+        if (file != NULL)
+            fclose(file);
+        CHECK_STATUS(read_certificate(&rig, kinds[i], &found), TENON_OK);
+        CHECK(n != 0 && n == found.n && memcmp(found.bytes, expected, n) == 0);
+    }
+    test_about(NULL);
+    CHECK_STATUS(read_certificate(&rig, TENON_EK_P256, &found), TENON_ERROR_EK_MISSING);
+    tpm_rig_stop(&rig);
+}
+
+static tenon_status certificate_output(const void *rig, uint8_t *out, size_t n, size_t *written)
+{
+    return tenon_tpm_ek_certificate(((const tpm_rig *)rig)->tpm, TENON_EK_P384, out, n, written);
+}
+
+TEST(tpm_ek_arguments)
+{
+    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_certificate found;
+    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_OK);
+    test_output_rule("tenon_tpm_ek_certificate", certificate_output, &rig, found.bytes, found.n);
+    support_transport_reset_counts(rig.wire);
+    CHECK_STATUS(read_certificate(&rig, 0, &found), TENON_ERROR_OPTIONS);
+    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384 + 1, &found), TENON_ERROR_OPTIONS);
+    CHECK_STATUS(tenon_tpm_ek_certificate(NULL, TENON_EK_P384, found.bytes, 9, &found.n), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_tpm_ek_certificate(rig.tpm, TENON_EK_P384, found.bytes, 9, NULL), TENON_ERROR_NULL);
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
+    tpm_rig_stop(&rig);
+}
+
+/* What stands before and behind it in NV does not come out; nor does anything that is no certificate. */
+TEST(tpm_ek_certificate_is_trimmed)
+{
+    static uint8_t nv[1900];
+    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_certificate plain, found;
+    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &plain), TENON_OK);
+    for (int round = 0; round < 4; round++) {
+        size_t head = round == 2 ? 5 : 0;
+        test_about("round %d", round);
+        memset(nv, round == 1 ? 0xff : 0, sizeof nv);
+        memcpy(nv, (const uint8_t[]){0x10, 0x01, 0x00, (uint8_t)(plain.n >> 8), (uint8_t)plain.n}, 5);
+        if (round != 3)
+            memcpy(nv + head, plain.bytes, plain.n);
+        CHECK_NUMBER(support_nv_write(rig.sw, SUPPORT_NV_EK_P256, nv, sizeof nv), 0);
+        support_transport_reset_counts(rig.wire);
+        if (round == 3)
+            memset(nv, 0, 5);
+        if (round == 3)
+            CHECK_CATEGORY(read_certificate(&rig, TENON_EK_P256, &found), TENON_CATEGORY_FORMAT);
+        else if (CHECK_STATUS(read_certificate(&rig, TENON_EK_P256, &found), TENON_OK))
+            CHECK(found.n == plain.n && memcmp(found.bytes, plain.bytes, plain.n) == 0);
+        /* NV_ReadPublic, the size of a chunk, and two chunks. */
+        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 4);
+        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_NV_READ), 2);
+        CHECK_NUMBER(support_nv_remove(rig.sw, SUPPORT_NV_EK_P256), 0);
+    }
+    tpm_rig_stop(&rig);
+}
+
+/* An index as an owner makes it: defined by the owner, with an auth value of its own. */
+static void define(tpm_rig *rig, uint32_t index, uint32_t attributes, const char *owner_auth, uint32_t size)
+{
+    support_command command;
+    support_answer answer;
+    support_command_begin(&command, SUPPORT_CC_NV_DEFINE_SPACE);
+    support_put32(&command, SUPPORT_RH_OWNER);
+    support_password(&command, owner_auth);
+    support_put_text(&command, "auth");
+    support_put16(&command, 14);
+    support_put32(&command, index);
+    support_put16(&command, 0x000B);
+    support_put32(&command, attributes);
+    support_put16(&command, 0);
+    support_put16(&command, size);
+    CHECK_NUMBER(support_command_run(rig->sw, &command, &answer), 0);
+}
+
+static void write_index(tpm_rig *rig, uint32_t index, const char *owner_auth, const uint8_t *bytes, size_t n)
+{
+    support_command command;
+    support_answer answer;
+    support_command_begin(&command, SUPPORT_CC_NV_WRITE);
+    support_put32(&command, SUPPORT_RH_OWNER);
+    support_put32(&command, index);
+    support_password(&command, owner_auth);
+    support_put_sized(&command, bytes, n);
+    support_put16(&command, 0);
+    CHECK_NUMBER(support_command_run(rig->sw, &command, &answer), 0);
+}
+
+/* OWNERWRITE, NO_DA, and who may read. */
+enum { NV_NOBODY = 0x02080002, NV_OWNER = 0x02020002, NV_AUTH = 0x02040002, NV_BOTH = 0x02060002 };
+
+TEST(tpm_ek_certificate_by_owner)
+{
+    static const uint32_t attributes[] = {NV_OWNER, NV_BOTH};
+    const tenon_tpm_options options = {
+        .size = sizeof options, .owner_auth = (const uint8_t *)"owner", .owner_auth_n = 5};
+    tpm_rig rig = tpm_ek_rig_start(&options);
+    tpm_certificate plain, found;
+    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &plain), TENON_OK);
+    CHECK_NUMBER(support_change_auth(rig.sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);
+    for (size_t i = 0; i < 2; i++) {
+        test_about("%08x", (unsigned)attributes[i]);
+        define(&rig, SUPPORT_NV_EK_P256, attributes[i], "owner", (uint32_t)plain.n);
+        CHECK_STATUS(read_certificate(&rig, TENON_EK_P256, &found), TENON_ERROR_EK_MISSING); /* never written */
+        write_index(&rig, SUPPORT_NV_EK_P256, "owner", plain.bytes, plain.n);
+        CHECK_STATUS(read_certificate(&rig, TENON_EK_P256, &found), TENON_OK);
+        CHECK(found.n == plain.n && memcmp(found.bytes, plain.bytes, plain.n) == 0);
+        tpm_rig_again(&rig, NULL);
+        CHECK_RC(read_certificate(&rig, TENON_EK_P256, &found), TENON_CATEGORY_AUTH, 0x9A2);
+        tpm_rig_again(&rig, &options);
+        support_command command;
+        support_answer answer;
+        support_command_begin(&command, SUPPORT_CC_NV_UNDEFINE_SPACE);
+        support_put32(&command, SUPPORT_RH_OWNER);
+        support_put32(&command, SUPPORT_NV_EK_P256);
+        support_password(&command, "owner");
+        CHECK_NUMBER(support_command_run(rig.sw, &command, &answer), 0);
+    }
+    tpm_rig_stop(&rig);
+}
+
+TEST(tpm_ek_certificate_for_nobody)
+{
+    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_certificate plain, found;
+    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &plain), TENON_OK);
+    define(&rig, SUPPORT_NV_EK_P256, NV_NOBODY, NULL, (uint32_t)plain.n);
+    write_index(&rig, SUPPORT_NV_EK_P256, NULL, plain.bytes, plain.n);
+    CHECK_STATUS(read_certificate(&rig, TENON_EK_P256, &found), TENON_ERROR_EK_MISSING);
+    define(&rig, 0x01C00014, NV_AUTH, NULL, (uint32_t)plain.n);
+    write_index(&rig, 0x01C00014, NULL, plain.bytes, plain.n);
+    CHECK_RC(read_certificate(&rig, TENON_EK_P256, &found), TENON_CATEGORY_AUTH, 0x9A2);
+    tpm_rig_stop(&rig);
+}
+
+/* NV_ReadPublic's, GetCapability's and NV_Read's answers, cut at each byte. */
+TEST(tpm_ek_certificate_answers_that_are_none)
+{
+    static const uint32_t codes[] = {SUPPORT_CC_NV_READ_PUBLIC, SUPPORT_CC_GET_CAPABILITY, SUPPORT_CC_NV_READ};
+    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_certificate found;
+    support_record record;
+    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_OK);
+    for (size_t i = 0; i < 3; i++) {
+        CHECK(support_transport_record(rig.wire, 2 - i, &record));
+        CHECK_NUMBER(record.code, codes[i]);
+        size_t whole = record.answer_n;
+        for (size_t n = 0; n < whole; n += n < 40 || n > whole - 20 ? 1 : 50) {
+            test_about("%x: %u bytes of %u", (unsigned)codes[i], (unsigned)n, (unsigned)whole);
+            support_truncate(rig.wire, support_next(codes[i]), n);
+            support_fix_size(rig.wire, support_next(codes[i]));
+            CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_ERROR_TPM_ANSWER);
+            CHECK_NUMBER(found.n, 0);
+        }
+        CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_OK);
+    }
+    tpm_rig_stop(&rig);
+}
+
+/* A size that no certificate has is not read. */
+TEST(tpm_ek_certificate_too_large)
+{
+    enum { SIZE_AT = 10 + 2 + 4 + 2 + 4 + 2 };
+    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_certificate found;
+    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_OK);
+    support_flip(rig.wire, support_next(SUPPORT_CC_NV_READ_PUBLIC), SIZE_AT, 0x80);
+    support_transport_reset_counts(rig.wire);
+    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_ERROR_CERTIFICATE_FORM);
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_NV_READ), 0);
+    tpm_rig_stop(&rig);
+}
+
+/* ---- Where the EK is ---- */
+
+static tenon_status open_new(const tpm_device *device, const tpm_certificate *certificate)
+{
+    static const tenon_digest secret = {{7, 7, 7}};
+    tpm_credential credential = tpm_ek_rig_credential(certificate, device->ak, &secret);
+    tenon_digest found;
+    tenon_status status = tpm_ek_rig_open(device->ak, &found, certificate, &credential);
+    if (status == TENON_OK)
+        CHECK_BYTES(found.bytes, secret.bytes, sizeof secret.bytes);
+    return status;
+}
+
+static void evict_eks(tpm_rig *rig)
+{
+    CHECK_NUMBER(support_evict(rig->sw, NULL, EK_RSA_HANDLE, EK_RSA_HANDLE), 0);
+    CHECK_NUMBER(support_evict(rig->sw, NULL, EK_P384_HANDLE, EK_P384_HANDLE), 0);
+}
+
+/* All five templates, as primaries that are made, without and with a certificate in NV. */
+TEST(tpm_ek_of_each_template)
+{
+    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_device device = tpm_ek_rig_device(&rig, TENON_EK_P384);
+    evict_eks(&rig);
+    for (tpm_ek_template which = EK_L1; which < EK_TEMPLATES; which++) {
+        const tpm_ek_place *place = &tpm_ek_places[which];
+        support_public template, area;
+        test_about("%s", place->name);
+        tpm_ek_rig_template(which, &template);
+        CHECK_NUMBER(support_flush(rig.sw, tpm_ek_rig_create(&rig, &template, NULL, &area)), 0);
+        tpm_certificate certificate = tpm_ek_rig_issue(&area);
+        CHECK_STATUS(open_new(&device, &certificate), TENON_OK);
+        if (which == EK_L1 || which == EK_H3)
+            continue;
+        CHECK_NUMBER(support_nv_write(rig.sw, place->certificate, certificate.bytes, certificate.n), 0);
+        support_transport_reset_counts(rig.wire);
+        CHECK_STATUS(open_new(&device, &certificate), TENON_OK);
+        /* The AK's parent, the EK, and before it that of L-1, which has a certificate, too. */
+        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY), which == EK_H1 ? 3 : 2);
+        CHECK_NUMBER(support_nv_remove(rig.sw, place->certificate), 0);
+    }
+    tpm_ek_rig_free(&device);
+    tpm_rig_stop(&rig);
+}
+
+/* A persistent EK is used where it lies, and not made; whatever else lies there is passed over. */
+TEST(tpm_ek_persistent)
+{
+    static const uint32_t elsewhere = 0x8101FFF0;
+    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_device device = tpm_ek_rig_device(&rig, TENON_EK_P384);
+    support_public template, area;
+    uint32_t other;
+    tpm_ek_rig_template(EK_H2, &template);
+    uint32_t handle = tpm_ek_rig_create(&rig, &template, NULL, &area);
+    CHECK_NUMBER(support_evict(rig.sw, NULL, handle, elsewhere), 0);
+    CHECK_NUMBER(support_flush(rig.sw, handle), 0);
+    CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_RSA, &handle), 0);
+    CHECK_NUMBER(support_evict(rig.sw, NULL, handle, 0x81010002), 0);
+    CHECK_NUMBER(support_flush(rig.sw, handle), 0);
+    for (other = 0x81010020; other < 0x81010020 + 20; other++)
+        if (support_create_primary(rig.sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SIGNING, &handle) == 0) {
+            (void)support_evict(rig.sw, NULL, handle, other);
+            CHECK_NUMBER(support_flush(rig.sw, handle), 0);
+        }
+    CHECK(support_persistent_count(rig.sw) > 16);
+    tpm_certificate certificate = tpm_ek_rig_issue(&area);
+    for (int i = 0; i < 2; i++) {
+        support_transport_reset_counts(rig.wire);
+        CHECK_STATUS(open_new(&device, i == 0 ? &certificate : &device.certificate), TENON_OK);
+        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY), 1); /* the AK's parent */
+    }
+    tpm_ek_rig_free(&device);
+    tpm_rig_stop(&rig);
+}
+
+/* A template in NV is the maker's own: other attributes, other unique. Then it is that one. */
+TEST(tpm_ek_template_in_nv)
+{
+    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_device device = tpm_ek_rig_device(&rig, TENON_EK_P384);
+    support_public template, area;
+    tpm_ek_rig_template(EK_L2, &template);
+    memset(template.bytes + template.n - 34 - 32, 0x5a, 32); /* unique.x */
+    CHECK_NUMBER(support_flush(rig.sw, tpm_ek_rig_create(&rig, &template, NULL, &area)), 0);
+    tpm_certificate certificate = tpm_ek_rig_issue(&area);
+    CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
+    CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[EK_L2].certificate, certificate.bytes, certificate.n), 0);
+    CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
+    CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[EK_L2].template, template.bytes, template.n), 0);
+    CHECK_STATUS(open_new(&device, &certificate), TENON_OK);
+    /* An EK whose policy nobody knows cannot be used. */
+    CHECK_NUMBER(support_nv_remove(rig.sw, tpm_ek_places[EK_L2].template), 0);
+    template.bytes[10] ^= 1;
+    CHECK_NUMBER(support_flush(rig.sw, tpm_ek_rig_create(&rig, &template, NULL, &area)), 0);
+    certificate = tpm_ek_rig_issue(&area);
+    CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[EK_L2].template, template.bytes, template.n), 0);
+    CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
+    /* One that is no template is none of this TPM's. */
+    CHECK_NUMBER(support_nv_remove(rig.sw, tpm_ek_places[EK_L2].template), 0);
+    CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[EK_L2].template, template.bytes, 20), 0);
+    CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
+    tpm_ek_rig_free(&device);
+    tpm_rig_stop(&rig);
+}
+
+/* The certificate of another TPM, and of kinds that no EK here has. */
+TEST(tpm_ek_of_another_tpm)
+{
+    tpm_rig rig = tpm_ek_rig_start(NULL), other = tpm_rig_start(NULL);
+    tpm_device device = tpm_ek_rig_device(&rig, TENON_EK_P384);
+    for (tpm_ek_template which = EK_L1; which < EK_TEMPLATES; which++) {
+        support_public template, area;
+        test_about("%s", tpm_ek_places[which].name);
+        tpm_ek_rig_template(which, &template);
+        CHECK_NUMBER(support_flush(other.sw, tpm_ek_rig_create(&other, &template, NULL, &area)), 0);
+        tpm_certificate certificate = tpm_ek_rig_issue(&area);
+        support_transport_reset_counts(rig.wire);
+        CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
+        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_ACTIVATE_CREDENTIAL), 0);
+    }
+    tpm_ek_rig_free(&device);
+    tpm_rig_stop(&other);
+    tpm_rig_stop(&rig);
+}
+
+/* Another program takes the EK away between the look and its use. */
+TEST(tpm_ek_evicted_meanwhile)
+{
+    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_device device = tpm_ek_rig_device(&rig, TENON_EK_P384);
+    support_fail_code(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), 0x28B);
+    CHECK_STATUS(open_new(&device, &device.certificate), TENON_OK);
+    support_fail_code(rig.wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, 2), 0x18B);
+    CHECK_STATUS(open_new(&device, &device.certificate), TENON_OK);
+    tpm_ek_rig_free(&device);
+    tpm_rig_stop(&rig);
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify_rig.h"
+
+static rig built;
+
+/* ---- Arguments ---- */
+
+typedef struct {
+    const uint8_t *proof;
+    size_t proof_n;
+    const tenon_digest *nonce;
+    const tenon_public_key *key;
+    const tenon_policy *policy;
+} arguments;
+
+static void check_argument(arguments given, tenon_status expected)
+{
+    tenon_report report;
+    memset(&report, 0x5a, sizeof report);
+    CHECK_STATUS(tenon_proof_verify(&report, given.proof, given.proof_n, given.nonce, given.key, given.policy),
+                 expected);
+    CHECK_STATUS(report.verdict, expected);
+    CHECK_NUMBER(report.count, 0);
+    CHECK_STATUS(tenon_proof_verify(NULL, given.proof, given.proof_n, given.nonce, given.key, given.policy), expected);
+}
+
+TEST(verify_null_arguments)
+{
+    rig_build(&built, RIG_AREA, NULL);
+    tenon_policy policy = rig_policy(&built);
+    const arguments good = {built.proof, built.proof_n, &built.nonce, &built.submitted, &policy};
+    arguments given = good;
+    given.proof = NULL;
+    check_argument(given, TENON_ERROR_NULL);
+    given = good;
+    given.nonce = NULL;
+    check_argument(given, TENON_ERROR_NULL);
+    given = good;
+    given.key = NULL;
+    check_argument(given, TENON_ERROR_NULL);
+    given = good;
+    given.policy = NULL;
+    check_argument(given, TENON_ERROR_NULL);
+    policy.ak.bytes = NULL;
+    check_argument(good, TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_ak_check(NULL, NULL, 1), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_proof_verify(NULL, NULL, 0, &built.nonce, &built.submitted, &policy), TENON_ERROR_NULL);
+    policy = rig_policy(&built);
+    CHECK_STATUS(tenon_proof_verify(NULL, NULL, 0, &built.nonce, &built.submitted, &policy),
+                 TENON_ERROR_CBOR_TRUNCATED);
+}
+
+static void check_policy(tenon_policy policy, tenon_status expected)
+{
+    check_argument((arguments){built.proof, built.proof_n, &built.nonce, &built.submitted, &policy}, expected);
+}
+
+TEST(verify_policies)
+{
+    static const uint8_t bytes[64];
+    const tenon_bytes some = {bytes, sizeof bytes}, broken = {NULL, 1};
+    rig_build(&built, RIG_AREA, NULL);
+    const tenon_policy good = rig_policy(&built), zeros = {0};
+    tenon_policy policy = good;
+    check_policy(zeros, TENON_ERROR_OPTIONS);
+    policy.size--;
+    check_policy(policy, TENON_ERROR_OPTIONS);
+    policy.size += 2;
+    check_policy(policy, TENON_ERROR_OPTIONS);
+    policy = good;
+    policy.flags = 1;
+    check_policy(policy, TENON_ERROR_OPTIONS);
+    static const uint32_t trusts[] = {0, TENON_TRUST_ROOTS, 3, 4, 0x80000001};
+    for (size_t i = 0; i < sizeof trusts / sizeof *trusts; i++) {
+        policy = good;
+        policy.trust = trusts[i];
+        test_about("trust %u", (unsigned)trusts[i]);
+        check_policy(policy, TENON_ERROR_OPTIONS); /* for TENON_TRUST_ROOTS as policy.ak is there */
+        policy.ak.n = 0;
+        if (trusts[i] != TENON_TRUST_ROOTS)
+            check_policy(policy, TENON_ERROR_OPTIONS);
+    }
+    policy = good;
+    policy.roots = &some;
+    policy.roots_count = 1;
+    check_policy(policy, TENON_ERROR_OPTIONS);
+    policy.trust = TENON_TRUST_ROOTS;
+    check_policy(policy, TENON_ERROR_OPTIONS);
+    policy.ak = (tenon_bytes){NULL, 0};
+    policy.roots = &broken;
+    check_policy(policy, TENON_ERROR_NULL);
+    policy.roots = NULL;
+    check_policy(policy, TENON_ERROR_NULL);
+    for (size_t n = 1; n < sizeof bytes; n++) {
+        policy = good;
+        policy.parent_qualified_name = (tenon_bytes){bytes, n};
+        test_about("a parent's Name of %zu bytes", n);
+        if (n != TENON_NAME_SIZE)
+            check_policy(policy, TENON_ERROR_OPTIONS);
+    }
+    policy.parent_qualified_name = (tenon_bytes){NULL, TENON_NAME_SIZE};
+    check_policy(policy, TENON_ERROR_NULL);
+}
+
+/* Nothing is accepted for want of a rule. */
+TEST(verify_without_rules)
+{
+    rig_build(&built, RIG_AREA, NULL);
+    tenon_policy policy = rig_policy(&built);
+    CHECK_STATUS(
+        tenoni_proof_verify(NULL, built.proof, built.proof_n, &built.nonce, &built.submitted, &policy, NULL, 0),
+        TENON_RULE_23A_SIGNATURE);
+}
+
+/* ---- The report ---- */
+
+static void unsafe_clock(rig *at)
+{
+    at->attest.safe = 0;
+}
+
+static void known_parent(rig *at)
+{
+    rig_hex(&at->parent_qualified_name, "000b");
+    rig_pad(&at->parent_qualified_name, 32);
+}
+
+/* The rules of this trust in order, all of them held. */
+static void check_lines(const tenon_report *report, bool hierarchy_known)
+{
+    size_t line = 0;
+    for (size_t i = 0; i < tenoni_rules_count; i++) {
+        if ((tenoni_rules[i].trust & TENON_TRUST_AK) == 0)
+            continue;
+        bool noted = tenoni_rules[i].code == TENON_RULE_12A_PARENT && !hierarchy_known;
+        CHECK_NUMBER(report->checks[line].rule, tenoni_rules[i].code);
+        CHECK_NUMBER(report->checks[line++].held, noted ? 2 : 1);
+    }
+    CHECK_NUMBER(report->count, line);
+    CHECK_NUMBER(report->hierarchy_known, hierarchy_known);
+    CHECK_STATUS(report->verdict, TENON_OK);
+}
+
+TEST(verify_report_of_what_held)
+{
+    tenon_report report;
+    rig_build(&built, RIG_AREA, NULL);
+    CHECK_STATUS(rig_verify(&report, &built), TENON_OK);
+    check_lines(&report, false);
+    CHECK_NUMBER(report.clock_safe, 1);
+    CHECK_STATUS(rig_verify(NULL, &built), TENON_OK);
+    rig_build(&built, RIG_ATTEST, unsafe_clock);
+    CHECK_STATUS(rig_verify(&report, &built), TENON_OK);
+    CHECK_NUMBER(report.clock_safe, 0);
+    rig_build(&built, RIG_AREA, known_parent);
+    CHECK_STATUS(rig_verify(&report, &built), TENON_OK);
+    check_lines(&report, true);
+    CHECK(tenoni_rules_count < TENON_REPORT_MAX);
+}
+
+static void other_nonce(rig *at)
+{
+    at->attest.extra.bytes[0] ^= 0x80;
+}
+
+TEST(verify_report_ends_where_a_rule_did_not_hold)
+{
+    tenon_report report;
+    rig_build(&built, RIG_ATTEST, other_nonce);
+    CHECK_STATUS(rig_verify(&report, &built), TENON_RULE_9_NONCE);
+    CHECK_STATUS(report.verdict, TENON_RULE_9_NONCE);
+    CHECK(report.count > 1);
+    for (size_t i = 0; i < report.count; i++)
+        CHECK_NUMBER(report.checks[i].held, i + 1 < report.count);
+    CHECK_NUMBER(report.checks[report.count - 1].rule, TENON_RULE_9_NONCE);
+    CHECK(report.clock_safe == 0 && report.hierarchy_known == 0);
+    /* Where the verdict is the CBOR's the line is the rule's. */
+    built.proof_n--;
+    CHECK_STATUS(rig_verify(&report, &built), TENON_ERROR_CBOR_TRUNCATED);
+    CHECK_NUMBER(report.checks[report.count - 1].rule, TENON_RULE_2_CBOR);
+}
+
+TEST(verify_report_of_an_ak)
+{
+    tenon_report report;
+    rig_build(&built, RIG_AREA, NULL);
+    CHECK_STATUS(tenon_ak_check(&report, built.ak.bytes, built.ak.n), TENON_OK);
+    CHECK(report.count == 1 && report.checks[0].rule == TENON_RULE_29_AK && report.checks[0].held == 1);
+    CHECK_STATUS(report.verdict, TENON_OK);
+    CHECK_STATUS(tenon_ak_check(&report, built.public_area.bytes, built.public_area.n), TENON_RULE_29_AK);
+    CHECK(report.count == 1 && report.checks[0].held == 0 && report.verdict == TENON_RULE_29_AK);
+    CHECK_STATUS(tenon_ak_check(NULL, NULL, 0), TENON_RULE_29_AK);
+    for (size_t n = 0; n < built.ak.n; n++)
+        CHECK_STATUS(tenon_ak_check(NULL, built.ak.bytes, n), TENON_RULE_29_AK);
+}
+
+/* ---- Numbers of a TPM ---- */
+
+/* A TPM may write a number without its leading zeros. The scalar is one whose x, or y, begins with a zero byte. */
+static void short_x(rig *at)
+{
+    uint8_t scalar[TENON_SCALAR_SIZE] = {0};
+    uint64_t state = 11;
+    do {
+        test_random_fill(&state, scalar + 8, sizeof scalar - 8);
+        at->submitted = rig_public(scalar);
+    } while (at->submitted.bytes[0] != 0);
+    rig_set(&at->area.x, at->submitted.bytes + 1, TENON_SCALAR_SIZE - 1);
+    rig_set(&at->area.y, at->submitted.bytes + TENON_SCALAR_SIZE, TENON_SCALAR_SIZE);
+}
+
+static void short_x_padded(rig *at)
+{
+    short_x(at);
+    rig_set(&at->area.x, at->submitted.bytes, TENON_SCALAR_SIZE);
+}
+
+TEST(verify_coordinates_without_their_zeros)
+{
+    tenon_public_key key;
+    rig_build(&built, RIG_AREA, short_x);
+    CHECK_NUMBER(built.area.x.n, 31);
+    CHECK_STATUS(rig_verify(NULL, &built), TENON_OK);
+    CHECK_STATUS(tenon_object_public_key(&key, built.public_area.bytes, built.public_area.n), TENON_OK);
+    CHECK_BYTES(&key, &built.submitted, sizeof key);
+    rig_build(&built, RIG_AREA, short_x_padded);
+    CHECK_STATUS(rig_verify(NULL, &built), TENON_OK);
+}
+
+/* ---- Attacks ---- */
+
+/* TPM2_LoadExternal with the private half, certified by a genuine AK. */
+static void from_outside(rig *at)
+{
+    at->area.attributes = 0x00040040;
+}
+
+static void from_outside_without_parent(rig *at)
+{
+    at->attest.qualified = at->attest.name;
+}
+
+static void claims_to_be_born_here(rig *at)
+{
+    at->attest.qualified = at->attest.name;
+}
+
+TEST(verify_refuses_keys_from_outside)
+{
+    rig_build(&built, RIG_AREA, from_outside);
+    CHECK_STATUS(rig_verify(NULL, &built), TENON_RULE_13_BORN_IN_TPM);
+    built.attest.qualified = built.attest.name;
+    rig_build(&built, RIG_ATTEST, from_outside_without_parent);
+    CHECK_STATUS(rig_verify(NULL, &built), TENON_RULE_12_QUALIFIED_NAME);
+    CHECK_STATUS(rig_verify_without(&built, TENON_RULE_12_QUALIFIED_NAME), TENON_OK);
+    rig_build(&built, RIG_ATTEST, claims_to_be_born_here);
+    CHECK_STATUS(rig_verify(NULL, &built), TENON_RULE_12_QUALIFIED_NAME);
+}
+
+/* An unrestricted key signs whatever it is given, also this statement about a software key. */
+static void forged(rig *at)
+{
+    at->ak_area.attributes = 0x00040472;
+    rig_hex(&at->ak_area.parameters, "0010001000030010");
+}
+
+TEST(verify_refuses_what_an_unrestricted_key_signed)
+{
+    rig_build(&built, RIG_AREA, forged);
+    CHECK_STATUS(rig_verify(NULL, &built), TENON_RULE_29_AK);
+    CHECK_STATUS(tenon_ak_check(NULL, built.ak.bytes, built.ak.n), TENON_RULE_29_AK);
+    /* The statement itself is beyond reproach: only this rule stands between it and trust. */
+    CHECK_STATUS(rig_verify_without(&built, TENON_RULE_29_AK), TENON_OK);
+}
+
+/* What tpm2-openssl makes, and a storage key. */
+static void sign_and_decrypt(rig *at)
+{
+    at->area.attributes = 0x00060072;
+}
+
+static void storage(rig *at)
+{
+    at->area.attributes = 0x00030472;
+    rig_hex(&at->area.parameters, "000600800043001000030010");
+}
+
+TEST(verify_refuses_other_keys_of_the_tpm)
+{
+    rig_build(&built, RIG_AREA, sign_and_decrypt);
+    CHECK_STATUS(rig_verify(NULL, &built), TENON_RULE_14_SIGNS_ONLY);
+    rig_build(&built, RIG_AREA, storage);
+    CHECK_STATUS(rig_verify(NULL, &built), TENON_RULE_14_SIGNS_ONLY);
+}
+
+/* A proof for one nonce, key and AK is good for these only. */
+TEST(verify_binds_nonce_key_and_ak)
+{
+    static rig other;
+    rig_build(&built, RIG_AREA, NULL);
+    other = built;
+    other.nonce.bytes[31] ^= 1;
+    CHECK_STATUS(rig_verify(NULL, &other), TENON_RULE_9_NONCE);
+    other = built;
+    memset(&other.nonce, 0, sizeof other.nonce);
+    CHECK_STATUS(rig_verify(NULL, &other), TENON_RULE_9_NONCE);
+    other = built;
+    other.submitted = rig_public(rig_ak_scalar);
+    CHECK_STATUS(rig_verify(NULL, &other), TENON_RULE_20_PUBLIC_KEY);
+    other = built;
+    tenon_public_key point = rig_public(rig_other_scalar);
+    rig_set(&other.ak_area.x, point.bytes, TENON_SCALAR_SIZE);
+    rig_set(&other.ak_area.y, point.bytes + TENON_SCALAR_SIZE, TENON_SCALAR_SIZE);
+    rig_write_area(&other.ak, &other.ak_area);
+    CHECK_STATUS(rig_verify(NULL, &other), TENON_RULE_23A_SIGNATURE);
+}
+
+static void der(rig *at)
+{
+    tenon_signature signature;
+    memcpy(signature.bytes, at->r.bytes, TENON_SCALAR_SIZE);
+    memcpy(signature.bytes + TENON_SCALAR_SIZE, at->s.bytes, TENON_SCALAR_SIZE);
+    CHECK_STATUS(
+        tenon_signature_encode_der(at->signature.bytes, sizeof at->signature.bytes, &at->signature.n, &signature),
+        TENON_OK);
+}
+
+static bool is_refusal(tenon_status status)
+{
+    int32_t category = tenon_status_category(status);
+    return category == TENON_CATEGORY_FORMAT || category == TENON_CATEGORY_REJECTED;
+}
+
+static void flip_bits(size_t step)
+{
+    CHECK_STATUS(rig_verify(NULL, &built), TENON_OK);
+    for (size_t bit = 0; bit < 8 * built.proof_n; bit += step) {
+        built.proof[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        test_about("bit %zu", bit);
+        CHECK(is_refusal(rig_verify(NULL, &built)));
+        built.proof[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+}
+
+TEST(verify_no_bit_may_differ)
+{
+    rig_build(&built, RIG_AREA, NULL);
+    flip_bits(test_rounds(1, 37));
+    rig_build(&built, RIG_EVIDENCE, der);
+    flip_bits(test_rounds(3, 101));
+}
+
+/* Of what is trusted as well. */
+TEST(verify_no_bit_of_the_ak_may_differ)
+{
+    rig_build(&built, RIG_AREA, NULL);
+    for (size_t bit = 0; bit < 8 * built.ak.n; bit++) {
+        const size_t no_da = 8 * 6 + 2; /* the one bit that is free */
+        built.ak.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        test_about("bit %zu", bit);
+        CHECK_STATUS(rig_verify(NULL, &built), bit == no_da ? TENON_OK : TENON_RULE_29_AK);
+        built.ak.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+}
+
+TEST(verify_no_byte_may_be_missing)
+{
+    rig_build(&built, RIG_AREA, NULL);
+    tenon_policy policy = rig_policy(&built);
+    for (size_t n = 0; n < built.proof_n; n++) {
+        uint8_t *cut = malloc(n + 1);
+        if (cut == NULL)
+            return;
+        memcpy(cut, built.proof, n);
+        test_about("%zu bytes", n);
+        CHECK_STATUS(tenon_proof_verify(NULL, cut, n, &built.nonce, &built.submitted, &policy),
+                     TENON_ERROR_CBOR_TRUNCATED);
+        free(cut);
+    }
+}
+
+/* Each part cut at every byte, with the CBOR around it right. */
+static size_t kept;
+static void cut_area(rig *at)
+{
+    at->public_area.n = kept;
+}
+static void cut_certified(rig *at)
+{
+    at->certified.n = kept;
+}
+static void cut_signature(rig *at)
+{
+    at->signature.n = kept;
+}
+
+TEST(verify_no_byte_of_a_part_may_be_missing)
+{
+    static void (*const cuts[])(rig *) = {cut_area, cut_certified, cut_signature};
+    static const size_t sizes[] = {86, 173, 72};
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
+        for (kept = 0; kept < sizes[i]; kept += test_rounds(1, 7)) {
+            test_about("part %zu, %zu bytes", i, kept);
+            rig_build(&built, RIG_EVIDENCE, cuts[i]);
+            CHECK_STATUS(rig_verify(NULL, &built), TENON_RULE_23_TRAILING);
+        }
+    rig_build(&built, RIG_AREA, NULL);
+    CHECK(built.public_area.n == sizes[0] && built.certified.n == sizes[1] && built.signature.n == sizes[2]);
+}

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""judges.py ATTEST_TOOL: proofs of Tenon before fido2 and webauthn of PyPI, through their TPM attestation verification.
+
+Both want what WebAuthn 8.3 calls a statement, with the signature as DER, an AK certificate, and the digest of
+authenticator data and client data as qualifying data. Every part that they look at is then changed, and they refuse.
+"""
+
+import datetime
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import cbor2
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from fido2.attestation.base import verify_x509_chain
+from fido2.attestation.tpm import TpmAttestation
+from fido2.webauthn import AuthenticatorData
+from webauthn.helpers.structs import AttestationStatement
+from webauthn.registration.formats.tpm import verify_tpm
+
+AK_USAGE = x509.ObjectIdentifier("2.23.133.8.3")
+CLIENT_DATA = json.dumps({"type": "webauthn.create", "challenge": "AA", "origin": "https://s.example"}).encode()
+
+passed, failed = 0, []
+
+
+def check(what, holds):
+    global passed
+    if holds:
+        passed += 1
+    else:
+        failed.append(what)
+        print("does not hold:", what)
+
+
+class Device:
+    """attest_tool, which keeps a key and an AK while it runs."""
+
+    def __init__(self, tool, folder):
+        self.folder = folder
+        self.process = subprocess.Popen([tool, "new"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.spki, self.ak_spki, self.ak_area = (bytes.fromhex(self.process.stdout.readline()) for _ in range(3))
+
+    def ask(self, *words):
+        self.process.stdin.write(" ".join(words) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().strip()
+        if answer != "TENON_OK":
+            raise SystemExit(f"attest_tool: {answer}")
+
+    def issue(self):
+        """A root and an AK certificate as Tenon makes them: the root, and the other's file."""
+        root, leaf = (os.path.join(self.folder, name) for name in ("own-root", "own-leaf"))
+        self.ask("issue", root, leaf)
+        with open(root, "rb") as file:
+            return x509.load_der_x509_certificate(file.read()), leaf
+
+    def attest(self, nonce, certificates):
+        """The proof's statement, as it stands and with its signature as DER."""
+        proof = os.path.join(self.folder, "proof")
+        self.ask(nonce.hex(), proof, *certificates)
+        with open(proof, "rb") as file:
+            decoded = cbor2.loads(file.read())
+        with open(proof + ".der", "rb") as file:
+            return decoded, {**decoded["attStmt"], "sig": file.read()}
+
+    def stop(self):
+        self.process.stdin.close()
+        return self.process.wait(timeout=60)
+
+
+class Authority:
+    """A CA of AK certificates, as an attestation CA would be."""
+
+    def __init__(self):
+        self.key = ec.generate_private_key(ec.SECP256R1())
+        self.name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "judges")])
+        self.root = self.sign(self.builder(self.name, self.key.public_key(), 1).add_extension(
+            x509.BasicConstraints(ca=True, path_length=0), critical=True).add_extension(
+            x509.SubjectKeyIdentifier.from_public_key(self.key.public_key()), critical=False))
+
+    def builder(self, subject, key, serial):
+        now = datetime.datetime.now(datetime.timezone.utc)
+        return (x509.CertificateBuilder().issuer_name(self.name).subject_name(subject).public_key(key)
+                .serial_number(serial).not_valid_before(now - datetime.timedelta(minutes=5))
+                .not_valid_after(now + datetime.timedelta(days=1)))
+
+    def sign(self, builder):
+        return builder.sign(self.key, hashes.SHA256())
+
+    def issue(self, spki, usage=AK_USAGE):
+        # A maker that webauthn's list has.
+        names = [("2.23.133.2.1", "id:53544D20"), ("2.23.133.2.2", "model"), ("2.23.133.2.3", "id:00000001")]
+        tpm = x509.Name([x509.NameAttribute(x509.ObjectIdentifier(oid), text) for oid, text in names])
+        identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key())
+        return self.sign(self.builder(x509.Name([]), serialization.load_der_public_key(spki), 2)
+                         .add_extension(x509.SubjectAlternativeName([x509.DirectoryName(tpm)]), critical=True)
+                         .add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
+                         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+                         .add_extension(identifier, critical=False))
+
+
+def der(certificate):
+    return certificate.public_bytes(serialization.Encoding.DER)
+
+
+def authenticator_data(spki):
+    """WebAuthn 6.1, with the key as the attested credential's."""
+    cose = {1: 2, 3: -7, -1: 1, -2: spki[-64:-32], -3: spki[-32:]}
+    return (hashlib.sha256(b"s.example").digest() + bytes([0x41]) + bytes(4) + bytes(16) +
+            (4).to_bytes(2, "big") + b"test" + cbor2.dumps(cose, canonical=True))
+
+
+def credential_key(data):
+    return data[37 + 16 + 2 + 4:]
+
+
+def fido2_accepts(statement, data, root):
+    result = TpmAttestation().verify(statement, AuthenticatorData(data), hashlib.sha256(CLIENT_DATA).digest())
+    verify_x509_chain([*result.trust_path, der(root)])
+
+
+def webauthn_accepts(statement, data, root):
+    parts = AttestationStatement(sig=statement["sig"], x5c=statement["x5c"], ver=statement["ver"],
+                                 alg=statement["alg"], cert_info=statement["certInfo"],
+                                 pub_area=statement["pubArea"])
+    whole = cbor2.dumps({"fmt": "tpm", "attStmt": statement, "authData": data})
+    if verify_tpm(attestation_statement=parts, attestation_object=whole, client_data_json=CLIENT_DATA,
+                  credential_public_key=credential_key(data),
+                  pem_root_certs_bytes=[root.public_bytes(serialization.Encoding.PEM)]) is not True:
+        raise ValueError("not True")
+
+
+JUDGES = {"fido2": fido2_accepts, "webauthn": webauthn_accepts}
+
+
+def accepted(judge, statement, data, root):
+    """None, or why not: whatever a judge raises is a refusal."""
+    try:
+        judge(statement, data, root)
+    except Exception as error:  # noqa: BLE001
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def flipped(data, at):
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
+
+
+def judge_changes(name, judge, statement, data, root):
+    for field, step in (("certInfo", 7), ("sig", 5), ("pubArea", 5)):
+        for at in range(0, len(statement[field]), step):
+            changed = {**statement, field: flipped(statement[field], at)}
+            check(f"{name} refuses {field} with byte {at} changed", accepted(judge, changed, data, root) is not None)
+    signed = {**statement, "x5c": [flipped(statement["x5c"][0], len(statement["x5c"][0]) - 1)]}
+    check(f"{name} refuses a certificate that is another", accepted(judge, signed, data, root) is not None)
+    check(f"{name} refuses other authenticator data", accepted(judge, statement, flipped(data, 0), root) is not None)
+
+
+def judge_others(name, judge, device, authority, statement, data):
+    """The same proof with what belongs to somebody else."""
+    own = authority.root
+    stranger = Authority()
+    check(f"{name} refuses another root", accepted(judge, statement, data, stranger.root) is not None)
+    for what, certificate in (("the key's certificate for the AK's", authority.issue(device.spki)),
+                              ("a certificate for another use",
+                               authority.issue(device.ak_spki, x509.ObjectIdentifier("2.23.133.8.1")))):
+        changed = {**statement, "x5c": [der(certificate)]}
+        check(f"{name} refuses {what}", accepted(judge, changed, data, own) is not None)
+    other = authenticator_data(device.ak_spki)
+    check(f"{name} refuses another credential", accepted(judge, statement, other, own) is not None)
+
+
+def main(tool):
+    with tempfile.TemporaryDirectory() as folder:
+        device = Device(tool, folder)
+        authority = Authority()
+        leaf = os.path.join(folder, "leaf")
+        with open(leaf, "wb") as file:
+            file.write(der(authority.issue(device.ak_spki)))
+        data = authenticator_data(device.spki)
+        digest = hashlib.sha256(data + hashlib.sha256(CLIENT_DATA).digest()).digest()
+        for number in range(4):  # signatures differ in length
+            proof, statement = device.attest(digest, [leaf])
+            check("the proof is a tpm statement with six fields", proof["fmt"] == "tpm" and len(statement) == 6)
+            for name, judge in JUDGES.items():
+                why = accepted(judge, statement, data, authority.root)
+                check(f"{name} accepts proof {number} ({why})", why is None)
+        root, own_leaf = device.issue()
+        _, own = device.attest(digest, [own_leaf])
+        for name, judge in JUDGES.items():
+            why = accepted(judge, own, data, root)
+            check(f"{name} accepts a certificate that Tenon issued ({why})", why is None)
+            check(f"{name} refuses it under another root", accepted(judge, own, data, authority.root) is not None)
+        _, changed = device.attest(hashlib.sha256(b"another nonce").digest(), [leaf])
+        for name, judge in JUDGES.items():
+            check(f"{name} refuses another nonce", accepted(judge, changed, data, authority.root) is not None)
+            judge_changes(name, judge, statement, data, authority.root)
+            judge_others(name, judge, device, authority, statement, data)
+        check("the TPM is left in order", device.stop() == 0)
+    print(f"{passed} passed, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENON_VERIFY_H
+#define TENON_VERIFY_H
+
+#include "tenon/api.h"
+#include "tenon/proof.h"
+#include "tenon/status.h"
+#include "tenon/types.h"
+
+/*
+ * Verifying a proof: what must hold, in the order in which it is checked, each rule with a code of its own. The first
+ * rule that does not hold decides. The numbers are those of the rules' names, TENON_RULE_<number>_<what> in
+ * tenon/status.h.
+ *
+ * Evidence: that a TPM certified this key for this nonce.
+ *    1   the sizes of tenon/proof.h; a proof of more than TENON_PROOF_MAX bytes is not read
+ *    2   the CBOR is deterministic, its keys are those of a statement (TENON_ERROR_CBOR_*)
+ *    3   fmt is "tpm", ver is "2.0", alg is ES256 (TENON_ERROR_PROOF_FORM)
+ *   23   pubArea, certInfo and sig are read to their ends and hold nothing else
+ *    7   certInfo begins with TPM_GENERATED_VALUE
+ *    8   it is of TPM2_Certify
+ *    9   extraData is the nonce: 32 bytes, compared in constant time
+ *   11   the key's nameAlg is SHA-256
+ *   10   the certified Name is that of pubArea
+ *   12   the qualified Name is one, and not the Name: no key of the NULL hierarchy or from outside
+ *   12a  with the parent's qualified Name in the policy: the qualified Name is the one under it
+ *   13   fixedTPM, fixedParent and sensitiveDataOrigin are set
+ *   14   sign is set; decrypt, restricted, encryptedDuplication and stClear are clear
+ *   15   userWithAuth is set, adminWithPolicy clear, the policy empty
+ *   16   no other attribute is set but noDA
+ *   17   ECC, P-256, no symmetric scheme, no kdf, scheme NULL or ECDSA with SHA-256
+ *   19   the coordinates are 1 to 32 bytes; zeros that the TPM left out are put back on the left
+ *   18   the point is on the curve
+ *   20   it is the public key that was submitted
+ *   21   sig is ECDSA with SHA-256
+ *   22   r and s are at most 32 bytes and in 1 .. n-1
+ *
+ * Who the AK is, with policy.ak: that its public area is that of an attestation key.
+ *   24   x5c is empty
+ *   29   restricted, sign, fixedTPM, fixedParent, sensitiveDataOrigin and userWithAuth are set, noDA may be, nothing
+ *        else; nameAlg SHA-256, P-256, ECDSA with SHA-256, no policy, the point on the curve, nothing behind the end
+ *
+ * With policy.roots: that the leaf of x5c is an AK certificate that an authority of the policy issued.
+ *   24   x5c is not empty, and each certificate passes a strict walk of its DER before any signature is checked
+ *        (tenon/activate.h)
+ *   28   from the root down: the chain ends below one of the roots, and signatures, authorities, path lengths and dates
+ *        hold; without roots it never does
+ *   25   subject empty, critical alternative name with maker, model and version of the TPM, one each
+ *   26   EKU 2.23.133.8.3, not 8.1; key usage, if there, digitalSignature
+ *   27   not an authority
+ *   29   the leaf's key is of P-256, its point on the curve; that it is an attestation key is for its issuer to know
+ *
+ * And that it was this AK.
+ *   30   the AK is another key
+ *   23a  sig is the AK's over certInfo
+ */
+
+TENON_BEGIN
+
+/* Who the AK is, by exactly one of the two. */
+enum {
+    TENON_TRUST_AK = 1,   /* policy.ak, which the service has from elsewhere than this request */
+    TENON_TRUST_ROOTS = 2 /* the leaf of x5c, which has to chain to one of policy.roots */
+};
+
+/* What is demanded. All zeros but size and trust, and the trust's own fields, is the strictest. */
+typedef struct {
+    size_t size;              /* sizeof(tenon_policy) */
+    uint32_t trust;           /* TENON_TRUST_*; what belongs to the other one has to be empty */
+    uint32_t flags;           /* none yet: 0 */
+    tenon_bytes ak;           /* TPMT_PUBLIC of the AK */
+    const tenon_bytes *roots; /* certificates that are trusted to issue AK certificates */
+    size_t roots_count;
+    int64_t now; /* Unix seconds, for the certificates' dates */
+    /* TENON_NAME_SIZE bytes for rule 12a. Empty: not checked, and the report says that the hierarchy is unknown. */
+    tenon_bytes parent_qualified_name;
+} tenon_policy;
+
+enum { TENON_REPORT_MAX = 64 };
+
+/* One line of a report: the rule's code, and whether it held. What was not reached has no line. */
+typedef struct {
+    tenon_status rule;
+    uint32_t held; /* 1 held, 0 did not, 2 noted only */
+} tenon_check;
+
+/*
+ * Every check in order, and what is worth knowing beside: for people and logs. It holds no value of the proof, and is
+ * filled in whatever the verdict is. The last line is that of the rule that decided; under rules 2 and 3 the verdict is
+ * more exact than the line. After an argument error there are no lines.
+ */
+typedef struct {
+    tenon_status verdict;
+    size_t count;
+    tenon_check checks[TENON_REPORT_MAX];
+    uint32_t clock_safe;      /* TPMS_CLOCK_INFO.safe of a proof that was accepted; else 0 */
+    uint32_t hierarchy_known; /* rule 12a was checked, and held */
+} tenon_report;
+
+/*
+ * Verifies a proof: that key lives in a TPM whose AK the policy trusts, and was certified for this nonce. report may be
+ * NULL. On anything but TENON_OK the proof is worth nothing. A policy that names none or both of the trusts, has a flag
+ * or another size is TENON_ERROR_OPTIONS.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_proof_verify(tenon_report *report,
+                                                         const uint8_t *TENON_COUNTED(proof_n) proof, size_t proof_n,
+                                                         const tenon_digest *nonce, const tenon_public_key *key,
+                                                         const tenon_policy *policy);
+
+/* Rule 29 for a public area, before an AK is taken; report may be NULL. */
+TENON_API TENON_MUST_USE tenon_status tenon_ak_check(tenon_report *report, const uint8_t *TENON_COUNTED(n) area,
+                                                     size_t n);
+
+TENON_END
+
+#endif
