@@ -39,7 +39,7 @@ WARNINGS := -pedantic -Wall -Wextra -Werror -Wshadow -Wcast-qual -Wwrite-strings
             -Wstrict-prototypes -Wconversion -Wsign-conversion -Wundef
 CFLAGS ?= -O2 -g
 TENON_CFLAGS := -std=c11 $(WARNINGS) -Iinclude -ICSources -fPIC -fvisibility=hidden -fstack-protector-strong \
-                -ffunction-sections -fdata-sections \
+                -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables \
                 $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer,-D_FORTIFY_SOURCE=2) \
                 $(if $(filter openssl,$(CRYPTO)),-DTENON_OPENSSL)
 TENON_LDFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE),-Wl$(comma)--as-needed) -Wl,-z,relro,-z,now,-z,noexecstack,--gc-sections
