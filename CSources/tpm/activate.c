@@ -23,23 +23,19 @@ typedef struct {
     size_t secret_n;
 } job;
 
-/*
- * A session that encrypts, so that the secret does not cross the bus as it is. It is salted to the AK's parent, whose
- * Name is known; a parent of another tool that is no P-256 key cannot have one, and then there is none.
- */
+/* A session that encrypts, so that the secret does not cross the bus as it is. */
 static tenon_status open_session(const job *work, tenoni_session *session)
 {
     tenoni_object parent;
     uint32_t handle;
-    tenon_status status = tenoni_parent_find(work->ak->tpm, &work->ak->file, &parent);
-    /* It may be gone with the AK, or there is a persistent copy of that. */
-    if (status == TENON_ERROR_PARENT_MISSING) {
-        tenoni_key_forget(work->ak);
-        return tenoni_key_ready(work->ak, &handle);
-    }
-    if (status != TENON_OK || !parent.is_p256)
+    tenon_status status = tenoni_parent_for_salt(work->ak->tpm, &work->ak->file, &parent);
+    if (status == TENON_OK)
+        return tenoni_session_open(work->ak->tpm, &parent, true, session);
+    /* The parent may be gone with the AK, or there is a persistent copy of that: then there is no session. */
+    if (status != TENON_ERROR_PARENT_MISSING)
         return status;
-    return tenoni_session_open(work->ak->tpm, &parent, true, session);
+    tenoni_key_forget(work->ak);
+    return tenoni_key_ready(work->ak, &handle);
 }
 
 static tenon_status send(job *work, uint32_t handle, const tenoni_ek *ek, tenoni_session *session, uint32_t policy)

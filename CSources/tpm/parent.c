@@ -95,6 +95,12 @@ tenon_status tenoni_parent_find(tenon_tpm *tpm, const tenoni_keyfile *file, teno
                                                : persistent(tpm, file->parent, out);
 }
 
+tenon_status tenoni_parent_for_salt(tenon_tpm *tpm, const tenoni_keyfile *file, tenoni_object *out)
+{
+    tenon_status status = tenoni_parent_find(tpm, file, out);
+    return status == TENON_OK && !out->is_p256 ? primary(tpm, &tenoni_storage_template, out) : status;
+}
+
 tenon_status tenoni_parent_witness(tenon_tpm *tpm, uint8_t *name)
 {
     tenoni_object object;

@@ -21,6 +21,10 @@ tenon_status tenoni_parent_choose(tenon_tpm *tpm, tenoni_object *out);
 /* For a key that is there: by the Name in the file, or, without one, at the recorded place. */
 tenon_status tenoni_parent_find(tenon_tpm *tpm, const tenoni_keyfile *file, tenoni_object *out);
 
+/* What a session for the key is salted to: its parent. Another tool's key may be under one of RSA, whose Name nobody
+ * vouched for: then any storage key will do. */
+tenon_status tenoni_parent_for_salt(tenon_tpm *tpm, const tenoni_keyfile *file, tenoni_object *out);
+
 /* The seed witness, computed anew. */
 tenon_status tenoni_parent_witness(tenon_tpm *tpm, uint8_t *name);
 

@@ -110,10 +110,7 @@ static tenon_status ready_session(tenon_tpm_key *key)
     if (!tenoni_key_uses_session(key) || (key->session.state == TENONI_SESSION_LIVE && key->session_slot.handle != 0))
         return TENON_OK;
     tenoni_key_end_session(key);
-    tenon_status status = tenoni_parent_find(key->tpm, &key->file, &parent);
-    /* Another tool's key may be under an RSA parent, whose Name nobody vouched for: then any storage key will do. */
-    if (status == TENON_OK && !parent.is_p256)
-        status = tenoni_parent_at(key->tpm, TENONI_PLACE_PRIMARY, &key->file, &parent);
+    tenon_status status = tenoni_parent_for_salt(key->tpm, &key->file, &parent);
     if (status == TENON_OK)
         status = tenoni_session_open(key->tpm, &parent, tenoni_key_encrypts(key), &key->session);
     if (status == TENON_OK)

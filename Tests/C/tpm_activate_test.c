@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "tpm/channel.h"
+#include "tpm/keyfile.h"
 #include "tpm_ek_rig.h"
 
 /* TPM2_ActivateCredential: what it opens, what it refuses, and that a refusal says nothing about the signing key. */
@@ -374,7 +375,7 @@ TEST(tpm_activate_in_lockout)
     }
 }
 
-/* Under an SRK, the primary, beside a key with an auth value, beside an RSA parent's: everywhere three places do. */
+/* Under an SRK, the primary, beside a key with an auth value: everywhere three places do. */
 TEST(tpm_activate_wherever_the_ak_is)
 {
     static const char *const places[] = {"the primary", "an SRK", "beside a key with an auth value"};
@@ -398,6 +399,39 @@ TEST(tpm_activate_wherever_the_ak_is)
             CHECK_STATUS(open_new(&device), TENON_OK);
             stop(&rig, &device);
         }
+}
+
+/* An RSA key cannot be salted to as an SRK can: then the primary is, and the secret is hidden there, too. */
+TEST(tpm_activate_under_an_rsa_parent)
+{
+    static const tenon_digest secret = {{8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8}};
+    for (size_t kind = 0; kind < KINDS; kind++) {
+        tpm_rig rig;
+        tpm_device device = start(&rig, kind, NULL);
+        support_blob blob;
+        tenoni_keyfile file;
+        tpm_pem pem;
+        tenon_digest found;
+        tpm_ek_rig_free(&device);
+        CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_RSA), 0);
+        CHECK_NUMBER(support_create(rig.sw, SUPPORT_HANDLE_SRK, SUPPORT_SIGNING, NULL, &blob), 0);
+        memset(&file, 0, sizeof file);
+        file.parent = SUPPORT_HANDLE_SRK;
+        file.empty_auth = true;
+        file.public_n = blob.area.n;
+        memcpy(file.public_area, blob.area.bytes, blob.area.n);
+        file.private_n = blob.secret_n;
+        memcpy(file.private_area, blob.secret, blob.secret_n);
+        CHECK_STATUS(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, &file), TENON_OK);
+        CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &device.key, pem.text, pem.n, NULL, 0), TENON_OK);
+        CHECK_STATUS(tenon_tpm_ak_create(device.key, &device.ak), TENON_OK);
+        tpm_credential credential = tpm_ek_rig_credential(&device.certificate, device.ak, &secret);
+        support_transport_watch(rig.wire, secret.bytes, sizeof secret.bytes);
+        CHECK_STATUS(tpm_ek_rig_open(device.ak, &found, &device.certificate, &credential), TENON_OK);
+        CHECK_BYTES(found.bytes, secret.bytes, sizeof secret.bytes);
+        CHECK_NUMBER(support_transport_watched(rig.wire), 0);
+        stop(&rig, &device);
+    }
 }
 
 /* What was loaded is lost, each in turn; and somebody else holds a place. */
