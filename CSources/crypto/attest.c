@@ -64,6 +64,7 @@ bool tenoni_attest_read(tenoni_attest *out, const uint8_t *attest, size_t n)
         !read_sized(&reader, &out->signer) || !read_sized(&reader, &out->extra_data) ||
         !read_clock(&reader, &out->clock_safe) || !skip(&reader, sizeof(uint64_t)) /* firmwareVersion */)
         return false;
+    out->attested = reader;
     if (out->type != TENONI_ATTEST_CERTIFY)
         return true;
     return read_sized(&reader, &out->name) && read_sized(&reader, &out->qualified_name) && reader.left == 0;

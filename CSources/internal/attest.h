@@ -13,7 +13,8 @@
  */
 
 enum {
-    TENONI_ATTEST_CERTIFY = 0x8017, /* Part 2, 6.9 TPM_ST_ATTEST_CERTIFY */
+    TENONI_ATTEST_CERTIFY = 0x8017,  /* Part 2, 6.9 TPM_ST_ATTEST_CERTIFY */
+    TENONI_ATTEST_CREATION = 0x801a, /* TPM_ST_ATTEST_CREATION */
 
     TENONI_FIXED_TPM = 1 << 1, /* Part 2, 8.3 TPMA_OBJECT, as are the next */
     TENONI_ST_CLEAR = 1 << 2,
@@ -42,7 +43,7 @@ typedef struct {
     tenoni_reader y;
 } tenoni_area;
 
-/* Part 2, 10.12.12 TPMS_ATTEST with 10.12.3 TPMS_CERTIFY_INFO. */
+/* Part 2, 10.12.12 TPMS_ATTEST with 10.12.3 TPMS_CERTIFY_INFO; attested is what is there instead of that. */
 typedef struct {
     uint32_t magic;
     uint16_t type;
@@ -51,6 +52,7 @@ typedef struct {
     uint8_t clock_safe;
     tenoni_reader name;
     tenoni_reader qualified_name;
+    tenoni_reader attested;
 } tenoni_attest;
 
 /* Part 2, 11.3.4 TPMT_SIGNATURE with 11.3.2 TPMS_SIGNATURE_ECC. */

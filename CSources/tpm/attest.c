@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/attest.h"
-
 #include <string.h>
 
 #include "internal/secure.h"
-#include "tenon/digest.h"
-#include "tenon/p256.h"
-#include "tenon/proof.h"
-#include "tpm/key.h"
+#include "tpm/said.h"
 
 /* Part 3, 18.2 TPM2_Certify: the key is authorised as for a signature, the AK by its empty password. */
 
@@ -16,10 +11,7 @@ typedef struct {
     tenon_tpm_key *ak;
     const uint8_t *qualifying;
     size_t qualifying_n;
-    uint8_t certified[TENON_AREA_MAX];
-    size_t certified_n;
-    uint8_t signature[TENON_AREA_MAX];
-    size_t signature_n;
+    tenoni_said said;
 } job;
 
 enum { QUALIFYING_MAX = 32 };
@@ -46,41 +38,20 @@ static tenon_status ready_both(const job *work, uint32_t *object, uint32_t *sign
     return status;
 }
 
-/*
- * That the statement says of this key what was asked, and that the AK signed it: a handle may be another key's by now,
- * as after a reset, and a password session does not notice.
- */
-static tenon_status check(const job *work)
+/* That the statement is about this key: a handle may be another's by now, and a password session does not notice. */
+static tenon_status read_answer(job *work, tenoni_reader *answer)
 {
-    const tenon_evidence evidence = {.signature = {work->signature, work->signature_n}};
     tenoni_attest found;
-    tenon_signature signature;
-    tenon_digest digest;
-    if (!tenoni_attest_read(&found, work->certified, work->certified_n) || found.magic != TENONI_ATTEST_MAGIC ||
-        found.type != TENONI_ATTEST_CERTIFY || tenon_evidence_signature(&signature, &evidence) != TENON_OK)
-        return TENON_ERROR_TPM_ANSWER;
+    tenon_status status = tenoni_said_read(&work->said, &found, TENONI_ATTEST_CERTIFY, answer);
+    if (status != TENON_OK)
+        return status;
     if (found.name.left != sizeof work->key->name ||
         !tenoni_equal(found.name.at, work->key->name, sizeof work->key->name))
         return TENON_ERROR_KEY_NAME;
     if (found.extra_data.left != work->qualifying_n ||
         !tenoni_equal(found.extra_data.at, work->qualifying, work->qualifying_n))
         return TENON_ERROR_TPM_ANSWER;
-    tenon_status status = tenon_sha256(&digest, work->certified, work->certified_n);
-    return status == TENON_OK ? tenon_p256_verify(&work->ak->public_key, &digest, &signature) : status;
-}
-
-/* TPM2B_ATTEST and TPMT_SIGNATURE, which begins with 00 and so is not taken for its DER form. */
-static tenon_status read_answer(job *work, tenoni_reader *answer)
-{
-    tenoni_reader certified;
-    if (!tenoni_read_sized(answer, &certified, sizeof work->certified) || answer->left > sizeof work->signature ||
-        answer->left == 0 || answer->at[0] != 0)
-        return TENON_ERROR_TPM_ANSWER;
-    work->certified_n = certified.left;
-    memcpy(work->certified, certified.at, certified.left);
-    work->signature_n = answer->left;
-    memcpy(work->signature, answer->at, answer->left);
-    return check(work);
+    return tenoni_said_verify(&work->said, work->ak);
 }
 
 static tenon_status attempt(job *work)
@@ -108,6 +79,17 @@ static tenon_status attempt(job *work)
     return status;
 }
 
+/*
+ * Part 2, 6.6.3: the second session was refused, and an AK's auth value is empty. So it is another key's, whose
+ * protection against guessing we do not try again.
+ */
+static bool is_another_ak(const job *work, tenon_status status)
+{
+    enum { NUMBER = 0xf00, SECOND_SESSION = 0xa00 };
+    return tenon_status_category(status) == TENON_CATEGORY_AUTH &&
+           (tenon_status_tpm_rc(status) & NUMBER) == SECOND_SESSION && tenoni_key_look(work->ak) != TENON_OK;
+}
+
 static tenon_status certify(tenon_tpm *tpm, void *context)
 {
     job *work = context;
@@ -118,14 +100,14 @@ static tenon_status certify(tenon_tpm *tpm, void *context)
         tenoni_key_forget(work->key);
         tenoni_key_forget(work->ak);
     }
-    return mistaken || tenoni_key_replace(work->key, status) ? attempt(work) : status;
+    return mistaken || is_another_ak(work, status) || tenoni_key_replace(work->key, status) ? attempt(work) : status;
 }
 
 static tenon_status encode(uint8_t *out, size_t n, size_t *written, const job *work, tenon_evidence *evidence)
 {
     evidence->public_area = (tenon_bytes){work->key->file.public_area, work->key->file.public_n};
-    evidence->certified = (tenon_bytes){work->certified, work->certified_n};
-    evidence->signature = (tenon_bytes){work->signature, work->signature_n};
+    evidence->certified = (tenon_bytes){work->said.statement, work->said.statement_n};
+    evidence->signature = (tenon_bytes){work->said.signature, work->said.signature_n};
     return tenon_proof_encode(out, n, written, evidence);
 }
 

@@ -27,6 +27,7 @@ typedef struct {
 static const form forms[] = {
     {TENONI_CC_ACTIVATE_CREDENTIAL, 2, 0},
     {TENONI_CC_CERTIFY, 2, 0},
+    {TENONI_CC_CERTIFY_CREATION, 1, 0},
     {TENONI_CC_CREATE, 1, 0},
     {TENONI_CC_CREATE_PRIMARY, 1, HT_TRANSIENT},
     {TENONI_CC_EVICT_CONTROL, 1, 0},

@@ -80,11 +80,12 @@ static tenon_status set_witness(tenon_tpm *tpm, tenoni_keyfile *file)
 
 static tenon_status make_under(tenon_tpm_key *key, const tenoni_object *parent, const tenoni_public *template)
 {
+    tenoni_creation *creation = template == &tenoni_attestation_template ? &key->creation : NULL;
     tenoni_session session = {.state = TENONI_SESSION_OVER};
     bool sealed = key->auth.n != 0;
     tenon_status status = sealed ? tenoni_session_open(key->tpm, parent, true, &session) : TENON_OK;
     if (status == TENON_OK)
-        status = tenoni_create(key->tpm, parent, template, &key->auth, sealed ? &session : NULL, &key->file);
+        status = tenoni_create(key->tpm, parent, template, &key->auth, sealed ? &session : NULL, &key->file, creation);
     tenoni_session_close(key->tpm, &session);
     return status;
 }

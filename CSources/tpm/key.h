@@ -12,7 +12,8 @@ struct tenon_tpm_key {
     uint8_t name[TENON_NAME_SIZE];
     tenon_public_key public_key;
     bool foreign;
-    bool attests; /* an AK: it signs what the TPM says and nothing else */
+    bool attests;             /* an AK: it signs what the TPM says and nothing else */
+    tenoni_creation creation; /* of an AK that was made here; else empty */
     tenoni_auth auth;
 
     /* What follows is written inside operations only. */

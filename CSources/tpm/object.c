@@ -90,9 +90,31 @@ tenon_status tenoni_create_primary(tenon_tpm *tpm, const tenoni_public *template
     return status;
 }
 
+/* creationData, creationHash with the nameAlg, which is SHA-256, and creationTicket (Part 2, 10.7.3). */
+static tenon_status read_creation(tenoni_reader *answer, tenoni_creation *out)
+{
+    enum { ST_CREATION = 0x8021, DIGEST_MAX = 64 };
+    tenoni_reader data, hash, digest;
+    uint32_t hierarchy;
+    uint16_t tag;
+    if (!tenoni_read_sized(answer, &data, sizeof out->data) || data.left == 0 ||
+        !tenoni_read_sized(answer, &hash, sizeof out->hash) || !tenoni_read_bytes(&hash, out->hash, sizeof out->hash))
+        return TENON_ERROR_TPM_ANSWER;
+    const tenoni_reader ticket = *answer;
+    if (!tenoni_read_u16(answer, &tag) || tag != ST_CREATION || !tenoni_read_u32(answer, &hierarchy) ||
+        !tenoni_read_sized(answer, &digest, DIGEST_MAX) || answer->left != 0)
+        return TENON_ERROR_TPM_ANSWER;
+    memcpy(out->data, data.at, data.left);
+    out->data_n = data.left;
+    memcpy(out->ticket, ticket.at, ticket.left);
+    out->ticket_n = ticket.left;
+    return TENON_OK;
+}
+
 /* Part 3, 12.1 TPM2_Create. */
 tenon_status tenoni_create(tenon_tpm *tpm, const tenoni_object *parent, const tenoni_public *template,
-                           const tenoni_auth *auth, tenoni_session *session, tenoni_keyfile *out)
+                           const tenoni_auth *auth, tenoni_session *session, tenoni_keyfile *out,
+                           tenoni_creation *creation)
 {
     tenoni_call call;
     tenoni_reader answer, private;
@@ -111,6 +133,8 @@ tenon_status tenoni_create(tenon_tpm *tpm, const tenoni_object *parent, const te
         out->private_n = private.left;
         status = read_area(&answer, &object, out);
     }
+    if (status == TENON_OK && creation != NULL)
+        status = read_creation(&answer, creation);
     tenoni_call_end(&call);
     return status;
 }

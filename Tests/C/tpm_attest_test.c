@@ -331,6 +331,30 @@ TEST(tpm_attest_another_key)
     }
 }
 
+/* And where the other key has an auth value, its refusal says nothing about ours. */
+TEST(tpm_attest_another_key_with_auth)
+{
+    stage at = start(NULL, NULL);
+    support_blob blob;
+    uint32_t handle, parent, other;
+    proof found;
+    CHECK_STATUS(tenon_tpm_key_persist(at.ak, &handle), TENON_OK);
+    CHECK_STATUS(attest(&at, &found), TENON_OK);
+    CHECK_STATUS(attest(&at, &found), TENON_OK); /* and the flush of the parent */
+    CHECK_NUMBER(support_evict(at.rig.sw, NULL, handle, handle), 0);
+    CHECK_NUMBER(support_create_primary(at.rig.sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_H2, &parent), 0);
+    CHECK_NUMBER(support_create(at.rig.sw, parent, SUPPORT_SIGNING_RESTRICTED, "theirs", &blob), 0);
+    CHECK_NUMBER(support_load(at.rig.sw, parent, &blob, &other), 0);
+    CHECK_NUMBER(support_evict(at.rig.sw, NULL, other, handle), 0);
+    CHECK_NUMBER(support_flush(at.rig.sw, other), 0);
+    CHECK_NUMBER(support_flush(at.rig.sw, parent), 0);
+    CHECK_STATUS(attest(&at, &found), TENON_OK);
+    check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
+    CHECK_NUMBER(support_flush_all(at.rig.sw), 0);
+    CHECK_NUMBER(support_evict(at.rig.sw, NULL, handle, handle), 0);
+    stop(&at);
+}
+
 /*
  * The answer: 14 bytes before the TPM2B_ATTEST of 2 + 173 bytes, then the TPMT_SIGNATURE of 72, then two authorizations
  * of 5. Twice, as a statement about another key, or of another, is asked for once more.

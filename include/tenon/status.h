@@ -52,6 +52,7 @@ enum {
     TENON_ERROR_AUTH_VALUE = 0x01000014,     /* an auth value of more than 32 bytes, or of zeros alone */
     TENON_ERROR_FORKED = 0x01000015,         /* a TPM that another process opened: open it again in this one */
     TENON_ERROR_NOT_PERSISTENT = 0x01000016, /* a key without a persistent handle */
+    TENON_ERROR_NOT_MADE_HERE = 0x01000017,  /* an AK that was loaded: only when it is made its creation is known */
 
     TENON_ERROR_BASE64_LENGTH = 0x02000001,     /* a length that no encoding has */
     TENON_ERROR_BASE64_ALPHABET = 0x02000002,   /* a character of no or the other alphabet, white space included */

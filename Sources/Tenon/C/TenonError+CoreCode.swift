@@ -25,6 +25,7 @@ extension TenonError.Code {
     public static let authValue = Self(TENON_ERROR_AUTH_VALUE)
     public static let forked = Self(TENON_ERROR_FORKED)
     public static let notPersistent = Self(TENON_ERROR_NOT_PERSISTENT)
+    public static let notMadeHere = Self(TENON_ERROR_NOT_MADE_HERE)
 
     public static let base64Length = Self(TENON_ERROR_BASE64_LENGTH)
     public static let base64Alphabet = Self(TENON_ERROR_BASE64_ALPHABET)

@@ -205,6 +205,23 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_public_area(const tenon_tpm_
                                                                 size_t n, size_t *written);
 
 /*
+ * How an AK was made, said by itself (TPM2_CertifyCreation): with its public area the parameters that attestation CAs
+ * of the form of go-attestation want. data is TPMS_CREATION_DATA, statement TPMS_ATTEST over no qualifying data,
+ * signature TPMT_SIGNATURE. A TPM vouches for it while it made the AK in this process: TENON_ERROR_NOT_MADE_HERE when
+ * tenon_tpm_ak_load loaded it.
+ */
+typedef struct {
+    uint8_t data[TENON_AREA_MAX];
+    size_t data_n;
+    uint8_t statement[TENON_AREA_MAX];
+    size_t statement_n;
+    uint8_t signature[TENON_AREA_MAX];
+    size_t signature_n;
+} tenon_tpm_creation;
+
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_ak_creation(tenon_tpm_key *ak, tenon_tpm_creation *out);
+
+/*
  * TPM2_Certify of the key by the AK over qualifying data of at most 32 bytes, as a proof (tenon/proof.h) with x5c, the
  * AK's certificates, leaf first, or none. One TPM command while both are loaded.
  */
