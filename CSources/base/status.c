@@ -123,7 +123,8 @@ static words words_of_code(tenon_status status)
         WORDS(TENON_RULE_21_ALGORITHM, "The signature over the statement has another algorithm.");
         WORDS(TENON_RULE_22_RANGE, "r or s of the signature over the statement is out of range.");
         WORDS(TENON_RULE_23_TRAILING, "A part of the proof cannot be read to its end, or has bytes behind it.");
-        WORDS(TENON_RULE_24_CERTIFICATE, "A certificate of the chain is not of the expected form.");
+        WORDS(TENON_RULE_24_CERTIFICATE,
+              "A certificate of the chain is missing, not expected, or not of the expected form.");
         WORDS(TENON_RULE_25_SUBJECT, "The certificate does not name the TPM as it should.");
         WORDS(TENON_RULE_26_USAGE, "The certificate is not for this use.");
         WORDS(TENON_RULE_27_NOT_A_CA, "The key's certificate is one of an authority.");
@@ -133,9 +134,10 @@ static words words_of_code(tenon_status status)
         WORDS(TENON_RULE_31_EK_CERTIFICATE, "The EK certificate is not of the expected form.");
         WORDS(TENON_RULE_32_EK_CHAIN, "The EK certificate does not lead to a trusted root.");
         WORDS(TENON_RULE_33_EK_KEY, "The EK is of a kind that is not taken.");
-        WORDS(TENON_RULE_34_FIRMWARE, "The firmware version is not believed.");
+        WORDS(TENON_RULE_34_FIRMWARE, "The TPM's firmware is older than allowed.");
         WORDS(TENON_RULE_12A_PARENT, "The key is not under the parent that it should be under.");
         WORDS(TENON_RULE_23A_SIGNATURE, "The statement was not signed by the trusted attestation key.");
+        WORDS(TENON_RULE_25A_MAKER, "The TPM's maker is not one of those that are allowed.");
         WORDS(TENON_RULE_33A_EK_ALLOWED, "This EK is not allowed.");
     default:
         return unnamed;

@@ -62,7 +62,7 @@ bool tenoni_attest_read(tenoni_attest *out, const uint8_t *attest, size_t n)
     memset(out, 0, sizeof *out);
     if (!tenoni_read_u32(&reader, &out->magic) || !tenoni_read_u16(&reader, &out->type) ||
         !read_sized(&reader, &out->signer) || !read_sized(&reader, &out->extra_data) ||
-        !read_clock(&reader, &out->clock_safe) || !skip(&reader, sizeof(uint64_t)) /* firmwareVersion */)
+        !read_clock(&reader, &out->clock_safe) || !tenoni_read_u64(&reader, &out->firmware_version))
         return false;
     out->attested = reader;
     if (out->type != TENONI_ATTEST_CERTIFY)

@@ -50,6 +50,7 @@ typedef struct {
     tenoni_reader signer;
     tenoni_reader extra_data;
     uint8_t clock_safe;
+    uint64_t firmware_version;
     tenoni_reader name;
     tenoni_reader qualified_name;
     tenoni_reader attested;

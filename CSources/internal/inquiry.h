@@ -4,6 +4,7 @@
 
 #include "internal/attest.h"
 #include "internal/certificate.h"
+#include "internal/hash.h"
 #include "internal/statement.h"
 #include "tenon/verify.h"
 
@@ -24,6 +25,7 @@ typedef struct {
     bool chain_was_checked;
     tenon_status chain;
     tenoni_certificate leaf; /* once the chain was checked and its forms are good */
+    bool noted;              /* by the rule that is asked: it did not judge */
 } tenoni_inquiry;
 
 /*
@@ -44,6 +46,15 @@ extern const size_t tenoni_rules_count;
 tenon_status tenoni_proof_verify(tenon_report *report, const uint8_t *proof, size_t proof_n, const tenon_digest *nonce,
                                  const tenon_public_key *key, const tenon_policy *policy, const tenoni_rule *rules,
                                  size_t count);
+
+/*
+ * Part 1, 16: the qualified Name of the object with this Name under a parent with this qualified Name, or in a
+ * hierarchy. out takes the hash and two bytes more.
+ */
+tenon_status tenoni_qualified_name(uint8_t *out, tenoni_hash hash, tenoni_part parent, tenoni_part name);
+
+/* Whether these are the bytes, compared in constant time. */
+bool tenoni_is_bytes(tenoni_reader found, const void *expected, size_t n);
 
 /* The rules about the evidence, and about who the AK is. */
 tenon_status tenoni_rule_1_size(tenoni_inquiry *inquiry);
@@ -70,9 +81,11 @@ tenon_status tenoni_rule_22_range(tenoni_inquiry *inquiry);
 tenon_status tenoni_rule_24_certificate(tenoni_inquiry *inquiry);
 tenon_status tenoni_rule_28_chain(tenoni_inquiry *inquiry);
 tenon_status tenoni_rule_25_subject(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_25a_maker(tenoni_inquiry *inquiry);
 tenon_status tenoni_rule_26_usage(tenoni_inquiry *inquiry);
 tenon_status tenoni_rule_27_not_a_ca(tenoni_inquiry *inquiry);
 tenon_status tenoni_rule_29_ak(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_34_firmware(tenoni_inquiry *inquiry);
 tenon_status tenoni_rule_30_another_key(tenoni_inquiry *inquiry);
 tenon_status tenoni_rule_23a_signature(tenoni_inquiry *inquiry);
 

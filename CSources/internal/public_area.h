@@ -16,6 +16,7 @@ enum {
     TENONI_POLICY_MAX = 64,  /* the largest digest: SHA-512 */
     TENONI_ALG_AES = 0x0006, /* Part 2, 6.3 TPM_ALG_ID, as are the next */
     TENONI_ALG_SHA256 = 0x000B,
+    TENONI_ALG_SHA384 = 0x000C,
     TENONI_ALG_NULL = 0x0010,
     TENONI_ALG_ECDSA = 0x0018,
     TENONI_ALG_ECC = 0x0023,

@@ -11,7 +11,7 @@
 
 /* The rules about what was certified, and by which signature. */
 
-static bool is_bytes(tenoni_reader found, const void *expected, size_t n)
+bool tenoni_is_bytes(tenoni_reader found, const void *expected, size_t n)
 {
     return found.left == n && tenoni_equal(found.at, expected, n);
 }
@@ -50,7 +50,8 @@ tenon_status tenoni_rule_8_type(tenoni_inquiry *inquiry)
 tenon_status tenoni_rule_9_nonce(tenoni_inquiry *inquiry)
 {
     const tenon_digest *nonce = inquiry->nonce;
-    return tenoni_verdict(is_bytes(inquiry->attest.extra_data, nonce->bytes, sizeof nonce->bytes), TENON_RULE_9_NONCE);
+    return tenoni_verdict(tenoni_is_bytes(inquiry->attest.extra_data, nonce->bytes, sizeof nonce->bytes),
+                          TENON_RULE_9_NONCE);
 }
 
 tenon_status tenoni_rule_11_name_algorithm(tenoni_inquiry *inquiry)
@@ -63,7 +64,7 @@ tenon_status tenoni_rule_10_name(tenoni_inquiry *inquiry)
     uint8_t name[TENON_NAME_SIZE];
     const tenon_bytes *area = &inquiry->statement.evidence.public_area;
     tenon_status status = tenoni_public_name(name, area->bytes, area->n);
-    if (status == TENON_OK && !is_bytes(inquiry->attest.name, name, sizeof name))
+    if (status == TENON_OK && !tenoni_is_bytes(inquiry->attest.name, name, sizeof name))
         status = TENON_RULE_10_NAME;
     return tenoni_as_rule(status, TENON_RULE_10_NAME);
 }
@@ -72,29 +73,32 @@ tenon_status tenoni_rule_10_name(tenoni_inquiry *inquiry)
 tenon_status tenoni_rule_12_qualified_name(tenoni_inquiry *inquiry)
 {
     tenoni_reader qualified = inquiry->attest.qualified_name, name = inquiry->attest.name;
-    bool differs = qualified.left == TENON_NAME_SIZE && !is_bytes(name, qualified.at, qualified.left);
+    bool differs = qualified.left == TENON_NAME_SIZE && !tenoni_is_bytes(name, qualified.at, qualified.left);
     return tenoni_verdict(differs, TENON_RULE_12_QUALIFIED_NAME);
 }
 
-/* Part 1, 16: QN of a child = nameAlg || H(QN of the parent || Name). */
+tenon_status tenoni_qualified_name(uint8_t *out, tenoni_hash hash, tenoni_part parent, tenoni_part name)
+{
+    const tenoni_part parts[] = {parent, name};
+    const uint16_t algorithm = hash == TENONI_SHA256 ? TENONI_ALG_SHA256 : TENONI_ALG_SHA384;
+    out[0] = (uint8_t)(algorithm >> 8);
+    out[1] = (uint8_t)algorithm;
+    return tenoni_hash_parts(hash, out + 2, parts, sizeof parts / sizeof *parts);
+}
+
 tenon_status tenoni_rule_12a_parent(tenoni_inquiry *inquiry)
 {
     const tenon_bytes *parent = &inquiry->policy->parent_qualified_name;
     const tenoni_reader *name = &inquiry->attest.name;
-    uint8_t expected[TENON_NAME_SIZE] = {TENONI_ALG_SHA256 >> 8, TENONI_ALG_SHA256 & 0xff};
-    tenon_sha256_stream stream;
-    tenon_digest digest;
-    tenon_status status = tenon_sha256_begin(&stream);
-    if (status == TENON_OK)
-        status = tenon_sha256_update(&stream, parent->bytes, parent->n);
-    if (status == TENON_OK)
-        status = tenon_sha256_update(&stream, name->at, name->left);
-    if (status == TENON_OK)
-        status = tenon_sha256_finish(&stream, &digest);
-    if (status != TENON_OK)
-        return tenoni_as_rule(status, TENON_RULE_12A_PARENT);
-    memcpy(expected + 2, digest.bytes, sizeof digest.bytes);
-    return tenoni_verdict(is_bytes(inquiry->attest.qualified_name, expected, sizeof expected), TENON_RULE_12A_PARENT);
+    uint8_t expected[TENON_NAME_SIZE];
+    inquiry->noted = parent->n == 0;
+    if (inquiry->noted)
+        return TENON_OK;
+    tenon_status status = tenoni_qualified_name(expected, TENONI_SHA256, (tenoni_part){parent->bytes, parent->n},
+                                                (tenoni_part){name->at, name->left});
+    if (status == TENON_OK && !tenoni_is_bytes(inquiry->attest.qualified_name, expected, sizeof expected))
+        status = TENON_RULE_12A_PARENT;
+    return tenoni_as_rule(status, TENON_RULE_12A_PARENT);
 }
 
 /* Of the bits that rules 13 to 16 speak about, exactly these are set. */
@@ -138,7 +142,7 @@ tenon_status tenoni_rule_17_p256(tenoni_inquiry *inquiry)
                                     0, TENONI_CURVE_P256, 0, TENONI_ALG_NULL};
     tenoni_reader found = inquiry->area.parameters;
     bool is_p256 = inquiry->area.type == TENONI_ALG_ECC &&
-                   (is_bytes(found, unbound, sizeof unbound) || is_bytes(found, ecdsa, sizeof ecdsa));
+                   (tenoni_is_bytes(found, unbound, sizeof unbound) || tenoni_is_bytes(found, ecdsa, sizeof ecdsa));
     return tenoni_verdict(is_p256, TENON_RULE_17_P256);
 }
 

@@ -69,6 +69,25 @@ tenon_status tenoni_rule_25_subject(tenoni_inquiry *inquiry)
     return tenoni_verdict(named, TENON_RULE_25_SUBJECT);
 }
 
+static bool is_listed(const tenoni_inquiry *inquiry)
+{
+    const tenon_policy *policy = inquiry->policy;
+    tenoni_reader maker;
+    if (!tenoni_certificate_tpm_attribute(&inquiry->leaf, tenoni_tpm_maker, sizeof tenoni_tpm_maker, &maker))
+        return false;
+    for (size_t i = 0; i < policy->makers_count; i++)
+        if (tenoni_is_bytes(maker, policy->makers[i].bytes, policy->makers[i].n))
+            return true;
+    return false;
+}
+
+tenon_status tenoni_rule_25a_maker(tenoni_inquiry *inquiry)
+{
+    bool listed = is_listed(inquiry);
+    inquiry->noted = !listed && (inquiry->policy->flags & TENON_POLICY_REQUIRE_MAKER) == 0;
+    return tenoni_verdict(listed || inquiry->noted, TENON_RULE_25A_MAKER);
+}
+
 tenon_status tenoni_rule_26_usage(tenoni_inquiry *inquiry)
 {
     const tenoni_certificate *leaf = &inquiry->leaf;
@@ -112,6 +131,37 @@ tenon_status tenoni_rule_29_ak(tenoni_inquiry *inquiry)
     if (policy->trust == TENON_TRUST_AK)
         return check_area(policy->ak.bytes, policy->ak.n);
     return tenoni_as_rule(tenon_p256_check(&inquiry->ak), TENON_RULE_29_AK);
+}
+
+/* The qualified Name of the policy's AK if it is right under the policy's EK, which is a primary. */
+static tenon_status qualify(uint8_t *out, const tenon_policy *policy)
+{
+    static const uint8_t endorsement[] = {0x40, 0x00, 0x00, 0x0b}; /* Part 2, 7.4 TPM_RH_ENDORSEMENT */
+    const tenoni_part name = {policy->ek_name.bytes, policy->ek_name.n};
+    const tenoni_hash hash = name.n == TENON_NAME_SIZE ? TENONI_SHA256 : TENONI_SHA384;
+    uint8_t ek[2 + TENONI_HASH_MAX], ak[TENON_NAME_SIZE];
+    tenon_status status = tenoni_public_name(ak, policy->ak.bytes, policy->ak.n);
+    if (status == TENON_OK)
+        status = tenoni_qualified_name(ek, hash, (tenoni_part){endorsement, sizeof endorsement}, name);
+    if (status == TENON_OK)
+        status = tenoni_qualified_name(out, TENONI_SHA256, (tenoni_part){ek, name.n}, (tenoni_part){ak, sizeof ak});
+    return status;
+}
+
+/* Part 2, 10.12.12: what a signer of another hierarchy says is obfuscated. */
+tenon_status tenoni_rule_34_firmware(tenoni_inquiry *inquiry)
+{
+    const tenon_policy *policy = inquiry->policy;
+    const tenoni_attest *attest = &inquiry->attest;
+    uint8_t expected[TENON_NAME_SIZE];
+    inquiry->noted = true;
+    if (policy->ek_name.n == 0)
+        return TENON_OK;
+    tenon_status status = qualify(expected, policy);
+    if (status != TENON_OK)
+        return status == TENON_ERROR_KEY_PUBLIC ? TENON_OK : status;
+    inquiry->noted = !tenoni_is_bytes(attest->signer, expected, sizeof expected);
+    return tenoni_verdict(inquiry->noted || attest->firmware_version >= policy->firmware_min, TENON_RULE_34_FIRMWARE);
 }
 
 tenon_status tenon_ak_check(tenon_report *report, const uint8_t *area, size_t n)

@@ -35,9 +35,11 @@ const tenoni_rule tenoni_rules[] = {
     {TENON_RULE_24_CERTIFICATE, ANY, tenoni_rule_24_certificate},
     {TENON_RULE_28_CHAIN, TENON_TRUST_ROOTS, tenoni_rule_28_chain},
     {TENON_RULE_25_SUBJECT, TENON_TRUST_ROOTS, tenoni_rule_25_subject},
+    {TENON_RULE_25A_MAKER, TENON_TRUST_ROOTS, tenoni_rule_25a_maker},
     {TENON_RULE_26_USAGE, TENON_TRUST_ROOTS, tenoni_rule_26_usage},
     {TENON_RULE_27_NOT_A_CA, TENON_TRUST_ROOTS, tenoni_rule_27_not_a_ca},
     {TENON_RULE_29_AK, ANY, tenoni_rule_29_ak},
+    {TENON_RULE_34_FIRMWARE, TENON_TRUST_AK, tenoni_rule_34_firmware},
     {TENON_RULE_30_ANOTHER_KEY, ANY, tenoni_rule_30_another_key},
     {TENON_RULE_23A_SIGNATURE, ANY, tenoni_rule_23a_signature},
 };
@@ -49,31 +51,41 @@ static bool is_null(const tenon_bytes *bytes)
     return bytes->bytes == NULL && bytes->n != 0;
 }
 
-static tenon_status check_pointers(const tenon_policy *policy)
+static bool has_null(const tenon_bytes *list, size_t count)
 {
-    if (is_null(&policy->ak) || is_null(&policy->parent_qualified_name) ||
-        (policy->roots == NULL && policy->roots_count != 0))
-        return TENON_ERROR_NULL;
-    for (size_t i = 0; i < policy->roots_count; i++)
-        if (is_null(&policy->roots[i]))
-            return TENON_ERROR_NULL;
-    return TENON_OK;
+    if (list == NULL)
+        return count != 0;
+    for (size_t i = 0; i < count; i++)
+        if (is_null(&list[i]))
+            return true;
+    return false;
 }
 
 /* Exactly one trust: what belongs to the other one must not be there. */
 static bool is_one_trust(const tenon_policy *policy)
 {
-    return policy->trust == TENON_TRUST_AK ? policy->roots_count == 0
-                                           : policy->trust == TENON_TRUST_ROOTS && policy->ak.n == 0;
+    if (policy->trust == TENON_TRUST_AK)
+        return policy->roots_count == 0 && policy->makers_count == 0;
+    return policy->trust == TENON_TRUST_ROOTS && policy->ak.n == 0 && policy->ek_name.n == 0;
+}
+
+/* What could never be enforced is not taken for a demand. */
+static bool is_whole(const tenon_policy *policy)
+{
+    enum { NAME_SHA384 = 2 + 48 }; /* a digest and its algorithm */
+    const size_t parent = policy->parent_qualified_name.n, ek = policy->ek_name.n;
+    return (policy->flags & ~(uint32_t)TENON_POLICY_REQUIRE_MAKER) == 0 &&
+           (policy->flags == 0 || policy->makers_count != 0) && (parent == 0 || parent == TENON_NAME_SIZE) &&
+           (ek == TENON_NAME_SIZE || ek == NAME_SHA384 || (ek == 0 && policy->firmware_min == 0));
 }
 
 static tenon_status check_policy(const tenon_policy *policy)
 {
-    if (policy->size != sizeof *policy || policy->flags != 0 || !is_one_trust(policy))
+    if (policy->size != sizeof *policy || !is_one_trust(policy) || !is_whole(policy))
         return TENON_ERROR_OPTIONS;
-    if (policy->parent_qualified_name.n != 0 && policy->parent_qualified_name.n != TENON_NAME_SIZE)
-        return TENON_ERROR_OPTIONS;
-    return check_pointers(policy);
+    bool null = is_null(&policy->ak) || is_null(&policy->parent_qualified_name) || is_null(&policy->ek_name) ||
+                has_null(policy->roots, policy->roots_count) || has_null(policy->makers, policy->makers_count);
+    return null ? TENON_ERROR_NULL : TENON_OK;
 }
 
 /* The AK's point as it stands in its area; whether it is one is for rule 29. */
@@ -105,9 +117,11 @@ static void read_all(tenoni_inquiry *inquiry, const uint8_t *proof, size_t n)
     read_ak(inquiry);
 }
 
-static bool is_asked(const tenoni_rule *rule, const tenon_policy *policy)
+static uint32_t line_of(tenon_status status, const tenoni_inquiry *inquiry)
 {
-    return rule->code != TENON_RULE_12A_PARENT || policy->parent_qualified_name.n != 0;
+    if (status != TENON_OK)
+        return TENONI_NOT_HELD;
+    return inquiry->noted ? TENONI_NOTED : TENONI_HELD;
 }
 
 /* Accepted is only what the last rule that was asked has let through. */
@@ -117,16 +131,13 @@ static tenon_status judge(tenon_report *report, tenoni_inquiry *inquiry, const t
     for (size_t i = 0; i < count; i++) {
         if ((rules[i].trust & inquiry->policy->trust) == 0)
             continue;
-        if (!is_asked(&rules[i], inquiry->policy)) {
-            tenoni_report_add(report, rules[i].code, TENONI_NOTED);
-            continue;
-        }
+        inquiry->noted = false;
         status = rules[i].holds(inquiry);
-        tenoni_report_add(report, rules[i].code, status == TENON_OK ? TENONI_HELD : TENONI_NOT_HELD);
+        tenoni_report_add(report, rules[i].code, line_of(status, inquiry));
         if (status != TENON_OK)
             return status;
         if (report != NULL && rules[i].code == TENON_RULE_12A_PARENT)
-            report->hierarchy_known = 1;
+            report->hierarchy_known = !inquiry->noted;
     }
     return status;
 }

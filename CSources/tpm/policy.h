@@ -7,10 +7,7 @@
 
 /* How an EK is authorised: TCG EK Credential Profile, PolicyA, or PolicyB, which is PolicyA or the maker's PolicyC. */
 
-enum {
-    TENONI_ALG_SHA384 = 0x000c, /* Part 2, 6.3 TPM_ALG_ID */
-    TENONI_POLICY_DIGEST_MAX = 48
-};
+enum { TENONI_POLICY_DIGEST_MAX = 48 };
 
 typedef enum { TENONI_POLICY_NONE, TENONI_POLICY_A, TENONI_POLICY_B } tenoni_policy;
 

@@ -168,6 +168,8 @@ typedef struct {
     certificate root, issuer, leaf;
     bool no_root, no_chain, leaf_only, other_root, wrong_order;
     int64_t now;
+    uint32_t flags;
+    size_t makers; /* so many of the list */
 } chain;
 
 static chain good_chain(void)
@@ -195,6 +197,14 @@ static chain good_chain(void)
     return made;
 }
 
+static const tenon_bytes makers[] = {
+    {(const uint8_t *)"id:494E5443", 11}, {NULL, 0},
+    {(const uint8_t *)"id:", 3},          {(const uint8_t *)"id:12", 5},
+    {(const uint8_t *)"ID:1", 4},         {(const uint8_t *)"id:1", 4}, /* the certificate's */
+};
+
+enum { UNLISTED = sizeof makers / sizeof *makers - 1, LISTED };
+
 static chain current; /* what the next rig_build takes */
 static uint8_t root_bytes[1024];
 static tenon_bytes root;
@@ -206,6 +216,9 @@ static void with_chain(rig *at)
     at->roots = current.no_root ? NULL : &root;
     at->roots_count = current.no_root ? 0 : 1;
     at->now = current.now;
+    at->flags = current.flags;
+    at->makers = makers;
+    at->makers_count = current.makers;
     at->x5c_count = current.no_chain ? 0 : current.leaf_only ? 1 : 2;
     at->x5c_n[current.wrong_order] = write_certificate(at->x5c[current.wrong_order], &current.leaf);
     at->x5c_n[!current.wrong_order] = write_certificate(at->x5c[!current.wrong_order], &current.issuer);
@@ -335,6 +348,22 @@ CHANGE(two_makers)
     at->leaf.name = MAKER MAKER MODEL VERSION;
 }
 
+/* 25a */
+CHANGE(maker_is_listed)
+{
+    at->makers = LISTED;
+    at->flags = TENON_POLICY_REQUIRE_MAKER;
+}
+CHANGE(maker_is_not_listed_which_is_noted)
+{
+    at->makers = UNLISTED;
+}
+CHANGE(maker_is_not_listed)
+{
+    at->makers = UNLISTED;
+    at->flags = TENON_POLICY_REQUIRE_MAKER;
+}
+
 /* 26 */
 CHANGE(no_usage)
 {
@@ -404,6 +433,8 @@ static const chain_case cases[] = {
     GOOD(no_key_usage),
     GOOD(two_usages),
     GOOD(issued_by_the_root),
+    GOOD(maker_is_listed),
+    GOOD(maker_is_not_listed_which_is_noted),
     ROW(24_CERTIFICATE, no_certificate),
     ROW(24_CERTIFICATE, order_reversed),
     ROW(24_CERTIFICATE, subject_of_the_issuer),
@@ -427,6 +458,7 @@ static const chain_case cases[] = {
     ROW(25_SUBJECT, no_model),
     ROW(25_SUBJECT, no_version),
     ROW(25_SUBJECT, two_makers),
+    ROW(25A_MAKER, maker_is_not_listed),
     ROW(26_USAGE, no_usage),
     ROW(26_USAGE, usage_of_a_server),
     ROW(26_USAGE, usage_of_an_ek),
@@ -484,6 +516,26 @@ TEST(verify_each_rule_of_chains_has_a_case)
         test_about("%s", tenon_status_name(tenoni_rules[i].code));
         CHECK(count != 0 || (tenoni_rules[i].trust & TENON_TRUST_AK) != 0);
     }
+}
+
+static uint32_t line_of_maker(void (*change)(chain *))
+{
+    const chain_case one = {TENON_OK, change, "its line in the report"};
+    tenon_report report;
+    uint32_t held = UINT32_MAX;
+    build(&one);
+    CHECK_STATUS(rig_verify(&report, &built), TENON_OK);
+    for (size_t i = 0; i < report.count; i++)
+        if (report.checks[i].rule == TENON_RULE_25A_MAKER)
+            held = report.checks[i].held;
+    return held;
+}
+
+TEST(verify_report_notes_a_maker)
+{
+    CHECK_NUMBER(line_of_maker(nothing), 2);
+    CHECK_NUMBER(line_of_maker(maker_is_not_listed_which_is_noted), 2);
+    CHECK_NUMBER(line_of_maker(maker_is_listed), 1);
 }
 
 /* What is signed may not differ in a bit, nor what signs it. */

@@ -33,8 +33,11 @@ typedef struct {
     uint16_t type;
     rig_bytes signer, extra;
     uint8_t safe;
+    uint64_t firmware;
     rig_bytes name, qualified, tail;
 } rig_attest;
+
+#define RIG_FIRMWARE 0x2019120300000000u
 
 enum { RIG_PROOF_MAX = 40000, RIG_CERTIFICATES_MAX = 6, RIG_CERTIFICATE_MAX = 5000 };
 
@@ -52,6 +55,11 @@ typedef struct {
     const tenon_bytes *roots;
     size_t roots_count;
     int64_t now;
+    uint32_t flags;
+    const tenon_bytes *makers;
+    size_t makers_count;
+    rig_bytes ek_name; /* for rule 34; empty at first */
+    uint64_t firmware_min;
 
     rig_attest attest;   /* RIG_ATTEST: the area has its bytes and Name */
     rig_bytes certified; /* RIG_CERTIFIED */
@@ -98,5 +106,8 @@ extern const uint8_t rig_key_scalar[TENON_SCALAR_SIZE];
 extern const uint8_t rig_other_scalar[TENON_SCALAR_SIZE];
 
 void rig_write_area(rig_bytes *out, const rig_area *area);
+
+/* 000b and SHA-256 of a and b, one behind the other; b may be NULL. */
+void rig_name(rig_bytes *out, const rig_bytes *a, const rig_bytes *b);
 
 #endif

@@ -89,18 +89,18 @@ static void write_attest(rig_bytes *out, const rig_attest *attest)
     add_number(out, 7, 4);
     add_number(out, 0, 4);
     add_number(out, attest->safe, 1);
-    add_number(out, 0x2019120300000000, 8); /* firmwareVersion */
+    add_number(out, attest->firmware, 8);
     add_sized(out, &attest->name);
     add_sized(out, &attest->qualified);
     add_part(out, &attest->tail);
 }
 
-/* 000b and SHA-256 of a and b, one behind the other. */
-static void set_name(rig_bytes *out, const rig_bytes *a, const rig_bytes *b)
+void rig_name(rig_bytes *out, const rig_bytes *a, const rig_bytes *b)
 {
     rig_bytes both = *a;
     tenon_digest digest;
-    add_part(&both, b);
+    if (b != NULL)
+        add_part(&both, b);
     must(tenon_sha256(&digest, both.bytes, both.n) == TENON_OK, "SHA-256");
     rig_hex(out, "000b");
     rig_add(out, digest.bytes, sizeof digest.bytes);
@@ -161,16 +161,15 @@ static void begin(rig *out)
 
 static void begin_attest(rig *out)
 {
-    const rig_bytes nothing = {.n = 0};
     rig_bytes parent;
     rig_write_area(&out->public_area, &out->area);
-    out->attest = (rig_attest){.magic = 0xff544347, .type = 0x8017, .safe = 1};
+    out->attest = (rig_attest){.magic = 0xff544347, .type = 0x8017, .safe = 1, .firmware = RIG_FIRMWARE};
     rig_set(&out->attest.extra, out->nonce.bytes, sizeof out->nonce.bytes);
-    set_name(&out->attest.signer, &out->public_area, &nothing);
-    set_name(&out->attest.name, &out->public_area, &nothing);
+    rig_name(&out->attest.signer, &out->public_area, NULL);
+    rig_name(&out->attest.name, &out->public_area, NULL);
     rig_hex(&parent, "000b");
     rig_pad(&parent, 32);
-    set_name(&out->attest.qualified, &parent, &out->attest.name);
+    rig_name(&out->attest.qualified, &parent, &out->attest.name);
 }
 
 static void begin_signature(rig *out)
@@ -285,6 +284,11 @@ tenon_policy rig_policy(const rig *built)
     policy.roots = built->roots;
     policy.roots_count = built->roots_count;
     policy.now = built->now;
+    policy.flags = built->flags;
+    policy.makers = built->makers;
+    policy.makers_count = built->makers_count;
+    policy.ek_name = (tenon_bytes){built->ek_name.bytes, built->ek_name.n};
+    policy.firmware_min = built->firmware_min;
     policy.parent_qualified_name = (tenon_bytes){built->parent_qualified_name.bytes, built->parent_qualified_name.n};
     return policy;
 }

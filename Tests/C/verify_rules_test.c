@@ -518,6 +518,68 @@ CHANGE(ak_off_curve)
     at->ak.bytes[at->ak.n - 1] ^= 1;
 }
 
+/* 34: the AK right under this EK. The signer stands in the statement, so it is the TPM that says so. */
+static void sign_under(rig *at, const char *ek_name)
+{
+    rig_bytes hierarchy, qualified, area, name;
+    rig_hex(&at->ek_name, ek_name);
+    rig_hex(&hierarchy, "4000000b");
+    rig_name(&qualified, &hierarchy, &at->ek_name);
+    rig_write_area(&area, &at->ak_area);
+    rig_name(&name, &area, NULL);
+    rig_name(&at->attest.signer, &qualified, &name);
+}
+#define EK_NAME "000b" ORDER
+#define QUALIFIED_SHA384                                                                                               \
+    "53946bfdcd5a1de46ffa8b72775ae21121321b3048c0e049"                                                                 \
+    "3924137647d540e58f99b2ca9ba4d26bd57b8145e6d80240"
+CHANGE(firmware_is_known)
+{
+    sign_under(at, EK_NAME);
+}
+CHANGE(firmware_is_the_least)
+{
+    sign_under(at, EK_NAME);
+    at->firmware_min = RIG_FIRMWARE;
+}
+CHANGE(firmware_is_older)
+{
+    sign_under(at, EK_NAME);
+    at->firmware_min = RIG_FIRMWARE + 1;
+}
+CHANGE(firmware_zero)
+{
+    sign_under(at, EK_NAME);
+    at->firmware_min = 1;
+    at->attest.firmware = 0;
+}
+/* QN(EK) with SHA-384 was computed apart from this program: SHA-384 of 4000000b and the Name. */
+CHANGE(firmware_is_older_under_an_ek_of_sha384)
+{
+    static const char ek_name[] =
+        "000c000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f";
+    rig_bytes qualified, area, name;
+    rig_hex(&at->ek_name, ek_name);
+    rig_hex(&qualified, "000c" QUALIFIED_SHA384);
+    rig_write_area(&area, &at->ak_area);
+    rig_name(&name, &area, NULL);
+    rig_name(&at->attest.signer, &qualified, &name);
+    at->firmware_min = RIG_FIRMWARE + 1;
+}
+/* Of these nothing is known, so nothing is judged. */
+CHANGE(firmware_of_another_signer)
+{
+    sign_under(at, EK_NAME);
+    at->attest.signer.bytes[33] ^= 1;
+    at->firmware_min = UINT64_MAX;
+}
+CHANGE(firmware_of_a_signer_without_a_name)
+{
+    sign_under(at, EK_NAME);
+    at->attest.signer.n = 0;
+    at->firmware_min = UINT64_MAX;
+}
+
 /* 30, 23a */
 CHANGE(certified_by_itself)
 {
@@ -585,6 +647,10 @@ static const rule_case cases[] = {
     GOOD(AREA, scheme_ecdsa),
     GOOD(EVIDENCE, der),
     GOOD(AREA, this_parent),
+    GOOD(ATTEST, firmware_is_known),
+    GOOD(ATTEST, firmware_is_the_least),
+    GOOD(ATTEST, firmware_of_another_signer),
+    GOOD(ATTEST, firmware_of_a_signer_without_a_name),
 
     ROW(1_SIZE, ATTEST, certified_too_large),
     ROW(1_SIZE, AREA, area_too_large),
@@ -696,6 +762,9 @@ static const rule_case cases[] = {
     ROW(29_AK, EVIDENCE, ak_byte_behind),
     ROW(29_AK, EVIDENCE, ak_empty),
     ROW(29_AK, EVIDENCE, ak_off_curve),
+    ROW(34_FIRMWARE, ATTEST, firmware_is_older),
+    ROW(34_FIRMWARE, ATTEST, firmware_zero),
+    ROW(34_FIRMWARE, ATTEST, firmware_is_older_under_an_ek_of_sha384),
     ROW(30_ANOTHER_KEY, AREA, certified_by_itself),
     ROW(23A_SIGNATURE, AREA, signed_by_another),
     ROW(23A_SIGNATURE, AREA, signed_by_the_key),
@@ -734,7 +803,7 @@ TEST(verify_each_case_gets_the_code_of_its_rule)
     }
 }
 
-/* Rules 28, 25, 26 and 27 are about chains: verify_chain_test.c. */
+/* Rules 28, 25, 25a, 26 and 27 are about chains: verify_chain_test.c. */
 TEST(verify_each_rule_has_a_case)
 {
     for (size_t i = 0; i < tenoni_rules_count; i++) {

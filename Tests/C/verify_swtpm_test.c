@@ -82,6 +82,14 @@ static tenon_status verify(const device *at, const made_proof *proof, const supp
     return tenon_proof_verify(NULL, proof->proof, proof->n, &at->nonce, &point, &policy);
 }
 
+static uint32_t line_of_firmware(const tenon_report *report)
+{
+    for (size_t i = 0; i < report->count; i++)
+        if (report->checks[i].rule == TENON_RULE_34_FIRMWARE)
+            return report->checks[i].held;
+    return UINT32_MAX;
+}
+
 /* Part 1, 16: of a primary, of its hierarchy and its Name. */
 static void qualified_name_of_primary(uint8_t *out, uint32_t hierarchy, const support_public *area)
 {
@@ -146,6 +154,42 @@ TEST(verify_a_key_of_the_null_hierarchy)
     certify(&at, handle, &area, at.ak, true, &proof);
     CHECK_STATUS(verify(&at, &proof, &area, &at.ak_area, NULL), TENON_OK);
     CHECK_STATUS(verify(&at, &proof, &area, &at.ak_area, parent), TENON_RULE_12A_PARENT);
+    support_swtpm_stop(at.tpm);
+}
+
+/*
+ * The AK right under a primary of the endorsement hierarchy, which stands in for the EK. Of this signer the TPM says
+ * its firmware's version as it is, of one in the owner hierarchy it does not.
+ */
+TEST(verify_firmware_of_a_signer_under_the_ek)
+{
+    static made_proof under, beside;
+    device at = start();
+    support_public ek_area, area;
+    support_blob blob;
+    uint32_t ek, handle;
+    tenon_public_key point;
+    tenon_report report;
+    certify(&at, at.key, &at.key_area, at.ak, true, &beside);
+    MUST_BE_0(support_flush(at.tpm, at.ak));
+    MUST_BE_0(support_create_primary(at.tpm, SUPPORT_RH_ENDORSEMENT, NULL, SUPPORT_SRK_H2, &ek));
+    MUST_BE_0(support_read_public(at.tpm, ek, &ek_area));
+    MUST_BE_0(support_flush(at.tpm, at.srk));
+    MUST_BE_0(support_create(at.tpm, ek, SUPPORT_SIGNING_RESTRICTED, NULL, &blob));
+    MUST_BE_0(support_load(at.tpm, ek, &blob, &handle));
+    MUST_BE_0(support_read_public(at.tpm, handle, &area));
+    certify(&at, at.key, &at.key_area, handle, true, &under);
+    CHECK_STATUS(tenon_object_public_key(&point, at.key_area.bytes, at.key_area.n), TENON_OK);
+    tenon_policy policy = {.size = sizeof policy, .trust = TENON_TRUST_AK, .ak = {area.bytes, area.n}};
+    policy.ek_name = (tenon_bytes){ek_area.name, ek_area.name_n};
+    policy.firmware_min = 1;
+    CHECK_STATUS(tenon_proof_verify(&report, under.proof, under.n, &at.nonce, &point, &policy), TENON_OK);
+    CHECK_NUMBER(line_of_firmware(&report), 1);
+    policy.firmware_min = UINT64_MAX;
+    CHECK_STATUS(tenon_proof_verify(&report, under.proof, under.n, &at.nonce, &point, &policy), TENON_RULE_34_FIRMWARE);
+    policy.ak = (tenon_bytes){at.ak_area.bytes, at.ak_area.n};
+    CHECK_STATUS(tenon_proof_verify(&report, beside.proof, beside.n, &at.nonce, &point, &policy), TENON_OK);
+    CHECK_NUMBER(line_of_firmware(&report), 2);
     support_swtpm_stop(at.tpm);
 }
 

@@ -71,7 +71,9 @@ TEST(verify_policies)
     policy.size += 2;
     check_policy(policy, TENON_ERROR_OPTIONS);
     policy = good;
-    policy.flags = 1;
+    policy.flags = TENON_POLICY_REQUIRE_MAKER; /* without makers */
+    check_policy(policy, TENON_ERROR_OPTIONS);
+    policy.flags = 2;
     check_policy(policy, TENON_ERROR_OPTIONS);
     static const uint32_t trusts[] = {0, TENON_TRUST_ROOTS, 3, 4, 0x80000001};
     for (size_t i = 0; i < sizeof trusts / sizeof *trusts; i++) {
@@ -100,8 +102,43 @@ TEST(verify_policies)
         test_about("a parent's Name of %zu bytes", n);
         if (n != TENON_NAME_SIZE)
             check_policy(policy, TENON_ERROR_OPTIONS);
+        policy = good;
+        policy.ek_name = (tenon_bytes){bytes, n};
+        if (n != TENON_NAME_SIZE && n != 2 + 48)
+            check_policy(policy, TENON_ERROR_OPTIONS);
     }
+    policy = good;
     policy.parent_qualified_name = (tenon_bytes){NULL, TENON_NAME_SIZE};
+    check_policy(policy, TENON_ERROR_NULL);
+}
+
+/* What could never be enforced, and what belongs to the other trust. */
+TEST(verify_policies_of_makers_and_firmware)
+{
+    static const uint8_t bytes[TENON_NAME_SIZE];
+    const tenon_bytes some = {bytes, sizeof bytes}, broken = {NULL, 1};
+    rig_build(&built, RIG_AREA, NULL);
+    const tenon_policy good = rig_policy(&built), roots = {.size = sizeof roots, .trust = TENON_TRUST_ROOTS};
+    tenon_policy policy = good;
+    policy.makers = &some;
+    policy.makers_count = 1;
+    check_policy(policy, TENON_ERROR_OPTIONS);
+    policy.flags = TENON_POLICY_REQUIRE_MAKER;
+    check_policy(policy, TENON_ERROR_OPTIONS);
+    policy = good;
+    policy.firmware_min = 1;
+    check_policy(policy, TENON_ERROR_OPTIONS);
+    policy.ek_name = (tenon_bytes){NULL, TENON_NAME_SIZE};
+    check_policy(policy, TENON_ERROR_NULL);
+    policy = roots;
+    policy.ek_name = some;
+    check_policy(policy, TENON_ERROR_OPTIONS);
+    policy = roots;
+    policy.flags = TENON_POLICY_REQUIRE_MAKER;
+    check_policy(policy, TENON_ERROR_OPTIONS);
+    policy.makers_count = 1;
+    check_policy(policy, TENON_ERROR_NULL);
+    policy.makers = &broken;
     check_policy(policy, TENON_ERROR_NULL);
 }
 
@@ -128,14 +165,28 @@ static void known_parent(rig *at)
     rig_pad(&at->parent_qualified_name, 32);
 }
 
+/* The AK right under an EK of this Name. */
+static void known_firmware(rig *at)
+{
+    rig_bytes area, name, qualified;
+    rig_hex(&area, "4000000b");
+    rig_hex(&at->ek_name, "000b");
+    rig_pad(&at->ek_name, 32);
+    rig_name(&qualified, &area, &at->ek_name);
+    rig_write_area(&area, &at->ak_area);
+    rig_name(&name, &area, NULL);
+    rig_name(&at->attest.signer, &qualified, &name);
+}
+
 /* The rules of this trust in order, all of them held. */
-static void check_lines(const tenon_report *report, bool hierarchy_known)
+static void check_lines(const tenon_report *report, bool hierarchy_known, bool firmware_known)
 {
     size_t line = 0;
     for (size_t i = 0; i < tenoni_rules_count; i++) {
         if ((tenoni_rules[i].trust & TENON_TRUST_AK) == 0)
             continue;
-        bool noted = tenoni_rules[i].code == TENON_RULE_12A_PARENT && !hierarchy_known;
+        bool noted = (tenoni_rules[i].code == TENON_RULE_12A_PARENT && !hierarchy_known) ||
+                     (tenoni_rules[i].code == TENON_RULE_34_FIRMWARE && !firmware_known);
         CHECK_NUMBER(report->checks[line].rule, tenoni_rules[i].code);
         CHECK_NUMBER(report->checks[line++].held, noted ? 2 : 1);
     }
@@ -149,7 +200,7 @@ TEST(verify_report_of_what_held)
     tenon_report report;
     rig_build(&built, RIG_AREA, NULL);
     CHECK_STATUS(rig_verify(&report, &built), TENON_OK);
-    check_lines(&report, false);
+    check_lines(&report, false, false);
     CHECK_NUMBER(report.clock_safe, 1);
     CHECK_STATUS(rig_verify(NULL, &built), TENON_OK);
     rig_build(&built, RIG_ATTEST, unsafe_clock);
@@ -157,7 +208,10 @@ TEST(verify_report_of_what_held)
     CHECK_NUMBER(report.clock_safe, 0);
     rig_build(&built, RIG_AREA, known_parent);
     CHECK_STATUS(rig_verify(&report, &built), TENON_OK);
-    check_lines(&report, true);
+    check_lines(&report, true, false);
+    rig_build(&built, RIG_ATTEST, known_firmware);
+    CHECK_STATUS(rig_verify(&report, &built), TENON_OK);
+    check_lines(&report, false, true);
     CHECK(tenoni_rules_count < TENON_REPORT_MAX);
 }
 

@@ -45,7 +45,8 @@ import Testing
         (.rule26Usage, "26_USAGE"), (.rule27NotACA, "27_NOT_A_CA"), (.rule28Chain, "28_CHAIN"), (.rule29AK, "29_AK"),
         (.rule30AnotherKey, "30_ANOTHER_KEY"), (.rule31EKCertificate, "31_EK_CERTIFICATE"),
         (.rule32EKChain, "32_EK_CHAIN"), (.rule33EKKey, "33_EK_KEY"), (.rule34Firmware, "34_FIRMWARE"),
-        (.rule12aParent, "12A_PARENT"), (.rule23aSignature, "23A_SIGNATURE"), (.rule33aEKAllowed, "33A_EK_ALLOWED"),
+        (.rule12aParent, "12A_PARENT"), (.rule23aSignature, "23A_SIGNATURE"), (.rule25aMaker, "25A_MAKER"),
+        (.rule33aEKAllowed, "33A_EK_ALLOWED"),
     ]
 
     /// Every code of the module.

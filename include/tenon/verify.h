@@ -39,6 +39,8 @@
  *   24   x5c is empty
  *   29   restricted, sign, fixedTPM, fixedParent, sensitiveDataOrigin and userWithAuth are set, noDA may be, nothing
  *        else; nameAlg SHA-256, P-256, ECDSA with SHA-256, no policy, the point on the curve, nothing behind the end
+ *   34   with the EK's Name in the policy, and a signer that is right under this EK: firmwareVersion is at least what
+ *        the policy says. Of any other signer a TPM hides the version, so it is never judged, and never believed
  *
  * With policy.roots: that the leaf of x5c is an AK certificate that an authority of the policy issued.
  *   24   x5c is not empty, and each certificate passes a strict walk of its DER before any signature is checked
@@ -46,6 +48,8 @@
  *   28   from the root down: the chain ends below one of the roots, and signatures, authorities, path lengths and dates
  *        hold; without roots it never does
  *   25   subject empty, critical alternative name with maker, model and version of the TPM, one each
+ *   25a  with makers in the policy: the maker is one of them. One that is not is noted only, unless the policy has
+ *        TENON_POLICY_REQUIRE_MAKER
  *   26   EKU 2.23.133.8.3, not 8.1; key usage, if there, digitalSignature
  *   27   not an authority
  *   29   the leaf's key is of P-256, its point on the curve; that it is an attestation key is for its issuer to know
@@ -53,6 +57,9 @@
  * And that it was this AK.
  *   30   the AK is another key
  *   23a  sig is the AK's over certInfo
+ *
+ * Algorithms are fixed and no matter of policy: key and AK are of P-256, and sign with ECDSA and SHA-256 (ES256). Only
+ * the certificates above an AK's may have other keys, those of tenon/activate.h.
  */
 
 TENON_BEGIN
@@ -63,17 +70,30 @@ enum {
     TENON_TRUST_ROOTS = 2 /* the leaf of x5c, which has to chain to one of policy.roots */
 };
 
-/* What is demanded. All zeros but size and trust, and the trust's own fields, is the strictest. */
+enum {
+    TENON_POLICY_REQUIRE_MAKER = 0x1 /* rule 25a refuses; without makers it is TENON_ERROR_OPTIONS */
+};
+
+/* What is demanded. All zeros but size, trust and the trust's own field: the rules, and nothing beyond them. */
 typedef struct {
     size_t size;              /* sizeof(tenon_policy) */
     uint32_t trust;           /* TENON_TRUST_*; what belongs to the other one has to be empty */
-    uint32_t flags;           /* none yet: 0 */
+    uint32_t flags;           /* TENON_POLICY_* */
     tenon_bytes ak;           /* TPMT_PUBLIC of the AK */
     const tenon_bytes *roots; /* certificates that are trusted to issue AK certificates */
     size_t roots_count;
     int64_t now; /* Unix seconds, for the certificates' dates */
     /* TENON_NAME_SIZE bytes for rule 12a. Empty: not checked, and the report says that the hierarchy is unknown. */
     tenon_bytes parent_qualified_name;
+    /* With roots, for rule 25a: texts as certificates have them, such as "id:494E5443". Empty: not looked at. */
+    const tenon_bytes *makers;
+    size_t makers_count;
+    /*
+     * With ak, for rule 34: the Name of the EK, with SHA-256 or SHA-384. Empty: not judged, and firmware_min has to be
+     * 0.
+     */
+    tenon_bytes ek_name;
+    uint64_t firmware_min; /* the least firmwareVersion */
 } tenon_policy;
 
 enum { TENON_REPORT_MAX = 64 };
@@ -81,7 +101,7 @@ enum { TENON_REPORT_MAX = 64 };
 /* One line of a report: the rule's code, and whether it held. What was not reached has no line. */
 typedef struct {
     tenon_status rule;
-    uint32_t held; /* 1 held, 0 did not, 2 noted only */
+    uint32_t held; /* 1 held, 0 did not, 2 noted: not asked for, not to be judged, or let pass by the policy */
 } tenon_check;
 
 /*
@@ -99,8 +119,8 @@ typedef struct {
 
 /*
  * Verifies a proof: that key lives in a TPM whose AK the policy trusts, and was certified for this nonce. report may be
- * NULL. On anything but TENON_OK the proof is worth nothing. A policy that names none or both of the trusts, has a flag
- * or another size is TENON_ERROR_OPTIONS.
+ * NULL. On anything but TENON_OK the proof is worth nothing. A policy that names none or both of the trusts, has
+ * another size, a flag that does not exist or what belongs to the other trust is TENON_ERROR_OPTIONS.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_proof_verify(tenon_report *report,
                                                          const uint8_t *TENON_COUNTED(proof_n) proof, size_t proof_n,

@@ -36,5 +36,6 @@ extension TenonError.Code {
     public static let rule34Firmware = Self(TENON_RULE_34_FIRMWARE)
     public static let rule12aParent = Self(TENON_RULE_12A_PARENT)
     public static let rule23aSignature = Self(TENON_RULE_23A_SIGNATURE)
+    public static let rule25aMaker = Self(TENON_RULE_25A_MAKER)
     public static let rule33aEKAllowed = Self(TENON_RULE_33A_EK_ALLOWED)
 }
