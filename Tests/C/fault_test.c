@@ -14,6 +14,7 @@
 #include "internal/backend.h"
 #include "internal/random.h"
 #include "test.h"
+#include "verify_rig.h"
 
 /*
  * Every allocation and every getrandom fails once, by -Wl,--wrap. Linked against libmbedcrypto.a mbedTLS's own
@@ -270,6 +271,9 @@ static const operation operations[] = {
     {"generate", generate, true},
     {"import", import, false},
     {"nonce", make_nonce, true},
+    {"proof", rig_verify_good, false},
+    {"proof, chain", rig_verify_chain, false},
+    {"proof, forged", rig_verify_forged, false},
     {"credential, RSA", make_credential_rsa, true},
     {"credential, P-256", make_credential_p256, true},
     {"credential, P-384", make_credential_p384, true},

@@ -86,8 +86,9 @@ tenon_status rig_verify(tenon_report *report, const rig *built);
 /* By all rules but this one. */
 tenon_status rig_verify_without(const rig *built, tenon_status rule);
 
-/* For tests of what happens without memory: a good proof, and one that was forged, whose refusal is TENON_OK. */
+/* For tests of what happens without memory: good proofs, and one that was forged, whose refusal is TENON_OK. */
 tenon_status rig_verify_good(void);
+tenon_status rig_verify_chain(void); /* with a chain to a root */
 tenon_status rig_verify_forged(void);
 
 /* Where among the rules a status stands; behind all of them when the proof was accepted. */

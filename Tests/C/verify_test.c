@@ -220,6 +220,11 @@ static void other_nonce(rig *at)
     at->attest.extra.bytes[0] ^= 0x80;
 }
 
+static void other_version(rig *at)
+{
+    at->version = "2.1";
+}
+
 TEST(verify_report_ends_where_a_rule_did_not_hold)
 {
     tenon_report report;
@@ -234,7 +239,10 @@ TEST(verify_report_ends_where_a_rule_did_not_hold)
     /* Where the verdict is the CBOR's the line is the rule's. */
     built.proof_n--;
     CHECK_STATUS(rig_verify(&report, &built), TENON_ERROR_CBOR_TRUNCATED);
-    CHECK_NUMBER(report.checks[report.count - 1].rule, TENON_RULE_2_CBOR);
+    CHECK_STATUS(report.checks[report.count - 1].rule, TENON_RULE_2_CBOR);
+    rig_build(&built, RIG_EVIDENCE, other_version);
+    CHECK_STATUS(rig_verify(&report, &built), TENON_ERROR_PROOF_FORM);
+    CHECK_STATUS(report.checks[report.count - 1].rule, TENON_RULE_3_VERSION);
 }
 
 TEST(verify_report_of_an_ak)
