@@ -36,24 +36,19 @@ tenon_status tenoni_certified_key_check(const tenoni_certified_key *key)
     return has_point(key) ? tenoni_curve_check(key) : TENON_ERROR_POINT_OFF_CURVE;
 }
 
-static size_t hash_size(tenoni_hash_kind kind)
-{
-    return kind == TENONI_HASH_SHA256 ? 32 : kind == TENONI_HASH_SHA384 ? 48 : TENONI_MESSAGE_DIGEST_MAX;
-}
-
-tenon_status tenoni_certified_key_verify(const tenoni_certified_key *key, bool with_rsa, tenoni_hash_kind kind,
+tenon_status tenoni_certified_key_verify(const tenoni_certified_key *key, bool with_rsa, tenoni_hash hash,
                                          tenoni_reader message, tenoni_reader signature)
 {
     uint8_t r[TENONI_FIELD_MAX], s[TENONI_FIELD_MAX];
-    tenoni_message_digest hash = {.kind = kind, .n = hash_size(kind)};
+    tenoni_message_digest digest = {.hash = hash};
     size_t field = tenoni_key_field(key->kind);
     /* RFC 8017, 8.2.2, step 1: a signature is as long as its modulus. */
     bool fits = with_rsa ? key->kind == TENONI_KEY_RSA && signature.left == key->modulus_or_point.left
                          : has_point(key) && tenoni_ecdsa_signature_read(signature, r, s, field);
     if (!fits)
         return TENON_ERROR_SIGNATURE_INVALID;
-    tenon_status status = tenoni_message_digest_make(&hash, message);
+    tenon_status status = tenoni_hash_parts(hash, digest.bytes, &(tenoni_part){message.at, message.left}, 1);
     if (status == TENON_OK)
-        status = with_rsa ? tenoni_rsa_verify(key, &hash, signature) : tenoni_ecdsa_verify(key, &hash, r, s);
+        status = with_rsa ? tenoni_rsa_verify(key, &digest, signature) : tenoni_ecdsa_verify(key, &digest, r, s);
     return status == TENON_ERROR_POINT_OFF_CURVE ? TENON_ERROR_SIGNATURE_INVALID : status;
 }

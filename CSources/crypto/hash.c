@@ -12,33 +12,33 @@ static_assert((size_t)TENONI_SHA256_STATE_SIZE <= (size_t)TENONI_HASH_STATE_SIZE
 
 size_t tenoni_hash_size(tenoni_hash hash)
 {
-    return hash == TENONI_SHA384 ? 48 : 32;
+    return hash == TENONI_SHA256 ? 32 : hash == TENONI_SHA384 ? 48 : 64;
 }
 
 size_t tenoni_hash_block(tenoni_hash hash)
 {
-    return hash == TENONI_SHA384 ? 128 : 64;
+    return hash == TENONI_SHA256 ? 64 : 128;
 }
 
 tenon_status tenoni_hash_begin(tenoni_hash_stream *stream, tenoni_hash hash)
 {
     stream->hash = hash;
-    return hash == TENONI_SHA384 ? tenoni_sha384_begin(stream->state) : tenoni_sha256_begin(stream->state);
+    return hash == TENONI_SHA256 ? tenoni_sha256_begin(stream->state) : tenoni_sha512_begin(stream->state, hash);
 }
 
 tenon_status tenoni_hash_update(tenoni_hash_stream *stream, const void *data, size_t n)
 {
     if (n == 0)
         return TENON_OK;
-    return stream->hash == TENONI_SHA384 ? tenoni_sha384_update(stream->state, data, n)
-                                         : tenoni_sha256_update(stream->state, data, n);
+    return stream->hash == TENONI_SHA256 ? tenoni_sha256_update(stream->state, data, n)
+                                         : tenoni_sha512_update(stream->state, data, n);
 }
 
 tenon_status tenoni_hash_finish(tenoni_hash_stream *stream, uint8_t *out)
 {
     tenon_digest digest;
-    if (stream->hash == TENONI_SHA384)
-        return tenoni_sha384_finish(stream->state, out);
+    if (stream->hash != TENONI_SHA256)
+        return tenoni_sha512_finish(stream->state, out, tenoni_hash_size(stream->hash));
     tenon_status status = tenoni_sha256_finish(stream->state, &digest);
     if (status == TENON_OK)
         memcpy(out, digest.bytes, sizeof digest.bytes);

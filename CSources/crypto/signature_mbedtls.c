@@ -4,24 +4,9 @@
 #include <mbedtls/ecdsa.h>
 #include <mbedtls/md.h>
 #include <mbedtls/rsa.h>
-#include <mbedtls/sha512.h>
 
 #include "internal/certified_key.h"
 #include "internal/group.h"
-#include "tenon/digest.h"
-
-tenon_status tenoni_message_digest_make(tenoni_message_digest *hash, tenoni_reader message)
-{
-    if (hash->kind != TENONI_HASH_SHA256) {
-        int error = mbedtls_sha512_ret(message.at, message.left, hash->bytes, hash->kind == TENONI_HASH_SHA384);
-        return error == 0 ? TENON_OK : TENON_ERROR_CRYPTO;
-    }
-    tenon_digest digest;
-    tenon_status status = tenon_sha256(&digest, message.at, message.left);
-    for (size_t i = 0; i < sizeof digest.bytes; i++)
-        hash->bytes[i] = digest.bytes[i];
-    return status;
-}
 
 /* mbedTLS adds the code of what failed below, which is all that tells no memory from a signature above the modulus. */
 static tenon_status rsa_result(int error)
@@ -32,7 +17,7 @@ static tenon_status rsa_result(int error)
     return (-error & LOW) == -MBEDTLS_ERR_MPI_ALLOC_FAILED ? TENON_ERROR_MEMORY : TENON_ERROR_SIGNATURE_INVALID;
 }
 
-tenon_status tenoni_rsa_verify(const tenoni_certified_key *key, const tenoni_message_digest *hash,
+tenon_status tenoni_rsa_verify(const tenoni_certified_key *key, const tenoni_message_digest *digest,
                                tenoni_reader signature)
 {
     static const mbedtls_md_type_t names[] = {MBEDTLS_MD_SHA256, MBEDTLS_MD_SHA384, MBEDTLS_MD_SHA512};
@@ -44,8 +29,9 @@ tenon_status tenoni_rsa_verify(const tenoni_certified_key *key, const tenoni_mes
     int error =
         mbedtls_rsa_import_raw(&rsa, modulus.at, modulus.left, NULL, 0, NULL, 0, NULL, 0, exponent, sizeof exponent);
     if (error == 0)
-        error = mbedtls_rsa_rsassa_pkcs1_v15_verify(&rsa, NULL, NULL, MBEDTLS_RSA_PUBLIC, names[hash->kind],
-                                                    (unsigned)hash->n, hash->bytes, signature.at);
+        error =
+            mbedtls_rsa_rsassa_pkcs1_v15_verify(&rsa, NULL, NULL, MBEDTLS_RSA_PUBLIC, names[digest->hash],
+                                                (unsigned)tenoni_hash_size(digest->hash), digest->bytes, signature.at);
     mbedtls_rsa_free(&rsa);
     return rsa_result(error);
 }
@@ -92,7 +78,7 @@ static tenon_status ecdsa_result(int error)
     }
 }
 
-tenon_status tenoni_ecdsa_verify(const tenoni_certified_key *key, const tenoni_message_digest *hash, const uint8_t *r,
+tenon_status tenoni_ecdsa_verify(const tenoni_certified_key *key, const tenoni_message_digest *digest, const uint8_t *r,
                                  const uint8_t *s)
 {
     size_t field = tenoni_key_field(key->kind);
@@ -105,7 +91,9 @@ tenon_status tenoni_ecdsa_verify(const tenoni_certified_key *key, const tenoni_m
     if (status == TENON_OK) {
         int error = mbedtls_mpi_read_binary(&r_number, r, field);
         error = error != 0 ? error : mbedtls_mpi_read_binary(&s_number, s, field);
-        error = error != 0 ? error : mbedtls_ecdsa_verify(&group, hash->bytes, hash->n, &point, &r_number, &s_number);
+        error = error != 0 ? error
+                           : mbedtls_ecdsa_verify(&group, digest->bytes, tenoni_hash_size(digest->hash), &point,
+                                                  &r_number, &s_number);
         status = ecdsa_result(error);
     }
     mbedtls_mpi_free(&s_number);

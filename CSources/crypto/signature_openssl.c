@@ -10,24 +10,8 @@
 #include <openssl/err.h>
 #include <openssl/obj_mac.h>
 #include <openssl/rsa.h>
-#include <openssl/sha.h>
 
 #include "internal/certified_key.h"
-
-/* The one-shot functions fetch an EVP_MD first; the old state needs no memory. */
-tenon_status tenoni_message_digest_make(tenoni_message_digest *hash, tenoni_reader message)
-{
-    SHA256_CTX small;
-    SHA512_CTX large;
-    int made;
-    if (hash->kind == TENONI_HASH_SHA256)
-        made =
-            SHA256_Init(&small) && SHA256_Update(&small, message.at, message.left) && SHA256_Final(hash->bytes, &small);
-    else
-        made = (hash->kind == TENONI_HASH_SHA384 ? SHA384_Init(&large) : SHA512_Init(&large)) &&
-               SHA512_Update(&large, message.at, message.left) && SHA512_Final(hash->bytes, &large);
-    return made == 1 ? TENON_OK : TENON_ERROR_CRYPTO;
-}
 
 /* What is left in the thread's queue of errors tells no memory from everything else; then it is emptied. */
 static tenon_status refused(tenon_status status)
@@ -52,7 +36,7 @@ static RSA *load_rsa(const tenoni_certified_key *key)
     return NULL;
 }
 
-tenon_status tenoni_rsa_verify(const tenoni_certified_key *key, const tenoni_message_digest *hash,
+tenon_status tenoni_rsa_verify(const tenoni_certified_key *key, const tenoni_message_digest *digest,
                                tenoni_reader signature)
 {
     static const int names[] = {NID_sha256, NID_sha384, NID_sha512};
@@ -61,8 +45,8 @@ tenon_status tenoni_rsa_verify(const tenoni_certified_key *key, const tenoni_mes
     RSA *rsa = load_rsa(key);
     if (rsa == NULL)
         status = refused(TENON_ERROR_MEMORY);
-    else if (RSA_verify(names[hash->kind], hash->bytes, (unsigned)hash->n, signature.at, (unsigned)signature.left,
-                        rsa) != 1)
+    else if (RSA_verify(names[digest->hash], digest->bytes, (unsigned)tenoni_hash_size(digest->hash), signature.at,
+                        (unsigned)signature.left, rsa) != 1)
         status = refused(TENON_ERROR_SIGNATURE_INVALID);
     RSA_free(rsa);
     return status;
@@ -101,7 +85,7 @@ static tenon_status ecdsa_result(int verdict)
     return refused(no_signature ? TENON_ERROR_SIGNATURE_INVALID : TENON_ERROR_MEMORY);
 }
 
-tenon_status tenoni_ecdsa_verify(const tenoni_certified_key *key, const tenoni_message_digest *hash, const uint8_t *r,
+tenon_status tenoni_ecdsa_verify(const tenoni_certified_key *key, const tenoni_message_digest *digest, const uint8_t *r,
                                  const uint8_t *s)
 {
     int field = (int)tenoni_key_field(key->kind);
@@ -118,7 +102,7 @@ tenon_status tenoni_ecdsa_verify(const tenoni_certified_key *key, const tenoni_m
         BN_free(r_number);
         status = refused(TENON_ERROR_MEMORY);
     } else {
-        status = ecdsa_result(ECDSA_do_verify(hash->bytes, (int)hash->n, signature, point));
+        status = ecdsa_result(ECDSA_do_verify(digest->bytes, (int)tenoni_hash_size(digest->hash), signature, point));
     }
     ECDSA_SIG_free(signature);
     EC_KEY_free(point);

@@ -10,9 +10,11 @@
 #include "tenon/types.h"
 
 /*
- * What a cryptographic library has to do for the core. Two pairs of files do it, sha256_* and p256_*, one pair a
- * library; the build takes one. Arguments were checked by the callers: no NULL, coordinates below p, scalars and
- * signatures in range. Points were not: whether one is on the curve is for the backend to say.
+ * What a cryptographic library has to do for the core: here SHA-256 and P-256 with its ECDH; beside it SHA-384 and
+ * SHA-512 (internal/hash.h), ECDH on P-384 (agree.h), RSA (oaep.h), and the signatures of certificates
+ * (certified_key.h). Each has a pair of files, one a library, *_mbedtls.c and *_openssl.c; the build takes one.
+ * Arguments were checked by the callers: no NULL, coordinates below p, scalars and signatures in range. Points were
+ * not: whether one is on the curve is for the backend to say.
  */
 
 /* SHA-256. The state fits the room that tenon/digest.h gives it, without memory of its own. */

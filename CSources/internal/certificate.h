@@ -28,7 +28,7 @@ typedef struct {
     int64_t not_after;
     tenoni_certified_key key;
     bool signed_with_rsa; /* PKCS #1 v1.5, else ECDSA */
-    tenoni_hash_kind hash;
+    tenoni_hash hash;
     tenoni_reader signature;
     bool authority; /* basicConstraints */
     bool has_path_length;

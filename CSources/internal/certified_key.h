@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "internal/hash.h"
 #include "internal/reader.h"
 #include "tenon/status.h"
 
@@ -20,12 +21,7 @@ typedef enum {
     TENONI_KEY_P521
 } tenoni_key_kind;
 
-typedef enum { TENONI_HASH_SHA256, TENONI_HASH_SHA384, TENONI_HASH_SHA512 } tenoni_hash_kind;
-
-enum {
-    TENONI_FIELD_MAX = 66, /* bytes of a coordinate of P-521 */
-    TENONI_MESSAGE_DIGEST_MAX = 64
-};
+enum { TENONI_FIELD_MAX = 66 }; /* bytes of a coordinate of P-521 */
 
 /* A public key as it stands in a SubjectPublicKeyInfo. */
 typedef struct {
@@ -45,7 +41,7 @@ tenon_status tenoni_certified_key_check(const tenoni_certified_key *key);
  * Whether the key made this signature over the message, else TENON_ERROR_SIGNATURE_INVALID: also when the signature is
  * of the other algorithm, not in its form, or the key's point is not on its curve.
  */
-tenon_status tenoni_certified_key_verify(const tenoni_certified_key *key, bool with_rsa, tenoni_hash_kind hash,
+tenon_status tenoni_certified_key_verify(const tenoni_certified_key *key, bool with_rsa, tenoni_hash hash,
                                          tenoni_reader message, tenoni_reader signature);
 
 /* Splits an ECDSA-Sig-Value into r and s of n bytes each, n at most TENONI_FIELD_MAX; false: it is none. */
@@ -53,20 +49,17 @@ bool tenoni_ecdsa_signature_read(tenoni_reader signature, uint8_t *r, uint8_t *s
 
 /* ---- What a backend does: one pair of files, signature_*.c ---- */
 
+/* Of a message that was signed. */
 typedef struct {
-    tenoni_hash_kind kind;
-    uint8_t bytes[TENONI_MESSAGE_DIGEST_MAX];
-    size_t n;
+    tenoni_hash hash;
+    uint8_t bytes[TENONI_HASH_MAX];
 } tenoni_message_digest;
 
-/* Fills bytes for a hash of this kind and size. */
-tenon_status tenoni_message_digest_make(tenoni_message_digest *hash, tenoni_reader message);
-
-tenon_status tenoni_rsa_verify(const tenoni_certified_key *key, const tenoni_message_digest *hash,
+tenon_status tenoni_rsa_verify(const tenoni_certified_key *key, const tenoni_message_digest *digest,
                                tenoni_reader signature);
 
 /* r and s have the size of the field; any value. TENON_ERROR_POINT_OFF_CURVE before anything is computed. */
-tenon_status tenoni_ecdsa_verify(const tenoni_certified_key *key, const tenoni_message_digest *hash, const uint8_t *r,
+tenon_status tenoni_ecdsa_verify(const tenoni_certified_key *key, const tenoni_message_digest *digest, const uint8_t *r,
                                  const uint8_t *s);
 
 tenon_status tenoni_curve_check(const tenoni_certified_key *key);

@@ -29,7 +29,7 @@ TEST(certificate_fields)
     CHECK_NUMBER(ek.key.exponent, 65537);
     CHECK_NUMBER(ek.key.modulus_or_point.left, 256);
     CHECK_NUMBER(ek.key.spki.left, 294);
-    CHECK(ek.signed_with_rsa && ek.hash == TENONI_HASH_SHA256 && ca.hash == TENONI_HASH_SHA384);
+    CHECK(ek.signed_with_rsa && ek.hash == TENONI_SHA256 && ca.hash == TENONI_SHA384);
     CHECK(!ek.authority && !ek.has_path_length && ek.has_key_usage && ek.alternative_name_critical);
     CHECK_NUMBER(ek.key_usage, TENONI_USAGE_KEY_ENCIPHERMENT);
     CHECK_NUMBER(ca.key_usage, TENONI_USAGE_CERT_SIGN | TENONI_USAGE_CRL_SIGN);

@@ -17,7 +17,7 @@ static size_t check_wycheproof(const tenoni_certified_key *key, const char *at, 
                 *signature = test_hex_all(signature_hex, &signature_n);
         test_about("%s over %s", signature_hex, message_hex);
         tenon_status status =
-            tenoni_certified_key_verify(key, false, TENONI_HASH_SHA256, tenoni_reader_over(message, message_n),
+            tenoni_certified_key_verify(key, false, TENONI_SHA256, tenoni_reader_over(message, message_n),
                                         tenoni_reader_over(signature, signature_n));
         if (strcmp(result, "valid") == 0)
             CHECK_STATUS(status, TENON_OK);
@@ -64,7 +64,7 @@ TEST(certified_key_hard_signatures)
 {
     char *text = test_vectors("p256-hard.txt"), *at = text, *name, *value;
     uint8_t point[65] = {4}, r[32], s[32];
-    tenoni_message_digest digest = {.kind = TENONI_HASH_SHA256, .n = 32};
+    tenoni_message_digest digest = {.hash = TENONI_SHA256};
     tenoni_certified_key key = {.kind = TENONI_KEY_P256, .modulus_or_point = tenoni_reader_over(point, sizeof point)};
     size_t count = 0;
     while (test_line(&at, &name, &value)) {

@@ -111,13 +111,13 @@ TEST(chain_hash_and_key_are_the_certificates)
     CHECK_STATUS(tenoni_certificate_read(&certificate, one.chain[1].bytes, one.chain[1].n), TENON_OK);
     CHECK_STATUS(tenoni_certificate_read(&issuer, one.roots[0].bytes, one.roots[0].n), TENON_OK);
     tenoni_reader message = certificate.signed_part, signature = certificate.signature;
-    CHECK_STATUS(tenoni_certified_key_verify(&issuer.key, false, TENONI_HASH_SHA512, message, signature), TENON_OK);
-    CHECK_STATUS(tenoni_certified_key_verify(&issuer.key, false, TENONI_HASH_SHA384, message, signature),
+    CHECK_STATUS(tenoni_certified_key_verify(&issuer.key, false, TENONI_SHA512, message, signature), TENON_OK);
+    CHECK_STATUS(tenoni_certified_key_verify(&issuer.key, false, TENONI_SHA384, message, signature),
                  TENON_ERROR_SIGNATURE_INVALID);
-    CHECK_STATUS(tenoni_certified_key_verify(&issuer.key, true, TENONI_HASH_SHA512, message, signature),
+    CHECK_STATUS(tenoni_certified_key_verify(&issuer.key, true, TENONI_SHA512, message, signature),
                  TENON_ERROR_SIGNATURE_INVALID);
     message.left--;
-    CHECK_STATUS(tenoni_certified_key_verify(&issuer.key, false, TENONI_HASH_SHA512, message, signature),
+    CHECK_STATUS(tenoni_certified_key_verify(&issuer.key, false, TENONI_SHA512, message, signature),
                  TENON_ERROR_SIGNATURE_INVALID);
     issuer.key.kind = TENONI_KEY_RSA;
     CHECK_STATUS(tenoni_certified_key_check(&issuer.key), TENON_ERROR_POINT_OFF_CURVE);

@@ -15,24 +15,24 @@ static tenon_status result(int error)
     return error == 0 ? TENON_OK : TENON_ERROR_CRYPTO;
 }
 
-tenon_status tenoni_sha384_begin(void *state)
+tenon_status tenoni_sha512_begin(void *state, tenoni_hash hash)
 {
     mbedtls_sha512_init(state);
-    return result(mbedtls_sha512_starts_ret(state, 1));
+    return result(mbedtls_sha512_starts_ret(state, hash == TENONI_SHA384));
 }
 
-tenon_status tenoni_sha384_update(void *state, const uint8_t *data, size_t n)
+tenon_status tenoni_sha512_update(void *state, const uint8_t *data, size_t n)
 {
     return result(mbedtls_sha512_update_ret(state, data, n));
 }
 
 /* mbedTLS 2.28 asks for the room of SHA-512 in its prototype. */
-tenon_status tenoni_sha384_finish(void *state, uint8_t *out)
+tenon_status tenoni_sha512_finish(void *state, uint8_t *out, size_t n)
 {
-    uint8_t whole[64];
+    uint8_t whole[TENONI_HASH_MAX];
     tenon_status status = result(mbedtls_sha512_finish_ret(state, whole));
     if (status == TENON_OK)
-        memcpy(out, whole, 48);
+        memcpy(out, whole, n);
     tenoni_wipe(whole, sizeof whole);
     return status;
 }
