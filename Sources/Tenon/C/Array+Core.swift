@@ -10,3 +10,16 @@ func array(
         if write(buffer, &written) != 0 { written = 0 }
     }
 }
+
+/// What the core writes, at most so many bytes.
+package func bytes(
+    capacity: Int, _ write: (UnsafeMutableBufferPointer<UInt8>, inout Int) -> Int32
+) throws(TenonError) -> [UInt8] {
+    var status: Int32 = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, written in
+        status = write(buffer, &written)
+        if status != 0 { written = 0 }
+    }
+    try TenonError.check(status)
+    return bytes
+}

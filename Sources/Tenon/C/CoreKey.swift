@@ -7,7 +7,7 @@ package final class CoreKey: Sendable {
     package let publicKey: PublicKey
     package let isHardware: Bool
     // tenon_key may be used by any number of threads; it is freed when nobody can be using it any more.
-    private nonisolated(unsafe) let handle: OpaquePointer
+    nonisolated(unsafe) let handle: OpaquePointer
 
     /// Takes over a `tenon_key`; it is freed also when this throws.
     package init(adopting handle: OpaquePointer) throws(TenonError) {

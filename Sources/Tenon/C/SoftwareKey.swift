@@ -62,3 +62,7 @@ package final class SoftwareKey: DeviceKey {
         try key.signature(forEvent: event)
     }
 }
+
+extension SoftwareKey: DigestSigner {
+    package func signature(for digest: Digest) throws(TenonError) -> Signature { try key.signature(for: digest) }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What was checked, in order: for people and logs. It holds no value of what was verified.
+public struct VerificationReport: Hashable, Sendable {
+    public let verdict: Verdict
+    /// The checks that were reached; the last one is that of the rule that decided. None after a wrong argument.
+    public let checks: [Check]
+    /// Whether the TPM's clock had lost nothing, of a proof that was accepted.
+    public let isClockSafe: Bool
+    /// Whether the key was shown to be under the parent that the policy names.
+    public let isHierarchyKnown: Bool
+
+    /// What it comes to.
+    public enum Verdict: Hashable, Sendable {
+        case accepted
+        /// With the code of the rule that does not hold, or of what was wrong with the call.
+        case refused(TenonError)
+    }
+
+    /// Throws what was refused.
+    public func check() throws(TenonError) {
+        if case .refused(let error) = verdict { throw error }
+    }
+
+    /// One line of a report.
+    public struct Check: Hashable, Sendable {
+        /// The rule, by its code.
+        public let rule: TenonError.Code
+        public let outcome: Outcome
+        /// One sentence about what is wrong when the rule does not hold.
+        public let text: String
+    }
+
+    /// What a check came to.
+    public enum Outcome: Hashable, Sendable {
+        case held
+        case notHeld
+        /// Not demanded by the policy.
+        case noted
+    }
+}
+
+extension VerificationReport: CustomStringConvertible {
+    /// A line for each check, and the verdict.
+    public var description: String {
+        (checks.map(\.description) + [verdict.description]).joined(separator: "\n")
+    }
+}
+
+extension VerificationReport.Verdict: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .accepted: "accepted"
+        case .refused(let error): "refused   \(error)"
+        }
+    }
+}
+
+extension VerificationReport.Check: CustomStringConvertible {
+    public var description: String {
+        switch outcome {
+        case .held: "held      \(rule)"
+        case .notHeld: "not held  \(rule): \(text)"
+        case .noted: "noted     \(rule)"
+        }
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import Testing
+
+/// The verifier through its Swift values. What each rule lets through is tested in C.
+@Suite struct ProofTests {
+    private func code(_ rig: ProofRig, _ change: (inout ProofPolicy) -> Void = { _ in }) throws -> TenonError.Code? {
+        var policy = try rig.policy()
+        change(&policy)
+        let proof = try rig.proof()
+        return codeThrown { () throws(TenonError) in try proof.verify(rig.key, nonce: rig.nonce, policy: policy) }
+    }
+
+    @Test func accepted() throws {
+        let rig = try ProofRig()
+        let report = try rig.proof().verify(rig.key, nonce: rig.nonce, policy: rig.policy())
+        #expect(report.verdict == .accepted)
+        #expect(report.isClockSafe && !report.isHierarchyKnown)
+        #expect(report.checks.first?.rule == .rule1Size && report.checks.last?.rule == .rule23aSignature)
+        #expect(report.checks.filter { $0.outcome == .noted }.map(\.rule).contains(.rule12aParent))
+        #expect(report.checks.allSatisfy { $0.outcome != .notHeld && !$0.text.isEmpty })
+        var unsafe = rig
+        unsafe.isClockSafe = false
+        #expect(try !unsafe.proof().verify(rig.key, nonce: rig.nonce, policy: rig.policy()).isClockSafe)
+    }
+
+    @Test func byRoots() throws {
+        let authority = try AuthorityRig()
+        var rig = try ProofRig()
+        rig.certificates = try authority.chain(for: rig.akArea)
+        let roots = ProofPolicy(trust: .roots([authority.root.certificate]), now: rig.now)
+        try rig.proof().verify(rig.key, nonce: rig.nonce, policy: roots)
+        #expect(try code(rig) { $0 = roots } == nil)
+        #expect(try code(rig) { $0.trust = .roots([]) } == .rule28Chain)
+        #expect(try code(rig) { $0.trust = .roots([[]]) } == .rule28Chain)
+        #expect(
+            try code(rig) { $0.trust = .roots([[UInt8]](repeating: authority.root.certificate, count: 5000)) } == nil)
+        #expect(try code(rig) { ($0.trust, $0.now) = (roots.trust, authority.terms.notAfter + 1) } == .rule28Chain)
+        #expect(try code(rig) { ($0.trust, $0.now) = (roots.trust, .min) } == .rule28Chain)
+        // Each of the two trusts refuses what the other one wants.
+        #expect(try code(rig) == .rule24Certificate)
+        rig.certificates = []
+        #expect(try code(rig) { $0 = roots } == .rule24Certificate)
+        // A chain of another AK.
+        rig.certificates = try authority.chain(for: ProofRig().akArea)
+        #expect(try code(rig) { $0 = roots } == .rule23aSignature)
+    }
+
+    @Test func eachInputHasItsCode() throws {
+        let rig = try ProofRig()
+        let proof = try rig.proof()
+        let policy = try rig.policy()
+        let other = try ProofRig()
+        #expect(
+            codeThrown { () throws(TenonError) in try proof.verify(rig.key, nonce: Digest(hashing: []), policy: policy)
+            }
+                == .rule9Nonce)
+        #expect(
+            codeThrown { () throws(TenonError) in try proof.verify(other.key, nonce: rig.nonce, policy: policy) }
+                == .rule20PublicKey)
+        #expect(try code(rig) { $0.trust = try! other.policy().trust } == .rule23aSignature)
+        let itself = ProofRig.area(rig.key, 0x0005_0472, attests: true)
+        #expect(
+            try code(rig) { $0.trust = .ak(try! PublicArea(dataRepresentation: itself)) } == .rule30AnotherKey)
+        let plain = try PublicArea(dataRepresentation: rig.keyArea)
+        #expect(try code(rig) { $0.trust = .ak(plain) } == .rule29AK)
+    }
+
+    @Test(
+        arguments: [
+            (0x0004_0462, TenonError.Code.rule13BornInTPM), (0x0006_0472, .rule14SignsOnly),
+            (0x0004_0432, .rule15AuthorisedByUser), (0x000c_0472, .rule16Attributes),
+        ] as [(UInt32, TenonError.Code)])
+    func attributes(_ attributes: UInt32, _ expected: TenonError.Code) throws {
+        var rig = try ProofRig()
+        rig.attributes = attributes
+        #expect(try code(rig) == expected)
+    }
+
+    @Test func whatTheTPMSays() throws {
+        var rig = try ProofRig()
+        rig.magic = 0xff54_4348
+        #expect(try code(rig) == .rule7Magic)
+        rig = try ProofRig()
+        rig.akAttributes = 0x0004_0472
+        #expect(try code(rig) == .rule29AK)
+    }
+
+    @Test func parents() throws {
+        let rig = try ProofRig()
+        let report = try rig.proof().verify(
+            rig.key, nonce: rig.nonce,
+            policy: ProofPolicy(
+                trust: rig.policy().trust, now: 0, parentQualifiedName: rig.parentQualifiedName))
+        #expect(report.isHierarchyKnown)
+        #expect(
+            try code(rig) { $0.parentQualifiedName = changed(rig.parentQualifiedName, at: 9, to: 0) } == .rule12aParent)
+        #expect(try code(rig) { $0.parentQualifiedName = Array(rig.parentQualifiedName.dropLast()) } == .options)
+        #expect(try code(rig) { $0.parentQualifiedName = [UInt8](repeating: 0, count: 1 << 20) } == .options)
+    }
+
+    @Test func hostileBytes() throws {
+        let rig = try ProofRig()
+        for (bytes, expected) in [
+            ([], .cborTruncated), ([0xff], .cborType), ([0xbf], .cborIndefinite),
+            ([UInt8](repeating: 0, count: 16385), .rule1Size), ([UInt8](repeating: 0xa2, count: 1 << 22), .rule1Size),
+        ] as [([UInt8], TenonError.Code)] {
+            let proof = Proof(dataRepresentation: bytes)
+            let report = try proof.report(on: rig.key, nonce: rig.nonce, policy: rig.policy())
+            #expect(report.verdict == .refused(TenonError(expected, message: "")))
+            #expect(report.checks.last?.outcome == .notHeld)
+            #expect(throws: TenonError(expected, message: "")) { try report.check() }
+        }
+    }
+
+    /// No byte of a proof may be another.
+    @Test func eachByteCounts() throws {
+        let rig = try ProofRig()
+        let proof = try rig.proof().dataRepresentation
+        let policy = try rig.policy()
+        for index in proof.indices {
+            let changed = Proof(dataRepresentation: changed(proof, at: index, to: proof[index] ^ 1))
+            let report = changed.report(on: rig.key, nonce: rig.nonce, policy: policy)
+            #expect(report.verdict != .accepted, "byte \(index)")
+        }
+    }
+
+    @Test func isPrinted() throws {
+        let rig = try ProofRig()
+        let accepted = try rig.proof().report(on: rig.key, nonce: rig.nonce, policy: rig.policy())
+        let lines = accepted.description.split(separator: "\n")
+        #expect(lines.count == accepted.checks.count + 1)
+        #expect(lines.first == "held      TENON_RULE_1_SIZE")
+        #expect(lines.contains("noted     TENON_RULE_12A_PARENT"))
+        #expect(lines.last == "accepted")
+        let refused = try rig.proof().report(on: rig.key, nonce: Digest(hashing: []), policy: rig.policy())
+        let text = "The statement is not for this nonce."
+        #expect(
+            refused.description.split(separator: "\n").suffix(2) == [
+                "not held  TENON_RULE_9_NONCE: \(text)", "refused   TENON_RULE_9_NONCE: \(text)",
+            ])
+        #expect(refused.checks.last?.rule == .rule9Nonce && !refused.isClockSafe)
+        #expect(refused != accepted)
+    }
+
+    /// After a wrong argument nothing was checked.
+    @Test func wrongArguments() throws {
+        let rig = try ProofRig()
+        let policy = ProofPolicy(trust: try rig.policy().trust, now: 0, parentQualifiedName: [1])
+        let report = try rig.proof().report(on: rig.key, nonce: rig.nonce, policy: policy)
+        #expect(report.checks.isEmpty)
+        #expect(report.description.hasPrefix("refused   TENON_ERROR_OPTIONS: "))
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Tenon
+import Testing
+
+@Suite struct SecretTests {
+    private let pattern: [UInt8] = Array("these bytes nobody else shall read, and no report may show them.".utf8)
+
+    private func array(_ secret: Secret) -> [UInt8] {
+        secret.withBytes { bytes in bytes.indices.map { bytes[$0] } }
+    }
+
+    @Test func holdsItsBytes() {
+        let secret = Secret(copying: pattern.span)
+        #expect(secret.count == pattern.count && array(secret) == pattern)
+        let zeros = Secret(count: 5) { _ in }
+        #expect(array(zeros) == [0, 0, 0, 0, 0])
+        let written = Secret(count: 3) { bytes in for index in bytes.indices { bytes[index] = UInt8(index) } }
+        #expect(array(written) == [0, 1, 2])
+        #expect(array(Secret(count: 0) { _ in }) == [])
+    }
+
+    @Test func failuresArePassedOn() {
+        let failure = TenonError(.random, message: "")
+        #expect(throws: failure) { try Secret(count: 3) { _ throws(TenonError) in throw failure } }
+        #expect(throws: failure) { try Secret(count: 3) { _ in }.withBytes { _ throws(TenonError) in throw failure } }
+    }
+
+    @Test func areCompared() {
+        let secret = Secret(copying: pattern.span)
+        #expect(secret == Secret(copying: pattern.span))
+        for index in pattern.indices {
+            let other = changed(pattern, at: index, to: ~pattern[index])
+            #expect(secret != Secret(copying: other.span))
+        }
+        let longer = pattern + [0]
+        #expect(secret != Secret(copying: longer.span))
+    }
+
+    @Test func doesNotPrintItself() {
+        let secret = Secret(copying: pattern.span)
+        var dumped = ""
+        dump(secret, to: &dumped)
+        for text in ["\(secret)", String(reflecting: secret), dumped, "\([secret])", "\(Optional(secret) as Any)"] {
+            #expect(!text.contains("bytes") && !text.contains("0x") && !text.contains("count"))
+        }
+        #expect(Mirror(reflecting: secret).children.isEmpty)
+    }
+
+    /// The memory that it had, read as a debugger reads it. Somebody else may have it by now, who writes something else.
+    @Test func isWiped() throws {
+        let size = 4096
+        var address: UInt = 0
+        do {
+            let secret = Secret(count: size) { bytes in
+                for index in bytes.indices { bytes[index] = pattern[index % pattern.count] }
+            }
+            address = secret.withBytes { UInt(bitPattern: $0.withUnsafeBufferPointer(\.baseAddress)) }
+            #expect(try pieces(at: address, size) == size / pattern.count)
+        }
+        #expect(try pieces(at: address, size) == 0)
+    }
+
+    /// How often the pattern is there.
+    private func pieces(at address: UInt, _ size: Int) throws -> Int {
+        let bytes = try read(address, size)
+        return stride(from: 0, through: size - pattern.count, by: pattern.count).count { start in
+            bytes[start..<start + pattern.count].elementsEqual(pattern)
+        }
+    }
+
+    private func read(_ address: UInt, _ count: Int) throws -> [UInt8] {
+        let memory = open("/proc/self/mem", O_RDONLY)
+        try #require(memory >= 0)
+        defer { close(memory) }
+        var bytes = [UInt8](repeating: 1, count: count)
+        try #require(pread(memory, &bytes, count, off_t(address)) == count)
+        return bytes
+    }
+}
