@@ -6,6 +6,7 @@
 #include "internal/inquiry.h"
 #include "internal/public_area.h"
 #include "internal/report.h"
+#include "internal/secure.h"
 
 enum { ANY = TENON_TRUST_AK | TENON_TRUST_ROOTS };
 
@@ -45,6 +46,21 @@ const tenoni_rule tenoni_rules[] = {
 };
 
 const size_t tenoni_rules_count = sizeof tenoni_rules / sizeof *tenoni_rules;
+
+static tenon_status leaf_is_of_key(tenoni_inquiry *inquiry)
+{
+    return tenoni_verdict(tenoni_equal(&inquiry->ak, inquiry->key, sizeof inquiry->ak), TENON_RULE_20_PUBLIC_KEY);
+}
+
+static const tenoni_rule ak_certificate_rules[] = {
+    {TENON_RULE_24_CERTIFICATE, TENON_TRUST_ROOTS, tenoni_rule_24_certificate},
+    {TENON_RULE_28_CHAIN, TENON_TRUST_ROOTS, tenoni_rule_28_chain},
+    {TENON_RULE_25_SUBJECT, TENON_TRUST_ROOTS, tenoni_rule_25_subject},
+    {TENON_RULE_26_USAGE, TENON_TRUST_ROOTS, tenoni_rule_26_usage},
+    {TENON_RULE_27_NOT_A_CA, TENON_TRUST_ROOTS, tenoni_rule_27_not_a_ca},
+    {TENON_RULE_29_AK, TENON_TRUST_ROOTS, tenoni_rule_29_ak},
+    {TENON_RULE_20_PUBLIC_KEY, TENON_TRUST_ROOTS, leaf_is_of_key},
+};
 
 static bool is_null(const tenon_bytes *bytes)
 {
@@ -168,4 +184,37 @@ tenon_status tenon_proof_verify(tenon_report *report, const uint8_t *proof, size
                                 const tenon_public_key *key, const tenon_policy *policy)
 {
     return tenoni_proof_verify(report, proof, proof_n, nonce, key, policy, tenoni_rules, tenoni_rules_count);
+}
+
+/* A chain of more than are taken is left empty, which rule 24 refuses, too. */
+static tenon_status take_chain(tenoni_inquiry *inquiry, const tenon_bytes *chain, size_t count)
+{
+    tenon_evidence *evidence = &inquiry->statement.evidence;
+    for (size_t i = 0; i < count && count <= TENON_CERTIFICATES_MAX; i++) {
+        if (is_null(&chain[i]))
+            return TENON_ERROR_NULL;
+        evidence->x5c[evidence->x5c_count++] = chain[i];
+    }
+    return TENON_OK;
+}
+
+tenon_status tenon_ak_certificate_verify(tenon_report *report, const tenon_bytes *chain, size_t count,
+                                         const tenon_public_key *ak, const tenon_policy *policy)
+{
+    tenoni_inquiry inquiry;
+    tenoni_report_begin(report);
+    if ((chain == NULL && count != 0) || ak == NULL || policy == NULL)
+        return tenoni_report_end(report, TENON_ERROR_NULL);
+    tenon_status status = check_policy(policy);
+    if (status == TENON_OK && policy->trust != TENON_TRUST_ROOTS)
+        status = TENON_ERROR_OPTIONS;
+    memset(&inquiry, 0, sizeof inquiry);
+    inquiry.policy = policy;
+    inquiry.key = ak;
+    if (status == TENON_OK)
+        status = take_chain(&inquiry, chain, count);
+    if (status == TENON_OK)
+        status =
+            judge(report, &inquiry, ak_certificate_rules, sizeof ak_certificate_rules / sizeof *ak_certificate_rules);
+    return tenoni_report_end(report, status);
 }

@@ -563,3 +563,57 @@ TEST(verify_no_bit_of_a_chain_may_differ)
         built.proof[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
 }
+
+/* ---- The chain alone, before a device keeps it ---- */
+
+static tenon_status verify_certificate(tenon_report *report, const uint8_t *ak)
+{
+    tenon_bytes x5c[RIG_CERTIFICATES_MAX];
+    tenon_policy policy = rig_policy(&built);
+    tenon_public_key key = rig_public(ak);
+    for (size_t i = 0; i < built.x5c_count; i++)
+        x5c[i] = (tenon_bytes){built.x5c[i], built.x5c_n[i]};
+    return tenon_ak_certificate_verify(report, x5c, built.x5c_count, &key, &policy);
+}
+
+TEST(verify_ak_certificate_gets_the_code_of_its_rule)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tenon_report report;
+        bool of_another = cases[i].rule == TENON_RULE_23A_SIGNATURE || cases[i].rule == TENON_RULE_30_ANOTHER_KEY;
+        build(&cases[i]);
+        tenon_status found = verify_certificate(&report, rig_ak_scalar);
+        CHECK_STATUS(found, of_another ? TENON_RULE_20_PUBLIC_KEY : cases[i].rule);
+        CHECK_STATUS(verify_certificate(NULL, rig_ak_scalar), found);
+        CHECK_STATUS(report.verdict, found);
+        CHECK_NUMBER(report.checks[report.count - 1].rule, found == TENON_OK ? TENON_RULE_20_PUBLIC_KEY : found);
+        CHECK_NUMBER(report.checks[report.count - 1].held, found == TENON_OK);
+    }
+    build(&cases[0]);
+    CHECK_STATUS(verify_certificate(NULL, rig_other_scalar), TENON_RULE_20_PUBLIC_KEY);
+}
+
+TEST(verify_ak_certificate_checks_its_arguments)
+{
+    tenon_report report;
+    tenon_bytes x5c[TENON_CERTIFICATES_MAX + 1], lies = {NULL, 1};
+    build(&cases[0]);
+    tenon_policy policy = rig_policy(&built), ak = policy;
+    tenon_public_key key = rig_public(rig_ak_scalar);
+    for (size_t i = 0; i <= TENON_CERTIFICATES_MAX; i++)
+        x5c[i] = (tenon_bytes){built.x5c[i % 2], built.x5c_n[i % 2]};
+    CHECK_STATUS(tenon_ak_certificate_verify(&report, NULL, 1, &key, &policy), TENON_ERROR_NULL);
+    CHECK_NUMBER(report.count, 0);
+    CHECK_STATUS(tenon_ak_certificate_verify(NULL, x5c, 2, NULL, &policy), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_ak_certificate_verify(NULL, x5c, 2, &key, NULL), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_ak_certificate_verify(NULL, &lies, 1, &key, &policy), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_ak_certificate_verify(NULL, NULL, 0, &key, &policy), TENON_RULE_24_CERTIFICATE);
+    CHECK_STATUS(tenon_ak_certificate_verify(NULL, x5c, TENON_CERTIFICATES_MAX + 1, &key, &policy),
+                 TENON_RULE_24_CERTIFICATE);
+    ak.trust = TENON_TRUST_AK;
+    ak.roots_count = 0;
+    CHECK_STATUS(tenon_ak_certificate_verify(&report, x5c, 2, &key, &ak), TENON_ERROR_OPTIONS);
+    CHECK_STATUS(report.verdict, TENON_ERROR_OPTIONS);
+    policy.size--;
+    CHECK_STATUS(tenon_ak_certificate_verify(NULL, x5c, 2, &key, &policy), TENON_ERROR_OPTIONS);
+}
