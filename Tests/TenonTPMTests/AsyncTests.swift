@@ -168,29 +168,6 @@ import Testing
         }
     }
 
-    @Test func firstComeFirstServed() async throws {
-        let queue = WorkQueue()
-        let (stream, continuation) = AsyncStream<Int>.makeStream()
-        for number in 0..<100 {
-            try queue.add(queue.ticket()) { _ in
-                continuation.yield(number)
-                if number == 99 { continuation.finish() }
-            }
-        }
-        queue.end()
-        #expect(await stream.reduce(into: []) { $0.append($1) } == Array(0..<100))
-    }
-
-    @Test func theThreadEnds() async throws {
-        weak var queue: WorkQueue?
-        do {
-            let thread = WorkThread()
-            queue = thread.queue
-            #expect(try await thread.run { () throws(TenonError) in 1 } == 1)
-        }
-        while queue != nil { await Task.yield() }
-    }
-
     private func signs(_ key: any DeviceKey, _ number: Int) async -> Bool {
         let data = Array(#"{"number":\#(number)}"#.utf8)
         guard let signature = try? await key.signature(forClientData: data), let digest = try? Digest(hashing: data)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 internal import Synchronization
-internal import Tenon
 
 /// What a ``WorkThread`` does, first come first served.
-final class WorkQueue: Sendable {
+package final class WorkQueue: Sendable {
     /// Called once: on the thread in its turn, or with `isCancelled` where it was cancelled.
-    typealias Work = @Sendable (_ isCancelled: Bool) -> Void
+    package typealias Work = @Sendable (_ isCancelled: Bool) -> Void
 
     private struct State {
         var waiting: [(ticket: UInt64, work: Work)] = []
@@ -19,7 +18,7 @@ final class WorkQueue: Sendable {
     // A semaphore is made for use by many threads. It counts what was ever added, so it may wake the thread for nothing.
     private nonisolated(unsafe) let changes: UnsafeMutablePointer<sem_t>
 
-    init() {
+    package init() {
         changes = .allocate(capacity: 1)
         sem_init(changes, 0, 0)
     }
@@ -30,10 +29,10 @@ final class WorkQueue: Sendable {
     }
 
     /// Whether there is a thread.
-    var isRunning: Bool { state.withLock { $0.isRunning } }
+    package var isRunning: Bool { state.withLock { $0.isRunning } }
 
     /// The name by which work can be cancelled.
-    func ticket() -> UInt64 {
+    package func ticket() -> UInt64 {
         state.withLock { state in
             state.tickets += 1
             return state.tickets
@@ -43,7 +42,7 @@ final class WorkQueue: Sendable {
     /// Adds work, and starts the thread with the first.
     ///
     /// - Throws: ``TenonError/Code/memory`` when there can be no thread; the work is not called then.
-    func add(_ ticket: UInt64, _ work: @escaping Work) throws(TenonError) {
+    package func add(_ ticket: UInt64, _ work: @escaping Work) throws(TenonError) {
         try state.withLock { state throws(TenonError) in
             if !state.isRunning { try startThread() }
             state.isRunning = true
@@ -53,7 +52,7 @@ final class WorkQueue: Sendable {
     }
 
     /// Cancels what was not begun; does nothing about the rest.
-    func cancel(_ ticket: UInt64) {
+    package func cancel(_ ticket: UInt64) {
         let work: Work? = state.withLock { state in
             guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }) else { return nil }
             return state.waiting.remove(at: index).work
@@ -62,7 +61,7 @@ final class WorkQueue: Sendable {
     }
 
     /// The thread ends when it has done what is waiting.
-    func end() {
+    package func end() {
         state.withLock { $0.isOver = true }
         sem_post(changes)
     }
@@ -94,7 +93,7 @@ final class WorkQueue: Sendable {
         pthread_sigmask(SIG_SETMASK, &before, nil)
         guard error == 0 else {
             queue.release()
-            throw TenonError(.memory, message: "No thread can be started for the TPM: raise the limit of threads.")
+            throw TenonError(.memory, message: "No thread can be started: raise the limit of threads.")
         }
         pthread_detach(thread)
     }

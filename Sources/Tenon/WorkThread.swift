@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-internal import Tenon
 
-/// The thread that waits for a TPM, so that no thread of Swift's cooperative pool does. It starts with the first work
-/// and ends with this value, when what was asked for is done.
-final class WorkThread: Sendable {
-    let queue = WorkQueue()
+/// The thread that waits for a TPM or a network, so that no thread of Swift's cooperative pool does. It starts with the
+/// first work and ends with this value, when what was asked for is done.
+package final class WorkThread: Sendable {
+    package let queue = WorkQueue()
     private let process = getpid()
 
+    package init() {}
+
     /// Whether this is the process that made it: a fork's child has the queue and no thread.
-    var isOurs: Bool { process == getpid() }
+    package var isOurs: Bool { process == getpid() }
 
     deinit {
         if isOurs { queue.end() }
@@ -18,7 +19,7 @@ final class WorkThread: Sendable {
     /// Does work on the thread, which may take long. Work whose task is cancelled before its turn is not done.
     ///
     /// - Throws: what the work throws, or ``TenonError/Code/cancelled``.
-    func run<Value: Sendable>(
+    package func run<Value: Sendable>(
         _ work: @escaping @Sendable () throws(TenonError) -> Value
     ) async throws(TenonError) -> Value {
         guard isOurs else { return try work() }
@@ -42,14 +43,16 @@ final class WorkThread: Sendable {
             try queue.add(ticket) { isCancelled in
                 finish(isCancelled ? .failure(.cancelled) : Result(catching: work))
             }
+            // Cancelled since it was looked at: the handler found nothing in the queue.
+            if Task.isCancelled { queue.cancel(ticket) }
         } catch {
             finish(.failure(error))
         }
     }
 
-    /// Lets go of what talks to the TPM when it is freed: on the thread when there is one, else here, as then the
+    /// Lets go of what blocks when it is freed: on the thread when there is one, else here, as then the
     /// program blocks anyway.
-    func release<Resource: AnyObject & Sendable>(_ resource: Unmanaged<Resource>) {
+    package func release<Resource: AnyObject & Sendable>(_ resource: Unmanaged<Resource>) {
         guard isOurs, queue.isRunning else { return resource.release() }
         do throws(TenonError) {
             try queue.add(queue.ticket()) { _ in resource.release() }
