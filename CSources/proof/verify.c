@@ -56,6 +56,7 @@ static const tenoni_rule ak_certificate_rules[] = {
     {TENON_RULE_24_CERTIFICATE, TENON_TRUST_ROOTS, tenoni_rule_24_certificate},
     {TENON_RULE_28_CHAIN, TENON_TRUST_ROOTS, tenoni_rule_28_chain},
     {TENON_RULE_25_SUBJECT, TENON_TRUST_ROOTS, tenoni_rule_25_subject},
+    {TENON_RULE_25A_MAKER, TENON_TRUST_ROOTS, tenoni_rule_25a_maker},
     {TENON_RULE_26_USAGE, TENON_TRUST_ROOTS, tenoni_rule_26_usage},
     {TENON_RULE_27_NOT_A_CA, TENON_TRUST_ROOTS, tenoni_rule_27_not_a_ca},
     {TENON_RULE_29_AK, TENON_TRUST_ROOTS, tenoni_rule_29_ak},
