@@ -119,6 +119,7 @@ test: deps
 	$(call step,secrets,check-constant-time check-heap)
 	$(call step,other languages,check-abi check-install)
 	$(call step,tpm2-openssl and tpm2-tools,check-interop)
+	$(call step,fido2 and webauthn,check-judges)
 	$(call step,Swift,check-swift)
 	echo "all passed"
 
@@ -157,6 +158,14 @@ $(BUILD)/interop: $(BUILD)/Tests/C/interop.o $(TPM_STATIC) $(STATIC)
 .PHONY: check-interop
 check-interop: $(BUILD)/interop
 	Tests/Scripts/interop.sh $(BUILD)
+
+## check-judges     proofs of Tenon before two verifiers of others, from PyPI
+$(BUILD)/attest_tool: $(BUILD)/Tests/C/attest_tool.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
+
+.PHONY: check-judges
+check-judges: $(BUILD)/attest_tool
+	PYTHON=$(PYTHON) Tests/Scripts/judges.sh $(BUILD)
 
 ## check-support    the tests' own tools: software TPMs, and faults on the way to them
 SUPPORT_TEST := $(BUILD)/support_test

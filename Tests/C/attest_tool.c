@@ -21,8 +21,8 @@
  * is a factory-fresh one. The program makes a key and an AK, and reads lines "NONCE PROOF [CERTIFICATE...]" as above
  * from its input when none is given: so that a certificate for its AK can be made in between. First it writes, one a
  * line in hexadecimal, the key's SubjectPublicKeyInfo, the AK's, and the AK's TPMT_PUBLIC; for each line it writes the
- * proof to the file PROOF, and to PROOF.der the proof's signature as DER. A line "issue ROOT LEAF" makes a root, and by
- * that a certificate for the AK.
+ * proof to the file PROOF, and to PROOF.der the proof's signature as DER. A line "issue ROOT ISSUER LEAF" makes a root,
+ * an authority below it, and by that a certificate for the AK.
  */
 
 enum { USAGE = 64, FILES = 65, CERTIFICATES = 8 };
@@ -155,7 +155,7 @@ static tenon_status attest(device *at, char **words, size_t count)
 }
 
 /* The maker is one that verifiers with a list of makers know. */
-static tenon_status issue_leaf(const device *at, const tenon_key *key, const tenon_bytes *root, const char *name)
+static tenon_status issue_leaf(const device *at, const tenon_key *key, const tenon_bytes *issuer, const char *name)
 {
     uint8_t area[TENON_AREA_MAX], leaf[TENON_CERTIFICATE_MAX];
     const int64_t now = time(NULL);
@@ -171,32 +171,51 @@ static tenon_status issue_leaf(const device *at, const tenon_key *key, const ten
     tenon_status status = tenon_tpm_key_public_area(at->ak, area, sizeof area, &area_n);
     request.ak = (tenon_bytes){area, area_n};
     if (status == TENON_OK)
-        status = tenon_ak_certificate_issue(leaf, sizeof leaf, &n, key, root->bytes, root->n, &request);
+        status = tenon_ak_certificate_issue(leaf, sizeof leaf, &n, key, issuer->bytes, issuer->n, &request);
     if (status == TENON_OK)
         write_file(name, leaf, n);
     return status;
 }
 
+/* An authority, self-signed or below another. */
+static tenon_status issue_authority(tenon_bytes *out, uint8_t *bytes, const char *name, const tenon_key *signing_key,
+                                    const tenon_key *key, tenon_bytes issuer, const char *file)
+{
+    const int64_t now = time(NULL);
+    tenon_authority_request request = {.size = sizeof request,
+                                       .name = name,
+                                       .name_n = strlen(name),
+                                       .serial = {1},
+                                       .not_before = now - 300,
+                                       .not_after = now + 86400,
+                                       .issuer = issuer};
+    tenon_public_key point;
+    tenon_status status = tenon_key_public_key(key, &point);
+    request.key = issuer.n != 0 ? &point : NULL;
+    if (status == TENON_OK)
+        status = tenon_authority_certificate_issue(bytes, TENON_CERTIFICATE_MAX, &out->n, signing_key, &request);
+    out->bytes = bytes;
+    if (status == TENON_OK)
+        write_file(file, bytes, out->n);
+    return status;
+}
+
 static tenon_status issue(const device *at, char **names)
 {
-    uint8_t root[TENON_CERTIFICATE_MAX];
-    const int64_t now = time(NULL);
-    const tenon_authority_request request = {.size = sizeof request,
-                                             .name = "attest_tool",
-                                             .name_n = 11,
-                                             .serial = {1},
-                                             .not_before = now - 300,
-                                             .not_after = now + 86400};
-    tenon_key *key = NULL;
-    size_t n = 0;
-    tenon_status status = tenon_software_key_generate(&key, TENON_KEY_SIGNS_DIGESTS);
+    uint8_t root_bytes[TENON_CERTIFICATE_MAX], issuer_bytes[TENON_CERTIFICATE_MAX];
+    tenon_bytes root = {NULL, 0}, issuer = {NULL, 0};
+    tenon_key *root_key = NULL, *key = NULL;
+    tenon_status status = tenon_software_key_generate(&root_key, TENON_KEY_SIGNS_DIGESTS);
     if (status == TENON_OK)
-        status = tenon_authority_certificate_issue(root, sizeof root, &n, key, &request);
+        status = tenon_software_key_generate(&key, TENON_KEY_SIGNS_DIGESTS);
     if (status == TENON_OK)
-        write_file(names[0], root, n);
+        status = issue_authority(&root, root_bytes, "root", root_key, root_key, root, names[0]);
     if (status == TENON_OK)
-        status = issue_leaf(at, key, &(tenon_bytes){root, n}, names[1]);
+        status = issue_authority(&issuer, issuer_bytes, "issuer", root_key, key, root, names[1]);
+    if (status == TENON_OK)
+        status = issue_leaf(at, key, &issuer, names[2]);
     tenon_key_free(&key);
+    tenon_key_free(&root_key);
     return status;
 }
 
@@ -211,7 +230,7 @@ static tenon_status attest_lines(device *at)
             words[count++] = word;
         if (count < 2)
             exit(USAGE);
-        if (count == 3 && strcmp(words[0], "issue") == 0)
+        if (count == 4 && strcmp(words[0], "issue") == 0)
             status = issue(at, words + 1);
         else
             status = attest(at, words, count);

@@ -23,6 +23,7 @@ need libtss2-dev test -e /usr/include/tss2/tss2_tctildr.h
 need swtpm command -v swtpm
 need swtpm-tools command -v swtpm_setup
 need python3 command -v python3
+need python3-venv python3 -c 'import ensurepip, venv'
 need rustc command -v rustc
 need valgrind test -e /usr/include/valgrind/memcheck.h
 need clang-format command -v clang-format

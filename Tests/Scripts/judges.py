@@ -54,11 +54,11 @@ class Device:
             raise SystemExit(f"attest_tool: {answer}")
 
     def issue(self):
-        """A root and an AK certificate as Tenon makes them: the root, and the other's file."""
-        root, leaf = (os.path.join(self.folder, name) for name in ("own-root", "own-leaf"))
-        self.ask("issue", root, leaf)
+        """A root, an authority below it and an AK certificate as Tenon makes them: the root, and the others' files."""
+        root, issuer, leaf = (os.path.join(self.folder, name) for name in ("own-root", "own-issuer", "own-leaf"))
+        self.ask("issue", root, issuer, leaf)
         with open(root, "rb") as file:
-            return x509.load_der_x509_certificate(file.read()), leaf
+            return x509.load_der_x509_certificate(file.read()), [leaf, issuer]
 
     def attest(self, nonce, certificates):
         """The proof's statement, as it stands and with its signature as DER."""
@@ -191,12 +191,15 @@ def main(tool):
             for name, judge in JUDGES.items():
                 why = accepted(judge, statement, data, authority.root)
                 check(f"{name} accepts proof {number} ({why})", why is None)
-        root, own_leaf = device.issue()
-        _, own = device.attest(digest, [own_leaf])
+        root, own_chain = device.issue()
+        _, own = device.attest(digest, own_chain)
+        check("the proof holds the chain", len(own["x5c"]) == 2)
         for name, judge in JUDGES.items():
             why = accepted(judge, own, data, root)
-            check(f"{name} accepts a certificate that Tenon issued ({why})", why is None)
+            check(f"{name} accepts a chain that Tenon issued ({why})", why is None)
             check(f"{name} refuses it under another root", accepted(judge, own, data, authority.root) is not None)
+            alone = {**own, "x5c": own["x5c"][:1]}
+            check(f"{name} refuses it without its issuer", accepted(judge, alone, data, root) is not None)
         _, changed = device.attest(hashlib.sha256(b"another nonce").digest(), [leaf])
         for name, judge in JUDGES.items():
             check(f"{name} refuses another nonce", accepted(judge, changed, data, authority.root) is not None)

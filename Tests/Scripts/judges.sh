@@ -1,20 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# judges.sh BUILD_DIR: proofs that BUILD_DIR/attest_tool makes on a software TPM, judged by two verifiers of others.
+# judges.sh BUILD_DIR: proofs that BUILD_DIR/attest_tool makes on a software TPM, judged by two verifiers of others,
+# which come from PyPI in the versions of judges.txt.
 set -eu
 
 [ $# = 1 ] || { echo "usage: $0 BUILD_DIR" >&2; exit 2; }
 tool=$(cd "$1" && pwd)/attest_tool
 root=$(cd "$(dirname "$0")/../.." && pwd)
+wanted=$root/Tests/Scripts/judges.txt
 venv=$root/.build/deps/judges
-wanted="fido2==2.2.1 webauthn==3.0.1"
 
-if [ "$(cat "$venv/wanted" 2> /dev/null)" != "$wanted" ]; then
+if ! cmp -s "$wanted" "$venv/installed.txt"; then
     rm -rf "$venv"
     mkdir -p "$root/.build/deps"
     "${PYTHON:-python3}" -m venv "$venv"
-    # shellcheck disable=SC2086
-    "$venv/bin/pip" install -q --disable-pip-version-check $wanted
-    echo "$wanted" > "$venv/wanted"
+    if ! "$venv/bin/pip" install -q --disable-pip-version-check --retries 2 --require-hashes --only-binary :all: -r "$wanted"; then
+        echo "fido2 and webauthn could not be had from PyPI, so nothing was judged: is there a network, or PIP_INDEX_URL?" >&2
+        exit 1
+    fi
+    cp "$wanted" "$venv/installed.txt"
 fi
 PYTHONDONTWRITEBYTECODE=1 exec "$venv/bin/python" "$root/Tests/Scripts/judges.py" "$tool"
