@@ -212,6 +212,11 @@ check-constant-time: $(BUILD)/constant_time
 check-vectors:
 	$(PYTHON) Tests/Vectors/make_p256_hard.py | cmp - Tests/Vectors/p256-hard.txt
 
+## vectors-evidence  Tests/Vectors/evidence.txt anew: a TPM draws random numbers, so that it always differs
+.PHONY: vectors-evidence
+vectors-evidence: $(TESTS)
+	TENON_TEST_EVIDENCE=Tests/Vectors/evidence.txt $(TESTS) evidence_of_a_fresh_tpm
+
 ## check-heap       no secret is left in memory, with both backends
 .PHONY: check-heap
 check-heap:

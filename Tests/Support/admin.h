@@ -78,6 +78,7 @@ typedef enum {
     SUPPORT_SIGNING,           /* P-256, 00040472, scheme NULL: what Tenon makes */
     SUPPORT_SIGNING_DA,        /* the same with dictionary attack protection */
     SUPPORT_SIGNING_FOREIGN,   /* P-256, 00060072, sign and decrypt: what tpm2-openssl makes */
+    SUPPORT_SIGNING_ECDSA,     /* P-256, 00040472, ECDSA with SHA-256 */
     SUPPORT_SIGNING_RESTRICTED /* P-256, 00050472, ECDSA with SHA-256: an AK */
 } support_template;
 

@@ -28,6 +28,7 @@ static const shape shapes[] = {
     [SUPPORT_SIGNING] = {ALG_ECC, 0x00040472, ALG_NULL, false, false, 0},
     [SUPPORT_SIGNING_DA] = {ALG_ECC, 0x00040072, ALG_NULL, false, false, 0},
     [SUPPORT_SIGNING_FOREIGN] = {ALG_ECC, 0x00060072, ALG_NULL, false, false, 0},
+    [SUPPORT_SIGNING_ECDSA] = {ALG_ECC, 0x00040472, ALG_ECDSA, false, false, 0},
     [SUPPORT_SIGNING_RESTRICTED] = {ALG_ECC, 0x00050472, ALG_ECDSA, false, false, 0},
 };
 
