@@ -151,6 +151,11 @@ $(TPM_STATE_FILE):
 check: $(TESTS) $(TPM_STATE_FILE)
 	$(TESTS)
 
+## rules-table      each rule of the verifier: its code, how many cases break it and were caught, and the first of them
+.PHONY: rules-table
+rules-table: $(TESTS)
+	TENON_TEST_TABLE=1 $(TESTS) verify_each ek_cases rules_are_all_caught
+
 ## check-interop    keys and signatures of Tenon, tpm2-openssl and tpm2-tools, each used by the others
 $(BUILD)/interop: $(BUILD)/Tests/C/interop.o $(TPM_STATIC) $(STATIC)
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@

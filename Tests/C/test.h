@@ -15,7 +15,7 @@
 typedef struct test_case {
     const char *name;
     void (*body)(void);
-    bool last; /* after all the others, and only when all of them ran */
+    bool last; /* after all the others, when all of them ran or it is called by its whole name */
     struct test_case *next;
 } test_case;
 

@@ -136,10 +136,11 @@ static void run(const test_case *test, int *passed, int *failed)
     *(count == 0 ? passed : failed) += 1;
 }
 
+/* By a beginning of its name; a last one by the whole of it. */
 static bool is_named(const test_case *test, int count, char **names)
 {
     for (int i = 0; i < count; i++)
-        if (strncmp(test->name, names[i], strlen(names[i])) == 0)
+        if (strncmp(test->name, names[i], test->last ? strlen(test->name) + 1 : strlen(names[i])) == 0)
             return true;
     return false;
 }
@@ -157,7 +158,7 @@ int main(int count, char **arguments)
         if (!test->last && (all || is_named(test, count - 1, arguments + 1)))
             run(test, &passed, &failed);
     for (const test_case *test = tests; test != NULL; test = test->next)
-        if (test->last && all)
+        if (test->last && (all || is_named(test, count - 1, arguments + 1)))
             run(test, &passed, &failed);
     if (passed + failed == 0)
         fprintf(stderr, "no test has such a name; --list shows them\n");

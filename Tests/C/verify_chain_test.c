@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules_rig.h"
 #include "verify_rig.h"
 
 /*
@@ -503,7 +504,7 @@ TEST(verify_each_chain_gets_the_code_of_its_rule)
             without = rig_verify_without(&built, cases[i].rule);
             CHECK(rig_place(without) > rig_place(cases[i].rule));
         }
-        rig_print(cases[i].rule, cases[i].rule, cases[i].name, found, without);
+        rules_note(cases[i].rule, cases[i].rule, cases[i].name, found, without);
     }
 }
 

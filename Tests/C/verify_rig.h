@@ -94,9 +94,6 @@ tenon_status rig_verify_forged(void);
 /* Where among the rules a status stands; behind all of them when the proof was accepted. */
 size_t rig_place(tenon_status status);
 
-/* A line of the table of rules, codes and cases, which TENON_TEST_TABLE in the environment shows. */
-void rig_print(tenon_status rule, tenon_status code, const char *name, tenon_status found, tenon_status without);
-
 /* Shared by the tests of DER and TPM structures: the public half of a scalar, and its signature over bytes. */
 tenon_public_key rig_public(const uint8_t *scalar);
 tenon_signature rig_sign(const uint8_t *scalar, const void *bytes, size_t n);

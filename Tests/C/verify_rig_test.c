@@ -328,18 +328,6 @@ size_t rig_place(tenon_status status)
     return i;
 }
 
-void rig_print(tenon_status rule, tenon_status code, const char *name, tenon_status found, tenon_status without)
-{
-    if (getenv("TENON_TEST_TABLE") == NULL)
-        return;
-    printf("%-32s %-32s %-36s %-8s without: %s\n", rule == TENON_OK ? "-" : tenon_status_name(rule),
-           tenon_status_name(code), name,
-           found != code       ? "WRONG"
-           : found == TENON_OK ? "accepted"
-                               : "refused",
-           rule == TENON_OK ? "-" : tenon_status_name(without));
-}
-
 tenon_status rig_verify_good(void)
 {
     static rig good;

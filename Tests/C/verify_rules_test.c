@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "rules_rig.h"
 #include "verify_rig.h"
 
 /*
@@ -799,7 +800,7 @@ TEST(verify_each_case_gets_the_code_of_its_rule)
         tenon_status without = cases[i].rule == TENON_OK ? TENON_OK : rig_verify_without(&built[i], cases[i].rule);
         if (cases[i].rule != TENON_OK)
             CHECK(rig_place(without) > rig_place(found));
-        rig_print(cases[i].rule, cases[i].code, cases[i].name, found, without);
+        rules_note(cases[i].rule, cases[i].code, cases[i].name, found, without);
     }
 }
 

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules_rig.h"
+
+/* What the tests did about each rule of tenon/verify.h and tenon/activate.h. */
+
+typedef struct {
+    size_t cases, caught;
+    char first[64]; /* the first case */
+    tenon_status code;
+    bool unplugged; /* each case was accepted, or refused by a later rule, with this rule left out */
+} row;
+
+/* TENON_RULE_<n> is FIRST + n, TENON_RULE_<n>A is FIRST + LETTER + n. */
+enum { FIRST = 0x03000100, LETTER = 0x80, LETTERS = 2, NUMBERS = LETTER };
+
+static row rows[LETTERS * NUMBERS];
+
+void rules_note(tenon_status rule, tenon_status code, const char *name, tenon_status found, tenon_status without)
+{
+    if (rule == TENON_OK || !CHECK(rule >= FIRST && rule < FIRST + LETTERS * NUMBERS))
+        return;
+    row *at = &rows[rule - FIRST];
+    if (at->cases++ == 0) {
+        snprintf(at->first, sizeof at->first, "%s", name);
+        at->code = code;
+        at->unplugged = true;
+    }
+    at->caught += found == code && without != code;
+    at->unplugged = at->unplugged && without != RULES_NOT_TRIED;
+}
+
+/* Rule, name, code, cases that break it, and the first of them. */
+static void print(tenon_status rule)
+{
+    const row *at = &rows[rule - FIRST];
+    const char *name = tenon_status_name(rule) + strlen("TENON_RULE_");
+    int number = (int)strcspn(name, "_");
+    printf("%-4.*s %-20s %08x %-26s %3zu of %3zu caught%s   %s\n", number, name, name + number + 1, (unsigned)at->code,
+           tenon_status_name(at->code) + strlen("TENON_"), at->caught, at->cases,
+           at->unplugged ? ", not without it" : "                ", at->first);
+}
+
+static void check(tenon_status rule)
+{
+    const row *at = &rows[rule - FIRST];
+    if (strcmp(tenon_status_name(rule), tenon_status_name(FIRST)) == 0) /* no rule has number 0 */
+        return;
+    test_about("%s", tenon_status_name(rule));
+    CHECK(at->cases != 0);
+    CHECK_NUMBER(at->caught, at->cases);
+    if (getenv("TENON_TEST_TABLE") != NULL && at->cases != 0)
+        print(rule);
+}
+
+/* Rules 4 to 6, 35 and 36 of the whole list are about requests and records, which the core never sees. */
+TEST_CASE(rules_are_all_caught, true)
+{
+    for (tenon_status number = 1; number < NUMBERS; number++)
+        for (tenon_status letter = 0; letter < LETTERS; letter++)
+            check(FIRST + letter * LETTER + number);
+}
