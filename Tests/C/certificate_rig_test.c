@@ -8,6 +8,7 @@
 enum { NAMED_MAX = 400 };
 
 typedef struct {
+    char *text; /* which the names lie in */
     char *names[NAMED_MAX];
     tenon_bytes ders[NAMED_MAX];
     size_t count;
@@ -16,6 +17,7 @@ typedef struct {
 static void load(library *into, const char *file)
 {
     char *text = test_vectors(file), *name, *value;
+    into->text = text;
     while (test_line(&text, &name, &value) && into->count < NAMED_MAX) {
         into->names[into->count] = name;
         into->ders[into->count].bytes = test_hex_all(value, &into->ders[into->count].n);

@@ -83,11 +83,11 @@ static void read_part(machine *m, size_t n)
     push(m, part, l->from - n, l->from);
 }
 
-/* The size of a header of X.690 DER with this tag whose content fits, or 0. */
+/* The size of a header of X.690 DER with this tag of one byte (8.1.2.4) whose content fits, or 0. */
 static size_t header_size(const uint8_t *bytes, size_t n, uint8_t tag, size_t *content)
 {
     size_t size = 0;
-    if (n < 2 || bytes[0] != tag)
+    if (n < 2 || bytes[0] != tag || (tag & 0x1f) == 0x1f)
         return 0;
     *content = bytes[1];
     if (bytes[1] < 0x80)
