@@ -254,7 +254,7 @@ check-install: lib
 ## check-swift      the Swift tests (CRYPTO=)
 SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRYPTO)),--traits OpenSSL)
 .PHONY: check-swift
-check-swift:
+check-swift: $(TPM_STATE_FILE)
 	$(SWIFT) test $(SWIFT_FLAGS)
 
 ## rules            the shape of the tree

@@ -109,7 +109,7 @@ extension TPM {
 }
 
 extension TPM {
-    private static func given(_ tpm: TPM?) throws(TenonError) -> TPM {
+    static func given(_ tpm: TPM?) throws(TenonError) -> TPM {
         if let tpm { tpm } else { try TPM.default() }
     }
 

@@ -14,7 +14,7 @@ public import Tenon
 /// A TPM is closed when it and all its keys are gone.
 public final class TPM: Sendable {
     let thread = WorkThread()
-    private let core: Lease<OpenTPM>
+    let core: Lease<OpenTPM>
 
     /// Opens a TPM by name: `device:/dev/tpmrm0`, or `tabrmd:`; with ``Options/allowSimulator`` also `swtpm:` and
     /// `mssim:`. Sends no command.
@@ -75,6 +75,13 @@ public final class TPM: Sendable {
     ) throws(TenonError) -> Lease<LoadedKey> {
         try Lease(LoadedKey(options) { make(core.value.handle.pointer, &$0) }, on: thread)
     }
+
+    /// Makes an attestation key by a function of the core.
+    func attestationKey(
+        _ make: (OpaquePointer, inout OpaquePointer?) -> tenon_status
+    ) throws(TenonError) -> Lease<LoadedAttestationKey> {
+        try Lease(LoadedAttestationKey { make(core.value.handle.pointer, &$0) }, on: thread)
+    }
 }
 
 /// Owns a `tenon_tpm`. Freeing it may send commands.
@@ -98,6 +105,12 @@ final class OpenTPM: Sendable {
         var info = tenon_tpm_info()
         try TenonError.check(tenon_tpm_read_info(handle.pointer, &info))
         return TPM.Info(core: info)
+    }
+
+    func endorsementCertificate(_ kind: EndorsementKey.Kind) throws(TenonError) -> [UInt8] {
+        try bytes(capacity: TENON_CERTIFICATE_MAX) {
+            tenon_tpm_ek_certificate(handle.pointer, kind.rawValue, $0.baseAddress, $0.count, &$1)
+        }
     }
 
     /// Asks again with more room when there were more handles than room.

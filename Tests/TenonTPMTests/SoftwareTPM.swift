@@ -14,8 +14,9 @@ final class SoftwareTPM: Sendable {
     private let closings: AsyncStream<Void>
     private let closing: AsyncStream<Void>.Continuation
 
-    init() throws {
-        device = try #require(support_swtpm_start(nil))
+    /// A TPM as it comes from the factory, or with the state of a folder.
+    init(state: String? = nil) throws {
+        device = try #require(support_swtpm_start(state))
         wire = support_transport_new(device)
         (closings, closing) = AsyncStream.makeStream()
     }
@@ -86,9 +87,9 @@ final class SoftwareTPMTransport: TPMTransport {
 
 /// Runs a test that blocks on a TPM of its own, and looks that nothing is left in it.
 func withTPM(
-    _ options: TPM.Options = TPM.Options(), _ body: (SoftwareTPM, TPM) throws -> Void
+    _ options: TPM.Options = TPM.Options(), state: String? = nil, _ body: (SoftwareTPM, TPM) throws -> Void
 ) throws {
-    let software = try SoftwareTPM()
+    let software = try SoftwareTPM(state: state)
     try body(software, software.tpm(options))
     #expect(!software.isOpen)
     #expect(software.leftovers == 0)
@@ -96,9 +97,9 @@ func withTPM(
 
 /// Runs a test that waits on a TPM of its own, and looks that nothing is left in it.
 func withTPM(
-    _ options: TPM.Options = TPM.Options(), _ body: (SoftwareTPM, TPM) async throws -> Void
+    _ options: TPM.Options = TPM.Options(), state: String? = nil, _ body: (SoftwareTPM, TPM) async throws -> Void
 ) async throws {
-    let software = try SoftwareTPM()
+    let software = try SoftwareTPM(state: state)
     try await body(software, software.tpm(options))
     await software.waitUntilClosed()
     #expect(software.leftovers == 0)

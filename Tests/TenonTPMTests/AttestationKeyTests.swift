@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+import CTestSupport
+import Tenon
+import TenonTPM
+import Testing
+
+/// Attestation keys, what they certify, and what is issued for them.
+@Suite(.timeLimit(.minutes(1))) struct AttestationKeyTests {
+    private let nonce = [UInt8](repeating: 7, count: 32)
+
+    private func verify(_ proof: Proof, _ key: TPM.PrivateKey, _ ak: PublicArea) throws -> VerificationReport.Verdict {
+        let nonce = try Digest(rawRepresentation: nonce)
+        return proof.report(on: key.publicKey, nonce: nonce, policy: ProofPolicy(trust: .ak(ak), now: 0)).verdict
+    }
+
+    @Test func isMadeAndLoaded() throws {
+        try withTPM { software, tpm in
+            let key = try TPM.PrivateKey(in: tpm)
+            let made = try TPM.AttestationKey(beside: key)
+            try made.publicArea.verifyIsAttestationKey()
+            #expect(made.name == made.publicArea.name)
+            #expect(made.parentName == key.parentName && made.witness == key.witness && made.witness != nil)
+            #expect(try made.publicArea != TPM.AttestationKey(beside: key).publicArea)
+            let again = try software.tpm()
+            let loadedKey = try TPM.PrivateKey(dataRepresentation: key.dataRepresentation, in: again)
+            let ak = try TPM.AttestationKey(dataRepresentation: made.dataRepresentation, in: again)
+            #expect(ak.publicArea == made.publicArea && ak.dataRepresentation == made.dataRepresentation)
+            #expect(ak.tpm === again)
+            #expect(try verify(loadedKey.attest(by: ak, qualifyingData: nonce), key, made.publicArea) == .accepted)
+        }
+    }
+
+    @Test func theFormsThatWait() async throws {
+        try await withTPM { software, tpm in
+            let key = try await TPM.PrivateKey(in: tpm)
+            let made = try await TPM.AttestationKey(beside: key)
+            let ak = try await TPM.AttestationKey(dataRepresentation: made.dataRepresentation, in: tpm)
+            for _ in 0..<2 {
+                let proof = try await key.attest(by: ak, qualifyingData: nonce)
+                #expect(try verify(proof, key, made.publicArea) == .accepted)
+            }
+            // Whatever was loaded for the first is flushed after the second.
+            support_transport_reset_counts(software.wire)
+            let proof = try await key.attest(by: ak, qualifyingData: nonce)
+            #expect(try verify(proof, key, made.publicArea) == .accepted)
+            #expect(software.commands() == 1)
+        }
+    }
+
+    /// Whoever drops the AK first.
+    @Test func livesByItself() throws {
+        try withTPM { _, tpm in
+            var key: TPM.PrivateKey? = try TPM.PrivateKey(in: tpm)
+            var ak: TPM.AttestationKey? = try TPM.AttestationKey(beside: #require(key))
+            let area = try #require(ak).publicArea
+            let (pem, keyPEM) = try (#require(ak).dataRepresentation, #require(key).dataRepresentation)
+            key = nil
+            let other = try TPM.PrivateKey(dataRepresentation: keyPEM, in: tpm)
+            #expect(try verify(other.attest(by: #require(ak), qualifyingData: nonce), other, area) == .accepted)
+            ak = nil
+            let loaded = try TPM.AttestationKey(dataRepresentation: pem, in: tpm)
+            #expect(try verify(other.attest(by: loaded, qualifyingData: nonce), other, area) == .accepted)
+        }
+    }
+
+    @Test func areNoKeysOfAnotherKind() throws {
+        try withTPM { _, tpm in
+            let key = try TPM.PrivateKey(in: tpm)
+            let ak = try TPM.AttestationKey(beside: key)
+            let (pem, akPEM) = (key.dataRepresentation, ak.dataRepresentation)
+            #expect(
+                errorThrown { () throws(TenonError) in try TPM.PrivateKey(dataRepresentation: akPEM, in: tpm) }?.code
+                    == .keyAttributes)
+            #expect(
+                errorThrown { () throws(TenonError) in try TPM.PrivateKey(importing: akPEM, in: tpm) }?.code
+                    == .keyAttributes)
+            #expect(
+                errorThrown { () throws(TenonError) in try TPM.AttestationKey(dataRepresentation: pem, in: tpm) }?.code
+                    == .keyAttributes)
+            for wrong in [[], Sample.data, akPEM + Sample.data, [UInt8](repeating: 0x2d, count: 1 << 20)] {
+                let error = errorThrown { () throws(TenonError) in
+                    try TPM.AttestationKey(dataRepresentation: wrong, in: tpm)
+                }
+                #expect([.format, .argument].contains(error?.code.category))
+            }
+        }
+    }
+
+    @Test func arguments() throws {
+        try withTPM { software, tpm in
+            try withTPM { _, foreign in
+                let key = try TPM.PrivateKey(in: tpm)
+                let ak = try TPM.AttestationKey(beside: key)
+                let foreignAK = try TPM.AttestationKey(beside: TPM.PrivateKey(in: foreign))
+                func code(
+                    _ data: [UInt8], _ certificates: [[UInt8]] = [], by other: TPM.AttestationKey? = nil
+                ) -> TenonError.Code? {
+                    errorThrown { () throws(TenonError) in
+                        try key.attest(by: other ?? ak, qualifyingData: data, certificates: certificates)
+                    }?.code
+                }
+                support_transport_reset_counts(software.wire)
+                #expect(code([UInt8](repeating: 0, count: 33)) == .tooLarge)
+                #expect(code([UInt8](repeating: 0, count: 1 << 20)) == .tooLarge)
+                #expect(code(nonce, [[UInt8]](repeating: [1], count: 5)) == .tooLarge)
+                #expect(code(nonce, [[UInt8]](repeating: [], count: 100_000)) == .tooLarge)
+                #expect(code(nonce, [[UInt8](repeating: 0, count: 4097)]) == .tooLarge)
+                #expect(code(nonce, by: foreignAK) == .options)
+                #expect(software.commands() == 0)
+                let whole = [UInt8](repeating: 0, count: 4096)
+                let proof = try key.attest(by: ak, qualifyingData: [1], certificates: [whole, [], [2]])
+                #expect(try proof.evidence().certificates == [whole, [], [2]])
+                #expect(code([]) == nil)
+            }
+        }
+    }
+
+    /// Somebody else's statement about the key is not given out.
+    @Test func aWireThatLies() throws {
+        try withTPM { software, tpm in
+            let key = try TPM.PrivateKey(in: tpm)
+            let ak = try TPM.AttestationKey(beside: key)
+            _ = try key.attest(by: ak, qualifyingData: nonce)
+            support_flip(software.wire, support_times(SUPPORT_CC_CERTIFY, 1, 2), 60, 1)
+            let error = errorThrown { () throws(TenonError) in try key.attest(by: ak, qualifyingData: nonce) }
+            #expect(error != nil)
+            support_transport_forget_faults(software.wire)
+            #expect(try verify(key.attest(by: ak, qualifyingData: nonce), key, ak.publicArea) == .accepted)
+        }
+    }
+
+    @Test func isGoneAfterAClear() throws {
+        try withTPM { software, tpm in
+            let key = try TPM.PrivateKey(in: tpm)
+            let ak = try TPM.AttestationKey(beside: key)
+            #expect(support_clear(software.device, SUPPORT_RH_LOCKOUT, nil) == 0)
+            let error = errorThrown { () throws(TenonError) in try key.attest(by: ak, qualifyingData: nonce) }
+            #expect(error?.code == .keyGone)
+        }
+    }
+
+    /// A key that takes another one's place is certified by the same AK.
+    @Test func rotation() throws {
+        try withTPM { _, tpm in
+            let old = try TPM.PrivateKey(in: tpm)
+            let ak = try TPM.AttestationKey(beside: old)
+            let new = try TPM.PrivateKey(in: tpm)
+            func nonce(_ timestamp: String) throws -> Digest {
+                try .rotationNonce(
+                    origin: "https://auth.example", appID: "app", deviceID: "device",
+                    oldKeyText: TextEncoding.base64.encode(old.publicKey.derRepresentation),
+                    newKeyText: TextEncoding.base64.encode(new.publicKey.derRepresentation), timestamp: timestamp)
+            }
+            let proof = try new.attest(by: ak, qualifyingData: nonce("1700000000").rawRepresentation)
+            let policy = ProofPolicy(trust: .ak(ak.publicArea), now: 0)
+            try proof.verify(new.publicKey, nonce: nonce("1700000000"), policy: policy)
+            let later = try nonce("1700000001")
+            let error = errorThrown { () throws(TenonError) in
+                try proof.verify(new.publicKey, nonce: later, policy: policy)
+            }
+            #expect(error?.code == .rule9Nonce)
+        }
+    }
+
+    /// An authority whose key is in a TPM, too.
+    @Test func issuedByATPM() throws {
+        try withTPM(state: Endorsed.state) { _, tpm in
+            let device = try Device(tpm)
+            let ek = try EndorsementKey(verifying: device.chain, policy: Service().policy)
+            let terms = CertificateTerms(serial: Array(1...16), notBefore: 1_700_000_000, notAfter: 1_900_000_000)
+            let rootKey = try TPM.PrivateKey(in: tpm, options: .signsDigests)
+            let root = try AttestationAuthority(root: "Root", key: rootKey, terms: terms)
+            let leaf = try root.certificate(for: device.ak.publicArea, of: ek, terms: terms)
+            let proof = try device.key.attest(by: device.ak, qualifyingData: nonce, certificates: [leaf])
+            let nonce = try Digest(rawRepresentation: nonce)
+            let policy = ProofPolicy(trust: .roots([root.certificate]), now: 1_800_000_000)
+            try proof.verify(device.key.publicKey, nonce: nonce, policy: policy)
+            let late = ProofPolicy(trust: policy.trust, now: terms.notAfter + 1)
+            let error = errorThrown { () throws(TenonError) in
+                try proof.verify(device.key.publicKey, nonce: nonce, policy: late)
+            }
+            #expect(error?.code == .rule28Chain)
+            let timid = errorThrown { () throws(TenonError) in
+                try AttestationAuthority(root: "Root", key: device.key, terms: terms)
+            }
+            #expect(timid?.code == .digestNotAllowed)
+        }
+    }
+
+    @Test func certificatesOfTheTPM() async throws {
+        try await withTPM(state: Endorsed.state) { software, tpm in
+            for kind in [EndorsementKey.Kind.rsa2048, .p384] {
+                let certificate = try await tpm.endorsementCertificate(kind)
+                #expect(try EndorsementKey(unverified: certificate).kind == kind)
+                #expect(try EndorsementKey.certificate(fromNV: certificate) == certificate)
+            }
+            let none = await errorAwaited { () async throws(TenonError) in
+                try await tpm.endorsementCertificate(.p256)
+            }
+            #expect(none?.code == .ekMissing)
+            let info = try await tpm.info()
+            #expect(info.ekCertificates == [.rsa2048Low, .p384High])
+        }
+    }
+}
