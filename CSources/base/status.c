@@ -138,7 +138,9 @@ static words words_of_code(tenon_status status)
         WORDS(TENON_RULE_12A_PARENT, "The key is not under the parent that it should be under.");
         WORDS(TENON_RULE_23A_SIGNATURE, "The statement was not signed by the trusted attestation key.");
         WORDS(TENON_RULE_25A_MAKER, "The TPM's maker is not one of those that are allowed.");
+        WORDS(TENON_RULE_24A_CRITICAL, "A certificate has a critical extension that is not known here.");
         WORDS(TENON_RULE_33A_EK_ALLOWED, "This EK is not allowed.");
+        WORDS(TENON_RULE_33B_NOT_OAEP, "The EK certificate says that its key is for RSAES-OAEP.");
     default:
         return unnamed;
     }

@@ -40,6 +40,7 @@ typedef struct {
     bool alternative_name_critical;
     tenoni_reader key_id;        /* subjectKeyIdentifier; left 0: none */
     tenoni_reader issuer_key_id; /* keyIdentifier of authorityKeyIdentifier; left 0: none */
+    bool asks_for_more;          /* by a critical extension that is not known here, or by name constraints */
 } tenoni_certificate;
 
 /* TCG EK Credential Profile: content bytes of its OIDs. */
@@ -50,7 +51,7 @@ extern const uint8_t tenoni_tpm_maker[TENONI_TCG_OID_SIZE]; /* 2.23.133.2.1, the
 extern const uint8_t tenoni_tpm_model[TENONI_TCG_OID_SIZE];
 extern const uint8_t tenoni_tpm_version[TENONI_TCG_OID_SIZE];
 
-/* Any departure is TENON_RULE_24_CERTIFICATE. */
+/* Any departure is TENON_RULE_24_CERTIFICATE; what asks for more is TENON_RULE_24A_CRITICAL, and is read. */
 tenon_status tenoni_certificate_read(tenoni_certificate *out, const uint8_t *der, size_t n);
 
 /* The extended key usage names this OID (its content bytes). */
@@ -63,15 +64,20 @@ bool tenoni_certificate_has_usage(const tenoni_certificate *certificate, const u
 bool tenoni_certificate_tpm_attribute(const tenoni_certificate *certificate, const uint8_t *oid, size_t n,
                                       tenoni_reader *text);
 
-/* Whether it is an authority that may sign certificates with so many authorities between it and the leaf. */
-bool tenoni_certificate_may_sign(const tenoni_certificate *certificate, size_t between);
+/*
+ * Whether it is an authority that may sign certificates with so many authorities between it and the leaf, for a leaf
+ * with this usage of the TCG.
+ */
+bool tenoni_certificate_may_sign(const tenoni_certificate *certificate, size_t between, const uint8_t *usage);
 
 /*
- * A chain, leaf first: forms first (TENON_RULE_24_CERTIFICATE), then from the root down (chain_rule). *leaf is read
- * when forms are good. roots: DER, trusted for being there; one that cannot be read is nobody's root. A root that is
+ * A chain, leaf first: all forms first (TENON_RULE_24_CERTIFICATE), then TENON_RULE_24A_CRITICAL, then from the root
+ * down (chain_rule). usage is what the leaf is for; authorities that name any name it. *leaf is read when forms are
+ * good. roots: DER, trusted for being there; one that cannot be read is nobody's root. A root that is
  * itself the last of the chain is fine, but for a leaf.
  */
 tenon_status tenoni_chain_verify(tenoni_certificate *leaf, const tenon_bytes *chain, size_t count,
-                                 const tenon_bytes *roots, size_t roots_count, int64_t now, tenon_status chain_rule);
+                                 const tenon_bytes *roots, size_t roots_count, int64_t now, const uint8_t *usage,
+                                 tenon_status chain_rule);
 
 #endif

@@ -79,6 +79,7 @@ tenon_status tenoni_rule_20_public_key(tenoni_inquiry *inquiry);
 tenon_status tenoni_rule_21_algorithm(tenoni_inquiry *inquiry);
 tenon_status tenoni_rule_22_range(tenoni_inquiry *inquiry);
 tenon_status tenoni_rule_24_certificate(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_24a_critical(tenoni_inquiry *inquiry);
 tenon_status tenoni_rule_28_chain(tenoni_inquiry *inquiry);
 tenon_status tenoni_rule_25_subject(tenoni_inquiry *inquiry);
 tenon_status tenoni_rule_25a_maker(tenoni_inquiry *inquiry);

@@ -7,6 +7,7 @@
 #include "internal/der.h"
 #include "internal/extension.h"
 #include "internal/name.h"
+#include "internal/report.h"
 
 /* TCG OIDs: 2.23.133 is 67 81 05. */
 const uint8_t tenoni_usage_ek[TENONI_TCG_OID_SIZE] = {0x67, 0x81, 0x05, 8, 1};
@@ -166,9 +167,10 @@ static bool take_version(tenoni_reader *reader)
 /* RFC 5280, 4.1.2.2. Makers have written negative ones; nothing hangs on it here, so only the form counts. */
 static bool take_serial(tenoni_reader *reader)
 {
-    enum { MAX = 21 };
+    enum { MAX = 20 };
     tenoni_reader serial;
-    if (!take(reader, TENONI_DER_INTEGER, &serial) || serial.left == 0 || serial.left > MAX)
+    if (!take(reader, TENONI_DER_INTEGER, &serial) || serial.left == 0 || serial.left > MAX + 1 ||
+        (serial.left > MAX && serial.at[0] != 0))
         return false;
     /* X.690, 8.3.2: the first nine bits are not all the same. */
     return serial.left == 1 ||
@@ -224,7 +226,7 @@ tenon_status tenoni_certificate_read(tenoni_certificate *out, const uint8_t *der
 {
     memset(out, 0, sizeof *out);
     if (n <= TENON_CERTIFICATE_MAX && read_certificate(out, tenoni_reader_over(der, n)))
-        return TENON_OK;
+        return tenoni_verdict(!out->asks_for_more, TENON_RULE_24A_CRITICAL);
     memset(out, 0, sizeof *out);
     return TENON_RULE_24_CERTIFICATE;
 }
@@ -238,9 +240,18 @@ bool tenoni_certificate_has_usage(const tenoni_certificate *certificate, const u
     return false;
 }
 
-bool tenoni_certificate_may_sign(const tenoni_certificate *certificate, size_t between)
+/* RFC 5280, 4.2.1.12: anyExtendedKeyUsage. */
+static bool allows(const tenoni_certificate *certificate, const uint8_t *usage)
 {
-    return certificate->authority &&
+    static const uint8_t any[] = {0x55, 0x1d, 37, 0};
+    return certificate->extended_usage.left == 0 ||
+           tenoni_certificate_has_usage(certificate, usage, TENONI_TCG_OID_SIZE) ||
+           tenoni_certificate_has_usage(certificate, any, sizeof any);
+}
+
+bool tenoni_certificate_may_sign(const tenoni_certificate *certificate, size_t between, const uint8_t *usage)
+{
+    return certificate->authority && allows(certificate, usage) &&
            (!certificate->has_key_usage || (certificate->key_usage & TENONI_USAGE_CERT_SIGN) != 0) &&
            (!certificate->has_path_length || between <= certificate->path_length);
 }

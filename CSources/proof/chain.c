@@ -9,6 +9,7 @@ typedef struct {
     tenoni_certificate certificates[TENON_CERTIFICATES_MAX];
     size_t count;
     int64_t now;
+    const uint8_t *usage;
 } chain;
 
 static tenoni_reader over(tenon_bytes bytes)
@@ -29,21 +30,23 @@ static bool sizes_fit(const tenon_bytes *bytes, size_t count)
     return total <= TENON_CERTIFICATES_TOTAL;
 }
 
-static bool read_forms(chain *out, const tenon_bytes *bytes, size_t count)
+static tenon_status read_forms(chain *out, const tenon_bytes *bytes, size_t count)
 {
     const tenoni_certificate *all = out->certificates;
+    tenon_status status = TENON_OK;
     if (!sizes_fit(bytes, count))
-        return false;
+        return TENON_RULE_24_CERTIFICATE;
     for (size_t i = 0; i < count; i++) {
-        if (tenoni_certificate_read(&out->certificates[i], bytes[i].bytes, bytes[i].n) != TENON_OK ||
-            (i > 0 && !tenoni_same(all[i - 1].issuer, all[i].subject)))
-            return false;
+        tenon_status found = tenoni_certificate_read(&out->certificates[i], bytes[i].bytes, bytes[i].n);
+        if (found == TENON_RULE_24_CERTIFICATE || (i > 0 && !tenoni_same(all[i - 1].issuer, all[i].subject)))
+            return TENON_RULE_24_CERTIFICATE;
         for (size_t below = 0; below < i; below++)
             if (tenoni_same(all[below].subject, all[i].subject))
-                return false;
+                return TENON_RULE_24_CERTIFICATE;
+        status = status == TENON_OK ? found : status;
     }
     out->count = count;
-    return true;
+    return status;
 }
 
 static bool is_live(const tenoni_certificate *certificate, int64_t now)
@@ -56,7 +59,7 @@ static bool authorities_hold(const chain *of)
 {
     for (size_t i = 0; i < of->count; i++)
         if (!is_live(&of->certificates[i], of->now) ||
-            (i > 0 && !tenoni_certificate_may_sign(&of->certificates[i], i - 1)))
+            (i > 0 && !tenoni_certificate_may_sign(&of->certificates[i], i - 1, of->usage)))
             return false;
     return true;
 }
@@ -83,7 +86,7 @@ static tenon_status find_root(const chain *of, const tenon_bytes *roots, size_t 
     for (size_t i = 0; status == TENON_ERROR_SIGNATURE_INVALID && i < roots_count; i++) {
         tenoni_certificate root;
         if (tenoni_certificate_read(&root, roots[i].bytes, roots[i].n) == TENON_OK && may_be_issuer(&root, last) &&
-            is_live(&root, of->now) && tenoni_certificate_may_sign(&root, of->count - 1))
+            is_live(&root, of->now) && tenoni_certificate_may_sign(&root, of->count - 1, of->usage))
             status = check_signature(last, &root);
     }
     return status;
@@ -98,17 +101,21 @@ static bool is_root(tenon_bytes certificate, const tenon_bytes *roots, size_t ro
 }
 
 tenon_status tenoni_chain_verify(tenoni_certificate *leaf, const tenon_bytes *bytes, size_t count,
-                                 const tenon_bytes *roots, size_t roots_count, int64_t now, tenon_status chain_rule)
+                                 const tenon_bytes *roots, size_t roots_count, int64_t now, const uint8_t *usage,
+                                 tenon_status chain_rule)
 {
-    chain all = {.now = now};
+    chain all = {.now = now, .usage = usage};
     memset(leaf, 0, sizeof *leaf);
-    if (!read_forms(&all, bytes, count))
-        return TENON_RULE_24_CERTIFICATE;
+    tenon_status status = read_forms(&all, bytes, count);
+    if (status == TENON_RULE_24_CERTIFICATE)
+        return status;
     *leaf = all.certificates[0];
+    if (status != TENON_OK)
+        return status;
     if (!authorities_hold(&all))
         return chain_rule;
     bool ends_in_root = count > 1 && is_root(bytes[count - 1], roots, roots_count);
-    tenon_status status = ends_in_root ? TENON_OK : find_root(&all, roots, roots_count);
+    status = ends_in_root ? TENON_OK : find_root(&all, roots, roots_count);
     /* From the root down: a key has been signed before it is used. */
     for (size_t i = count - 1; status == TENON_OK && i > 0; i--)
         status = check_signature(&all.certificates[i - 1], &all.certificates[i]);

@@ -132,6 +132,14 @@ static bool read_policies(tenoni_certificate *certificate, const extension *from
     return read_whole(from, TENONI_DER_SEQUENCE, &content) && content.left != 0;
 }
 
+/* RFC 5280, 4.2.1.10: to leave them out would let an authority sign for whom it may not. */
+static bool read_name_constraints(tenoni_certificate *certificate, const extension *from)
+{
+    (void)from;
+    certificate->asks_for_more = true;
+    return true;
+}
+
 /* What is understood, and so may be critical: id-ce and the last number. */
 static const struct {
     uint8_t oid[3];
@@ -139,8 +147,8 @@ static const struct {
 } known[] = {
     {{0x55, 0x1d, 14}, read_key_id},           {{0x55, 0x1d, 15}, read_key_usage},
     {{0x55, 0x1d, 17}, read_alternative_name}, {{0x55, 0x1d, 19}, read_basic_constraints},
-    {{0x55, 0x1d, 32}, read_policies},         {{0x55, 0x1d, 35}, read_issuer_key_id},
-    {{0x55, 0x1d, 37}, read_extended_usage},
+    {{0x55, 0x1d, 30}, read_name_constraints}, {{0x55, 0x1d, 32}, read_policies},
+    {{0x55, 0x1d, 35}, read_issuer_key_id},    {{0x55, 0x1d, 37}, read_extended_usage},
 };
 
 static bool take(tenoni_certificate *certificate, const extension *from)
@@ -148,7 +156,8 @@ static bool take(tenoni_certificate *certificate, const extension *from)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (tenoni_oid_is(from->oid, known[i].oid, sizeof known[i].oid))
             return known[i].read(certificate, from);
-    return !from->critical;
+    certificate->asks_for_more = certificate->asks_for_more || from->critical;
+    return true;
 }
 
 static bool read_extension(tenoni_reader *extensions, extension *out)

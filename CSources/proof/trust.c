@@ -24,7 +24,7 @@ static tenon_status check_chain(const tenoni_inquiry *inquiry, tenoni_certificat
     if (evidence->x5c_count == 0)
         return TENON_RULE_24_CERTIFICATE;
     tenon_status status = tenoni_chain_verify(leaf, evidence->x5c, evidence->x5c_count, policy->roots,
-                                              policy->roots_count, policy->now, TENON_RULE_28_CHAIN);
+                                              policy->roots_count, policy->now, tenoni_usage_ak, TENON_RULE_28_CHAIN);
     return status == TENON_OK && policy->roots_count == 0 ? TENON_RULE_28_CHAIN : status;
 }
 
@@ -44,6 +44,11 @@ tenon_status tenoni_rule_24_certificate(tenoni_inquiry *inquiry)
     if (inquiry->policy->trust == TENON_TRUST_AK)
         return tenoni_verdict(inquiry->statement.evidence.x5c_count == 0, TENON_RULE_24_CERTIFICATE);
     return tenoni_verdict(chain_of(inquiry) != TENON_RULE_24_CERTIFICATE, TENON_RULE_24_CERTIFICATE);
+}
+
+tenon_status tenoni_rule_24a_critical(tenoni_inquiry *inquiry)
+{
+    return tenoni_verdict(chain_of(inquiry) != TENON_RULE_24A_CRITICAL, TENON_RULE_24A_CRITICAL);
 }
 
 tenon_status tenoni_rule_28_chain(tenoni_inquiry *inquiry)

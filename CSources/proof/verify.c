@@ -34,6 +34,7 @@ const tenoni_rule tenoni_rules[] = {
     {TENON_RULE_21_ALGORITHM, ANY, tenoni_rule_21_algorithm},
     {TENON_RULE_22_RANGE, ANY, tenoni_rule_22_range},
     {TENON_RULE_24_CERTIFICATE, ANY, tenoni_rule_24_certificate},
+    {TENON_RULE_24A_CRITICAL, TENON_TRUST_ROOTS, tenoni_rule_24a_critical},
     {TENON_RULE_28_CHAIN, TENON_TRUST_ROOTS, tenoni_rule_28_chain},
     {TENON_RULE_25_SUBJECT, TENON_TRUST_ROOTS, tenoni_rule_25_subject},
     {TENON_RULE_25A_MAKER, TENON_TRUST_ROOTS, tenoni_rule_25a_maker},

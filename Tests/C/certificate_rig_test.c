@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMED_MAX = 400 };
+enum { NAMED_MAX = 500 };
 
 typedef struct {
     char *text; /* which the names lie in */
@@ -66,9 +66,11 @@ static tenon_status result_of(const char *text)
     } results[] = {
         {"OK", TENON_OK},
         {"24", TENON_RULE_24_CERTIFICATE},
+        {"24a", TENON_RULE_24A_CRITICAL},
         {"31", TENON_RULE_31_EK_CERTIFICATE},
         {"32", TENON_RULE_32_EK_CHAIN},
         {"33", TENON_RULE_33_EK_KEY},
+        {"33b", TENON_RULE_33B_NOT_OAEP},
         {"33a", TENON_RULE_33A_EK_ALLOWED},
     };
     for (size_t i = 0; i < sizeof results / sizeof *results; i++)

@@ -21,8 +21,9 @@ static tenon_ek_policy policy_of(const certificate_case *one)
 /* The rules up to the one that does not hold, each with a line. */
 static void check_report(const tenon_report *report, tenon_status verdict)
 {
-    static const tenon_status rules[] = {TENON_RULE_24_CERTIFICATE, TENON_RULE_32_EK_CHAIN,
-                                         TENON_RULE_31_EK_CERTIFICATE, TENON_RULE_33_EK_KEY, TENON_RULE_33A_EK_ALLOWED};
+    static const tenon_status rules[] = {TENON_RULE_24_CERTIFICATE,    TENON_RULE_24A_CRITICAL, TENON_RULE_32_EK_CHAIN,
+                                         TENON_RULE_31_EK_CERTIFICATE, TENON_RULE_33B_NOT_OAEP, TENON_RULE_33_EK_KEY,
+                                         TENON_RULE_33A_EK_ALLOWED};
     size_t count = 0;
     while (count < sizeof rules / sizeof *rules && rules[count] != verdict)
         count++;

@@ -76,7 +76,7 @@ static tenon_status issue_ak(tenon_bytes *out)
 static tenon_status verify(tenoni_certificate *leaf, tenon_bytes ak, int64_t now)
 {
     tenon_bytes chain[] = {ak, {issuer, issuer_n}}, roots[] = {{root, root_n}};
-    return tenoni_chain_verify(leaf, chain, 2, roots, 1, now, TENON_RULE_28_CHAIN);
+    return tenoni_chain_verify(leaf, chain, 2, roots, 1, now, tenoni_usage_ak, TENON_RULE_28_CHAIN);
 }
 
 TEST(issue_ak_verifies)

@@ -70,6 +70,7 @@ typedef struct {
     const char *extended; /* OIDs, the SEQUENCE's content; NULL: none */
     const char *name;     /* the alternative name's directory name: attributes; NULL: none */
     bool name_not_critical;
+    bool asks_for_more; /* by a critical extension 1.2.3 */
 } certificate;
 
 /* 2.23.133.8.3, .8.1, .2.1 to .2.3 with "id:1", "M", "id:2". */
@@ -110,6 +111,8 @@ static der extensions_of(const certificate *from)
     if (from->name != NULL)
         add_extension(&all, "0603551d11", !from->name_not_critical,
                       wrap(0x30, wrap(0xa4, wrap(0x30, of_hex(from->name)))));
+    if (from->asks_for_more)
+        add_extension(&all, "06022a03", true, of_hex("0500"));
     return wrap(0xa3, wrap(0x30, all));
 }
 
@@ -268,7 +271,29 @@ CHANGE(issued_by_somebody_else)
     at->leaf.issuer = "X";
 }
 
+/* 24a */
+CHANGE(leaf_asks_for_more)
+{
+    at->leaf.asks_for_more = true;
+}
+CHANGE(issuer_asks_for_more)
+{
+    at->issuer.asks_for_more = true;
+}
+
 /* 28 */
+CHANGE(issuer_for_aks)
+{
+    at->issuer.extended = USAGE_AK;
+}
+CHANGE(issuer_for_eks)
+{
+    at->issuer.extended = USAGE_EK;
+}
+CHANGE(root_for_eks)
+{
+    at->root.extended = USAGE_EK;
+}
 CHANGE(no_root)
 {
     at->no_root = true;
@@ -440,6 +465,11 @@ static const chain_case cases[] = {
     ROW(24_CERTIFICATE, order_reversed),
     ROW(24_CERTIFICATE, subject_of_the_issuer),
     ROW(24_CERTIFICATE, issued_by_somebody_else),
+    ROW(24A_CRITICAL, leaf_asks_for_more),
+    ROW(24A_CRITICAL, issuer_asks_for_more),
+    GOOD(issuer_for_aks),
+    ROW(28_CHAIN, issuer_for_eks),
+    ROW(28_CHAIN, root_for_eks),
     ROW(28_CHAIN, no_root),
     ROW(28_CHAIN, root_of_the_same_name),
     ROW(28_CHAIN, leaf_without_its_issuer),

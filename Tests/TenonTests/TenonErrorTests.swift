@@ -47,6 +47,7 @@ import Testing
         (.rule32EKChain, "32_EK_CHAIN"), (.rule33EKKey, "33_EK_KEY"), (.rule34Firmware, "34_FIRMWARE"),
         (.rule12aParent, "12A_PARENT"), (.rule23aSignature, "23A_SIGNATURE"), (.rule25aMaker, "25A_MAKER"),
         (.rule33aEKAllowed, "33A_EK_ALLOWED"),
+        (.rule24aCritical, "24A_CRITICAL"), (.rule33bNotOAEP, "33B_NOT_OAEP"),
     ]
 
     /// Every code of the module.

@@ -387,15 +387,27 @@ def authorities(root, key):
             ("no-usage", "an authority without key usage", "OK", [basic(True)]),
             ("not-critical", "basic constraints that are not critical", "OK", [basic(True, critical=False), usage(5)]),
             ("policies", "critical policies", "OK", [basic(True), usage(5), extension("32", sequence(sequence(oid("2.5.29.32.0"))), True)]),
-            ("names", "critical name constraints", "24", [basic(True), usage(5), extension("30", sequence(tlv(0xA0, sequence(directory()))), True)]),
-            ("policy-constraints", "critical policy constraints", "24", [basic(True), usage(5), extension("36", sequence(tlv(0x80, b"\x00")), True)]),
-            ("any-policy", "critical inhibitAnyPolicy", "24", [basic(True), usage(5), extension("54", integer(0), True)]),
-            ("distribution", "critical distribution points", "24", [basic(True), usage(5), extension("31", sequence(), True)]),
-            ("soft-names", "name constraints that are not critical", "OK", [basic(True), usage(5), extension("30", sequence(tlv(0xA0, sequence(directory()))))])):
+            ("names", "critical name constraints", "24a", [basic(True), usage(5), extension("30", sequence(tlv(0xA0, sequence(directory()))), True)]),
+            ("policy-constraints", "critical policy constraints", "24a", [basic(True), usage(5), extension("36", sequence(tlv(0x80, b"\x00")), True)]),
+            ("any-policy", "critical inhibitAnyPolicy", "24a", [basic(True), usage(5), extension("54", integer(0), True)]),
+            ("distribution", "critical distribution points", "24a", [basic(True), usage(5), extension("31", sequence(), True)]),
+            ("soft-names", "name constraints that are not critical", "24a", [basic(True), usage(5), extension("30", sequence(tlv(0xA0, sequence(directory()))))]),
+            ("for-eks", "an authority for EKs", "OK", [basic(True), usage(5), extended(EK_USAGE)]),
+            ("for-any", "an authority for any usage", "OK", [basic(True), usage(5), extended("1.3.6.1.5.5.7.3.1", "2.5.29.37.0")]),
+            ("for-aks", "an authority for AKs", "32", [basic(True), usage(5), extended(AK_USAGE)]),
+            ("for-servers", "an authority for servers", "32", [basic(True), usage(5), extended("1.3.6.1.5.5.7.3.1")])):
         ca = EC("ca " + label, "P-256")
         made["ca-" + label] = certificate(name(label), ca, name("root"), root[1], extensions)
         ek("ek-" + label, key, (label, ca))
         case(title, f"ek-{label} ca-{label}", result=result)
+    asks = authority("root-asks", EC("root asks", "P-256"), extensions=[basic(True), usage(5), extension("1.2.3", b"", True)])
+    ek("ek-root-asks", key, asks)
+    case("a root with a critical extension that is not known", "ek-root-asks", "root-asks", "32")
+    case("the same, the root in the chain", "ek-root-asks root-asks", "root-asks", "24a")
+    servers = authority("root-servers", EC("root servers", "P-256"), extensions=[basic(True), usage(5), extended("1.3.6.1.5.5.7.3.1")])
+    ek("ek-root-servers", key, servers)
+    case("a root for servers", "ek-root-servers", "root-servers", "32")
+    case("a root for servers in the chain", "ek-root-servers root-servers", "root-servers", "32")
     flat = authority("root-flat", EC("flat", "P-256"), path=0)
     ek("ek-flat", key, flat)
     case("path length 0 and none between", "ek-flat", "root-flat")
@@ -492,7 +504,9 @@ def keys(root, key, rsa):
     ek("ek-e3", rsa, root, spki=rsa_spki(n, 3))
     case("an EK with exponent 3", "ek-e3", result="33")
     ek("ek-oaep", rsa, root, spki=rsa_spki(n, 65537, sequence(oid("1.2.840.113549.1.1.7"), sequence())))
-    case("an EK that is said to be for OAEP", "ek-oaep", result="33")
+    case("an EK that is said to be for OAEP", "ek-oaep", result="33b")
+    ek("ek-oaep3072", large, root, spki=rsa_spki(large.n, 65537, sequence(oid("1.2.840.113549.1.1.7"), sequence())))
+    case("an EK of RSA-3072 that is said to be for OAEP", "ek-oaep3072", result="33b")
     ek("ek-roca", rsa, root, spki=rsa_spki(roca(), 65537))
     case("an EK with the pattern of ROCA", "ek-roca", result="33")
     for label, from_key in (("p256", key), ("p384", p384)):
@@ -585,6 +599,8 @@ def forms(root, key):
     flawed("v4", version=3)
     flawed("v1, written out", version=0, more=b"", inner=tlv(0xA0, integer(0)))
     flawed("a serial of 22 bytes", serial=tlv(2, b"\x01" * 22))
+    flawed("a serial of 21 bytes that is too large", serial=tlv(2, b"\x01" * 21))
+    flawed("a negative serial of 21 bytes", serial=tlv(2, b"\xfe" * 21))
     flawed("a serial of no bytes", serial=tlv(2))
     flawed("a serial with zeros before it", serial=tlv(2, b"\x00\x01"))
     flawed("a serial with ones before it", serial=tlv(2, b"\xff\x81"))
@@ -604,17 +620,21 @@ def forms(root, key):
     flawed("bytes behind the signature", sequence(body, null()))
     ek("ek-negative", key, root, serial=tlv(2, b"\x80"))
     case("a negative serial", "ek-negative")
+    ek("ek-serial-0", key, root, serial=integer(0))
+    case("a serial of 0", "ek-serial-0")
     ek("ek-serial-20", key, root, serial=integer(1 << 159))
     case("a serial of 20 bytes", "ek-serial-20")
     with_extensions("an unknown one", extension(unknown, b"\x00"), result="OK")
-    with_extensions("an unknown one that is critical", extension(unknown, b"\x00", True))
+    with_extensions("an unknown one that is critical", extension(unknown, b"\x00", True), result="24a")
+    with_extensions("an unknown one that is critical, before one that is broken", extension(unknown, b"\x00", True), extension("14", b"abc"))
+    with_extensions("name constraints", extension("30", b""), result="24a")
     with_extensions("an unknown one twice", extension(unknown, b"\x00"), extension(unknown, b"\x01"))
     with_extensions("a known one twice", usage(4))
     with_extensions("all that makers write", issuer_id(root[1]), own_id(key), extension("31", sequence(sequence(tlv(0xA0, tlv(0xA0, tlv(0x86, b"http://tpm.example/crl")))))),
                     extension("1.3.6.1.5.5.7.1.1", sequence(sequence(oid("1.3.6.1.5.5.7.48.2"), tlv(0x86, b"http://tpm.example/ca")))),
                     extension("32", sequence(sequence(oid("2.16.840.1.113741.1.5.2.1")))),
                     extension("9", sequence(sequence(oid("2.23.133.2.16"), tlv(0x31, sequence(tlv(12, b"2.0"), integer(0), integer(159)))))), result="OK")
-    with_extensions("critical directory attributes", extension("9", sequence(), True))
+    with_extensions("critical directory attributes", extension("9", sequence(), True), result="24a")
     with_extensions("defaults written out", extension(unknown, b"", default=tlv(1, b"\x00")), ca=extension("19", sequence(tlv(1, b"\x00")), True), result="OK")
     with_extensions("TRUE is 01", extension(unknown, b"", default=tlv(1, b"\x01")))
     with_extensions("TRUE of two bytes", extension(unknown, b"", default=tlv(1, b"\xff\xff")))

@@ -55,6 +55,13 @@ enum {
     TENON_EK_ALLOW_SIMULATOR = 0x2 /* makers that are known to be software */
 };
 
+/* TPMs with these texts, as they stand in a tenon_ek, letters in either case; an empty one is any. */
+typedef struct {
+    tenon_bytes maker;
+    tenon_bytes model;
+    tenon_bytes version;
+} tenon_ek_pattern;
+
 typedef struct {
     size_t size;              /* sizeof(tenon_ek_policy) */
     uint32_t flags;           /* TENON_EK_* */
@@ -63,27 +70,33 @@ typedef struct {
     int64_t now;                /* Unix seconds */
     const tenon_digest *denied; /* ek_ids that are not taken any more */
     size_t denied_count;
+    const tenon_ek_pattern *denied_models; /* makers, models, firmware that are not taken */
+    size_t denied_models_count;
 } tenon_ek_policy;
 
 /*
  * Verifies an EK certificate with those above it, leaf first, at most TENON_CERTIFICATES_MAX of them. Bytes of NV
- * behind the certificate (00 or FF) and the wrapper 10 01 00 before it have to be stripped: tenon_certificate_trim. In
- * order: 24  each certificate passes a strict walk of its DER: at most 4 KiB, no bytes behind its end, v3, RSA
- * 2048-4096 with e = 65537 or another odd e of up to 32 bits, or P-256/384/521; signed with SHA-256/384/512; no two
- * with one subject; each issued by the next; no critical extension that is not known here. No signature was checked
- * yet. 32  from the root down: the chain ends below one of the roots, each signature is good, each above the leaf is an
- *       authority that may sign certificates within its path length, and all dates hold
- *   31  the leaf: not an authority, key usage keyEncipherment or keyAgreement, EKU, the TPM's name
- *   33  the key is of one of the kinds, its point is on its curve, an RSA key does not have the pattern of ROCA
- *   33a neither the ek_id nor the maker is denied
+ * behind the certificate (00 or FF) and the wrapper 10 01 00 before it have to be stripped: tenon_certificate_trim. The
+ * rules in their order; the first that does not hold decides:
+ *   24   each certificate passes a strict walk of its DER, before any signature is checked: at most 4 KiB, no bytes
+ *        behind its end, v3; RSA 2048-4096 with e = 65537 or another odd e of up to 32 bits, or P-256/384/521; signed
+ *        with SHA-256/384/512; no two with one subject; each issued by the next; 12 KiB in all
+ *   24a  none of them has a critical extension that is not known here, or name constraints
+ *   32   from the root down: the chain ends below one of the roots, each signature is good, each above the leaf is an
+ *        authority that may sign certificates within its path length and, if it names EKUs, names 2.23.133.8.1 or any,
+ *        and all dates hold
+ *   31   the leaf: not an authority; key usage keyEncipherment or keyAgreement; EKU 2.23.133.8.1 or, where that is not
+ *        required, none, and not 8.3; maker, model and version of the TPM in the alternative name, one each
+ *   33b  the key is not said to be for RSAES-OAEP
+ *   33   the key is of one of the kinds, e = 65537 or the point on its curve, an RSA key without the pattern of ROCA
+ *   33a  neither the ek_id nor the maker, model and version is denied
  */
 TENON_API TENON_MUST_USE tenon_status tenon_ek_verify(tenon_ek *out, tenon_report *report, const tenon_bytes *chain,
                                                       size_t count, const tenon_ek_policy *policy);
 
 /*
  * What a certificate says of an EK, with nobody vouching for it: for the device, which looks for that EK in its own
- * TPM. TENON_RULE_24_CERTIFICATE or TENON_RULE_33_EK_KEY; maker, model and version are empty when it does not name
- * them.
+ * TPM. By rules 24, 24a, 33b and 33 above; maker, model and version are empty when it does not name them.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_ek_read(tenon_ek *out, const uint8_t *TENON_COUNTED(n) certificate,
                                                     size_t n);

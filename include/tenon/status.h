@@ -130,7 +130,9 @@ enum {
     TENON_RULE_12A_PARENT = 0x0300018C,
     TENON_RULE_23A_SIGNATURE = 0x03000197,
     TENON_RULE_25A_MAKER = 0x03000199,
+    TENON_RULE_24A_CRITICAL = 0x03000198,
     TENON_RULE_33A_EK_ALLOWED = 0x030001A1,
+    TENON_RULE_33B_NOT_OAEP = 0x030001E1,
 
     TENON_ERROR_TPM_TRANSPORT = 0x04000001, /* the way to the TPM failed, and again after it was opened anew */
     TENON_ERROR_TPM_BUSY = 0x04000002,      /* the node is held by somebody else */

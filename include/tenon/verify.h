@@ -45,8 +45,9 @@
  * With policy.roots: that the leaf of x5c is an AK certificate that an authority of the policy issued.
  *   24   x5c is not empty, and each certificate passes a strict walk of its DER before any signature is checked
  *        (tenon/activate.h)
+ *   24a  none of them has a critical extension that is not known here, or name constraints
  *   28   from the root down: the chain ends below one of the roots, and signatures, authorities, path lengths and dates
- *        hold; without roots it never does
+ *        hold, and an authority that names EKUs names 2.23.133.8.3 or any; without roots it never does
  *   25   subject empty, critical alternative name with maker, model and version of the TPM, one each
  *   25a  with makers in the policy: the maker is one of them. One that is not is noted only, unless the policy has
  *        TENON_POLICY_REQUIRE_MAKER

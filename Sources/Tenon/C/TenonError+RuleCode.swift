@@ -37,5 +37,7 @@ extension TenonError.Code {
     public static let rule12aParent = Self(TENON_RULE_12A_PARENT)
     public static let rule23aSignature = Self(TENON_RULE_23A_SIGNATURE)
     public static let rule25aMaker = Self(TENON_RULE_25A_MAKER)
+    public static let rule24aCritical = Self(TENON_RULE_24A_CRITICAL)
     public static let rule33aEKAllowed = Self(TENON_RULE_33A_EK_ALLOWED)
+    public static let rule33bNotOAEP = Self(TENON_RULE_33B_NOT_OAEP)
 }
