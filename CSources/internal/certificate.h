@@ -64,16 +64,16 @@ bool tenoni_certificate_has_usage(const tenoni_certificate *certificate, const u
 bool tenoni_certificate_tpm_attribute(const tenoni_certificate *certificate, const uint8_t *oid, size_t n,
                                       tenoni_reader *text);
 
-/*
- * Whether it is an authority that may sign certificates with so many authorities between it and the leaf, for a leaf
- * with this usage of the TCG.
- */
-bool tenoni_certificate_may_sign(const tenoni_certificate *certificate, size_t between, const uint8_t *usage);
+/* Whether it is an authority that may sign certificates with so many authorities between it and the leaf. */
+bool tenoni_certificate_may_sign(const tenoni_certificate *certificate, size_t between);
+
+/* Whether an authority that names usages names this one of the TCG, or any. */
+bool tenoni_certificate_allows(const tenoni_certificate *certificate, const uint8_t *usage);
 
 /*
  * A chain, leaf first: all forms first (TENON_RULE_24_CERTIFICATE), then TENON_RULE_24A_CRITICAL, then from the root
- * down (chain_rule). usage is what the leaf is for; authorities that name any name it. *leaf is read when forms are
- * good. roots: DER, trusted for being there; one that cannot be read is nobody's root. A root that is
+ * down (chain_rule). usage is what the leaf is for; authorities below the root that name usages name it. *leaf is read
+ * when forms are good. roots: DER, trusted for being there; one that cannot be read is nobody's root. A root that is
  * itself the last of the chain is fine, but for a leaf.
  */
 tenon_status tenoni_chain_verify(tenoni_certificate *leaf, const tenon_bytes *chain, size_t count,

@@ -241,7 +241,7 @@ bool tenoni_certificate_has_usage(const tenoni_certificate *certificate, const u
 }
 
 /* RFC 5280, 4.2.1.12: anyExtendedKeyUsage. */
-static bool allows(const tenoni_certificate *certificate, const uint8_t *usage)
+bool tenoni_certificate_allows(const tenoni_certificate *certificate, const uint8_t *usage)
 {
     static const uint8_t any[] = {0x55, 0x1d, 37, 0};
     return certificate->extended_usage.left == 0 ||
@@ -249,9 +249,9 @@ static bool allows(const tenoni_certificate *certificate, const uint8_t *usage)
            tenoni_certificate_has_usage(certificate, any, sizeof any);
 }
 
-bool tenoni_certificate_may_sign(const tenoni_certificate *certificate, size_t between, const uint8_t *usage)
+bool tenoni_certificate_may_sign(const tenoni_certificate *certificate, size_t between)
 {
-    return certificate->authority && allows(certificate, usage) &&
+    return certificate->authority &&
            (!certificate->has_key_usage || (certificate->key_usage & TENONI_USAGE_CERT_SIGN) != 0) &&
            (!certificate->has_path_length || between <= certificate->path_length);
 }

@@ -10,6 +10,7 @@ typedef struct {
     size_t count;
     int64_t now;
     const uint8_t *usage;
+    bool ends_in_root;
 } chain;
 
 static tenoni_reader over(tenon_bytes bytes)
@@ -54,12 +55,20 @@ static bool is_live(const tenoni_certificate *certificate, int64_t now)
     return certificate->not_before <= now && now <= certificate->not_after;
 }
 
+/* A root is trusted for being there, whatever usages it names. */
+static bool is_authority(const chain *of, size_t i)
+{
+    const tenoni_certificate *certificate = &of->certificates[i];
+    bool is_root = of->ends_in_root && i == of->count - 1;
+    return tenoni_certificate_may_sign(certificate, i - 1) &&
+           (is_root || tenoni_certificate_allows(certificate, of->usage));
+}
+
 /* Authorities, path lengths and dates of all: they cost nothing, and go before the first signature. */
 static bool authorities_hold(const chain *of)
 {
     for (size_t i = 0; i < of->count; i++)
-        if (!is_live(&of->certificates[i], of->now) ||
-            (i > 0 && !tenoni_certificate_may_sign(&of->certificates[i], i - 1, of->usage)))
+        if (!is_live(&of->certificates[i], of->now) || (i > 0 && !is_authority(of, i)))
             return false;
     return true;
 }
@@ -86,7 +95,7 @@ static tenon_status find_root(const chain *of, const tenon_bytes *roots, size_t 
     for (size_t i = 0; status == TENON_ERROR_SIGNATURE_INVALID && i < roots_count; i++) {
         tenoni_certificate root;
         if (tenoni_certificate_read(&root, roots[i].bytes, roots[i].n) == TENON_OK && may_be_issuer(&root, last) &&
-            is_live(&root, of->now) && tenoni_certificate_may_sign(&root, of->count - 1, of->usage))
+            is_live(&root, of->now) && tenoni_certificate_may_sign(&root, of->count - 1))
             status = check_signature(last, &root);
     }
     return status;
@@ -112,10 +121,10 @@ tenon_status tenoni_chain_verify(tenoni_certificate *leaf, const tenon_bytes *by
     *leaf = all.certificates[0];
     if (status != TENON_OK)
         return status;
+    all.ends_in_root = count > 1 && is_root(bytes[count - 1], roots, roots_count);
     if (!authorities_hold(&all))
         return chain_rule;
-    bool ends_in_root = count > 1 && is_root(bytes[count - 1], roots, roots_count);
-    status = ends_in_root ? TENON_OK : find_root(&all, roots, roots_count);
+    status = all.ends_in_root ? TENON_OK : find_root(&all, roots, roots_count);
     /* From the root down: a key has been signed before it is used. */
     for (size_t i = count - 1; status == TENON_OK && i > 0; i--)
         status = check_signature(&all.certificates[i - 1], &all.certificates[i]);

@@ -30,7 +30,8 @@ static tenon_status take_issuer(tenoni_plan *of, const uint8_t *der, size_t n, s
     if (status != TENON_OK)
         return status;
     if (tenoni_certificate_read(&of->issuer, der, n) != TENON_OK || of->issuer.subject_empty ||
-        !tenoni_certificate_may_sign(&of->issuer, between, tenoni_usage_ak) || of->issuer.key.kind != TENONI_KEY_P256)
+        !tenoni_certificate_may_sign(&of->issuer, between) ||
+        !tenoni_certificate_allows(&of->issuer, tenoni_usage_ak) || of->issuer.key.kind != TENONI_KEY_P256)
         return TENON_ERROR_CERTIFICATE_FORM;
     point = of->issuer.key.modulus_or_point;
     bool same = tenoni_same(tenoni_reader_over(point.at + 1, point.left - 1),

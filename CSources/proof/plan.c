@@ -216,7 +216,7 @@ tenon_status tenoni_plan_issue(uint8_t *out, size_t n, size_t *written, const te
     tenoni_writer writer = tenoni_writer_over(made, sizeof made);
     size_t whole = tenoni_der_begin(&writer, TENONI_DER_SEQUENCE);
     tenon_status status = write_signed_part(&writer, of);
-    if (status == TENON_OK && writer.used + SIGNATURE_MAX > sizeof made - 2)
+    if (status == TENON_OK && (writer.overflowed || writer.used + SIGNATURE_MAX > sizeof made - 2))
         status = TENON_ERROR_TOO_LARGE;
     if (status == TENON_OK)
         status = tenoni_output_fits(out, n, written, writer.used + SIGNATURE_MAX + 2);

@@ -2,19 +2,20 @@
 #include "internal/der.h"
 #include "tenon/activate.h"
 
-/* TCG PC Client, 7.3.2: a stored certificate has a tag 1001, a type 00 (whole certificate) and its size before it. */
-static bool skip_wrapper(tenoni_reader *reader)
+/* TCG PC Client, 7.3.2: a stored certificate may have a tag 1001, a type 00 (whole certificate) and its size before it.
+ * *stored is then what that size takes in, and the reader stands behind it. */
+static bool take_stored(tenoni_reader *reader, tenoni_reader *stored)
 {
-    tenoni_reader rest = *reader;
+    const tenoni_reader whole = *reader;
     uint16_t tag, size;
     uint8_t type;
-    if (!tenoni_read_u16(&rest, &tag) || tag != 0x1001)
+    if (!tenoni_read_u16(reader, &tag) || tag != 0x1001) {
+        *reader = tenoni_reader_over(NULL, 0);
+        *stored = whole;
         return true;
-    /* What stands behind that size is padding of NV, as is what stands within it behind the certificate. */
-    if (!tenoni_read_u8(&rest, &type) || type != 0 || !tenoni_read_u16(&rest, &size) || size > rest.left)
-        return false;
-    *reader = rest;
-    return true;
+    }
+    return tenoni_read_u8(reader, &type) && type == 0 && tenoni_read_u16(reader, &size) &&
+           tenoni_read_part(reader, stored, size);
 }
 
 static bool is_padding(tenoni_reader rest)
@@ -32,13 +33,13 @@ tenon_status tenon_certificate_trim(tenon_bytes *out, const uint8_t *bytes, size
     *out = (tenon_bytes){.bytes = NULL, .n = 0};
     if (bytes == NULL && n != 0)
         return TENON_ERROR_NULL;
-    tenoni_reader reader = tenoni_reader_over(bytes, n), content;
-    if (!skip_wrapper(&reader))
+    tenoni_reader behind = tenoni_reader_over(bytes, n), stored, content;
+    if (!take_stored(&behind, &stored))
         return TENON_ERROR_CERTIFICATE_FORM;
-    const uint8_t *start = reader.at;
-    size_t before = reader.left;
-    if (tenoni_der_read(&reader, TENONI_DER_SEQUENCE, &content) != TENON_OK || !is_padding(reader))
+    const tenoni_reader start = stored;
+    if (tenoni_der_read(&stored, TENONI_DER_SEQUENCE, &content) != TENON_OK || !is_padding(stored) ||
+        !is_padding(behind))
         return TENON_ERROR_CERTIFICATE_FORM;
-    *out = (tenon_bytes){.bytes = start, .n = before - reader.left};
+    *out = (tenon_bytes){.bytes = start.at, .n = start.left - stored.left};
     return TENON_OK;
 }

@@ -55,11 +55,9 @@ TEST(certificate_usages)
 TEST(certificate_path_lengths)
 {
     tenoni_certificate none = read_named("root"), zero = read_named("root-flat"), one = read_named("ca-p384");
-    CHECK(tenoni_certificate_may_sign(&none, 3, tenoni_usage_ek));
-    CHECK(tenoni_certificate_may_sign(&zero, 0, tenoni_usage_ek) &&
-          !tenoni_certificate_may_sign(&zero, 1, tenoni_usage_ek));
-    CHECK(tenoni_certificate_may_sign(&one, 1, tenoni_usage_ek) &&
-          !tenoni_certificate_may_sign(&one, 2, tenoni_usage_ek));
+    CHECK(tenoni_certificate_may_sign(&none, 3));
+    CHECK(tenoni_certificate_may_sign(&zero, 0) && !tenoni_certificate_may_sign(&zero, 1));
+    CHECK(tenoni_certificate_may_sign(&one, 1) && !tenoni_certificate_may_sign(&one, 2));
 }
 
 /* Whatever byte of it is another: read or refused, nothing else; what is found lies in its bytes. */
@@ -140,6 +138,18 @@ TEST(certificate_trimmed)
          "00",
          0, 0); /* the size is beyond the end */
     trim("1001000003"
+         "3000"
+         "01",
+         0, 0);
+    trim("1001000001"
+         "3000",
+         0, 0); /* the size ends within it */
+    trim("1001000003"
+         "3000"
+         "ff"
+         "01",
+         0, 0);
+    trim("1001000002"
          "3000"
          "01",
          0, 0);

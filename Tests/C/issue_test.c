@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "certificate_rig.h"
+#include "internal/date.h"
+#include "internal/der.h"
+#include "internal/name.h"
 
 /* An authority, an issuer below it, and an AK of RFC 6979's key. */
 static tenon_key *root_key, *issuer_key, *timid_key;
@@ -151,6 +154,73 @@ TEST(issue_room)
                  TENON_ERROR_NULL);
     CHECK_STATUS(tenon_ak_certificate_issue(NULL, 1, &written, issuer_key, issuer, issuer_n, &request),
                  TENON_ERROR_NULL);
+    tear_down();
+}
+
+/* An issuer of this key whose names and key id are so long that what it issues does not fit. */
+static size_t large_issuer(uint8_t *out, size_t name_n, size_t id_n)
+{
+    enum { SPKI = TENON_SPKI_SIZE };
+    static const uint8_t algorithm[] = {0x30, 10, 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 2};
+    static uint8_t text[TENON_CERTIFICATE_MAX];
+    uint8_t spki[SPKI];
+    size_t n;
+    tenoni_writer writer = tenoni_writer_over(out, TENON_CERTIFICATE_MAX);
+    CHECK_STATUS(tenon_public_key_encode_spki(spki, sizeof spki, &n, &issuer_public), TENON_OK);
+    memset(text, 'n', sizeof text);
+    size_t whole = tenoni_der_begin(&writer, 0x30), part = tenoni_der_begin(&writer, 0x30);
+    tenoni_write_bytes(&writer, (const uint8_t[]){0xa0, 3, 2, 1, 2, 2, 1, 1}, 8);
+    tenoni_write_bytes(&writer, algorithm, sizeof algorithm);
+    size_t above = tenoni_der_begin(&writer, 0x30);
+    tenoni_attribute_write(&writer, (const uint8_t[]){0x55, 4, 3}, 3, "R", 1);
+    tenoni_der_end(&writer, above);
+    size_t dates = tenoni_der_begin(&writer, 0x30);
+    tenoni_date_write(&writer, 1700000000);
+    tenoni_date_write(&writer, 2000000000);
+    tenoni_der_end(&writer, dates);
+    size_t name = tenoni_der_begin(&writer, 0x30);
+    tenoni_attribute_write(&writer, (const uint8_t[]){0x55, 4, 3}, 3, text, name_n);
+    tenoni_der_end(&writer, name);
+    tenoni_write_bytes(&writer, spki, n);
+    size_t field = tenoni_der_begin(&writer, 0xa3), list = tenoni_der_begin(&writer, 0x30);
+    size_t basic = tenoni_der_begin(&writer, 0x30);
+    tenoni_write_bytes(&writer, (const uint8_t[]){6, 3, 0x55, 0x1d, 19, 4, 5, 0x30, 3, 1, 1, 0xff}, 12);
+    tenoni_der_end(&writer, basic);
+    size_t extension = tenoni_der_begin(&writer, 0x30);
+    tenoni_write_bytes(&writer, (const uint8_t[]){6, 3, 0x55, 0x1d, 14}, 5);
+    size_t value = tenoni_der_begin(&writer, 4);
+    tenoni_der_write(&writer, 4, text, id_n);
+    tenoni_der_end(&writer, value);
+    tenoni_der_end(&writer, extension);
+    tenoni_der_end(&writer, list);
+    tenoni_der_end(&writer, field);
+    tenoni_der_end(&writer, part);
+    tenoni_write_bytes(&writer, algorithm, sizeof algorithm);
+    tenoni_der_write(&writer, 3, (const uint8_t[]){0, 0x30, 6, 2, 1, 1, 2, 1, 1}, 9);
+    tenoni_der_end(&writer, whole);
+    CHECK(!writer.overflowed);
+    return writer.used;
+}
+
+/* All that is issued is whole, however large its issuer's names are. */
+TEST(issue_does_not_cut)
+{
+    static const size_t ids[] = {1, 1000, 1800, 2900};
+    uint8_t above[TENON_CERTIFICATE_MAX], out[TENON_CERTIFICATE_MAX];
+    size_t fitting = 0, cases = 0;
+    set_up();
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        for (size_t name = 3000 - ids[i]; name + ids[i] < 3780; name += 13, cases++) {
+            tenoni_certificate made;
+            size_t above_n = large_issuer(above, name, ids[i]), n;
+            test_about("a name of %zu bytes, a key id of %zu", name, ids[i]);
+            CHECK_STATUS(tenoni_certificate_read(&made, above, above_n), TENON_OK);
+            tenon_status status = tenon_ak_certificate_issue(out, sizeof out, &n, issuer_key, above, above_n, &request);
+            CHECK(status == TENON_ERROR_TOO_LARGE ? n == 0 : status == TENON_OK);
+            if (status == TENON_OK && ++fitting != 0)
+                CHECK_STATUS(tenoni_certificate_read(&made, out, n), TENON_OK);
+        }
+    CHECK(fitting > 10 && cases > fitting + 10);
     tear_down();
 }
 

@@ -83,8 +83,8 @@ typedef struct {
  *        with SHA-256/384/512; no two with one subject; each issued by the next; 12 KiB in all
  *   24a  none of them has a critical extension that is not known here, or name constraints
  *   32   from the root down: the chain ends below one of the roots, each signature is good, each above the leaf is an
- *        authority that may sign certificates within its path length and, if it names EKUs, names 2.23.133.8.1 or any,
- *        and all dates hold
+ *        authority that may sign certificates within its path length and, below the root, names EKU 2.23.133.8.1 or any
+ *        if it names EKUs, and all dates hold
  *   31   the leaf: not an authority; key usage keyEncipherment or keyAgreement; EKU 2.23.133.8.1 or, where that is not
  *        required, none, and not 8.3; maker, model and version of the TPM in the alternative name, one each
  *   33b  the key is not said to be for RSAES-OAEP
@@ -101,7 +101,10 @@ TENON_API TENON_MUST_USE tenon_status tenon_ek_verify(tenon_ek *out, tenon_repor
 TENON_API TENON_MUST_USE tenon_status tenon_ek_read(tenon_ek *out, const uint8_t *TENON_COUNTED(n) certificate,
                                                     size_t n);
 
-/* Where the one certificate in bytes read from NV begins and ends; other bytes than those above are a form error. */
+/*
+ * Where the one certificate in bytes read from NV begins and ends. Other bytes than those above, or a wrapper whose
+ * size does not take it in, are TENON_ERROR_CERTIFICATE_FORM.
+ */
 TENON_API TENON_MUST_USE tenon_status tenon_certificate_trim(tenon_bytes *out, const uint8_t *TENON_COUNTED(n) bytes,
                                                              size_t n);
 

@@ -47,7 +47,8 @@
  *        (tenon/activate.h)
  *   24a  none of them has a critical extension that is not known here, or name constraints
  *   28   from the root down: the chain ends below one of the roots, and signatures, authorities, path lengths and dates
- *        hold, and an authority that names EKUs names 2.23.133.8.3 or any; without roots it never does
+ *        hold, and an authority below the root that names EKUs names 2.23.133.8.3 or any;
+ *        without roots it never does
  *   25   subject empty, critical alternative name with maker, model and version of the TPM, one each
  *   25a  with makers in the policy: the maker is one of them. One that is not is noted only, unless the policy has
  *        TENON_POLICY_REQUIRE_MAKER
