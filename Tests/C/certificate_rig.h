@@ -3,6 +3,7 @@
 #define CERTIFICATE_RIG_H
 
 #include "internal/certificate.h"
+#include "tenon/activate.h"
 #include "test.h"
 
 /* The vectors of Tests/Vectors/certificates. */
@@ -30,6 +31,9 @@ void certificate_each_case(void (*visit)(const certificate_case *one));
 
 /* One of them, by its name. */
 certificate_case certificate_case_named(const char *name);
+
+/* What it asks for. */
+tenon_ek_policy certificate_case_policy(const certificate_case *one);
 
 enum { CERTIFICATE_NOW = 1800000000 };
 

@@ -135,3 +135,15 @@ certificate_case certificate_case_named(const char *name)
     CHECK(found.count != 0);
     return found;
 }
+
+tenon_ek_policy certificate_case_policy(const certificate_case *one)
+{
+    return (tenon_ek_policy){
+        .size = sizeof(tenon_ek_policy),
+        .flags = (one->requires_usage ? (uint32_t)TENON_EK_REQUIRE_USAGE : 0) |
+                 (one->allows_simulator ? (uint32_t)TENON_EK_ALLOW_SIMULATOR : 0),
+        .roots = one->roots,
+        .roots_count = one->roots_count,
+        .now = one->now,
+    };
+}

@@ -6,18 +6,6 @@
 #include "internal/roca.h"
 #include "rules_rig.h"
 
-static tenon_ek_policy policy_of(const certificate_case *one)
-{
-    return (tenon_ek_policy){
-        .size = sizeof(tenon_ek_policy),
-        .flags = (one->requires_usage ? (uint32_t)TENON_EK_REQUIRE_USAGE : 0) |
-                 (one->allows_simulator ? (uint32_t)TENON_EK_ALLOW_SIMULATOR : 0),
-        .roots = one->roots,
-        .roots_count = one->roots_count,
-        .now = one->now,
-    };
-}
-
 /* The rules up to the one that does not hold, each with a line. */
 static void check_report(const tenon_report *report, tenon_status verdict)
 {
@@ -37,7 +25,7 @@ static void check_report(const tenon_report *report, tenon_status verdict)
 
 static void check_case(const certificate_case *one)
 {
-    tenon_ek_policy policy = policy_of(one);
+    tenon_ek_policy policy = certificate_case_policy(one);
     tenon_ek ek, again;
     tenon_report report;
     memset(&ek, 0xa5, sizeof ek);
@@ -66,7 +54,7 @@ static void check_text(const uint8_t *found, size_t n, const char *expected)
 static void check_found(const char *name, uint32_t kind, size_t key_n, size_t head)
 {
     certificate_case one = certificate_case_named(name);
-    tenon_ek_policy policy = policy_of(&one);
+    tenon_ek_policy policy = certificate_case_policy(&one);
     tenon_ek ek;
     tenoni_certificate leaf;
     tenon_digest digest;
@@ -96,7 +84,7 @@ TEST(ek_is_copied)
 TEST(ek_denied)
 {
     certificate_case one = certificate_case_named("below the root");
-    tenon_ek_policy policy = policy_of(&one);
+    tenon_ek_policy policy = certificate_case_policy(&one);
     tenon_ek ek;
     CHECK_STATUS(tenon_ek_verify(&ek, NULL, one.chain, one.count, &policy), TENON_OK);
     tenon_digest denied[3] = {{{1}}, ek.id, {{2}}};
@@ -140,7 +128,7 @@ TEST(ek_of_swtpm)
 TEST(ek_arguments)
 {
     certificate_case one = certificate_case_named("below the root");
-    tenon_ek_policy good = policy_of(&one), policy = good;
+    tenon_ek_policy good = certificate_case_policy(&one), policy = good;
     tenon_bytes broken[] = {{NULL, 3}};
     tenon_ek ek;
     tenon_report report;
@@ -170,23 +158,175 @@ TEST(ek_arguments)
     CHECK_STATUS(tenon_ek_verify(&ek, NULL, one.chain, one.count, &policy), TENON_ERROR_OPTIONS);
 }
 
-/* 65537^a modulo 2 * 3 * ... * 53, and numbers beside it. */
+/* Keys that have the pattern, some of each size; and numbers that lack it modulo one of the primes only. */
 TEST(ek_roca_pattern)
 {
-    static const struct {
-        const char *modulus;
-        bool matches;
-    } numbers[] = {{"01", true},     /* 65537^0 */
-                   {"010001", true}, /* 65537 */
-                   {"0100020001", true} /* its square */,
-                   {"02", false}, /* no power modulo 17, of which 65537 is 2 */
-                   {"010003", false},
-                   {"0b", false}};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    char *text = test_vectors("roca.txt"), *at = text, *name, *value;
+    size_t patterns = 0, others = 0;
+    while (test_line(&at, &name, &value)) {
         size_t n;
-        uint8_t *bytes = test_hex_all(numbers[i].modulus, &n);
-        test_about("%s", numbers[i].modulus);
-        CHECK_NUMBER(tenoni_roca_matches(tenoni_reader_over(bytes, n)), numbers[i].matches);
+        uint8_t *bytes = test_hex_all(value, &n);
+        bool matches = strcmp(name, "Pattern") == 0;
+        test_about("%.40s...", value);
+        CHECK_NUMBER(tenoni_roca_matches(tenoni_reader_over(bytes, n)), matches);
+        *(matches ? &patterns : &others) += 1;
         free(bytes);
+    }
+    CHECK(patterns == 10 && others == 38);
+    free(text);
+}
+
+/* One modulus of 2^27 has it by chance. */
+TEST(ek_roca_pattern_is_rare)
+{
+    uint64_t state = 17;
+    for (size_t i = 0; i < test_rounds(1000, 50); i++) {
+        uint8_t modulus[256];
+        test_random_fill(&state, modulus, sizeof modulus);
+        modulus[0] |= 0x80;
+        modulus[255] |= 1;
+        CHECK(!tenoni_roca_matches(tenoni_reader_over(modulus, sizeof modulus)));
+    }
+}
+
+TEST(ek_read_without_trust)
+{
+    static const struct {
+        const char *name;
+        tenon_status status;
+        uint32_t kind;
+    } cases[] = {
+        {"ek-rsa", TENON_OK, TENON_EK_RSA_2048},
+        {"ek-p256", TENON_OK, TENON_EK_P256},
+        {"ek-p384", TENON_OK, TENON_EK_P384},
+        {"ek-forged", TENON_OK, TENON_EK_P256},
+        {"ek-form-v1", TENON_RULE_24_CERTIFICATE, 0},
+        {"ek-form-a-byte-behind-the-end", TENON_RULE_24_CERTIFICATE, 0},
+        {"ek-4097", TENON_RULE_24_CERTIFICATE, 0},
+        {"ek-ext-an-unknown-one-that-is-critical", TENON_RULE_24A_CRITICAL, 0},
+        {"ek-oaep", TENON_RULE_33B_NOT_OAEP, 0},
+        {"ek-p521", TENON_RULE_33_EK_KEY, 0},
+        {"ek-rsa3072", TENON_RULE_33_EK_KEY, 0},
+        {"ek-e3", TENON_RULE_33_EK_KEY, 0},
+        {"ek-roca", TENON_RULE_33_EK_KEY, 0},
+        {"ek-off-p256", TENON_RULE_33_EK_KEY, 0},
+        {"ek-off-p384", TENON_RULE_33_EK_KEY, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tenon_bytes der = certificate_named(cases[i].name);
+        tenon_ek ek;
+        memset(&ek, 0xa5, sizeof ek);
+        test_about("%s", cases[i].name);
+        CHECK_STATUS(tenon_ek_read(&ek, der.bytes, der.n), cases[i].status);
+        CHECK_NUMBER(ek.kind, cases[i].kind);
+        if (cases[i].status != TENON_OK)
+            CHECK_ZERO(&ek, sizeof ek);
+    }
+}
+
+/* What is read is what a service finds once it trusts it. */
+TEST(ek_read_is_what_is_verified)
+{
+    static const char *const names[] = {"RSA-2048 below RSA-3072 below RSA-4096", "P-256 below P-384 below P-521",
+                                        "P-384 below RSA with exponent 3 below P-256"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        certificate_case one = certificate_case_named(names[i]);
+        tenon_ek_policy policy = certificate_case_policy(&one);
+        tenon_ek read, verified;
+        test_about("%s", names[i]);
+        CHECK_STATUS(tenon_ek_verify(&verified, NULL, one.chain, one.count, &policy), TENON_OK);
+        CHECK_STATUS(tenon_ek_read(&read, one.chain[0].bytes, one.chain[0].n), TENON_OK);
+        CHECK_BYTES(&read, &verified, sizeof read);
+    }
+}
+
+TEST(ek_read_without_names)
+{
+    tenon_bytes none = certificate_named("ek-leaf-no-alternative-name"), two = certificate_named("ek-leaf-two-makers");
+    tenon_ek ek;
+    CHECK_STATUS(tenon_ek_read(&ek, none.bytes, none.n), TENON_OK);
+    CHECK(ek.kind == TENON_EK_P256 && ek.key_n == 64 && ek.maker_n == 0 && ek.model_n == 0 && ek.version_n == 0);
+    CHECK_ZERO(ek.maker, sizeof ek.maker);
+    CHECK_STATUS(tenon_ek_read(&ek, two.bytes, two.n), TENON_OK);
+    CHECK(ek.maker_n == 0 && ek.model_n == 5);
+}
+
+TEST(ek_read_arguments)
+{
+    tenon_bytes der = certificate_named("ek");
+    tenon_ek ek;
+    CHECK_STATUS(tenon_ek_read(NULL, der.bytes, der.n), TENON_ERROR_NULL);
+    memset(&ek, 0xa5, sizeof ek);
+    CHECK_STATUS(tenon_ek_read(&ek, NULL, 1), TENON_ERROR_NULL);
+    CHECK_ZERO(&ek, sizeof ek);
+    CHECK_STATUS(tenon_ek_read(&ek, NULL, 0), TENON_RULE_24_CERTIFICATE);
+    CHECK_STATUS(tenon_ek_read(&ek, der.bytes, 0), TENON_RULE_24_CERTIFICATE);
+    for (size_t n = 1; n < der.n; n++)
+        CHECK_STATUS(tenon_ek_read(&ek, der.bytes, n), TENON_RULE_24_CERTIFICATE);
+}
+
+static tenon_bytes text(const char *of)
+{
+    return (tenon_bytes){(const uint8_t *)of, of == NULL ? 0 : strlen(of)};
+}
+
+/* The TPM is id:54454E4F, Tenon, id:00010002. */
+TEST(ek_denied_models)
+{
+    static const struct {
+        const char *maker, *model, *version;
+        bool denied;
+    } patterns[] = {
+        {"id:54454E4F", NULL, NULL, true},
+        {"id:54454e4f", NULL, NULL, true},
+        {NULL, "tenon", NULL, true},
+        {NULL, NULL, "id:00010002", true},
+        {"id:54454E4F", "Tenon", NULL, true},
+        {"id:54454E4F", "Tenon", "ID:00010002", true},
+        {NULL, NULL, NULL, true},
+        {"id:54454E4", NULL, NULL, false},
+        {"id:54454E4FF", NULL, NULL, false},
+        {NULL, "Tenom", NULL, false},
+        {NULL, NULL, "id:00010003", false},
+        {"id:54454E4F", "Other", NULL, false},
+        {"Tenon", "id:54454E4F", NULL, false},
+        {"id:54454E4F", "Tenon", "id:00010003", false},
+    };
+    certificate_case one = certificate_case_named("below the root");
+    tenon_ek_policy policy = certificate_case_policy(&one);
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        tenon_ek_pattern list[] = {
+            {text("id:other"), text("other"), text("other")},
+            {text(patterns[i].maker), text(patterns[i].model), text(patterns[i].version)},
+            {text(NULL), text("more"), text(NULL)},
+        };
+        tenon_ek ek;
+        policy.denied_models = list;
+        policy.denied_models_count = 3;
+        test_about("pattern %zu", i);
+        CHECK_STATUS(tenon_ek_verify(&ek, NULL, one.chain, one.count, &policy),
+                     patterns[i].denied ? TENON_RULE_33A_EK_ALLOWED : TENON_OK);
+        policy.flags = TENON_EK_ALLOW_SIMULATOR; /* which allows no more than that */
+        CHECK_STATUS(tenon_ek_verify(&ek, NULL, one.chain, one.count, &policy),
+                     patterns[i].denied ? TENON_RULE_33A_EK_ALLOWED : TENON_OK);
+        policy.flags = 0;
+        policy.denied_models_count = 1;
+        CHECK_STATUS(tenon_ek_verify(&ek, NULL, one.chain, one.count, &policy), TENON_OK);
+    }
+}
+
+TEST(ek_denied_models_arguments)
+{
+    certificate_case one = certificate_case_named("below the root");
+    tenon_ek_policy policy = certificate_case_policy(&one);
+    tenon_ek ek;
+    policy.denied_models_count = 1;
+    CHECK_STATUS(tenon_ek_verify(&ek, NULL, one.chain, one.count, &policy), TENON_ERROR_NULL);
+    for (size_t i = 0; i < 3; i++) {
+        tenon_bytes texts[3] = {text("a"), text("a"), text("a")};
+        texts[i].bytes = NULL;
+        tenon_ek_pattern broken = {texts[0], texts[1], texts[2]};
+        policy.denied_models = &broken;
+        CHECK_STATUS(tenon_ek_verify(&ek, NULL, one.chain, one.count, &policy), TENON_ERROR_NULL);
     }
 }

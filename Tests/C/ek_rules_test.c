@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "certificate_rig.h"
+#include "internal/admission.h"
+
+/*
+ * Each case breaks one rule of tenon_ek_verify. With this rule left out it has to be accepted, or refused by a later
+ * one; with any other left out it has to fare as before.
+ */
+
+static tenon_status verify_without(const certificate_case *one, tenon_status rule)
+{
+    enum { MOST = 16 };
+    tenoni_ek_rule rules[MOST];
+    size_t count = 0;
+    tenon_ek_policy policy = certificate_case_policy(one);
+    tenon_ek ek;
+    for (size_t i = 0; i < tenoni_ek_rules_count; i++)
+        if (tenoni_ek_rules[i].code != rule)
+            rules[count++] = tenoni_ek_rules[i];
+    CHECK_NUMBER(count, tenoni_ek_rules_count - 1);
+    return tenoni_ek_verify(&ek, NULL, one->chain, one->count, &policy, rules, count);
+}
+
+/* Behind all of them when it was accepted. */
+static size_t place(tenon_status status)
+{
+    size_t i = 0;
+    while (i < tenoni_ek_rules_count && tenoni_ek_rules[i].code != status)
+        i++;
+    CHECK(i < tenoni_ek_rules_count || status == TENON_OK);
+    return i;
+}
+
+static void check_without(const certificate_case *one)
+{
+    static size_t number;
+    if (number++ % test_rounds(1, 11) != 0)
+        return;
+    for (size_t i = 0; i < tenoni_ek_rules_count; i++) {
+        tenon_status rule = tenoni_ek_rules[i].code, found = verify_without(one, rule);
+        test_about("%s, without %s", one->name, tenon_status_name(rule));
+        if (rule == one->result)
+            CHECK(place(found) > place(rule));
+        else
+            CHECK_STATUS(found, one->result);
+    }
+}
+
+TEST(ek_no_rule_does_the_work_of_another)
+{
+    certificate_each_case(check_without);
+}
+
+static size_t broken[16];
+
+static void count_result(const certificate_case *one)
+{
+    broken[place(one->result)]++;
+}
+
+TEST(ek_each_rule_has_cases)
+{
+    certificate_each_case(count_result);
+    for (size_t i = 0; i < tenoni_ek_rules_count; i++) {
+        test_about("%s", tenon_status_name(tenoni_ek_rules[i].code));
+        CHECK(broken[i] >= 2);
+    }
+}
+
+static size_t accepted[16];
+
+static void count_accepted(const certificate_case *one)
+{
+    if (one->result != TENON_OK)
+        accepted[place(one->result)] += verify_without(one, one->result) == TENON_OK;
+}
+
+/* Rules 24 and 24a leave nothing for those behind them, and a key for OAEP is of no kind. */
+TEST(ek_each_other_rule_alone_refuses)
+{
+    certificate_each_case(count_accepted);
+    for (size_t i = 0; i < tenoni_ek_rules_count; i++) {
+        tenon_status rule = tenoni_ek_rules[i].code;
+        bool is_backed =
+            rule == TENON_RULE_24_CERTIFICATE || rule == TENON_RULE_24A_CRITICAL || rule == TENON_RULE_33B_NOT_OAEP;
+        test_about("%s", tenon_status_name(rule));
+        CHECK((accepted[i] == 0) == is_backed);
+    }
+}
