@@ -161,8 +161,8 @@ $(BUILD)/interop: $(BUILD)/Tests/C/interop.o $(TPM_STATIC) $(STATIC)
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
 
 .PHONY: check-interop
-check-interop: $(BUILD)/interop
-	Tests/Scripts/interop.sh $(BUILD)
+check-interop: $(BUILD)/interop $(TPM_STATE_FILE)
+	Tests/Scripts/interop.sh $(BUILD) $(TPM_STATE)
 
 ## check-judges     proofs of Tenon before two verifiers of others, from PyPI
 $(BUILD)/attest_tool: $(BUILD)/Tests/C/attest_tool.o $(SUPPORT) $(TPM_STATIC) $(STATIC)

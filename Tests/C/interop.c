@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tenon/activate.h"
 #include "tenon/tenon.h"
 #include "tenon/tpm/tpm.h"
 
@@ -16,7 +17,13 @@
  *   interop import TCTI PEM SPKI MESSAGE SIGNATURE [AUTH]     a key of another tool; prints "foreign"
  *   interop persist TCTI PEM [AUTH]                           makes a copy in the TPM, and writes the key anew
  *   interop evict TCTI PEM [AUTH]                             takes it away
+ *   interop ak TCTI PEM AK NAME                               makes an AK beside a key, and writes it and its Name
+ *   interop attest TCTI PEM AK NONCE STATEMENT                writes what the TPM says of the key, TPMS_ATTEST
+ *   interop open TCTI AK CERTIFICATE CREDENTIAL SECRET        opens a credential for the AK and this EK
  *   interop verify SPKI MESSAGE SIGNATURE                     SIGNATURE is DER, as it is above
+ *   interop make CERTIFICATE NAME SECRET CREDENTIAL           makes a credential for this EK and the AK of this Name
+ *
+ * CREDENTIAL is in the form of tpm2-tools: BADCC0DE 00000001, TPM2B_ID_OBJECT, TPM2B_ENCRYPTED_SECRET.
  */
 
 typedef struct {
@@ -153,13 +160,77 @@ static tenon_status evict(tenon_tpm *tpm, tenon_tpm_key **key, char **files, con
     return status == TENON_OK ? tenon_tpm_key_evict(*key) : status;
 }
 
+static tenon_status load_ak(tenon_tpm *tpm, tenon_tpm_key **ak, const char *name)
+{
+    content pem = read_file(name);
+    return tenon_tpm_ak_load(tpm, ak, (const char *)pem.bytes, pem.n);
+}
+
+static tenon_status make_ak(tenon_tpm *tpm, tenon_tpm_key **key, char **files, const content *auth)
+{
+    uint8_t name[TENON_NAME_SIZE];
+    size_t n;
+    tenon_tpm_key *ak = NULL;
+    tenon_status status = load(tpm, key, files, auth);
+    if (status == TENON_OK)
+        status = tenon_tpm_ak_create(*key, &ak);
+    if (status == TENON_OK)
+        status = write_pem(ak, files[1]);
+    if (status == TENON_OK)
+        status = tenon_tpm_key_name(ak, name, sizeof name, &n);
+    if (status == TENON_OK)
+        write_file(files[2], name, n);
+    tenon_tpm_key_free(&ak);
+    return status;
+}
+
+static tenon_status attest(tenon_tpm *tpm, tenon_tpm_key **key, char **files, const content *auth)
+{
+    uint8_t proof[TENON_PROOF_MAX];
+    size_t n;
+    content nonce = read_file(files[2]);
+    tenon_evidence evidence;
+    tenon_tpm_key *ak = NULL;
+    tenon_status status = load(tpm, key, files, auth);
+    if (status == TENON_OK)
+        status = load_ak(tpm, &ak, files[1]);
+    if (status == TENON_OK)
+        status = tenon_tpm_key_attest(*key, ak, proof, sizeof proof, &n, nonce.bytes, nonce.n, NULL, 0);
+    if (status == TENON_OK)
+        status = tenon_proof_decode(&evidence, proof, n);
+    if (status == TENON_OK)
+        write_file(files[3], evidence.certified.bytes, evidence.certified.n);
+    tenon_tpm_key_free(&ak);
+    return status;
+}
+
+static const uint8_t credential_head[] = {0xba, 0xdc, 0xc0, 0xde, 0, 0, 0, 1};
+
+static tenon_status open_credential(tenon_tpm *tpm, tenon_tpm_key **ak, char **files, const content *auth)
+{
+    enum { HEAD = sizeof credential_head };
+    content certificate = read_file(files[1]), file = read_file(files[2]);
+    uint8_t secret[64];
+    size_t n = 0, first = HEAD + 2 + (size_t)(file.bytes[HEAD] << 8 | file.bytes[HEAD + 1]);
+    (void)auth;
+    if (file.n <= first || memcmp(file.bytes, credential_head, HEAD) != 0)
+        return TENON_ERROR_CREDENTIAL_FORM;
+    tenon_status status = load_ak(tpm, ak, files[0]);
+    if (status == TENON_OK)
+        status = tenon_tpm_ak_secret(*ak, secret, sizeof secret, &n, certificate.bytes, certificate.n,
+                                     file.bytes + HEAD, first - HEAD, file.bytes + first, file.n - first);
+    if (status == TENON_OK)
+        write_file(files[3], secret, n);
+    return status;
+}
+
 static const struct {
     const char *name;
     int files;
     tenon_status (*run)(tenon_tpm *tpm, tenon_tpm_key **key, char **files, const content *auth);
 } modes[] = {
-    {"create", 2, create},   {"load", 4, load_and_sign}, {"import", 4, import_and_sign},
-    {"persist", 1, persist}, {"evict", 1, evict},
+    {"create", 2, create}, {"load", 4, load_and_sign}, {"import", 4, import_and_sign}, {"persist", 1, persist},
+    {"evict", 1, evict},   {"ak", 3, make_ak},         {"attest", 4, attest},          {"open", 4, open_credential},
 };
 
 static int run(size_t mode, const char *tcti, char **files, const char *auth_file)
@@ -196,10 +267,31 @@ static int verify(char **files)
     return report(status);
 }
 
+static int make(char **files)
+{
+    enum { HEAD = sizeof credential_head };
+    content certificate = read_file(files[0]), name = read_file(files[1]), secret = read_file(files[2]);
+    uint8_t out[HEAD + 2 * TENON_CREDENTIAL_MAX], encrypted[TENON_CREDENTIAL_MAX];
+    size_t n = 0, encrypted_n = 0;
+    tenon_ek ek;
+    tenon_status status = tenon_ek_read(&ek, certificate.bytes, certificate.n);
+    if (status == TENON_OK)
+        status = tenon_credential_make(out + HEAD, TENON_CREDENTIAL_MAX, &n, encrypted, sizeof encrypted, &encrypted_n,
+                                       &ek, name.bytes, name.n, secret.bytes, secret.n);
+    if (status == TENON_OK) {
+        memcpy(out, credential_head, HEAD);
+        memcpy(out + HEAD + n, encrypted, encrypted_n);
+        write_file(files[3], out, HEAD + n + encrypted_n);
+    }
+    return report(status);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 5 && strcmp(argv[1], "verify") == 0)
         return verify(argv + 2);
+    if (argc == 6 && strcmp(argv[1], "make") == 0)
+        return make(argv + 2);
     for (size_t i = 0; argc > 3 && i < sizeof modes / sizeof *modes; i++) {
         int without = 3 + modes[i].files;
         if (strcmp(argv[1], modes[i].name) == 0 && (argc == without || argc == without + 1))

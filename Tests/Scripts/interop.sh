@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# interop.sh BUILD_DIR: what BUILD_DIR/interop does with TPM keys, against tpm2-openssl and tpm2-tools on one software
-# TPM: keys and signatures of each side, used by the other.
+# interop.sh BUILD_DIR TPM_STATE: what BUILD_DIR/interop does with TPM keys, against tpm2-openssl and tpm2-tools on one
+# software TPM, which begins with what swtpm_state.sh made: keys, signatures and credentials of each side, used by the
+# other.
 set -u
 
-[ $# = 1 ] || { echo "usage: $0 BUILD_DIR" >&2; exit 2; }
+[ $# = 2 ] || { echo "usage: $0 BUILD_DIR TPM_STATE" >&2; exit 2; }
 interop=$(cd "$1" && pwd)/interop || exit 1
+tpm=$(cd "$2" && pwd) || exit 1
 root=$(cd "$(dirname "$0")/../.." && pwd)
 deps=$root/.build/deps
 "$root/Tests/Scripts/unpack.sh" openssl tpm2-openssl tpm2-tools || exit 1
@@ -34,7 +36,7 @@ refuse() {
 }
 
 # It dies with this script, however that ends, and it listens when it has written its process id.
-mkdir state
+cp -r "$tpm/state" state
 mkfifo ready
 setpriv --pdeathsig TERM swtpm socket --tpm2 --tpmstate dir=state --flags not-need-init,startup-clear \
     --server type=unixio,path="$scratch/tpm" --ctrl type=unixio,path="$scratch/tpm.ctrl" --pid file="$scratch/ready" \
@@ -71,7 +73,7 @@ left_over() {
 ours() { # ours CODE OUTPUT MODE ARGUMENT...: how our program ends, and that it leaves nothing
     wanted=$1:$2 mode=$3
     shift 3
-    [ "$mode" = verify ] || set -- "$tcti" "$@"
+    [ "$mode" = verify ] || [ "$mode" = make ] || set -- "$tcti" "$@"
     found=$(timeout 30 "$interop" "$mode" "$@" 2> errors)
     found=$?:$found
     cat errors
@@ -267,6 +269,115 @@ their_p256 "a key under an RSA SRK" rsa-theirs "parent:$srk"
 their_key "a key of openssl under an RSA SRK" rsa-theirs
 their_p256 "a key with an auth value under an RSA SRK" rsa-theirs-secret "parent:$srk" user-auth:secret
 their_key "a key of openssl with an auth value under an RSA SRK" rsa-theirs-secret auth
+
+# Credentials: an AK of Tenon under the SRK, and an EK of each kind.
+hex() {
+    od -An -v -tx1 "$1" | tr -d ' \n'
+}
+
+tool_load() { # tool_load NAME: NAME.context of a key in Tenon's file, by its two areas
+    openssl asn1parse -in "$1.pem" -out der |
+        sed -n 's/^ *\([0-9]*\):d=1 *hl= *\([0-9]*\) *l= *\([0-9]*\) .*OCTET STRING.*/\1 \2 \3/p' > octets
+    for area in public private; do
+        read -r offset head size || return 1
+        tail -c +$((offset + head + 1)) der | head -c "$size" > "$area"
+    done < octets
+    LD_LIBRARY_PATH=$libraries tpm2_load -C "$srk" -u public -r private -c "$1.context" -n loaded.name
+}
+
+# Of the EK profile, with SHA-384, for PolicyOR.
+policy_digests() {
+    echo i78iZlN8Fxy1bkA8TcHUtk9DJhHcOG5vUyBQwyeMkw4UPouxEzgkzLQxBThxxttT | peer openssl base64 -d -A > policy-a &&
+        echo 1gMs5h8vs8JA6zz2ozI37ytqFvQpPCK0VeJhz/0hetW0lHwtc+YwBe7S3Cs1k9Fl | peer openssl base64 -d -A > policy-c
+}
+
+policy_session() { # policy_session HASH [POLICY_OR]: PolicySecret of the endorsement hierarchy, for one use
+    LD_LIBRARY_PATH=$libraries tpm2_startauthsession --policy-session -g "$1" -S session &&
+        LD_LIBRARY_PATH=$libraries tpm2_policysecret -S session -c e || return 1
+    [ $# = 1 ] || LD_LIBRARY_PATH=$libraries tpm2_policyor -S session -l "$1:policy-a,policy-c"
+}
+
+tool_opens() { # tool_opens EK CREDENTIAL SECRET HASH [POLICY_OR]: by tpm2_activatecredential
+    ek_tool=$1 credential=$2 secret_tool=$3
+    shift 3
+    tool_load ak && policy_session "$@" || return 1
+    LD_LIBRARY_PATH=$libraries tpm2_activatecredential -c ak.context -C "$ek_tool" -P session:session \
+        -i "$credential" -o "$secret_tool"
+    opened=$?
+    LD_LIBRARY_PATH=$libraries tpm2_flushcontext session
+    peer true && return "$opened"
+}
+
+credentials() { # credentials WHAT EK CERTIFICATE HASH [POLICY_OR]
+    what_ek=$1 ek=$2 certificate=$3
+    shift 3
+    rm -f theirs.credential ours.credential opened
+    expect "the public area of $what_ek is read" peer tpm2_readpublic -c "$ek" -o ek.area
+    expect "tpm2_makecredential makes one for $what_ek" \
+        peer tpm2_makecredential -u ek.area -s secret.32 -n "$(hex ak.name)" -o theirs.credential
+    expect "Tenon opens it" ours 0 "" open ak.pem "$certificate" theirs.credential opened
+    expect "Tenon has its secret, made for $what_ek" cmp secret.32 opened
+    rm -f opened
+    expect "Tenon makes one for $what_ek" ours 0 "" make "$certificate" ak.name secret.32 ours.credential
+    expect "tpm2_activatecredential opens it" tool_opens "$ek" ours.credential opened "$@"
+    expect "tpm2_activatecredential has its secret, made for $what_ek" cmp secret.32 opened
+    rm -f opened
+    expect "Tenon makes one for another AK" ours 0 "" make "$certificate" other.name secret.32 ours.credential
+    expect "tpm2_activatecredential refuses it" refuse tool_opens "$ek" ours.credential opened "$@"
+    expect "and Tenon does" ours 3 TENON_TPM_REJECTED open ak.pem "$certificate" ours.credential opened
+    expect "nobody has its secret" test ! -e opened
+}
+
+own_certificate() { # own_certificate PUBLIC CERTIFICATE: by a CA of this script
+    printf 'keyUsage=critical,keyAgreement\nextendedKeyUsage=2.23.133.8.1\nbasicConstraints=critical,CA:false\n' > extensions
+    peer openssl ecparam -name prime256v1 -genkey -noout -out ca.key &&
+        peer openssl req -x509 -new -key ca.key -subj /CN=interop -days 2 -config "$scratch/req.conf" -out ca.pem &&
+        peer openssl req -new -key ca.key -subj /CN=ek -config "$scratch/req.conf" -out ek.request &&
+        peer openssl x509 -req -in ek.request -force_pubkey "$1" -CA ca.pem -CAkey ca.key -set_serial 7 -days 2 \
+            -extfile extensions -outform DER -out "$2"
+}
+
+p256_ek() { # a P-256 EK of template L-2 at a persistent handle, and its public key
+    LD_LIBRARY_PATH=$libraries tpm2_createek -G ecc -c ek.context -u ek.area &&
+        peer tpm2_evictcontrol -C o -c ek.context 0x81010002 &&
+        peer tpm2_readpublic -c 0x81010002 -f pem -o ek.pem
+}
+
+head -c 32 /dev/urandom > secret.32
+head -c 32 /dev/urandom > nonce
+printf '[req]\ndistinguished_name=dn\n[dn]\n' > req.conf
+expect "the SRK for the AK is made" peer tpm2_evictcontrol -C o -c "$srk"
+expect "of template H-2" make_srk ecc256:aes128cfb
+expect "Tenon makes a key for attestation" ours 0 "" create attested.pem attested.spki
+expect "Tenon makes an AK" ours 0 "" ak attested.pem ak.pem ak.name
+expect "Tenon makes another" ours 0 "" ak attested.pem other.pem other.name
+expect "the digests of the policies are written" policy_digests
+credentials "the RSA-2048 EK, L-1" 0x81010001 "$tpm/ek-rsa2048.crt" sha256
+credentials "the P-384 EK, H-3" 0x81010016 "$tpm/ek-secp384r1.crt" sha384 or
+expect "tpm2_createek makes a P-256 EK" p256_ek
+expect "openssl certifies it" own_certificate ek.pem ek.der
+credentials "the P-256 EK, L-2" 0x81010002 ek.der sha256
+
+# What the TPM says of a key: magic, type and signer, then what was asked; at the end the Name and the qualified Name.
+# tpm2_certify asks for something else.
+tool_certifies() {
+    tool_load ak && cmp loaded.name ak.name && peer true && tool_load attested && peer true &&
+        peer tpm2_certify -C ak.context -c attested.context -g sha256 -o theirs.statement -s theirs.signature
+}
+
+same_parts() {
+    cmp -n $((6 + 36)) statement theirs.statement && refuse cmp -s statement theirs.statement || return 1
+    for name_part in statement theirs.statement; do
+        tail -c 72 "$name_part" > "$name_part.end"
+    done
+    cmp statement.end theirs.statement.end &&
+        [ "$(hex statement | cut -c 1-12)" = ff5443478017 ] && hex statement | grep -q "0020$(hex nonce)" &&
+        hex statement.end | grep -q "^0022$(hex loaded.name)0022"
+}
+
+expect "Tenon attests the key" ours 0 "" attest attested.pem ak.pem nonce statement
+expect "tpm2_certify does" tool_certifies
+expect "the TPM says the same of the key and the AK" same_parts
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" != 0 ]
