@@ -65,7 +65,7 @@ extension TenonError.Code {
         case .jsonNotFinite: "TENON_ERROR_JSON_NOT_FINITE"
         case .jsonNumberRange: "TENON_ERROR_JSON_NUMBER_RANGE"
         case .cancelled: "TENON_ERROR_CANCELLED"
-        default: nil
+        default: httpName
         }
     }
 }

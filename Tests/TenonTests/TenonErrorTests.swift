@@ -61,6 +61,13 @@ import Testing
         (.jsonLeadingZero, "JSON_LEADING_ZERO"), (.jsonNotFinite, "JSON_NOT_FINITE"),
         (.jsonNumberRange, "JSON_NUMBER_RANGE"),
         (.cancelled, "CANCELLED"),
+        (.httpURL, "HTTP_URL"), (.httpMethod, "HTTP_METHOD"), (.httpHeader, "HTTP_HEADER"),
+        (.httpOption, "HTTP_OPTION"), (.tlsUntrusted, "TLS_UNTRUSTED"), (.tlsDate, "TLS_DATE"),
+        (.tlsHost, "TLS_HOST"), (.tlsPin, "TLS_PIN"), (.httpResolve, "HTTP_RESOLVE"),
+        (.httpConnect, "HTTP_CONNECT"), (.httpConnectTimeout, "HTTP_CONNECT_TIMEOUT"),
+        (.tlsHandshake, "TLS_HANDSHAKE"), (.httpProxy, "HTTP_PROXY"), (.tlsTrustFile, "TLS_TRUST_FILE"),
+        (.httpNoAnswer, "HTTP_NO_ANSWER"), (.httpTimeout, "HTTP_TIMEOUT"), (.httpCancelled, "HTTP_CANCELLED"),
+        (.httpTooLarge, "HTTP_TOO_LARGE"), (.httpMalformed, "HTTP_MALFORMED"),
     ]
 
     @Test(arguments: core + module)
