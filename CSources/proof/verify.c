@@ -55,6 +55,7 @@ static tenon_status leaf_is_of_key(tenoni_inquiry *inquiry)
 
 static const tenoni_rule ak_certificate_rules[] = {
     {TENON_RULE_24_CERTIFICATE, TENON_TRUST_ROOTS, tenoni_rule_24_certificate},
+    {TENON_RULE_24A_CRITICAL, TENON_TRUST_ROOTS, tenoni_rule_24a_critical},
     {TENON_RULE_28_CHAIN, TENON_TRUST_ROOTS, tenoni_rule_28_chain},
     {TENON_RULE_25_SUBJECT, TENON_TRUST_ROOTS, tenoni_rule_25_subject},
     {TENON_RULE_25A_MAKER, TENON_TRUST_ROOTS, tenoni_rule_25a_maker},

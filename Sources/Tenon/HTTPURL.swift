@@ -63,7 +63,9 @@ package struct HTTPURL: Hashable, Sendable {
     }
 
     private static func port(_ text: Substring) -> Int? {
-        guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), !text.hasPrefix("0"), let port = Int(text) else { return nil }
+        guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), !text.hasPrefix("0"), let port = Int(text) else {
+            return nil
+        }
         return port <= 65_535 ? port : nil
     }
 

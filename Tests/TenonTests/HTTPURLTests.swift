@@ -5,9 +5,11 @@ import Testing
 @Suite struct HTTPURLTests {
     @Test(
         arguments: [
-            ("https://a.example", "https://a.example", 443, "/"), ("https://A.Example:443/", "https://a.example", 443, "/"),
+            ("https://a.example", "https://a.example", 443, "/"),
+            ("https://A.Example:443/", "https://a.example", 443, "/"),
             ("HTTPS://a.example:8443/x/../y?z=/@:", "https://a.example:8443", 8443, "/x/../y?z=/@:"),
-            ("https://a.example?q", "https://a.example", 443, "/?q"), ("http://localhost:80", "http://localhost", 80, "/"),
+            ("https://a.example?q", "https://a.example", 443, "/?q"),
+            ("http://localhost:80", "http://localhost", 80, "/"),
             ("http://localhost:443/", "http://localhost:443", 443, "/"),
             ("http://127.0.0.1:65535/%20", "http://127.0.0.1:65535", 65_535, "/%20"),
             ("https://[::1]:1/", "https://[::1]:1", 1, "/"), ("https://[FE80::A]", "https://[fe80::a]", 443, "/"),
@@ -25,12 +27,15 @@ import Testing
         " https://a.example", "https://a.example ", "https://a.example/\r\nX: y", "https://a.example/\0",
         "https://a.example/#x", "https://a.example\\@b.example", "https://user@a.example", "https://u:p@a.example",
         "https://a.example:", "https://a.example:0", "https://a.example:01", "https://a.example:65536",
-        "https://a.example:+1", "https://a.example:1:2", "https://a.example:x", "https://a..example", "https://.example",
+        "https://a.example:+1", "https://a.example:1:2", "https://a.example:x", "https://a..example",
+        "https://.example",
         "https://a.example.", "https://é.example", "https://%61.example", "https://a.example/é", "https://1",
         "https://2130706433", "https://0x7f000001", "https://127.1", "https://127.0.0.01", "https://0177.0.0.1",
-        "https://127.0.0.1.", "https://1.2.3.256", "https://a.1", "https://a.0x1", "https://[::1", "https://::1", "https://[]",
+        "https://127.0.0.1.", "https://1.2.3.256", "https://a.1", "https://a.0x1", "https://[::1", "https://::1",
+        "https://[]",
         "https://[::1%25lo]", "https://[127.0.0.1]", "https://[::1]x", "https://[::1]:", "https://[::1]:0",
-        "https://a.example/{x}", "https://a.example/|", "https://a.example/\"", "https://" + String(repeating: "a", count: 64),
+        "https://a.example/{x}", "https://a.example/|", "https://a.example/\"",
+        "https://" + String(repeating: "a", count: 64),
         "https://" + Array(repeating: "aaaaaaaa", count: 29).joined(separator: "."),
     ])
     func refused(_ text: String) async throws {

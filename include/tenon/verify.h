@@ -134,10 +134,9 @@ TENON_API TENON_MUST_USE tenon_status tenon_ak_check(tenon_report *report, const
                                                      size_t n);
 
 /*
- * Whether a chain, leaf first, is an AK certificate of this AK, before a device keeps it: rules 24, 28 and 25 to 29 as
- * above with policy.roots, then
- *   20   the leaf's key is ak
- * The policy's trust has to be TENON_TRUST_ROOTS, else TENON_ERROR_OPTIONS; report may be NULL.
+ * Whether a chain, leaf first, is an AK certificate of this AK, before a device keeps it: rules 24, 24a, 28 and 25 to
+ * 29 as above with policy.roots, then 20   the leaf's key is ak The policy's trust has to be TENON_TRUST_ROOTS, else
+ * TENON_ERROR_OPTIONS; report may be NULL.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_ak_certificate_verify(tenon_report *report, const tenon_bytes *chain,
                                                                   size_t count, const tenon_public_key *ak,
