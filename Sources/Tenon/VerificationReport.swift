@@ -35,7 +35,7 @@ public struct VerificationReport: Hashable, Sendable {
     public enum Outcome: Hashable, Sendable {
         case held
         case notHeld
-        /// Not demanded by the policy.
+        /// Not asked for, not to be judged, or let pass by the policy.
         case noted
     }
 }

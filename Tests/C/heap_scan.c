@@ -4,16 +4,26 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
 
+#include "tenon/activate.h"
 #include "tenon/tenon.h"
 
 /*
- * After a software key is freed no copy of its scalar is left in the process (contracts/security.md H5): all writable
- * memory is searched, the stack below us and what the allocator keeps included. The search's own copy is masked, and
- * before the free the search has to find the key's.
+ * After a software key is freed no copy of its scalar is left in the process (contracts/security.md H5), nor one of a
+ * secret that a function was given or drew: all writable memory is searched, the stack below us and what the allocator
+ * keeps included. The search's own copy is masked, and before the secret is gone the search has to find it.
  */
 
-enum { SIZE = TENON_SCALAR_SIZE, MASK = 0xa5, BOTH = TENON_KEY_SIGNS_DIGESTS | TENON_KEY_DETERMINISTIC };
+enum {
+    SIZE = TENON_SCALAR_SIZE,
+    MASK = 0xa5,
+    INNER_PAD = 0x36,
+    OUTER_PAD = 0x5c,
+    BOTH = TENON_KEY_SIGNS_DIGESTS | TENON_KEY_DETERMINISTIC
+};
 
 /* The scalar, each byte xor MASK. It is in no other form anywhere in the program. */
 static const uint8_t masked[SIZE] = {0xc4, 0x1b, 0x7e, 0x55, 0x0d, 0x93, 0xe8, 0x26, 0x71, 0xbf, 0x3a,
@@ -40,11 +50,14 @@ static size_t place(int order, size_t i)
     }
 }
 
+/* MASK, or that and a pad of HMAC: a key under a pad is a copy of it. */
+static uint8_t mask = MASK;
+
 /* How many bytes of the scalar, in this order and from its byte `from`, stand at `at`. */
 static size_t matching(const volatile uint8_t *at, size_t left, int order, size_t from)
 {
     size_t n = 0;
-    while (n < left && from + n < SIZE && (at[n] ^ MASK) == masked[place(order, from + n)])
+    while (n < left && from + n < SIZE && (at[n] ^ mask) == masked[place(order, from + n)])
         n++;
     return n;
 }
@@ -108,6 +121,7 @@ static void list_regions(void)
 static findings scan(bool verbose)
 {
     findings found = {0, 0, 0};
+    list_regions();
     for (size_t i = 0; i < region_count; i++)
         search(regions[i].line, (const volatile uint8_t *)regions[i].start, regions[i].end - regions[i].start, verbose,
                &found);
@@ -137,10 +151,8 @@ static bool sign(const tenon_key *key, uint8_t number)
 static bool check(const char *name, uint32_t flags)
 {
     tenon_key *key = import(flags);
-    list_regions();
     findings made = scan(false);
     bool good = key != NULL && sign(key, 1) && sign(key, 2);
-    list_regions();
     findings used = scan(false);
     /* Nothing runs between the last signature, the free and the search: it would write over what they leave. */
     good = good && sign(key, 3);
@@ -155,9 +167,138 @@ static bool check(const char *name, uint32_t flags)
     return good && made.copies != 0 && used.copies != 0 && freed.copies == 0 && freed.traces == 0;
 }
 
+/* While it is armed the kernel draws the secret, again and again. */
+static bool armed;
+
+ssize_t getrandom(void *out, size_t n, unsigned flags);
+
+ssize_t getrandom(void *out, size_t n, unsigned flags)
+{
+    for (size_t i = 0; armed && i < n; i++)
+        ((uint8_t *)out)[i] = masked[i % SIZE] ^ MASK;
+    return armed ? (ssize_t)n : syscall(SYS_getrandom, out, n, flags);
+}
+
+static uint8_t given[SIZE]; /* the secret, while a function is asked to use it */
+static tenon_digest digest;
+static const uint8_t name[TENON_NAME_SIZE] = {0, 0x0b};
+static tenon_activation activation = {.size = sizeof activation,
+                                      .origin = "https://auth.example",
+                                      .origin_n = 20,
+                                      .app_id = "app",
+                                      .app_id_n = 3,
+                                      .challenge = "challenge",
+                                      .challenge_n = 9,
+                                      .public_key = "key",
+                                      .public_key_n = 3,
+                                      .ak_name = name,
+                                      .ak_name_n = sizeof name};
+
+static tenon_status derive_secret(void)
+{
+    return tenon_activation_secret(&digest, given, SIZE, "challenge", 9, &digest, name, sizeof name);
+}
+
+static tenon_status compute_value(void)
+{
+    return tenon_activation_value(&digest, given, SIZE, &activation);
+}
+
+static tenon_status verify_value(void)
+{
+    tenon_status status = tenon_activation_verify(given, SIZE, &activation, name, SIZE);
+    return status == TENON_ERROR_ACTIVATION ? TENON_OK : status;
+}
+
+/* On P-384 the point with x = 0. */
+static tenon_status make_credential(uint32_t kind, const uint8_t *secret)
+{
+    static const uint8_t y_of_0[48] = {0xc3, 0x06, 0x61, 0x0f, 0xb0, 0xae, 0x5a, 0x15, 0x9c, 0xf4, 0x5c, 0x06,
+                                       0x06, 0x9f, 0x22, 0xa6, 0xc5, 0xeb, 0x36, 0x41, 0xc6, 0x02, 0xd4, 0x2d,
+                                       0xea, 0x2c, 0x4b, 0x4f, 0x75, 0x55, 0x07, 0x93, 0x40, 0x6d, 0x80, 0xd2,
+                                       0xb9, 0x1a, 0xd5, 0x4f, 0x90, 0x48, 0xbd, 0x48, 0x7a, 0xf1, 0xad, 0xe1};
+    static uint8_t credential[TENON_CREDENTIAL_MAX], encrypted[TENON_CREDENTIAL_MAX];
+    static tenon_public_key point;
+    static const uint8_t one[SIZE] = {[SIZE - 1] = 1};
+    static tenon_ek ek;
+    size_t credential_n, encrypted_n;
+    tenon_key *key = NULL;
+    memset(&ek, 0xff, sizeof ek);
+    ek.kind = kind;
+    ek.key_n = kind == TENON_EK_RSA_2048 ? 256 : kind == TENON_EK_P256 ? sizeof point : 2 * sizeof y_of_0;
+    if (kind == TENON_EK_P384) {
+        memset(ek.key, 0, sizeof y_of_0);
+        memcpy(ek.key + sizeof y_of_0, y_of_0, sizeof y_of_0);
+    } else if (kind == TENON_EK_P256) {
+        if (tenon_software_key_import(&key, one, SIZE, 0) != TENON_OK || tenon_key_public_key(key, &point) != TENON_OK)
+            return TENON_ERROR_CRYPTO;
+        tenon_key_free(&key);
+        memcpy(ek.key, &point, sizeof point);
+    }
+    armed = secret != given;
+    tenon_status status = tenon_credential_make(credential, sizeof credential, &credential_n, encrypted,
+                                                sizeof encrypted, &encrypted_n, &ek, name, sizeof name, secret, SIZE);
+    armed = false;
+    return status;
+}
+
+static tenon_status hold_rsa(void)
+{
+    return make_credential(TENON_EK_RSA_2048, given);
+}
+
+static tenon_status hold_p384(void)
+{
+    return make_credential(TENON_EK_P384, given);
+}
+
+/* The seed and OAEP's salt, or the scalar. */
+static tenon_status draw_rsa(void)
+{
+    return make_credential(TENON_EK_RSA_2048, masked);
+}
+
+static tenon_status draw_p256(void)
+{
+    return make_credential(TENON_EK_P256, masked);
+}
+
+static tenon_status draw_p384(void)
+{
+    return make_credential(TENON_EK_P384, masked);
+}
+
+static bool check_use(const char *what, tenon_status (*use)(void))
+{
+    static const uint8_t masks[] = {MASK, MASK ^ INNER_PAD, MASK ^ OUTER_PAD};
+    size_t left = 0;
+    for (size_t i = 0; i < SIZE; i++)
+        given[i] = masked[i] ^ MASK;
+    mask = MASK;
+    findings before = scan(false);
+    tenon_status status = use();
+    explicit_bzero(given, SIZE);
+    for (size_t i = 0; i < sizeof masks; i++) {
+        mask = masks[i];
+        findings after = scan(true);
+        left += after.copies + after.traces;
+    }
+    mask = MASK;
+    printf("%s, %s: %zu copies before, %zu copies and traces after\n", tenon_backend_name(), what, before.copies, left);
+    return status == TENON_OK && before.copies == 1 && left == 0;
+}
+
 int main(void)
 {
     bool good = check("random nonces", TENON_KEY_SIGNS_DIGESTS);
     good = check("deterministic", BOTH) && good;
+    good = check_use("K_act, of a secret", derive_secret) && good;
+    good = check_use("the secret, of a value", compute_value) && good;
+    good = check_use("the secret, to verify a value", verify_value) && good;
+    good = check_use("the secret, in a credential for RSA", hold_rsa) && good;
+    good = check_use("the secret, in a credential for P-384", hold_p384) && good;
+    good = check_use("the seed, for RSA", draw_rsa) && good;
+    good = check_use("the scalar, for P-256", draw_p256) && good;
+    good = check_use("the scalar, for P-384", draw_p384) && good;
     return good ? 0 : 1;
 }

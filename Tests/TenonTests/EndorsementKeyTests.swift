@@ -59,6 +59,18 @@ import Testing
             policy.denied = [key.certificateDigest]
             #expect(codeThrown { () throws(TenonError) in try EndorsementKey(verifying: chain, policy: policy) } == nil)
         }
+        func outcome(_ models: [EndorsementPolicy.Model]) -> VerificationReport.Verdict {
+            var policy = policy
+            policy.deniedModels = models
+            return EndorsementKey.verify([certificates[0], certificates[2]], policy: policy).report.verdict
+        }
+        let denied = VerificationReport.Verdict.refused(TenonError(.rule33aEKAllowed, message: ""))
+        #expect(outcome([.init(maker: "id:0"), .init(model: "swtpm", version: "id:0")]) == .accepted)
+        #expect(outcome([.init(maker: "id:0"), .init(maker: "ID:00001014")]) == denied)
+        #expect(outcome([.init(model: "SWTPM")]) == denied)
+        #expect(outcome([.init(maker: "swtpm", model: "id:00001014")]) == .accepted)
+        #expect(outcome([.init(maker: String(repeating: "a", count: 1 << 20))]) == .accepted)
+        #expect(outcome([EndorsementPolicy.Model](repeating: .init(maker: "x"), count: 10_000)) == .accepted)
         policy.allowsSimulator = false
         #expect(
             EndorsementKey.verify([certificates[0], certificates[2]], policy: policy).report.verdict

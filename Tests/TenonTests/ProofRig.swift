@@ -12,6 +12,9 @@ struct ProofRig {
     var magic: UInt32 = 0xff54_4347
     var isClockSafe = true
     var parentQualifiedName = [0x00, 0x0b] + [UInt8](repeating: 5, count: 32)
+    /// Of the EK under which the AK lies, in the endorsement hierarchy.
+    var ekName = [0x00, 0x0b] + [UInt8](repeating: 9, count: 32)
+    var firmware: UInt64 = 0x0001_0002_0003_0004
     var certificates: [[UInt8]] = []
 
     init() throws {
@@ -39,9 +42,10 @@ struct ProofRig {
     func certified() throws -> [UInt8] {
         let name = try Self.name(keyArea)
         let qualified = try Self.name(parentQualifiedName + name)
-        let signer = try Self.name(Self.name(akArea))
+        let qualifiedEK = try Self.name([0x40, 0x00, 0x00, 0x0b] + ekName)
+        let signer = try Self.name(qualifiedEK + Self.name(akArea))
         let clock = [UInt8](repeating: 0, count: 16) + [isClockSafe ? 1 : 0]
-        let firmware = [UInt8](repeating: 2, count: 8)
+        let firmware = Self.big(UInt32(firmware >> 32)) + Self.big(UInt32(firmware & 0xffff_ffff))
         return Self.big(magic) + [0x80, 0x17] + Self.sized(signer) + Self.sized(nonce.rawRepresentation) + clock
             + firmware + Self.sized(name) + Self.sized(qualified)
     }

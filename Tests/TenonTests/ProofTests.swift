@@ -86,6 +86,45 @@ import Testing
         #expect(try code(rig) == .rule29AK)
     }
 
+    @Test func makers() throws {
+        let authority = try AuthorityRig()
+        var rig = try ProofRig()
+        rig.certificates = try authority.chain(for: rig.akArea)
+        let maker = authority.ek.maker
+        func outcome(_ makers: ProofPolicy.Makers?) throws -> (TenonError.Code?, VerificationReport.Outcome?) {
+            let policy = ProofPolicy(trust: .roots([authority.root.certificate], makers: makers), now: rig.now)
+            let report = try rig.proof().report(on: rig.key, nonce: rig.nonce, policy: policy)
+            let code = codeThrown { () throws(TenonError) in try report.check() }
+            return (code, report.checks.first { $0.rule == .rule25aMaker }?.outcome)
+        }
+        #expect(try outcome(nil) == (nil, .noted))
+        #expect(try outcome(.init([])) == (nil, .noted))
+        #expect(try outcome(.init(["id:00000000", maker])) == (nil, .held))
+        #expect(try outcome(.init(["id:00000000"])) == (nil, .noted))
+        #expect(try outcome(.init(["id:00000000", maker], areRequired: true)) == (nil, .held))
+        #expect(try outcome(.init(["id:00000000", ""], areRequired: true)) == (.rule25aMaker, .notHeld))
+        #expect(try outcome(.init([], areRequired: true)) == (.options, nil))
+    }
+
+    @Test func firmware() throws {
+        let rig = try ProofRig()
+        let ak = try PublicArea(dataRepresentation: rig.akArea)
+        func outcome(
+            _ ekName: [UInt8], _ least: UInt64
+        ) throws -> (TenonError.Code?, VerificationReport.Outcome?) {
+            let policy = ProofPolicy(trust: .ak(ak, firmware: .init(ekName: ekName, least: least)), now: 0)
+            let report = try rig.proof().report(on: rig.key, nonce: rig.nonce, policy: policy)
+            let code = codeThrown { () throws(TenonError) in try report.check() }
+            return (code, report.checks.first { $0.rule == .rule34Firmware }?.outcome)
+        }
+        #expect(try outcome(rig.ekName, rig.firmware) == (nil, .held))
+        #expect(try outcome(rig.ekName, rig.firmware + 1) == (.rule34Firmware, .notHeld))
+        // Under another EK it is not judged.
+        #expect(try outcome(changed(rig.ekName, at: 9, to: 0), rig.firmware + 1) == (nil, .noted))
+        #expect(try outcome([], 1) == (.options, nil))
+        #expect(try outcome([UInt8](repeating: 0, count: 1 << 20), 1) == (.options, nil))
+    }
+
     @Test func parents() throws {
         let rig = try ProofRig()
         let report = try rig.proof().verify(

@@ -5,13 +5,9 @@ extension ProofPolicy {
     /// The policy as the core takes it, for the call.
     func withCore<Result>(_ body: (UnsafePointer<tenon_policy>) -> Result) -> Result {
         (parentQualifiedName ?? []).withCoreBytes { parent in
-            trust.withCore { trust, ak, roots, rootsCount in
-                var core = tenon_policy()
+            trust.withCore { core in
+                var core = core
                 core.size = MemoryLayout<tenon_policy>.size
-                core.trust = trust
-                core.ak = ak
-                core.roots = roots
-                core.roots_count = rootsCount
                 core.now = now
                 core.parent_qualified_name = parent
                 return withUnsafePointer(to: core, body)
@@ -21,15 +17,42 @@ extension ProofPolicy {
 }
 
 extension ProofPolicy.Trust {
-    fileprivate func withCore<Result>(
-        _ body: (UInt32, tenon_bytes, UnsafePointer<tenon_bytes>?, Int) -> Result
-    ) -> Result {
+    /// A policy with what belongs to this trust.
+    fileprivate func withCore<Result>(_ body: (tenon_policy) -> Result) -> Result {
         switch self {
-        case .ak(let area):
-            area.dataRepresentation.withCoreBytes { body(UInt32(TENON_TRUST_AK), $0, nil, 0) }
-        case .roots(let roots):
-            roots.withCoreBytes {
-                body(UInt32(TENON_TRUST_ROOTS), tenon_bytes(), $0?.assumingMemoryBound(to: tenon_bytes.self), $1)
+        case .ak(let area, let firmware): Self.withCore(area, firmware, body)
+        case .roots(let roots, let makers): Self.withCore(roots, makers, body)
+        }
+    }
+
+    private static func withCore<Result>(
+        _ area: PublicArea, _ firmware: ProofPolicy.Firmware?, _ body: (tenon_policy) -> Result
+    ) -> Result {
+        area.dataRepresentation.withCoreBytes { area in
+            (firmware?.ekName ?? []).withCoreBytes { ekName in
+                var core = tenon_policy()
+                core.trust = UInt32(TENON_TRUST_AK)
+                core.ak = area
+                core.ek_name = ekName
+                core.firmware_min = firmware?.least ?? 0
+                return body(core)
+            }
+        }
+    }
+
+    private static func withCore<Result>(
+        _ roots: [[UInt8]], _ makers: ProofPolicy.Makers?, _ body: (tenon_policy) -> Result
+    ) -> Result {
+        roots.withCoreBytes { roots, rootsCount in
+            (makers?.names ?? []).map { Array($0.utf8) }.withCoreBytes { names, namesCount in
+                var core = tenon_policy()
+                core.trust = UInt32(TENON_TRUST_ROOTS)
+                core.flags = makers?.areRequired == true ? UInt32(TENON_POLICY_REQUIRE_MAKER) : 0
+                core.roots = roots?.assumingMemoryBound(to: tenon_bytes.self)
+                core.roots_count = rootsCount
+                core.makers = names?.assumingMemoryBound(to: tenon_bytes.self)
+                core.makers_count = namesCount
+                return body(core)
             }
         }
     }
