@@ -35,6 +35,9 @@ certificate_case certificate_case_named(const char *name);
 /* What it asks for. */
 tenon_ek_policy certificate_case_policy(const certificate_case *one);
 
+/* What tenon_ek_verify would say of it without this rule. */
+tenon_status certificate_case_without(const certificate_case *one, tenon_status rule);
+
 enum { CERTIFICATE_NOW = 1800000000 };
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "certificate_rig.h"
+#include "internal/admission.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,4 +147,18 @@ tenon_ek_policy certificate_case_policy(const certificate_case *one)
         .roots_count = one->roots_count,
         .now = one->now,
     };
+}
+
+tenon_status certificate_case_without(const certificate_case *one, tenon_status rule)
+{
+    enum { MOST = 16 };
+    tenoni_ek_rule rules[MOST];
+    size_t count = 0;
+    tenon_ek_policy policy = certificate_case_policy(one);
+    tenon_ek ek;
+    for (size_t i = 0; i < tenoni_ek_rules_count; i++)
+        if (tenoni_ek_rules[i].code != rule)
+            rules[count++] = tenoni_ek_rules[i];
+    CHECK_NUMBER(count, tenoni_ek_rules_count - 1);
+    return tenoni_ek_verify(&ek, NULL, one->chain, one->count, &policy, rules, count);
 }

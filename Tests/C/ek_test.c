@@ -30,7 +30,8 @@ static void check_case(const certificate_case *one)
     tenon_report report;
     memset(&ek, 0xa5, sizeof ek);
     tenon_status found = tenon_ek_verify(&ek, &report, one->chain, one->count, &policy);
-    rules_note(one->result, one->result, one->name, found, RULES_NOT_TRIED);
+    if (one->result != TENON_OK)
+        rules_note(one->result, one->result, one->name, found, certificate_case_without(one, one->result));
     if (!CHECK_STATUS(found, one->result))
         return;
     check_report(&report, one->result);

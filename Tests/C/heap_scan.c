@@ -121,7 +121,6 @@ static void list_regions(void)
 static findings scan(bool verbose)
 {
     findings found = {0, 0, 0};
-    list_regions();
     for (size_t i = 0; i < region_count; i++)
         search(regions[i].line, (const volatile uint8_t *)regions[i].start, regions[i].end - regions[i].start, verbose,
                &found);
@@ -151,8 +150,10 @@ static bool sign(const tenon_key *key, uint8_t number)
 static bool check(const char *name, uint32_t flags)
 {
     tenon_key *key = import(flags);
+    list_regions();
     findings made = scan(false);
     bool good = key != NULL && sign(key, 1) && sign(key, 2);
+    list_regions();
     findings used = scan(false);
     /* Nothing runs between the last signature, the free and the search: it would write over what they leave. */
     good = good && sign(key, 3);
@@ -268,24 +269,28 @@ static tenon_status draw_p384(void)
     return make_credential(TENON_EK_P384, masked);
 }
 
+/* Nothing runs between the use and the search, which therefore looks for one form of the secret at a time. */
 static bool check_use(const char *what, tenon_status (*use)(void))
 {
     static const uint8_t masks[] = {MASK, MASK ^ INNER_PAD, MASK ^ OUTER_PAD};
-    size_t left = 0;
-    for (size_t i = 0; i < SIZE; i++)
-        given[i] = masked[i] ^ MASK;
-    mask = MASK;
-    findings before = scan(false);
-    tenon_status status = use();
-    explicit_bzero(given, SIZE);
+    size_t before = 0, left = 0;
+    bool good = true;
     for (size_t i = 0; i < sizeof masks; i++) {
+        for (size_t j = 0; j < SIZE; j++)
+            given[j] = masked[j] ^ MASK;
+        mask = MASK;
+        good = use() == TENON_OK && good; /* what it takes from the allocator is there when regions are listed */
+        list_regions();
+        before += scan(false).copies;
+        good = use() == TENON_OK && good;
+        explicit_bzero(given, SIZE);
         mask = masks[i];
         findings after = scan(true);
         left += after.copies + after.traces;
     }
     mask = MASK;
-    printf("%s, %s: %zu copies before, %zu copies and traces after\n", tenon_backend_name(), what, before.copies, left);
-    return status == TENON_OK && before.copies == 1 && left == 0;
+    printf("%s, %s: %zu copies before, %zu copies and traces after\n", tenon_backend_name(), what, before, left);
+    return good && before >= sizeof masks && left == 0;
 }
 
 int main(void)

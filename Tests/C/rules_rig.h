@@ -4,11 +4,9 @@
 
 #include "test.h"
 
-enum { RULES_NOT_TRIED = -1 };
-
 /*
  * Notes a case that breaks this rule: its name, the code that it should be refused with, what it was answered, and what
- * it was answered with the rule left out, or RULES_NOT_TRIED. A case that breaks none, of TENON_OK, is not noted.
+ * it was answered with the rule left out. A case that breaks none, of TENON_OK, is not noted.
  * rules_are_all_caught reads it; `make rules-table` prints it.
  */
 void rules_note(tenon_status rule, tenon_status code, const char *name, tenon_status found, tenon_status without);

@@ -8,10 +8,9 @@
 /* What the tests did about each rule of tenon/verify.h and tenon/activate.h. */
 
 typedef struct {
-    size_t cases, caught;
-    char first[64]; /* the first case */
+    size_t cases, caught; /* caught: and accepted, or refused by a later rule, with this rule left out */
+    char first[64];       /* the first case */
     tenon_status code;
-    bool unplugged; /* each case was accepted, or refused by a later rule, with this rule left out */
 } row;
 
 /* TENON_RULE_<n> is FIRST + n, TENON_RULE_<n>A is FIRST + LETTER + n. */
@@ -27,10 +26,8 @@ void rules_note(tenon_status rule, tenon_status code, const char *name, tenon_st
     if (at->cases++ == 0) {
         snprintf(at->first, sizeof at->first, "%s", name);
         at->code = code;
-        at->unplugged = true;
     }
     at->caught += found == code && without != code;
-    at->unplugged = at->unplugged && without != RULES_NOT_TRIED;
 }
 
 /* Rule, name, code, cases that break it, and the first of them. */
@@ -39,9 +36,8 @@ static void print(tenon_status rule)
     const row *at = &rows[rule - FIRST];
     const char *name = tenon_status_name(rule) + strlen("TENON_RULE_");
     int number = (int)strcspn(name, "_");
-    printf("%-4.*s %-20s %08x %-26s %3zu of %3zu caught%s   %s\n", number, name, name + number + 1, (unsigned)at->code,
-           tenon_status_name(at->code) + strlen("TENON_"), at->caught, at->cases,
-           at->unplugged ? ", not without it" : "                ", at->first);
+    printf("%-4.*s %-20s %08x %-26s %3zu of %3zu caught, not without it   %s\n", number, name, name + number + 1,
+           (unsigned)at->code, tenon_status_name(at->code) + strlen("TENON_"), at->caught, at->cases, at->first);
 }
 
 static void check(tenon_status rule)
