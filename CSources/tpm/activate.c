@@ -67,17 +67,21 @@ static tenon_status send(job *work, uint32_t handle, const tenoni_ek *ek, tenoni
     return status;
 }
 
-/* The AK is loaded last: what is in a slot may have to make room for the EK, and the EK is in none. */
+/*
+ * Three places have to do, for the AK, the EK and the key that will be certified next: so the session's parent is there
+ * before the EK, and not with it. The AK is looked for last, as it may have had to make room.
+ */
 static tenon_status attempt(job *work)
 {
     tenon_tpm *tpm = work->ak->tpm;
     tenoni_session session = {.state = TENONI_SESSION_OVER};
-    tenoni_ek ek;
+    tenoni_ek ek = {.handle = 0};
     uint32_t handle, policy = 0;
     work->salted = false;
-    tenon_status status = tenoni_ek_find(tpm, &work->ek, &ek);
+    tenon_status status = open_session(work, &session);
+    tenoni_slot_flush(tpm, &tpm->parent);
     if (status == TENON_OK)
-        status = open_session(work, &session);
+        status = tenoni_ek_find(tpm, &work->ek, &ek);
     if (status == TENON_OK)
         status = tenoni_policy_open(tpm, ek.name_algorithm, ek.policy, &policy);
     if (status == TENON_OK)

@@ -115,6 +115,9 @@ static tenon_status create(tenon_tpm *tpm, void *context)
         status = tenoni_parent_choose(tpm, &parent);
     if (status != TENON_OK)
         return status;
+    /* A persistent parent takes a place while it is used: the witness's need not take another until the next key. */
+    if (parent.handle != tpm->parent.handle)
+        tenoni_slot_flush(tpm, &tpm->parent);
     key->file.parent = parent.handle == tpm->parent.handle ? (uint32_t)TENONI_PARENT_OWNER : parent.handle;
     key->file.empty_auth = key->auth.n == 0;
     memcpy(key->file.parent_name, parent.name, sizeof parent.name);
