@@ -216,11 +216,13 @@ check-constant-time: $(BUILD)/constant_time
 .PHONY: check-vectors
 check-vectors:
 	$(PYTHON) Tests/Vectors/make_p256_hard.py | cmp - Tests/Vectors/p256-hard.txt
+	PYTHONIOENCODING=utf-8 $(PYTHON) Tests/Vectors/make_activation.py | cmp - Tests/Vectors/activation.txt
 
-## vectors-evidence  Tests/Vectors/evidence.txt anew: a TPM draws random numbers, so that it always differs
+## vectors-evidence  Tests/Vectors/evidence.txt and folded.txt anew: a TPM draws random numbers, so they always differ
 .PHONY: vectors-evidence
-vectors-evidence: $(TESTS)
+vectors-evidence: $(TESTS) $(TPM_STATE_FILE)
 	TENON_TEST_EVIDENCE=Tests/Vectors/evidence.txt $(TESTS) evidence_of_a_fresh_tpm
+	TENON_TEST_FOLDED=Tests/Vectors/folded.txt $(TESTS) tpm_folded_works
 
 ## check-heap       no secret is left in memory, with both backends
 .PHONY: check-heap

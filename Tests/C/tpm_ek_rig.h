@@ -45,7 +45,12 @@ uint32_t tpm_ek_rig_create(tpm_rig *rig, const support_public *template, const c
 /* A certificate for the EK with this public area, by an authority of the tests' own. */
 tpm_certificate tpm_ek_rig_issue(const support_public *area);
 
-/* A service that trusts this authority and the one of swtpm_state.sh: what tenon_ek_verify says. */
+/* What a service trusts: this authority, and the root of swtpm_state.sh; and the authority between that and the EKs. */
+tpm_certificate tpm_ek_rig_own_root(void);
+tpm_certificate tpm_ek_rig_root(void);
+tpm_certificate tpm_ek_rig_issuer(void);
+
+/* A service that trusts the two authorities that sign: what tenon_ek_verify says. */
 tenon_ek tpm_ek_rig_read(const tpm_certificate *certificate);
 
 /* What a service makes for an AK; and the same as the TPM itself makes it, for the EK at a handle. */

@@ -247,7 +247,7 @@ tpm_certificate tpm_ek_rig_issue(const support_public *area)
 
 /* ---- A service ---- */
 
-static tpm_certificate own_root(void)
+tpm_certificate tpm_ek_rig_own_root(void)
 {
     tpm_certificate root = {{0}, 0};
     tenon_authority_request request = {
@@ -275,9 +275,19 @@ static tpm_certificate read_pem(const char *path)
     return out;
 }
 
+tpm_certificate tpm_ek_rig_root(void)
+{
+    return read_pem(".build/make/swtpm/root.pem");
+}
+
+tpm_certificate tpm_ek_rig_issuer(void)
+{
+    return read_pem(".build/make/swtpm/issuer.pem");
+}
+
 tenon_ek tpm_ek_rig_read(const tpm_certificate *certificate)
 {
-    tpm_certificate own = own_root(), theirs = read_pem(".build/make/swtpm/issuer.pem");
+    tpm_certificate own = tpm_ek_rig_own_root(), theirs = tpm_ek_rig_issuer();
     const tenon_bytes roots[] = {{own.bytes, own.n}, {theirs.bytes, theirs.n}};
     const tenon_bytes leaf = {certificate->bytes, certificate->n};
     const tenon_ek_policy policy = {.size = sizeof policy,

@@ -138,7 +138,7 @@ size_t support_ek_key(support_ek which, const support_public *area, uint8_t *out
     return 2 * s->size;
 }
 
-static uint32_t start_policy(support_swtpm *tpm, uint32_t hash, uint32_t *session)
+uint32_t support_policy_session(support_swtpm *tpm, uint32_t hash, uint32_t *session)
 {
     static const uint8_t nonce[16] = {0};
     support_command command;
@@ -187,7 +187,7 @@ static uint32_t policy_or(support_swtpm *tpm, uint32_t session, const policies *
 uint32_t support_ek_session(support_swtpm *tpm, support_ek which, const char *endorsement_auth, uint32_t *session)
 {
     const shape *s = &shapes[which];
-    uint32_t rc = start_policy(tpm, s->policy->hash, session);
+    uint32_t rc = support_policy_session(tpm, s->policy->hash, session);
     if (rc != 0)
         return rc;
     rc = policy_secret(tpm, *session, endorsement_auth);
@@ -198,19 +198,9 @@ uint32_t support_ek_session(support_swtpm *tpm, support_ek which, const char *en
     return rc;
 }
 
-/* Behind what support_password wrote; the session ends with the command. */
-static void put_session(support_command *command, uint32_t session)
-{
-    support_put32(command, session);
-    support_put16(command, 0);
-    support_put8(command, 0);
-    support_put16(command, 0);
-    support_store32(command->bytes + command->sessions_at, (uint32_t)(command->n - command->sessions_at - 4));
-}
-
-uint32_t support_activate(support_swtpm *tpm, support_ek which, uint32_t object, uint32_t ek, const uint8_t *credential,
-                          size_t credential_n, const uint8_t *encrypted, size_t encrypted_n, uint8_t *secret,
-                          size_t size, size_t *written)
+uint32_t support_activate_by(support_swtpm *tpm, support_ek which, uint32_t object, uint32_t object_session,
+                             uint32_t ek, const uint8_t *credential, size_t credential_n, const uint8_t *encrypted,
+                             size_t encrypted_n, uint8_t *secret, size_t size, size_t *written)
 {
     support_command command;
     support_answer answer;
@@ -222,8 +212,11 @@ uint32_t support_activate(support_swtpm *tpm, support_ek which, uint32_t object,
     support_command_begin(&command, SUPPORT_CC_ACTIVATE_CREDENTIAL);
     support_put32(&command, object);
     support_put32(&command, ek);
-    support_password(&command, NULL);
-    put_session(&command, session);
+    if (object_session == 0)
+        support_password(&command, NULL);
+    else
+        support_session(&command, object_session);
+    support_session(&command, session);
     support_put(&command, credential, credential_n);
     support_put(&command, encrypted, encrypted_n);
     rc = support_command_run(tpm, &command, &answer);
@@ -234,4 +227,12 @@ uint32_t support_activate(support_swtpm *tpm, support_ek which, uint32_t object,
     support_get32(&answer);
     support_get_sized(&answer, secret, size, written);
     return answer.bad ? SUPPORT_RC_NONE : 0;
+}
+
+uint32_t support_activate(support_swtpm *tpm, support_ek which, uint32_t object, uint32_t ek, const uint8_t *credential,
+                          size_t credential_n, const uint8_t *encrypted, size_t encrypted_n, uint8_t *secret,
+                          size_t size, size_t *written)
+{
+    return support_activate_by(tpm, which, object, 0, ek, credential, credential_n, encrypted, encrypted_n, secret,
+                               size, written);
 }

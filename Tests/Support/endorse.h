@@ -27,6 +27,9 @@ size_t support_ek_key(support_ek which, const support_public *area, uint8_t *out
 /* PolicyA or PolicyB of the profile: by PolicySecret of the endorsement hierarchy, then by PolicyOR. For one use. */
 uint32_t support_ek_session(support_swtpm *tpm, support_ek which, const char *endorsement_auth, uint32_t *session);
 
+/* A policy session of this hash that nothing was done with yet. */
+uint32_t support_policy_session(support_swtpm *tpm, uint32_t hash, uint32_t *session);
+
 /*
  * ActivateCredential with an object of empty auth value. credential and encrypted are TPM2Bs with their sizes, which go
  * to the TPM as they are. The session is made and flushed here.
@@ -34,5 +37,10 @@ uint32_t support_ek_session(support_swtpm *tpm, support_ek which, const char *en
 uint32_t support_activate(support_swtpm *tpm, support_ek which, uint32_t object, uint32_t ek, const uint8_t *credential,
                           size_t credential_n, const uint8_t *encrypted, size_t encrypted_n, uint8_t *secret,
                           size_t size, size_t *written);
+
+/* The same with an object that is authorised by a policy session, which then ends, too; 0: by an empty password. */
+uint32_t support_activate_by(support_swtpm *tpm, support_ek which, uint32_t object, uint32_t object_session,
+                             uint32_t ek, const uint8_t *credential, size_t credential_n, const uint8_t *encrypted,
+                             size_t encrypted_n, uint8_t *secret, size_t size, size_t *written);
 
 #endif

@@ -29,18 +29,28 @@ void support_command_begin(support_command *command, uint32_t code)
     support_put32(command, code);
 }
 
-void support_password(support_command *command, const char *auth)
+static void put_entry(support_command *command, uint32_t session, const char *auth)
 {
     if (command->sessions_at == 0) {
         command->sessions_at = command->n;
         command->bytes[1] = TAG_SESSIONS;
         support_put32(command, 0);
     }
-    support_put32(command, SUPPORT_RS_PASSWORD);
+    support_put32(command, session);
     support_put16(command, 0);
     support_put8(command, 0);
     support_put_text(command, auth);
     support_store32(command->bytes + command->sessions_at, (uint32_t)(command->n - command->sessions_at - 4));
+}
+
+void support_password(support_command *command, const char *auth)
+{
+    put_entry(command, SUPPORT_RS_PASSWORD, auth);
+}
+
+void support_session(support_command *command, uint32_t session)
+{
+    put_entry(command, session, NULL);
 }
 
 void support_put8(support_command *command, uint32_t value)

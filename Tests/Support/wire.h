@@ -26,6 +26,7 @@ typedef struct {
 /* code, then support_put32 for each handle, then support_password for each that is authorised, then parameters. */
 void support_command_begin(support_command *command, uint32_t code);
 void support_password(support_command *command, const char *auth);
+void support_session(support_command *command, uint32_t session); /* of a policy; it ends with the command */
 void support_put8(support_command *command, uint32_t value);
 void support_put16(support_command *command, uint32_t value);
 void support_put32(support_command *command, uint32_t value);
