@@ -5,6 +5,9 @@ extension TenonError.Code {
     /// The bytes have another length than a value of this type.
     public static let length = Self(rawValue: 0x0240_0001)
 
+    /// A member of a message is missing, or is not of the type and size that it has to have; the message names it.
+    public static let messageMember = Self(rawValue: 0x0240_0002)
+
     /// The JSON text is longer than the reader was told to take.
     public static let jsonTooLarge = Self(rawValue: 0x0240_0101)
     /// The JSON text holds more values than the reader was told to take.
@@ -40,6 +43,12 @@ extension TenonError.Code {
     /// An integer beyond 64 bits, or a fraction that no Double comes near.
     public static let jsonNumberRange = Self(rawValue: 0x0240_0111)
 
+    /// A secret that an attestation CA does not wait for: it was never given out, was used, or came too late.
+    public static let secretNotPending = Self(rawValue: 0x0340_0001)
+
+    /// As many activations wait for their secrets as are waited for: try again later.
+    public static let pendingFull = Self(rawValue: 0x0440_0001)
+
     /// The task was cancelled before anything was sent: nothing was lost.
     public static let cancelled = Self(rawValue: 0x0a40_0001)
 
@@ -64,6 +73,9 @@ extension TenonError.Code {
         case .jsonLeadingZero: "TENON_ERROR_JSON_LEADING_ZERO"
         case .jsonNotFinite: "TENON_ERROR_JSON_NOT_FINITE"
         case .jsonNumberRange: "TENON_ERROR_JSON_NUMBER_RANGE"
+        case .messageMember: "TENON_ERROR_MESSAGE_MEMBER"
+        case .secretNotPending: "TENON_ERROR_SECRET_NOT_PENDING"
+        case .pendingFull: "TENON_ERROR_PENDING_FULL"
         case .cancelled: "TENON_ERROR_CANCELLED"
         default: httpName
         }

@@ -60,6 +60,7 @@ import Testing
         (.jsonLoneSurrogate, "JSON_LONE_SURROGATE"), (.jsonNumberForm, "JSON_NUMBER_FORM"),
         (.jsonLeadingZero, "JSON_LEADING_ZERO"), (.jsonNotFinite, "JSON_NOT_FINITE"),
         (.jsonNumberRange, "JSON_NUMBER_RANGE"),
+        (.messageMember, "MESSAGE_MEMBER"), (.secretNotPending, "SECRET_NOT_PENDING"), (.pendingFull, "PENDING_FULL"),
         (.cancelled, "CANCELLED"),
         (.httpURL, "HTTP_URL"), (.httpMethod, "HTTP_METHOD"), (.httpHeader, "HTTP_HEADER"),
         (.httpOption, "HTTP_OPTION"), (.tlsUntrusted, "TLS_UNTRUSTED"), (.tlsDate, "TLS_DATE"),

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import TenonTPM
+import Testing
+
+/// A device in a TPM that gets an AK certificate of an attestation CA, by the bytes that go over the wire.
+@Suite(.timeLimit(.minutes(1))) struct AttestationCATests {
+    private struct Authority {
+        let ca: AttestationCA
+        let root: [UInt8]
+        let policy: EndorsementPolicy
+        let pending = PendingActivations()
+
+        init() throws {
+            policy = try Service().policy
+            let terms = CertificateTerms(
+                serial: Array(1...16), notBefore: policy.now - 1, notAfter: policy.now + 1_000_000)
+            let (rootKey, key) = try (SoftwareKey(signsDigests: true), SoftwareKey(signsDigests: true))
+            let above = try AttestationAuthority(root: "Root", key: rootKey, terms: terms)
+            let own = try above.certificate(forAuthority: "Issuer", key: key.publicKey, terms: terms)
+            root = above.certificate
+            ca = AttestationCA(authority: AttestationAuthority(certificate: own, key: key))
+        }
+
+        func attest(_ body: [UInt8]) throws(TenonError) -> [UInt8] {
+            try ca.answer(attest: body, endorsement: policy, pending: pending)
+        }
+
+        func secret(_ body: [UInt8]) throws(TenonError) -> [UInt8] {
+            try ca.answer(secret: body, endorsement: policy, pending: pending).answer
+        }
+    }
+
+    @Test(arguments: [EndorsementKey.Kind.rsa2048, .p384])
+    func endToEnd(_ kind: EndorsementKey.Kind) async throws {
+        try await withTPM(state: Endorsed.state) { _, tpm in
+            let authority = try Authority()
+            let key = try await TPM.PrivateKey(in: tpm)
+            let ak = try await TPM.AttestationKey(beside: key)
+            let chain = [try await tpm.endorsementCertificate(kind), try Endorsed.issuer()]
+            let request = try AttestRequest(ekCertificates: chain, ak: ak.publicArea)
+            #expect(request.ek != nil)
+            let offered = try AttestAnswer(parsing: authority.attest(request.encoded()))
+            let secret = try await ak.secret(of: offered.credential, certificate: chain[0])
+            let issued = try SecretAnswer(parsing: authority.secret(SecretRequest(secret).encoded()))
+            try issued.verify(for: ak.publicArea.publicKey, roots: [authority.root], now: authority.policy.now)
+
+            // With it a proof stands for itself.
+            let nonce = try Digest(hashing: Array("client data".utf8))
+            let proof = try await key.attest(
+                by: ak, qualifyingData: nonce.rawRepresentation, certificates: issued.chain)
+            let policy = ProofPolicy(trust: .roots([authority.root]), now: authority.policy.now)
+            try proof.verify(key.publicKey, nonce: nonce, policy: policy)
+
+            let again = try SecretRequest(secret).encoded()
+            let code = errorThrown { () throws(TenonError) in try authority.secret(again) }?.code
+            #expect(code == .secretNotPending)
+        }
+    }
+
+    /// The TPM opens no secret for an AK that it has not: the one of a request that somebody else sends.
+    @Test func anAKThatIsNotInTheTPM() throws {
+        try withTPM(state: Endorsed.state) { _, tpm in
+            try withTPM { _, foreign in
+                let authority = try Authority()
+                let device = try Device(tpm)
+                let other = try TPM.AttestationKey(beside: TPM.PrivateKey(in: foreign))
+                let request = try AttestRequest(ekCertificates: device.chain, ak: other.publicArea)
+                let credential = try AttestAnswer(parsing: authority.attest(request.encoded())).credential
+                let here = errorThrown { () throws(TenonError) in
+                    try device.ak.secret(of: credential, certificate: device.chain[0])
+                }
+                #expect(here?.code.category == .rejected)
+                let there = errorThrown { () throws(TenonError) in
+                    try other.secret(of: credential, certificate: device.chain[0])
+                }
+                #expect(there?.code == .ekMissing)
+            }
+        }
+    }
+}
