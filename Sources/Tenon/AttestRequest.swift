@@ -75,13 +75,14 @@ public struct AttestRequest: Hashable, Sendable {
     /// - Throws: ``TenonError/Code/rule24Certificate`` without a certificate, or as
     ///   ``EndorsementKey/init(unverified:)``.
     public init(
-        ekCertificates: [[UInt8]], ak: PublicArea, tpm: TPMDescription = TPMDescription()
+        ekCertificates: [[UInt8]], ak: PublicArea, tpm: TPMDescription = TPMDescription(), creation: Creation? = nil
     ) throws(TenonError) {
         guard let certificate = ekCertificates.first else {
             throw TenonError(status: TenonError.Code.rule24Certificate.rawValue)
         }
         let ek = try EndorsementKey(unverified: certificate)
         self.init(
-            ekCertificates: ekCertificates, ak: ak.dataRepresentation, ek: try ek.subjectPublicKeyInfo, tpm: tpm)
+            ekCertificates: ekCertificates, ak: ak.dataRepresentation, ek: try ek.subjectPublicKeyInfo, tpm: tpm,
+            creation: creation)
     }
 }

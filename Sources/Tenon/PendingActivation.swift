@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What an attestation CA remembers of a credential until its secret comes back: under the secret's SHA-256, so that who
-/// reads the memory learns no secret; who writes to it has certificates made. All of it is bytes and a number, for
-/// memories outside of the process.
+/// reads the memory learns no secret, and how long a search takes says nothing of one. Who writes to it has certificates
+/// made. All of it is bytes and a number, for memories outside of the process.
 public struct PendingActivation: Hashable, Sendable {
     /// The AK that the certificate will be for.
     public let ak: PublicArea
