@@ -27,7 +27,7 @@ tenon_status tenoni_stream_finish(uint64_t *stream, uint64_t kind, tenon_digest 
 {
     if (stream[0] != kind)
         return TENON_ERROR_STREAM;
-    tenon_status status = tenoni_sha256_finish(stream + 1, out);
+    tenon_status status = tenoni_sha256_finish(stream + 1, out->bytes);
     tenoni_wipe(stream, TENON_SHA256_STREAM_SIZE);
     return status;
 }

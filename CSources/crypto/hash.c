@@ -2,7 +2,6 @@
 #include "internal/hash.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "internal/backend.h"
 #include "internal/secure.h"
@@ -36,14 +35,8 @@ tenon_status tenoni_hash_update(tenoni_hash_stream *stream, const void *data, si
 
 tenon_status tenoni_hash_finish(tenoni_hash_stream *stream, uint8_t *out)
 {
-    tenon_digest digest;
-    if (stream->hash != TENONI_SHA256)
-        return tenoni_sha512_finish(stream->state, out, tenoni_hash_size(stream->hash));
-    tenon_status status = tenoni_sha256_finish(stream->state, &digest);
-    if (status == TENON_OK)
-        memcpy(out, digest.bytes, sizeof digest.bytes);
-    tenoni_wipe(&digest, sizeof digest);
-    return status;
+    return stream->hash == TENONI_SHA256 ? tenoni_sha256_finish(stream->state, out)
+                                         : tenoni_sha512_finish(stream->state, out, tenoni_hash_size(stream->hash));
 }
 
 tenon_status tenoni_hash_parts(tenoni_hash hash, uint8_t *out, const tenoni_part *parts, size_t count)

@@ -25,9 +25,9 @@ tenon_status tenoni_sha256_update(void *state, const uint8_t *data, size_t n)
     return result(mbedtls_sha256_update_ret(state, data, n));
 }
 
-tenon_status tenoni_sha256_finish(void *state, tenon_digest *out)
+tenon_status tenoni_sha256_finish(void *state, uint8_t *out)
 {
-    return result(mbedtls_sha256_finish_ret(state, out->bytes));
+    return result(mbedtls_sha256_finish_ret(state, out));
 }
 
 #endif

@@ -27,9 +27,9 @@ tenon_status tenoni_sha256_update(void *state, const uint8_t *data, size_t n)
     return result(SHA256_Update(state, data, n));
 }
 
-tenon_status tenoni_sha256_finish(void *state, tenon_digest *out)
+tenon_status tenoni_sha256_finish(void *state, uint8_t *out)
 {
-    return result(SHA256_Final(out->bytes, state));
+    return result(SHA256_Final(out, state));
 }
 
 #endif

@@ -17,10 +17,10 @@
  * not: whether one is on the curve is for the backend to say.
  */
 
-/* SHA-256. The state fits the room that tenon/digest.h gives it, without memory of its own. */
+/* SHA-256. The state fits the room that tenon/digest.h gives it, without memory of its own; out takes 32 bytes. */
 tenon_status tenoni_sha256_begin(void *state);
 tenon_status tenoni_sha256_update(void *state, const uint8_t *data, size_t n);
-tenon_status tenoni_sha256_finish(void *state, tenon_digest *out);
+tenon_status tenoni_sha256_finish(void *state, uint8_t *out);
 
 /* TENON_OK or TENON_ERROR_POINT_OFF_CURVE. */
 tenon_status tenoni_p256_check(const tenon_public_key *key);
