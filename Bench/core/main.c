@@ -89,15 +89,16 @@ static int count(const char *name, const char *who, const char *times)
 {
     void *opened[SIDES_MAX];
     int code = EXIT_USAGE;
+    const uint64_t n = strtoull(times, NULL, 10);
     open_sides(opened);
     for (size_t i = 0; i < sides_n; i++) {
         const side_line *line = strcmp(sides[i]->name, who) == 0 ? find_line(sides[i], name) : NULL;
         if (line == NULL)
             continue;
-        for (size_t turn = 0; turn < FIXTURE_MESSAGES; turn++)
+        for (size_t turn = 0; turn < FIXTURE_MESSAGES && turn < n; turn++)
             if (!line->function(opened[i]))
                 bench_fail(name, who);
-        if (!bench_counted(line->function, opened[i], strtoull(times, NULL, 10)))
+        if (!bench_counted(line->function, opened[i], n))
             bench_fail(name, who);
         code = EXIT_SUCCESS;
     }

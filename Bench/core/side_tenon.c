@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attestation.h"
 #include "sides.h"
+#include "worst.h"
 
 enum { SIGNATURE_TEXT_MAX = (TENON_SIGNATURE_DER_MAX + 2) / 3 * 4 };
 
@@ -12,6 +14,8 @@ typedef struct {
     tenon_verifier *verifier;
     char texts[FIXTURE_MESSAGES][SIGNATURE_TEXT_MAX]; /* the signatures, base64 of DER */
     size_t texts_n[FIXTURE_MESSAGES];
+    attestation proof;
+    worst *worst;
     size_t turn;
 } tenon_side;
 
@@ -22,6 +26,7 @@ static const char nonce[] = "9f1c2d3e-4b5a-4c6d-8e7f-0a1b2c3d4e5f";
 static void tenon_close(void *context)
 {
     tenon_side *self = context;
+    worst_free(self->worst);
     tenon_verifier_free(&self->verifier);
     tenon_key_free(&self->key);
     free(self);
@@ -45,7 +50,8 @@ static void *tenon_open(const fixture *made)
         tenon_software_key_import(&self->key, made->scalar, sizeof made->scalar, TENON_KEY_SIGNS_DIGESTS);
     if (status == TENON_OK)
         status = tenon_verifier_new(&self->verifier, &made->key);
-    bool ready = status == TENON_OK;
+    self->worst = worst_new();
+    bool ready = status == TENON_OK && self->worst != NULL && attestation_make(&self->proof, made->scalar, NULL, 0);
     for (size_t i = 0; ready && i < FIXTURE_MESSAGES; i++)
         ready = encode(self->texts[i], &self->texts_n[i], &made->signatures[i]);
     if (ready)
@@ -170,6 +176,53 @@ static bool generate(void *context)
     return status == TENON_OK;
 }
 
+static bool proof_verify(void *context)
+{
+    const tenon_side *self = context;
+    const attestation *of = &self->proof;
+    const tenon_policy policy = {.size = sizeof policy, .trust = TENON_TRUST_AK, .ak = {of->ak, of->ak_n}};
+    return tenon_proof_verify(NULL, of->proof, of->n, &of->nonce, &of->key, &policy) == TENON_OK;
+}
+
+/* The same without all the rest. */
+static bool proof_public_key(void *context)
+{
+    const tenon_side *self = context;
+    const attestation *of = &self->proof;
+    return tenon_p256_check(&of->key) == TENON_OK && tenon_p256_check(&of->ak_point) == TENON_OK &&
+           tenon_p256_verify(&of->ak_point, &of->digest, &of->signature) == TENON_OK;
+}
+
+static bool of_worst_proof(void *context)
+{
+    const tenon_side *self = context;
+    return worst_proof(self->worst);
+}
+
+static bool of_worst_ak_certificate(void *context)
+{
+    const tenon_side *self = context;
+    return worst_ak_certificate(self->worst);
+}
+
+static bool of_worst_ek(void *context)
+{
+    const tenon_side *self = context;
+    return worst_ek(self->worst);
+}
+
+static bool of_worst_credential(void *context)
+{
+    const tenon_side *self = context;
+    return worst_credential(self->worst);
+}
+
+static bool of_worst_activation(void *context)
+{
+    const tenon_side *self = context;
+    return worst_activation(self->worst);
+}
+
 static const side_line lines[] = {
     {"sha256-64", sha256_64},
     {"sha256-1k", sha256_1k},
@@ -184,6 +237,13 @@ static const side_line lines[] = {
     {"verify-prepared", verify_prepared},
     {"verifier-new", verifier_new},
     {"generate", generate},
+    {"proof-verify", proof_verify},
+    {"proof-public-key", proof_public_key},
+    {"worst-proof", of_worst_proof},
+    {"worst-ak-certificate", of_worst_ak_certificate},
+    {"worst-ek", of_worst_ek},
+    {"worst-credential", of_worst_credential},
+    {"worst-activation", of_worst_activation},
 };
 
 const side side_tenon = {

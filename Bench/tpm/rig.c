@@ -61,6 +61,8 @@ void rig_close(void)
 static const char *name_of(uint32_t code)
 {
     switch (code) {
+    case SUPPORT_CC_CERTIFY:
+        return "Certify";
     case SUPPORT_CC_CREATE_PRIMARY:
         return "CreatePrimary";
     case SUPPORT_CC_FLUSH_CONTEXT:

@@ -11,6 +11,9 @@ typedef struct {
     support_canned *canned;
     /* The same key, ready; host answers out of this process. */
     tenon_key *password, *salted, *encrypted, *host;
+    /* The same once more, and an AK beside it. */
+    tenon_tpm *tpm;
+    tenon_tpm_key *certified, *ak;
     size_t turn;
 } tpm_side;
 
@@ -52,6 +55,14 @@ static bool can(const tpm_side *self, uint32_t code)
     return true;
 }
 
+static bool open_ak(tpm_side *self, const rig_file *file)
+{
+    tenon_status status = tenon_tpm_open_transport(&self->tpm, &self->wire, NULL);
+    if (status == TENON_OK)
+        status = tenon_tpm_key_load(self->tpm, &self->certified, file->text, file->n, NULL, 0);
+    return status == TENON_OK && tenon_tpm_ak_create(self->certified, &self->ak) == TENON_OK;
+}
+
 static bool make_ready(tpm_side *self)
 {
     const rig_file *file = &self->rig->kept;
@@ -63,7 +74,8 @@ static bool make_ready(tpm_side *self)
     self->encrypted = open_key(&self->wire, TENON_TPM_SESSION_ENCRYPTED, file);
     tenon_tpm_transport canned = support_canned_table(self->canned);
     self->host = open_key(&canned, TENON_TPM_SESSION_PASSWORD, file);
-    return warm_up(self, self->salted) && warm_up(self, self->encrypted) && warm_up(self, self->host);
+    return warm_up(self, self->salted) && warm_up(self, self->encrypted) && warm_up(self, self->host) &&
+           open_ak(self, file);
 }
 
 static void tpm_close(void *context)
@@ -73,6 +85,9 @@ static void tpm_close(void *context)
     tenon_key_free(&self->salted);
     tenon_key_free(&self->encrypted);
     tenon_key_free(&self->host);
+    tenon_tpm_key_free(&self->ak);
+    tenon_tpm_key_free(&self->certified);
+    tenon_tpm_free(&self->tpm);
     support_canned_free(self->canned);
     free(self);
     rig_close();
@@ -122,6 +137,16 @@ static bool sign_host(void *context)
     return sign_with(self, self->host);
 }
 
+static bool attest(void *context)
+{
+    const tpm_side *self = context;
+    const tenon_digest *nonce = &self->fixture->digests[0];
+    uint8_t proof[TENON_PROOF_MAX];
+    size_t n;
+    return tenon_tpm_key_attest(self->certified, self->ak, proof, sizeof proof, &n, nonce->bytes, sizeof nonce->bytes,
+                                NULL, 0) == TENON_OK;
+}
+
 /* What a fresh process does, to its end. */
 static bool first(tpm_side *self, const rig_file *file)
 {
@@ -154,6 +179,7 @@ static const side_line lines[] = {
     {"tpm-sign-salted", sign_salted},
     {"tpm-sign-encrypted", sign_encrypted},
     {"tpm-sign-host", sign_host},
+    {"tpm-attest", attest},
     {"tpm-first-handle", first_handle},
     {"tpm-first-srk", first_srk},
     {"tpm-first-primary", first_primary},
