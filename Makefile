@@ -4,6 +4,7 @@
 # CRYPTO=mbedtls|openssl   whose P-256 and SHA-256 the library is built with
 # SANITIZE=LIST            build with -fsanitize=LIST (address,undefined or thread)
 # PREFIX=, DESTDIR=        where `make install` puts things
+# JOBS=                    in how many processes the C tests run
 # FUZZ_SECONDS=            how long each fuzzer runs
 # V=1                      print each command
 
@@ -14,6 +15,7 @@ endif
 CRYPTO ?= mbedtls
 SANITIZE ?=
 PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 10
 CLANG ?= clang
 PYTHON ?= python3
@@ -133,7 +135,7 @@ deps:
 TEST_WRAPS := -Wl,--wrap=calloc,--wrap=getrandom
 TESTS := $(BUILD)/core_tests
 SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/Support/*.c))
-TEST_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,Tests/C/test_main.c $(wildcard Tests/C/*_test.c)) $(SUPPORT)
+TEST_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,Tests/C/test_main.c Tests/C/test_workers.c $(wildcard Tests/C/*_test.c)) $(SUPPORT)
 
 $(BUILD)/Tests/%.o: TENON_CFLAGS += -ITests/C -ITests/Support
 
@@ -149,7 +151,7 @@ $(TPM_STATE_FILE):
 
 .PHONY: check
 check: $(TESTS) $(TPM_STATE_FILE)
-	$(TESTS)
+	$(TESTS) -j $(JOBS)
 
 ## rules-table      each rule of the verifier: its code, how many cases break it and were caught, and the first of them
 .PHONY: rules-table
@@ -185,7 +187,7 @@ check-support: $(SUPPORT_TEST) $(TPM_STATE_FILE)
 ## check-valgrind   the same under valgrind
 .PHONY: check-valgrind
 check-valgrind: $(TESTS) $(TPM_STATE_FILE)
-	TENON_TEST_QUICK=1 $(VALGRIND) -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=all $(TESTS)
+	TENON_TEST_QUICK=1 $(VALGRIND) -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=all $(TESTS) -j $(JOBS)
 
 $(BUILD)/%: $(BUILD)/Tests/C/%.o $(STATIC)
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
@@ -217,6 +219,7 @@ check-constant-time: $(BUILD)/constant_time
 check-vectors:
 	$(PYTHON) Tests/Vectors/make_p256_hard.py | cmp - Tests/Vectors/p256-hard.txt
 	PYTHONIOENCODING=utf-8 $(PYTHON) Tests/Vectors/make_activation.py | cmp - Tests/Vectors/activation.txt
+	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) Tests/Vectors/make_worst.py | cmp - Tests/Vectors/certificates/worst.txt
 
 ## vectors-evidence  Tests/Vectors/evidence.txt and folded.txt anew: a TPM draws random numbers, so they always differ
 .PHONY: vectors-evidence

@@ -29,6 +29,13 @@ typedef struct {
 /* Calls visit for each of cases.txt. */
 void certificate_each_case(void (*visit)(const certificate_case *one));
 
+/*
+ * Whether a table has to try this case: all of them, but in a quick run of those that cost a signature only some for
+ * each result, the first among them. numbers are the table's own, zeros at first.
+ */
+enum { CERTIFICATE_RESULTS = 0x200 };
+bool certificate_case_is_due(const certificate_case *one, size_t *numbers);
+
 /* One of them, by its name. */
 certificate_case certificate_case_named(const char *name);
 

@@ -216,7 +216,8 @@ TEST(certificate_dates)
     check_date(4107542399, "21000228235959Z");
     check_date(13574563200, "24000229000000Z");
     check_date(TENONI_DATE_MAX, "99991231235959Z");
-    for (int64_t seconds = TENONI_DATE_MIN; seconds < TENONI_DATE_MAX; seconds += INT64_C(86400) * 29 + 3607) {
+    const int64_t step = INT64_C(86400) * (int64_t)test_rounds(29, 997) + 3607;
+    for (int64_t seconds = TENONI_DATE_MIN; seconds < TENONI_DATE_MAX; seconds += step) {
         uint8_t bytes[32];
         int64_t back = 0;
         tenoni_writer writer = tenoni_writer_over(bytes, sizeof bytes);

@@ -8,7 +8,7 @@
 static size_t check_wycheproof(const tenoni_certified_key *key, const char *at, const char *end)
 {
     char *message_hex, *signature_hex, *result;
-    size_t count = 0;
+    size_t count = 0, every = test_rounds(1, 30);
     while ((message_hex = test_json(&at, "msg", end)) != NULL) {
         size_t message_n, signature_n;
         signature_hex = test_json(&at, "sig", end);
@@ -16,14 +16,11 @@ static size_t check_wycheproof(const tenoni_certified_key *key, const char *at, 
         uint8_t *message = test_hex_all(message_hex, &message_n),
                 *signature = test_hex_all(signature_hex, &signature_n);
         test_about("%s over %s", signature_hex, message_hex);
-        tenon_status status =
-            tenoni_certified_key_verify(key, false, TENONI_SHA256, tenoni_reader_over(message, message_n),
-                                        tenoni_reader_over(signature, signature_n));
-        if (strcmp(result, "valid") == 0)
-            CHECK_STATUS(status, TENON_OK);
-        else
-            CHECK_STATUS(status, TENON_ERROR_SIGNATURE_INVALID);
-        count++;
+        tenon_status expected = strcmp(result, "valid") == 0 ? TENON_OK : TENON_ERROR_SIGNATURE_INVALID;
+        if (count++ % every == 0)
+            CHECK_STATUS(tenoni_certified_key_verify(key, false, TENONI_SHA256, tenoni_reader_over(message, message_n),
+                                                     tenoni_reader_over(signature, signature_n)),
+                         expected);
         free(message);
         free(signature);
         free(message_hex);
@@ -66,7 +63,7 @@ TEST(certified_key_hard_signatures)
     uint8_t point[65] = {4}, r[32], s[32];
     tenoni_message_digest digest = {.hash = TENONI_SHA256};
     tenoni_certified_key key = {.kind = TENONI_KEY_P256, .modulus_or_point = tenoni_reader_over(point, sizeof point)};
-    size_t count = 0;
+    size_t count = 0, every = test_rounds(1, 5);
     while (test_line(&at, &name, &value)) {
         if (strcmp(name, "Name") == 0)
             test_about("%s", value);
@@ -80,7 +77,7 @@ TEST(certified_key_hard_signatures)
             test_hex(r, sizeof r, value);
         else if (strcmp(name, "S") == 0)
             test_hex(s, sizeof s, value);
-        else if (strcmp(name, "Verify") == 0 && ++count != 0)
+        else if (strcmp(name, "Verify") == 0 && count++ % every == 0)
             CHECK_STATUS(tenoni_ecdsa_verify(&key, &digest, r, s), expected_of(value));
     }
     CHECK(count > 20);

@@ -22,7 +22,7 @@ static size_t place(tenon_status status)
 static void check_without(const certificate_case *one)
 {
     static size_t number;
-    if (number++ % test_rounds(1, 11) != 0)
+    if (number++ % test_rounds(1, 31) != 0)
         return;
     for (size_t i = 0; i < tenoni_ek_rules_count; i++) {
         tenon_status rule = tenoni_ek_rules[i].code, found = certificate_case_without(one, rule);

@@ -1,29 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rules_rig.h"
+#include "test_workers.h"
 
 /* What the tests did about each rule of tenon/verify.h and tenon/activate.h. */
 
 typedef struct {
-    size_t cases, caught; /* caught: and accepted, or refused by a later rule, with this rule left out */
-    char first[64];       /* the first case */
+    atomic_size_t cases, caught; /* caught: and accepted, or refused by a later rule, with this rule left out */
+    char first[64];              /* the first case */
     tenon_status code;
 } row;
 
 /* TENON_RULE_<n> is FIRST + n, TENON_RULE_<n>A is FIRST + LETTER + n. */
 enum { FIRST = 0x03000100, LETTER = 0x80, LETTERS = 2, NUMBERS = LETTER };
 
-static row rows[LETTERS * NUMBERS];
+/* Whoever runs a test notes here. */
+static row *rows;
+
+__attribute__((constructor)) static void make_rows(void)
+{
+    rows = test_shared(LETTERS * NUMBERS * sizeof *rows);
+}
 
 void rules_note(tenon_status rule, tenon_status code, const char *name, tenon_status found, tenon_status without)
 {
     if (rule == TENON_OK || !CHECK(rule >= FIRST && rule < FIRST + LETTERS * NUMBERS))
         return;
     row *at = &rows[rule - FIRST];
-    if (at->cases++ == 0) {
+    if (atomic_fetch_add(&at->cases, 1) == 0) {
         snprintf(at->first, sizeof at->first, "%s", name);
         at->code = code;
     }

@@ -10,7 +10,7 @@
 
 /*
  * A test is TEST(noun_what) { ... } in a file of its noun. It goes on after a failed check, so that one run shows all.
- * core_tests runs every test, or those whose names begin with an argument.
+ * core_tests [-j N] runs every test, or those whose names begin with an argument: in this process, or in N others.
  */
 typedef struct test_case {
     const char *name;

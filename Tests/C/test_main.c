@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "test.h"
+#include "test_workers.h"
 
 static test_case *tests;
 static atomic_int failures;
@@ -91,7 +92,7 @@ bool test_zero(const char *file, int line, const char *what, const void *found, 
 }
 
 enum { PROVOKED_MAX = 256 };
-static _Atomic tenon_status provoked[PROVOKED_MAX];
+static _Atomic tenon_status *provoked;
 
 static void remember(tenon_status status)
 {
@@ -125,7 +126,7 @@ size_t test_rounds(size_t full, size_t quick)
     return getenv("TENON_TEST_QUICK") != NULL ? quick : full;
 }
 
-static void run(const test_case *test, int *passed, int *failed)
+static bool run(const test_case *test)
 {
     atomic_store(&failures, 0);
     test_about(NULL);
@@ -133,36 +134,72 @@ static void run(const test_case *test, int *passed, int *failed)
     int count = atomic_load(&failures);
     if (count != 0)
         fprintf(stderr, "FAILED %s (%d checks)\n", test->name, count);
-    *(count == 0 ? passed : failed) += 1;
+    return count == 0;
 }
 
-/* By a beginning of its name; a last one by the whole of it. */
-static bool is_named(const test_case *test, int count, char **names)
+/* By a beginning of its name; a last one by the whole of it. All, when there are no names. */
+static bool is_wanted(const test_case *test, int count, char **names)
 {
     for (int i = 0; i < count; i++)
         if (strncmp(test->name, names[i], test->last ? strlen(test->name) + 1 : strlen(names[i])) == 0)
             return true;
-    return false;
+    return count == 0;
+}
+
+enum { CHOSEN_MAX = 2000 };
+static const test_case *chosen[CHOSEN_MAX];
+
+static bool run_chosen(size_t i)
+{
+    return run(chosen[i]);
+}
+
+static const char *name_chosen(size_t i)
+{
+    return chosen[i]->name;
+}
+
+/* Those that are wanted, the last ones or all others, in so many processes; 0: in this one. */
+static void run_all(bool last, int count, char **names, size_t workers, test_tally *tally)
+{
+    test_work work = {.run = run_chosen, .name = name_chosen};
+    for (const test_case *test = tests; test != NULL && work.count < CHOSEN_MAX; test = test->next)
+        if (test->last == last && is_wanted(test, count, names))
+            chosen[work.count++] = test;
+    if (workers != 0 && work.count != 0) {
+        test_tally found = test_workers_run(workers, &work);
+        tally->passed += found.passed;
+        tally->failed += found.failed;
+        return;
+    }
+    for (size_t i = 0; i < work.count; i++)
+        *(run(chosen[i]) ? &tally->passed : &tally->failed) += 1;
+}
+
+static int list(void)
+{
+    for (const test_case *test = tests; test != NULL; test = test->next)
+        puts(test->name);
+    return EXIT_SUCCESS;
 }
 
 int main(int count, char **arguments)
 {
-    int passed = 0, failed = 0;
-    bool all = count < 2;
-    if (!all && strcmp(arguments[1], "--list") == 0) {
-        for (const test_case *test = tests; test != NULL; test = test->next)
-            puts(test->name);
-        return 0;
+    test_tally tally = {0, 0};
+    size_t workers = 0;
+    int names = 1;
+    if (count == 2 && strcmp(arguments[1], "--list") == 0)
+        return list();
+    if (count > 2 && strcmp(arguments[1], "-j") == 0) {
+        workers = strtoul(arguments[2], NULL, 10);
+        names = 3;
     }
-    for (const test_case *test = tests; test != NULL; test = test->next)
-        if (!test->last && (all || is_named(test, count - 1, arguments + 1)))
-            run(test, &passed, &failed);
-    for (const test_case *test = tests; test != NULL; test = test->next)
-        if (test->last && (all || is_named(test, count - 1, arguments + 1)))
-            run(test, &passed, &failed);
-    if (passed + failed == 0)
+    provoked = test_shared(PROVOKED_MAX * sizeof *provoked);
+    run_all(false, count - names, arguments + names, workers, &tally);
+    run_all(true, count - names, arguments + names, 0, &tally);
+    if (tally.passed + tally.failed == 0)
         fprintf(stderr, "no test has such a name; --list shows them\n");
     fflush(stderr);
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed == 0 && passed != 0 ? 0 : 1;
+    printf("%zu passed, %zu failed\n", tally.passed, tally.failed);
+    return tally.failed == 0 && tally.passed != 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

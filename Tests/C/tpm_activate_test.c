@@ -476,7 +476,7 @@ TEST(tpm_activate_faults_at_each_command)
         tpm_device device = start(&rig, kind, NULL);
         support_transport_manage(rig.wire, true);
         uint32_t commands = commands_of(&rig, &device);
-        for (uint32_t nth = 1; nth <= commands; nth++)
+        for (uint32_t nth = 1; nth <= commands; nth += (uint32_t)test_rounds(1, 3))
             for (int fault = 0; fault < 4; fault++) {
                 test_about("%s, command %u, fault %d", kind_names[kind], (unsigned)nth, fault);
                 support_when when = support_nth(SUPPORT_ANY, nth);
@@ -525,7 +525,8 @@ TEST(tpm_activate_answer_is_authentic)
     tpm_rig rig;
     tpm_device device = start(&rig, 2, NULL);
     size_t whole = answer_size(&rig, &device, SUPPORT_CC_ACTIVATE_CREDENTIAL);
-    for (size_t at = 10; at < whole; at++) {
+    const size_t step = test_rounds(1, 17);
+    for (size_t at = 10; at < whole; at += step) {
         test_about("byte %u of %u", (unsigned)at, (unsigned)whole);
         support_flip(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), (int32_t)at, 1);
         tenon_status status = open_new(&device);
@@ -534,7 +535,7 @@ TEST(tpm_activate_answer_is_authentic)
             CHECK(status == TENON_ERROR_SESSION || status == TENON_ERROR_TPM_ANSWER);
         CHECK_NUMBER(support_session_count(rig.sw), 0);
     }
-    for (size_t n = 10; n < whole; n++) {
+    for (size_t n = 10; n < whole; n += step) {
         test_about("%u bytes of %u", (unsigned)n, (unsigned)whole);
         support_truncate(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), n);
         support_fix_size(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL));
@@ -556,7 +557,7 @@ TEST(tpm_activate_answers_that_are_none)
     tpm_device device = start(&rig, 2, NULL);
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         size_t whole = answer_size(&rig, &device, codes[i]);
-        for (size_t n = 0; n < whole && n < 60; n++) {
+        for (size_t n = 0; n < whole && n < 60; n += test_rounds(1, 13)) {
             test_about("%x, %u bytes of %u", (unsigned)codes[i], (unsigned)n, (unsigned)whole);
             support_truncate(rig.wire, support_next(codes[i]), n);
             support_fix_size(rig.wire, support_next(codes[i]));

@@ -198,6 +198,8 @@ static void lie_in_the_header(stage *at, const place *where)
 {
     size_t n = where->answer.n;
     size_t step = test_rounds(37, 150);
+    if (where->nth % test_rounds(1, 3) != 0)
+        return;
     for (size_t i = 0; i < n; i += i < HEADER + 4 && step < 100 ? 3 : step)
         try_header(at, where, "truncated to", truncate_to, i);
     try_header(at, where, "truncated to", truncate_to, n - 1);
