@@ -163,9 +163,13 @@ static const char *name_chosen(size_t i)
 static void run_all(bool last, int count, char **names, size_t workers, test_tally *tally)
 {
     test_work work = {.run = run_chosen, .name = name_chosen};
-    for (const test_case *test = tests; test != NULL && work.count < CHOSEN_MAX; test = test->next)
-        if (test->last == last && is_wanted(test, count, names))
-            chosen[work.count++] = test;
+    for (const test_case *test = tests; test != NULL; test = test->next) {
+        if (test->last != last || !is_wanted(test, count, names))
+            continue;
+        if (work.count == CHOSEN_MAX)
+            abort();
+        chosen[work.count++] = test;
+    }
     if (workers != 0 && work.count != 0) {
         test_tally found = test_workers_run(workers, &work);
         tally->passed += found.passed;
