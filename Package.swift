@@ -58,7 +58,9 @@ let package = Package(
             path: "Tests/Support",
             exclude: ["selftest"]
         ),
-        .testTarget(name: "TenonTests", dependencies: ["Tenon"], swiftSettings: strict),
+        .executableTarget(
+            name: "StateChild", dependencies: ["Tenon"], path: "Tests/StateChild", swiftSettings: strict),
+        .testTarget(name: "TenonTests", dependencies: ["Tenon", "StateChild"], swiftSettings: strict),
         .testTarget(name: "TenonTPMTests", dependencies: ["TenonTPM", "CTestSupport"], swiftSettings: interop),
     ],
     swiftLanguageModes: [.v6],

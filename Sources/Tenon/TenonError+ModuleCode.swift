@@ -52,6 +52,45 @@ extension TenonError.Code {
     /// The task was cancelled before anything was sent: nothing was lost.
     public static let cancelled = Self(rawValue: 0x0a40_0001)
 
+    /// No folder for the state is named, or not as a path can be.
+    public static let statePath = Self(rawValue: 0x0140_0140)
+    /// The state, or its folder, has another owner, or others may write or read it.
+    public static let stateOwner = Self(rawValue: 0x0640_0141)
+    /// The state, or its folder, is a link or no file or folder.
+    public static let stateKind = Self(rawValue: 0x0640_0142)
+    /// The state may not be opened or written by this user.
+    public static let statePermission = Self(rawValue: 0x0640_0143)
+    /// There is no room for the state.
+    public static let stateFull = Self(rawValue: 0x0540_0144)
+    /// The state lies on a disk that may only be read.
+    public static let stateReadOnly = Self(rawValue: 0x0540_0145)
+    /// The state cannot be read or written, for another reason.
+    public static let stateIO = Self(rawValue: 0x0540_0146)
+    /// The folder of the state was removed while it was in use.
+    public static let stateFolderGone = Self(rawValue: 0x0540_0147)
+    /// Another operation, or another process, works on the identity.
+    public static let stateBusy = Self(rawValue: 0x0440_0148)
+    /// A record is cut short, or does not have the form of a record.
+    public static let recordForm = Self(rawValue: 0x0240_0149)
+    /// A record is not what was written: its sum is wrong.
+    public static let recordSum = Self(rawValue: 0x0240_014a)
+    /// A record was written by a later version.
+    public static let recordVersion = Self(rawValue: 0x0240_014b)
+    /// There is a key of an identity, and no record of it.
+    public static let stateMissing = Self(rawValue: 0x0a40_014c)
+    /// Only an older record can be read: which key the service holds is not known.
+    public static let stateUnresolved = Self(rawValue: 0x0a40_014d)
+    /// The state may not follow the one before.
+    public static let invalidStateTransition = Self(rawValue: 0x0a40_014e)
+    /// An operation is in flight, whose outcome comes first.
+    public static let operationInFlight = Self(rawValue: 0x0a40_014f)
+    /// Another message was made for the same place: it is that one that is sent again.
+    public static let slotTaken = Self(rawValue: 0x0a40_0150)
+    /// There is no such key, or there is one already.
+    public static let keyGeneration = Self(rawValue: 0x0a40_0151)
+    /// The identity was registered in another dialect.
+    public static let dialectChanged = Self(rawValue: 0x0a40_0152)
+
     /// The name in the manner of the C core, for the codes of this module.
     var moduleName: String? {
         switch self {
@@ -77,6 +116,25 @@ extension TenonError.Code {
         case .secretNotPending: "TENON_ERROR_SECRET_NOT_PENDING"
         case .pendingFull: "TENON_ERROR_PENDING_FULL"
         case .cancelled: "TENON_ERROR_CANCELLED"
+        case .statePath: "TENON_ERROR_STATE_PATH"
+        case .stateOwner: "TENON_ERROR_STATE_OWNER"
+        case .stateKind: "TENON_ERROR_STATE_KIND"
+        case .statePermission: "TENON_ERROR_STATE_PERMISSION"
+        case .stateFull: "TENON_ERROR_STATE_FULL"
+        case .stateReadOnly: "TENON_ERROR_STATE_READ_ONLY"
+        case .stateIO: "TENON_ERROR_STATE_IO"
+        case .stateFolderGone: "TENON_ERROR_STATE_FOLDER_GONE"
+        case .stateBusy: "TENON_ERROR_STATE_BUSY"
+        case .recordForm: "TENON_ERROR_RECORD_FORM"
+        case .recordSum: "TENON_ERROR_RECORD_SUM"
+        case .recordVersion: "TENON_ERROR_RECORD_VERSION"
+        case .stateMissing: "TENON_ERROR_STATE_MISSING"
+        case .stateUnresolved: "TENON_ERROR_STATE_UNRESOLVED"
+        case .invalidStateTransition: "TENON_ERROR_INVALID_STATE_TRANSITION"
+        case .operationInFlight: "TENON_ERROR_OPERATION_IN_FLIGHT"
+        case .slotTaken: "TENON_ERROR_SLOT_TAKEN"
+        case .keyGeneration: "TENON_ERROR_KEY_GENERATION"
+        case .dialectChanged: "TENON_ERROR_DIALECT_CHANGED"
         default: httpName
         }
     }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+
+/// The one door for system calls that change something on disk, so that a test can fail each of them, or end the
+/// process between any two.
+package struct SystemCalls: Sendable {
+    package enum Operation: String, CaseIterable, Sendable {
+        case makeFolder, create, write, truncate, sync, syncFolder, link, rename, remove, lock
+    }
+
+    package enum Fault: Sendable {
+        /// The call is not made, and this is its errno.
+        case errno(Int32)
+        /// Of a write only the first byte is taken.
+        case short
+    }
+
+    /// Asked before each call with the name that it is about; nil lets the call go on.
+    package typealias Hook = @Sendable (_ operation: Operation, _ name: String) -> Fault?
+
+    private let hook: Hook?
+
+    /// Without a hook, which is how it is outside tests, a call costs one comparison more.
+    package init(hook: Hook? = nil) { self.hook = hook }
+
+    /// What a call gave, or why it failed.
+    struct Answer {
+        let value: Int
+        /// 0 is success.
+        let errno: Int32
+    }
+
+    /// Makes a call that is told how many bytes it may take, again when a signal came between.
+    private func attempt<Value: FixedWidthInteger>(
+        _ operation: Operation, _ name: String, count: Int, _ call: (Int) -> Value
+    ) -> Answer {
+        while true {
+            var count = count
+            switch hook?(operation, name) {
+            case .errno(EINTR): continue
+            case .errno(let errno): return Answer(value: -1, errno: errno)
+            case .short: count = min(count, 1)
+            case nil: break
+            }
+            let answer = Self.once { call(count) }
+            if answer.errno != EINTR { return answer }
+        }
+    }
+
+    /// Makes a call, again when a signal came between.
+    func attempt<Value: FixedWidthInteger>(
+        _ operation: Operation, _ name: String, _ call: () -> Value
+    ) -> Answer {
+        attempt(operation, name, count: 0) { _ in call() }
+    }
+
+    /// Makes a call that has to succeed.
+    @discardableResult
+    func perform<Value: FixedWidthInteger>(
+        _ operation: Operation, _ name: String, _ call: () -> Value
+    ) throws(TenonError) -> Int {
+        try Self.value(of: attempt(operation, name, call), operation.rawValue, name)
+    }
+
+    /// Writes all of it.
+    func write(_ bytes: [UInt8], to descriptor: Int32, _ name: String) throws(TenonError) {
+        var offset = 0
+        while offset < bytes.count {
+            let answer = attempt(.write, name, count: bytes.count - offset) { count in
+                bytes[offset..<offset + count].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            }
+            offset += try Self.value(of: answer, Operation.write.rawValue, name)
+        }
+    }
+
+    /// A call that changes nothing, again when a signal came between.
+    static func asking<Value: FixedWidthInteger>(_ call: () -> Value) -> Answer {
+        while true {
+            let answer = once(call)
+            if answer.errno != EINTR { return answer }
+        }
+    }
+
+    static func value(of answer: Answer, _ call: String, _ name: String) throws(TenonError) -> Int {
+        guard answer.errno == 0 else { throw TenonError(errno: answer.errno, call, name) }
+        return answer.value
+    }
+
+    private static func once<Value: FixedWidthInteger>(_ call: () -> Value) -> Answer {
+        let value = call()
+        return value < 0 ? Answer(value: -1, errno: errno) : Answer(value: Int(value), errno: 0)
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Testing
+
+/// A process of `StateChild`, which lies beside the tests.
+final class Child: Sendable {
+    private let process: pid_t
+    private let socket: Int32
+
+    init(_ arguments: String...) throws {
+        let program = try Self.folderOfTests() + "/StateChild"
+        // Both ends close on exec: else one child would hold the input of another open.
+        var ends: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 0)
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
+        var process: pid_t = 0
+        let error = posix_spawn(&process, program, &actions, nil, &words, environ)
+        posix_spawn_file_actions_destroy(&actions)
+        for word in words { free(word) }
+        close(ends[1])
+        (self.process, socket) = (process, ends[0])
+        try #require(error == 0, "\(program): errno \(error)")
+    }
+
+    deinit { close(socket) }
+
+    private static func folderOfTests() throws -> String {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = buffer.withUnsafeMutableBytes {
+            readlink("/proc/self/exe", $0.assumingMemoryBound(to: CChar.self).baseAddress!, $0.count)
+        }
+        try #require(count > 0)
+        let program = String(decoding: buffer.prefix(count), as: UTF8.self)
+        return String(program[..<(program.lastIndex(of: "/") ?? program.startIndex)])
+    }
+
+    /// Waits for the next line that the child prints; nil when it is over.
+    func line() -> String? {
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while read(socket, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+
+    func say(_ line: String) { _ = write(socket, line + "\n", line.utf8.count + 1) }
+
+    func kill() { _ = Glibc.kill(process, SIGKILL) }
+
+    /// Waits until the child ends: its exit status, or the signal with a minus before it.
+    func wait() -> Int32 {
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0 && errno == EINTR {}
+        return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Tenon
+import Testing
+
+/// A folder of one test, which goes with it.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/tenon-state-XXXXXX".utf8CString)
+        let made = try #require(mkdtemp(&template))
+        path = String(cString: made)
+    }
+
+    deinit { Self.removeAll(path) }
+
+    private static func removeAll(_ path: String) {
+        if let folder = opendir(path) {
+            while let entry = readdir(folder) {
+                let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                if name != ".", name != "..", unlink(path + "/" + name) != 0 { removeAll(path + "/" + name) }
+            }
+            closedir(folder)
+        }
+        rmdir(path)
+    }
+
+    subscript(_ name: String) -> String { path + "/" + name }
+
+    func open(_ calls: SystemCalls = SystemCalls()) throws(TenonError) -> StateFolder {
+        try StateFolder(at: path, calls: calls)
+    }
+
+    /// Puts a file there as somebody else would.
+    func put(_ bytes: [UInt8], as name: String, mode: mode_t = 0o600) throws {
+        let file = Glibc.open(self[name], O_WRONLY | O_CREAT | O_TRUNC, mode)
+        try #require(file >= 0)
+        try #require(Glibc.write(file, bytes, bytes.count) == bytes.count)
+        try #require(fchmod(file, mode) == 0)
+        close(file)
+    }
+
+    func put(_ text: String, as name: String) throws { try put(Array(text.utf8), as: name) }
+}
+
+/// The text of a file; nil when it is absent or unreadable.
+func text(of name: String, in folder: StateFolder) -> String? {
+    guard case .found(let file) = folder.read(name, atMost: 1 << 20) else { return nil }
+    return String(decoding: file.bytes, as: UTF8.self)
+}
+
+extension Reading {
+    var value: Value? {
+        if case .found(let value) = self { value } else { nil }
+    }
+
+    var isAbsent: Bool {
+        if case .absent = self { true } else { false }
+    }
+
+    var code: TenonError.Code? {
+        if case .unreadable(let error) = self { error.code } else { nil }
+    }
+}
