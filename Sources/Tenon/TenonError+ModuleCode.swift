@@ -53,43 +53,43 @@ extension TenonError.Code {
     public static let cancelled = Self(rawValue: 0x0a40_0001)
 
     /// No folder for the state is named, or not as a path can be.
-    public static let statePath = Self(rawValue: 0x0140_0140)
+    public static let statePath = Self(rawValue: 0x0140_01a0)
     /// The state, or its folder, has another owner, or others may write or read it.
-    public static let stateOwner = Self(rawValue: 0x0640_0141)
+    public static let stateOwner = Self(rawValue: 0x0640_01a1)
     /// The state, or its folder, is a link or no file or folder.
-    public static let stateKind = Self(rawValue: 0x0640_0142)
+    public static let stateKind = Self(rawValue: 0x0640_01a2)
     /// The state may not be opened or written by this user.
-    public static let statePermission = Self(rawValue: 0x0640_0143)
+    public static let statePermission = Self(rawValue: 0x0640_01a3)
     /// There is no room for the state.
-    public static let stateFull = Self(rawValue: 0x0540_0144)
+    public static let stateFull = Self(rawValue: 0x0540_01a4)
     /// The state lies on a disk that may only be read.
-    public static let stateReadOnly = Self(rawValue: 0x0540_0145)
+    public static let stateReadOnly = Self(rawValue: 0x0540_01a5)
     /// The state cannot be read or written, for another reason.
-    public static let stateIO = Self(rawValue: 0x0540_0146)
+    public static let stateIO = Self(rawValue: 0x0540_01a6)
     /// The folder of the state was removed while it was in use.
-    public static let stateFolderGone = Self(rawValue: 0x0540_0147)
+    public static let stateFolderGone = Self(rawValue: 0x0540_01a7)
     /// Another operation, or another process, works on the identity.
-    public static let stateBusy = Self(rawValue: 0x0440_0148)
+    public static let stateBusy = Self(rawValue: 0x0440_01a8)
     /// A record is cut short, or does not have the form of a record.
-    public static let recordForm = Self(rawValue: 0x0240_0149)
+    public static let recordForm = Self(rawValue: 0x0240_01a9)
     /// A record is not what was written: its sum is wrong.
-    public static let recordSum = Self(rawValue: 0x0240_014a)
+    public static let recordSum = Self(rawValue: 0x0240_01aa)
     /// A record was written by a later version.
-    public static let recordVersion = Self(rawValue: 0x0240_014b)
+    public static let recordVersion = Self(rawValue: 0x0240_01ab)
     /// There is a key of an identity, and no record of it.
-    public static let stateMissing = Self(rawValue: 0x0a40_014c)
+    public static let stateMissing = Self(rawValue: 0x0a40_01ac)
     /// Only an older record can be read: which key the service holds is not known.
-    public static let stateUnresolved = Self(rawValue: 0x0a40_014d)
+    public static let stateUnresolved = Self(rawValue: 0x0a40_01ad)
     /// The state may not follow the one before.
-    public static let invalidStateTransition = Self(rawValue: 0x0a40_014e)
+    public static let invalidStateTransition = Self(rawValue: 0x0a40_01ae)
     /// An operation is in flight, whose outcome comes first.
-    public static let operationInFlight = Self(rawValue: 0x0a40_014f)
+    public static let operationInFlight = Self(rawValue: 0x0a40_01af)
     /// Another message was made for the same place: it is that one that is sent again.
-    public static let slotTaken = Self(rawValue: 0x0a40_0150)
+    public static let slotTaken = Self(rawValue: 0x0a40_01b0)
     /// There is no such key, or there is one already.
-    public static let keyGeneration = Self(rawValue: 0x0a40_0151)
+    public static let keyGeneration = Self(rawValue: 0x0a40_01b1)
     /// The identity was registered in another dialect.
-    public static let dialectChanged = Self(rawValue: 0x0a40_0152)
+    public static let dialectChanged = Self(rawValue: 0x0a40_01b2)
 
     /// The name in the manner of the C core, for the codes of this module.
     var moduleName: String? {

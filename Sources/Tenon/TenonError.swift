@@ -15,15 +15,19 @@ public struct TenonError: Error, Sendable {
     public let serverCode: String?
     /// How long to wait before another try.
     public let retryAfter: Duration?
+    /// The change that ``Code/invalidStateTransition`` refuses.
+    public let stateTransition: (from: String, to: String)?
 
     public init(
-        _ code: Code, message: String, httpStatus: Int? = nil, serverCode: String? = nil, retryAfter: Duration? = nil
+        _ code: Code, message: String, httpStatus: Int? = nil, serverCode: String? = nil, retryAfter: Duration? = nil,
+        stateTransition: (from: String, to: String)? = nil
     ) {
         self.code = code
         self.message = message
         self.httpStatus = httpStatus
         self.serverCode = serverCode
         self.retryAfter = retryAfter
+        self.stateTransition = stateTransition
     }
 
     /// The TPM's layer (bits 16-19) and response code (bits 0-15), when the TPM is the cause.

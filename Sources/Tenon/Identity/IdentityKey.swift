@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is known of a key beside what its file says, and the file once more (security.md B3).
+package struct KeyFacts: Equatable, Sendable {
+    static let longestFile = 4096
+
+    /// The file.
+    package let pem: [UInt8]
+    /// Of the file.
+    package let digest: Digest
+    /// The TPM's Names of the key, of its parent, and of what the TPM's seed is known by.
+    package let name: [UInt8]
+    package let parent: [UInt8]?
+    package let witness: [UInt8]?
+
+    package init(pem: [UInt8], name: [UInt8], parent: [UInt8]?, witness: [UInt8]?) throws(TenonError) {
+        guard 1...Self.longestFile ~= pem.count else {
+            throw TenonError(.length, message: "A key file has 1 to \(Self.longestFile) bytes, not \(pem.count).")
+        }
+        for name in [name, parent ?? [], witness ?? []] where name.count > 66 {
+            throw TenonError(.length, message: "A Name has at most 66 bytes, not \(name.count).")
+        }
+        self.pem = pem
+        digest = try Digest(hashing: pem)
+        self.name = name
+        self.parent = parent
+        self.witness = witness
+    }
+}
+
+/// What a key is for.
+package enum KeyRole: String, CaseIterable, Sendable {
+    /// Signs: the one that the service holds, or is to hold by the registration in the journal.
+    case current
+    /// Is to follow: offered by a rotation, or committed to before.
+    case next
+    /// Came before the current one, and is kept until the service accepted a request signed by that (security.md D1).
+    case previous
+}
+
+/// A signing key of the identity.
+package struct IdentityKey: Equatable, Sendable {
+    package let generation: Int
+    package var role: KeyRole
+    package var facts: KeyFacts
+    package let isHardware: Bool
+    /// Whether its public half may have left the device: then it is offered again, and never dropped but by a reset.
+    package var isOffered: Bool
+}
+
+/// The key that says that the others were born in the TPM.
+package struct AttestationKey: Equatable, Sendable {
+    package struct Certificate: Equatable, Sendable {
+        /// The origin that issued it, and the only one that it is shown to.
+        package var issuer: String
+        package var serial: [UInt8]
+        /// Seconds since 1970.
+        package var notAfter: Int64
+        /// Of its file.
+        package var digest: Digest
+
+        package init(issuer: String, serial: [UInt8], notAfter: Int64, digest: Digest) {
+            self.issuer = issuer
+            self.serial = serial
+            self.notAfter = notAfter
+            self.digest = digest
+        }
+    }
+
+    package var facts: KeyFacts
+    /// The origin, or the attestation CA, that saw it: never a second one.
+    package var shownTo: String?
+    package var certificate: Certificate?
+
+    package init(facts: KeyFacts, shownTo: String? = nil, certificate: Certificate? = nil) {
+        self.facts = facts
+        self.shownTo = shownTo
+        self.certificate = certificate
+    }
+}

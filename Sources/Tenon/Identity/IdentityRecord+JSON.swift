@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What is written. Every member is there always; what is not known is null.
+extension IdentityRecord {
+    static let version: Int64 = 1
+
+    var json: JSON {
+        [
+            "version": .integer(Self.version),
+            "profile": .string(name.profile), "base_url": .string(name.baseURL), "app_id": .string(name.appID),
+            "origin": .string(origin), "dialect": .string(dialect), "platform": .string(platform),
+            "alias": .string(alias), "dev": .bool(isDev),
+            "state": .string(state.rawValue), "reason": .or(reason?.rawValue), "revoked": .bool(isRevoked),
+            "device_id": .or(deviceID), "device_local_id": .string(deviceLocalID),
+            "registered_at": .or(registeredAt), "key_rotated_at": .or(keyRotatedAt), "refused_at": .or(refusedAt),
+            "clock": clock?.json ?? .null,
+            "attestation": .or(attestation?.rawValue), "ak": attestationKey?.json ?? .null,
+            "sig_versions": .array(signatureVersions.map { .integer($0) }),
+            "keys": .array(keys.map(\.json)), "last_generation": .integer(Int64(lastGeneration)),
+            "journal": journal?.json ?? .null, "last_slot": .or(lastSlot),
+        ]
+    }
+}
+
+extension ClockOffset {
+    fileprivate var json: JSON {
+        [
+            "clock_offset_ms": .integer(milliseconds), "wall_less_boot_ms": .integer(wallLessBoot),
+            "boot": .string(boot),
+        ]
+    }
+}
+
+extension KeyFacts {
+    fileprivate var json: JSON {
+        [
+            "name": .hex(name), "parent": .hex(parent), "witness": .hex(witness),
+            "sha256": .hex(digest.rawRepresentation), "file": .string(TextEncoding.base64.encode(pem)),
+        ]
+    }
+}
+
+extension IdentityKey {
+    fileprivate var json: JSON {
+        [
+            "generation": .integer(Int64(generation)), "role": .string(role.rawValue), "hardware": .bool(isHardware),
+            "offered": .bool(isOffered), "facts": facts.json,
+        ]
+    }
+}
+
+extension AttestationKey {
+    fileprivate var json: JSON {
+        ["facts": facts.json, "shown_to": .or(shownTo), "certificate": certificate?.json ?? .null]
+    }
+}
+
+extension AttestationKey.Certificate {
+    fileprivate var json: JSON {
+        [
+            "issuer": .string(issuer), "serial": .hex(serial), "not_after": .integer(notAfter),
+            "sha256": .hex(digest.rawRepresentation),
+        ]
+    }
+}
+
+extension Journal {
+    fileprivate var json: JSON {
+        [
+            "operation": .string(operation.rawValue), "phase": .string(phase.rawValue),
+            "resend": .string(resend.rawValue), "slot": .or(slot),
+            "message": .string(TextEncoding.base64.encode(message)),
+            "old_generation": .or(oldGeneration.map { Int64($0) }), "new_generation": .integer(Int64(newGeneration)),
+            "awaits_approval": .bool(awaitsApproval), "effective_at": .or(effectiveAt),
+        ]
+    }
+}
+
+extension JSON {
+    fileprivate static func or(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
+    fileprivate static func or(_ number: Int64?) -> JSON { number.map { .integer($0) } ?? .null }
+    fileprivate static func hex(_ bytes: [UInt8]?) -> JSON { or(bytes.map { TextEncoding.hex.encode($0) }) }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The steps of an operation. Each changes the value; what is not written is not done.
+extension IdentityRecord {
+    /// Takes in a key whose file is on disk.
+    package mutating func add(
+        _ facts: KeyFacts, as role: KeyRole, generation: Int, isHardware: Bool
+    ) throws(TenonError) {
+        guard key(role) == nil, generation > lastGeneration else { throw .keyGeneration }
+        keys.append(
+            IdentityKey(generation: generation, role: role, facts: facts, isHardware: isHardware, isOffered: false))
+        lastGeneration = generation
+    }
+
+    /// Takes other facts of a key: its file says something else now.
+    package mutating func replace(_ facts: KeyFacts, of generation: Int) throws(TenonError) {
+        try changeKey(generation) { $0.facts = facts }
+    }
+
+    /// Lets a key go that never left the device; its file is moved to the attic by the next sweep.
+    ///
+    /// - Throws: ``TenonError/Code/keyGeneration`` for a key that the service may come to hold (security.md D1), and for
+    ///   the one that it holds.
+    package mutating func drop(_ generation: Int) throws(TenonError) {
+        guard let key = keys.first(where: { $0.generation == generation }), !key.isOffered || key.role == .previous,
+            journal?.newGeneration != generation, journal?.oldGeneration != generation,
+            key.role != .current || state == .unregistered
+        else { throw .keyGeneration }
+        keys.removeAll { $0.generation == generation }
+    }
+
+    /// Writes down a message before its first byte leaves, or one that is to follow it in the same operation.
+    ///
+    /// - Throws: ``TenonError/Code/operationInFlight`` while another operation is not settled,
+    ///   ``TenonError/Code/slotTaken`` for a second message where there may be one only (security.md G1),
+    ///   ``TenonError/Code/keyGeneration`` when a key is not what the operation needs.
+    package mutating func begin(_ next: Journal) throws(TenonError) {
+        guard next.message.count <= Journal.longestMessage else {
+            throw TenonError(.tooLarge, message: "A message has at most \(Journal.longestMessage) bytes.")
+        }
+        guard let journal else {
+            if let slot = next.slot, let lastSlot, slot <= lastSlot { throw .slotTaken }
+            try checkKeys(of: next)
+            (self.journal, lastSlot) = (next, next.slot ?? lastSlot)
+            return
+        }
+        guard journal.isSameOperation(as: next) else { throw .operationInFlight }
+        let mayDiffer = journal.resend == .fresh && journal.slot == nil
+        guard journal.slot == next.slot, mayDiffer || journal.message == next.message else { throw .slotTaken }
+        // What was sent is still on its way, whatever follows.
+        self.journal?.message = next.message
+    }
+
+    /// From now on bytes may have left, and with them the public half of the new key.
+    package mutating func markSent() throws(TenonError) {
+        guard let journal else { throw .keyGeneration }
+        try changeKey(journal.newGeneration) { $0.isOffered = true }
+        self.journal?.phase = .sent
+    }
+
+    /// The service answered a registration that it has not decided.
+    package mutating func awaitApproval() throws(TenonError) {
+        guard journal?.operation == .register else { throw .keyGeneration }
+        journal?.awaitsApproval = true
+    }
+
+    /// The service took the new key, but from a later time on.
+    package mutating func accept(effectiveAt: Int64) throws(TenonError) {
+        guard journal?.operation == .rotate else { throw .keyGeneration }
+        journal?.effectiveAt = effectiveAt
+    }
+
+    /// The operation has an outcome. Its keys stay what they are.
+    package mutating func settle() { journal = nil }
+
+    /// The service holds the next key. The one before is kept until a request by the new one was accepted.
+    package mutating func promote(at time: Int64) throws(TenonError) {
+        guard let next = key(.next), let current = key(.current) else { throw .keyGeneration }
+        keys.removeAll { $0.role == .previous }
+        try changeKey(current.generation) { $0.role = .previous }
+        try changeKey(next.generation) { $0.role = .current }
+        (journal, keyRotatedAt, refusedAt) = (nil, time, nil)
+    }
+
+    /// The service's own endpoint accepted a request by the current key: the one before has no use any more.
+    package mutating func retirePrevious() { keys.removeAll { $0.role == .previous } }
+
+    /// The service revoked the device, and said so twice (security.md D3).
+    package mutating func revoke() throws(TenonError) {
+        guard state == .registered || state == .keyInvalid else { throw TenonError(from: state, to: state) }
+        isRevoked = true
+    }
+
+    /// Begins anew after an invalid key.
+    ///
+    /// - Parameter deviceLocalID: another one, when the state came from another machine (security.md D5).
+    package mutating func wipe(deviceLocalID: String? = nil) throws(TenonError) {
+        if cause == .foreignTPM, deviceLocalID == nil || deviceLocalID == self.deviceLocalID {
+            throw TenonError(.stateMissing, message: "Another machine's identity is begun anew under another local id.")
+        }
+        try move(to: .unregistered)
+        forget(deviceLocalID ?? self.deviceLocalID)
+    }
+
+    /// Begins anew because somebody asked for it.
+    package mutating func reset(deviceLocalID: String) throws(TenonError) {
+        try move(to: .unregistered, by: .reset)
+        isRevoked = false
+        (lastSlot, signatureVersions) = (nil, [])
+        forget(deviceLocalID)
+    }
+
+    /// Whether the service is spoken to as it was when the device was registered (security.md D7).
+    package func check(dialect: String) throws(TenonError) {
+        guard dialect == self.dialect else {
+            throw TenonError(
+                .dialectChanged,
+                message: "The identity speaks the dialect \(self.dialect): configure that, or reset the identity.")
+        }
+    }
+
+    private mutating func forget(_ deviceLocalID: String) {
+        (keys, journal, attestationKey, attestation) = ([], nil, nil, nil)
+        (deviceID, registeredAt, keyRotatedAt, refusedAt, clock) = (nil, nil, nil, nil, nil)
+        self.deviceLocalID = deviceLocalID
+    }
+
+    private mutating func changeKey(
+        _ generation: Int, _ change: (inout IdentityKey) -> Void
+    ) throws(TenonError) {
+        guard let index = keys.firstIndex(where: { $0.generation == generation }) else { throw .keyGeneration }
+        change(&keys[index])
+    }
+
+    func checkKeys(of journal: Journal) throws(TenonError) {
+        let (current, next) = (key(.current)?.generation, key(.next)?.generation)
+        let fits =
+            switch journal.operation {
+            case .register: journal.oldGeneration == nil && current == journal.newGeneration
+            case .rotate: journal.oldGeneration == current && next == journal.newGeneration && current != nil
+            }
+        guard fits else { throw .keyGeneration }
+    }
+}
+
+extension TenonError {
+    static let keyGeneration = TenonError(
+        .keyGeneration, message: "The identity has no such key, or has one already, or may not let it go.")
+    fileprivate static let operationInFlight = TenonError(
+        .operationInFlight, message: "Another operation is in flight: settle it first.")
+    fileprivate static let slotTaken = TenonError(
+        .slotTaken, message: "There is a message for this place already, and it is that one that is sent again.")
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// All that a device knows of an identity: one value, one file, and the only place where an identity is committed.
+package struct IdentityRecord: Equatable, Sendable {
+    package let name: IdentityName
+    /// `scheme://host[:port]` of the service.
+    package let origin: String
+    package let dialect: String
+    package let platform: String
+    /// What people call the key; a datum, never part of a file's name.
+    package let alias: String
+    /// Whether a build with the trait `DevMode` wrote it.
+    package let isDev: Bool
+
+    package private(set) var state = IdentityState.unregistered
+    /// Why the key is invalid, when it is.
+    package private(set) var cause: IdentityReason?
+    /// Beside ``IdentityState/registered`` and ``IdentityState/keyInvalid``: only a reset leaves it.
+    package internal(set) var isRevoked = false
+    package internal(set) var keys: [IdentityKey] = []
+    /// No generation's number is given twice.
+    package internal(set) var lastGeneration = 0
+    package internal(set) var journal: Journal?
+    /// The last slot for which a message was made.
+    package internal(set) var lastSlot: Int64?
+
+    package var attestationKey: AttestationKey?
+    package var attestation: AttestationLevel?
+    package var deviceID: String?
+    /// A UUID of version 4, drawn by the device.
+    package var deviceLocalID: String
+    /// In seconds since 1970.
+    package var registeredAt: Int64?
+    package var keyRotatedAt: Int64?
+    /// When the service first refused all keys.
+    package var refusedAt: Int64?
+    package var clock: ClockOffset?
+    package var signatureVersions: [Int64] = []
+
+    package enum AttestationLevel: String, CaseIterable, Sendable {
+        case attested, unattested
+    }
+
+    /// An identity of which nothing is known yet.
+    package init(
+        _ name: IdentityName, origin: String, dialect: String, platform: String = "linux", alias: String,
+        deviceLocalID: String, isDev: Bool = false
+    ) {
+        self.name = name
+        self.origin = origin
+        self.dialect = dialect
+        self.platform = platform
+        self.alias = alias
+        self.deviceLocalID = deviceLocalID
+        self.isDev = isDev
+    }
+
+    /// Takes a state as it was written, for the reader of records.
+    init(restoring state: IdentityState, cause: IdentityReason?, in record: IdentityRecord) {
+        self = record
+        (self.state, self.cause) = (state, cause)
+    }
+
+    /// The one function that changes the state.
+    ///
+    /// - Parameter cause: why the key is invalid; given with ``IdentityState/keyInvalid`` and with no other state.
+    /// - Throws: ``TenonError/Code/invalidStateTransition`` for whatever the documents do not allow; nothing is changed.
+    package mutating func move(
+        to next: IdentityState, by step: IdentityStep = .edge, because cause: IdentityReason? = nil
+    ) throws(TenonError) {
+        guard step.leads(from: state, to: next), mayLeave(by: step, to: next),
+            (cause?.invalidatesKey ?? false) == (next == .keyInvalid)
+        else { throw TenonError(from: state, to: next) }
+        (state, self.cause) = (next, cause)
+    }
+
+    /// An unknown rotation is never a failure (build.md 21); what is revoked does not begin anew by itself (D3).
+    private func mayLeave(by step: IdentityStep, to next: IdentityState) -> Bool {
+        if step == .reset { return true }
+        if state == .registering, next == .unregistered { return journal?.operation != .rotate }
+        return !isRevoked || next == .keyInvalid
+    }
+
+    /// What the state does not say; the gravest of all.
+    package var reason: IdentityReason? {
+        if let cause { return cause }
+        if isRevoked { return .revoked }
+        if journal?.awaitsApproval == true { return .approvalPending }
+        return journal?.operation == .rotate || key(.next)?.isOffered == true ? .rotationPending : nil
+    }
+
+    package func key(_ role: KeyRole) -> IdentityKey? { keys.first { $0.role == role } }
+
+    /// The facts of the key that a file holds.
+    func facts(of file: KeyFile) -> KeyFacts? {
+        switch file {
+        case .attestation: attestationKey?.facts
+        case .generation(let number): keys.first { $0.generation == number }?.facts
+        }
+    }
+
+    /// The files of its keys.
+    var keyFiles: [KeyFile] {
+        keys.map { .generation($0.generation) } + (attestationKey == nil ? [] : [.attestation])
+    }
+}
+
+extension TenonError {
+    init(from: IdentityState, to: IdentityState) {
+        self.init(
+            .invalidStateTransition, message: "The state may not change from \(from.rawValue) to \(to.rawValue) now.",
+            stateTransition: (from.rawValue, to.rawValue))
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The operation in flight: what is to be known when the process does not live to see its end.
+package struct Journal: Equatable, Sendable {
+    package enum Operation: String, CaseIterable, Sendable {
+        case register, rotate
+    }
+
+    package enum Phase: String, CaseIterable, Sendable {
+        /// No byte has left.
+        case prepared
+        /// Bytes may have left.
+        case sent
+    }
+
+    /// What settles a message whose answer was lost.
+    package enum Resend: String, CaseIterable, Sendable {
+        /// The same bytes once more; never others.
+        case identical
+        /// A message made anew, with the same key.
+        case fresh
+    }
+
+    static let longestMessage = 32_768
+
+    package let operation: Operation
+    package internal(set) var phase = Phase.prepared
+    package let resend: Resend
+    /// The place in the service's order that only this message may take, as an event's sequence number.
+    package let slot: Int64?
+    /// The exact bytes, before the first of them leaves.
+    package internal(set) var message: [UInt8]
+    /// The key that signs; nil for a registration.
+    package let oldGeneration: Int?
+    /// The key whose public half is in the message.
+    package let newGeneration: Int
+    /// The service answered that it has not decided.
+    package internal(set) var awaitsApproval = false
+    /// The service took the new key, from this second since 1970 on.
+    package internal(set) var effectiveAt: Int64?
+
+    package static func register(
+        _ generation: Int, message: [UInt8], resend: Resend = .fresh, slot: Int64? = nil
+    ) -> Journal {
+        Journal(
+            operation: .register, resend: resend, slot: slot, message: message, oldGeneration: nil,
+            newGeneration: generation)
+    }
+
+    package static func rotate(
+        from old: Int, to new: Int, message: [UInt8], resend: Resend = .fresh, slot: Int64? = nil
+    ) -> Journal {
+        Journal(
+            operation: .rotate, resend: resend, slot: slot, message: message, oldGeneration: old, newGeneration: new)
+    }
+
+    /// Whether the other is a step of the same operation with the same keys.
+    func isSameOperation(as other: Journal) -> Bool {
+        operation == other.operation && oldGeneration == other.oldGeneration && newGeneration == other.newGeneration
+            && resend == other.resend
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The form of a record's file (build.md 19): one line of JSON, and one with the SHA-256 of the first.
+package enum RecordFile {
+    /// Longer ones are no records: a message of the greatest length and all keys fit twice.
+    package static let longest = 262_144
+
+    package static func encode(_ record: IdentityRecord) throws(TenonError) -> [UInt8] {
+        try record.validate()
+        let line = try record.json.encoded() + [UInt8(ascii: "\n")]
+        return try line + sum(of: line)
+    }
+
+    /// Reads a record. Nothing is taken that ``encode(_:)`` would not have written.
+    ///
+    /// - Throws: ``TenonError/Code/recordForm``, ``TenonError/Code/recordSum``, ``TenonError/Code/recordVersion``.
+    package static func decode(_ bytes: [UInt8]) throws(TenonError) -> IdentityRecord {
+        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { throw IdentityRecord.malformed("no sum") }
+        let line = Array(bytes[...end])
+        let rest = bytes[(end + 1)...]
+        guard rest.count == 65 else { throw IdentityRecord.malformed("length of the sum") }
+        guard try rest.elementsEqual(sum(of: line)) else {
+            throw TenonError(.recordSum, message: "The record is not what was written: its sum is wrong.")
+        }
+        do throws(TenonError) {
+            return try record(Array(line.dropLast()), bytes)
+        } catch  where error.code == .recordForm || error.code == .recordVersion {
+            throw error
+        } catch {
+            // The codes of what a record is made of tell a person nothing.
+            throw IdentityRecord.malformed(error.message)
+        }
+    }
+
+    private static func record(_ line: [UInt8], _ bytes: [UInt8]) throws(TenonError) -> IdentityRecord {
+        let json = try JSON(parsing: line, maxBytes: longest)
+        guard let version = json["version"]?.integer else { throw IdentityRecord.malformed("version") }
+        guard version <= IdentityRecord.version else {
+            throw TenonError(
+                .recordVersion, message: "A later version of Tenon wrote the record (\(version)): use that one.")
+        }
+        let record = try IdentityRecord(json)
+        // Also refuses members that are not asked for, white space, and whatever has two forms.
+        guard try encode(record) == bytes else { throw IdentityRecord.malformed("another form") }
+        return record
+    }
+
+    private static func sum(of line: [UInt8]) throws(TenonError) -> [UInt8] {
+        Array(try Digest(hashing: line).description.utf8) + [UInt8(ascii: "\n")]
+    }
+}
