@@ -22,7 +22,7 @@ package struct FileLock: Sendable {
     /// Takes the lock, or gives nil when somebody holds it. Does not wait.
     package func attempt() throws(TenonError) -> Held? {
         while true {
-            let held = Held(try open(), folder.calls, name)
+            let held = Held(try open(), of: self)
             let answer = folder.calls.attempt(.lock, name) { Self.set(F_WRLCK, held.descriptor) }
             if answer.errno == EAGAIN || answer.errno == EACCES { return nil }
             _ = try SystemCalls.value(of: answer, "lock", name)
@@ -36,20 +36,20 @@ package struct FileLock: Sendable {
 
     /// Takes the lock as soon as it is free. The task waits, no thread does.
     ///
+    /// - Parameter thread: makes the attempts.
     /// - Throws: ``TenonError/Code/stateBusy`` after the deadline, ``TenonError/Code/cancelled``.
     package func acquire<C: Clock>(
-        before deadline: C.Instant, on clock: C
+        before deadline: C.Instant, on clock: C, by thread: WorkThread
     ) async throws(TenonError) -> Held where C.Duration == Duration {
         var pause = Pause()
         while true {
-            guard !Task.isCancelled else { throw .cancelledBeforeTheLock }
-            if let held = try attempt() { return held }
+            if let held = try await thread.run({ () throws(TenonError) in try attempt() }) { return held }
             let left = clock.now.duration(to: deadline)
             guard left > .zero else { throw busy() }
             do {
                 try await clock.sleep(until: clock.now.advanced(by: min(pause.next(), left)), tolerance: nil)
             } catch {
-                throw .cancelledBeforeTheLock
+                throw .cancelled
             }
         }
     }
@@ -114,17 +114,17 @@ extension FileLock {
     /// The lock, as long as this lives and ``release()`` was not called.
     package final class Held: Sendable {
         fileprivate let descriptor: Int32
-        private let calls: SystemCalls
-        private let name: String
+        package let lock: FileLock
         private let isReleased = Mutex(false)
 
-        fileprivate init(_ descriptor: Int32, _ calls: SystemCalls, _ name: String) {
+        fileprivate init(_ descriptor: Int32, of lock: FileLock) {
             self.descriptor = descriptor
-            self.calls = calls
-            self.name = name
+            self.lock = lock
         }
 
         deinit { release() }
+
+        package var isHeld: Bool { isReleased.withLock { !$0 } }
 
         /// Lets others have it. A child that was forked meanwhile does not keep it.
         package func release() {
@@ -139,6 +139,7 @@ extension FileLock {
         /// For people who look for who holds it: the lock is as good without.
         fileprivate func sayWho() {
             let text = [UInt8](LockHolder.this.text.utf8)
+            let (calls, name) = (lock.folder.calls, lock.name)
             let answer = calls.attempt(.truncate, name) { ftruncate(descriptor, 0) }
             if answer.errno == 0 { try? calls.write(text, to: descriptor, name) }
         }
@@ -153,9 +154,4 @@ extension FileLock {
             return .milliseconds(milliseconds)
         }
     }
-}
-
-extension TenonError {
-    fileprivate static let cancelledBeforeTheLock = TenonError(
-        .cancelled, message: "The task was cancelled before it came to its turn; nothing was done.")
 }

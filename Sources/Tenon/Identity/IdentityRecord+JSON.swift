@@ -15,6 +15,7 @@ extension IdentityRecord {
             "registered_at": .or(registeredAt), "key_rotated_at": .or(keyRotatedAt), "refused_at": .or(refusedAt),
             "clock": clock?.json ?? .null,
             "attestation": .or(attestation?.rawValue), "ak": attestationKey?.json ?? .null,
+            "ek_id": .hex(ekID?.rawRepresentation),
             "sig_versions": .array(signatureVersions.map { .integer($0) }),
             "keys": .array(keys.map(\.json)), "last_generation": .integer(Int64(lastGeneration)),
             "journal": journal?.json ?? .null, "last_slot": .or(lastSlot),

@@ -25,6 +25,7 @@ extension IdentityRecord {
         lastGeneration = try members.count("last_generation")
         attestationKey = try members.optional("ak") { key throws(TenonError) in try AttestationKey(members.members(key))
         }
+        ekID = try members.optional("ek_id", members.digest)
         journal = try members.optional("journal") { key throws(TenonError) in try Journal(members.members(key)) }
         lastSlot = try members.optional("last_slot", members.number)
     }

@@ -45,8 +45,9 @@ extension IdentityRecord {
             return
         }
         guard journal.isSameOperation(as: next) else { throw .operationInFlight }
-        let mayDiffer = journal.resend == .fresh && journal.slot == nil
-        guard journal.slot == next.slot, mayDiffer || journal.message == next.message else { throw .slotTaken }
+        guard journal.slot == next.slot, journal.mayBeForgotten || journal.message == next.message else {
+            throw .slotTaken
+        }
         // What was sent is still on its way, whatever follows.
         self.journal?.message = next.message
     }
@@ -73,6 +74,14 @@ extension IdentityRecord {
     /// The operation has an outcome. Its keys stay what they are.
     package mutating func settle() { journal = nil }
 
+    /// The service refused the registration for good, whatever is sent with this key: another is made.
+    package mutating func reject() throws(TenonError) {
+        guard state == .unregistered, let journal, journal.operation == .register else { throw .keyGeneration }
+        keys.removeAll { $0.generation == journal.newGeneration }
+        if let next = key(.next) { try changeKey(next.generation) { $0.role = .current } }
+        self.journal = nil
+    }
+
     /// The service holds the next key. The one before is kept until a request by the new one was accepted.
     package mutating func promote(at time: Int64) throws(TenonError) {
         guard let next = key(.next), let current = key(.current) else { throw .keyGeneration }
@@ -91,12 +100,41 @@ extension IdentityRecord {
         isRevoked = true
     }
 
+    /// A key that was invalid signs again, as its TPM is back (security.md B4): it is offered once more.
+    package mutating func revive() throws(TenonError) {
+        guard cause == .foreignTPM || cause == .tpmCleared else { throw TenonError(from: state, to: .unregistered) }
+        try move(to: .unregistered)
+        journal = nil
+    }
+
+    /// What it means that the key is lost for good in the TPM that is here. Only the same endorsement key says that it
+    /// is the same TPM: a machine that is taken for another draws a new local id, and merges with none (security.md D5).
+    package func causeOfLoss(ekID: Digest?) -> IdentityReason {
+        self.ekID != nil && ekID == self.ekID ? .tpmCleared : .foreignTPM
+    }
+
+    /// Takes the key that the service was seen to hold, where only an older record was left. The keys that are younger
+    /// may have been offered, and the youngest of them stays the next one (security.md D1).
+    package mutating func resolve(to generation: Int, among found: [IdentityKey]) throws(TenonError) {
+        guard var current = found.first(where: { $0.generation == generation }) else { throw .keyGeneration }
+        (current.role, current.isOffered) = (.current, true)
+        (keys, journal, refusedAt) = ([current], nil, nil)
+        if var next = found.filter({ $0.generation > generation }).max(by: { $0.generation < $1.generation }) {
+            (next.role, next.isOffered) = (.next, true)
+            keys.append(next)
+        }
+        lastGeneration = max(lastGeneration, found.map(\.generation).max() ?? 0)
+        if state == .keyInvalid { try move(to: .unregistered) }
+        let way: [IdentityState] = [.unregistered, .challengeReceived, .keyReady, .registering, .registered]
+        for next in way.drop(while: { $0 != state }).dropFirst() { try move(to: next) }
+    }
+
     /// Begins anew after an invalid key.
     ///
     /// - Parameter deviceLocalID: another one, when the state came from another machine (security.md D5).
     package mutating func wipe(deviceLocalID: String? = nil) throws(TenonError) {
         if cause == .foreignTPM, deviceLocalID == nil || deviceLocalID == self.deviceLocalID {
-            throw TenonError(.stateMissing, message: "Another machine's identity is begun anew under another local id.")
+            throw TenonError(.deviceID, message: "Another machine's identity is begun anew under another local id.")
         }
         try move(to: .unregistered)
         forget(deviceLocalID ?? self.deviceLocalID)
@@ -120,7 +158,7 @@ extension IdentityRecord {
     }
 
     private mutating func forget(_ deviceLocalID: String) {
-        (keys, journal, attestationKey, attestation) = ([], nil, nil, nil)
+        (keys, journal, attestationKey, attestation, ekID) = ([], nil, nil, nil, nil)
         (deviceID, registeredAt, keyRotatedAt, refusedAt, clock) = (nil, nil, nil, nil, nil)
         self.deviceLocalID = deviceLocalID
     }

@@ -21,7 +21,7 @@ extension IdentityRecord {
         case .keyReady: try demand(key(.current) != nil, "state")
         case .registering: try demand(journal != nil, "state")
         case .registered: try demand(key(.current)?.isOffered == true, "state")
-        case .keyInvalid: try demand(reason != nil, "reason")
+        case .keyInvalid: try demand(cause?.invalidatesKey == true, "reason")
         }
         try demand(!isRevoked || state == .registered || state == .keyInvalid, "revoked")
     }

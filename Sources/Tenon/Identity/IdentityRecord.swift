@@ -26,6 +26,8 @@ package struct IdentityRecord: Equatable, Sendable {
 
     package var attestationKey: AttestationKey?
     package var attestation: AttestationLevel?
+    /// SHA-256 of the SPKI of the TPM's endorsement key, where it is known. Never in a log.
+    package var ekID: Digest?
     package var deviceID: String?
     /// A UUID of version 4, drawn by the device.
     package var deviceLocalID: String

@@ -8,7 +8,11 @@ package enum RecordFile {
     package static func encode(_ record: IdentityRecord) throws(TenonError) -> [UInt8] {
         try record.validate()
         let line = try record.json.encoded() + [UInt8(ascii: "\n")]
-        return try line + sum(of: line)
+        let bytes = try line + sum(of: line)
+        guard bytes.count <= longest else {
+            throw TenonError(.tooLarge, message: "A record has at most \(longest) bytes.")
+        }
+        return bytes
     }
 
     /// Reads a record. Nothing is taken that ``encode(_:)`` would not have written.

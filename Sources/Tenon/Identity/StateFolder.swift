@@ -28,7 +28,9 @@ package final class StateFolder: Sendable {
     convenience init(_ name: String, in parent: StateFolder) throws(TenonError) {
         var answer = Self.open(name, in: parent.descriptor)
         if answer.errno == ENOENT {
-            try parent.calls.perform(.makeFolder, name) { mkdirat(parent.descriptor, name, 0o700) }
+            let made = parent.calls.attempt(.makeFolder, name) { mkdirat(parent.descriptor, name, 0o700) }
+            // Another identity's process may be faster.
+            if made.errno != EEXIST { _ = try SystemCalls.value(of: made, "mkdir", name) }
             try parent.sync()
             answer = Self.open(name, in: parent.descriptor)
         }

@@ -77,7 +77,7 @@ final class SkippingClock: Clock {
     @Test func waitsInStepsThatGrow() async throws {
         let held = Mutex(try lock.attempt())
         let clock = SkippingClock { if $0 == 9 { held.withLock { $0 = nil } } }
-        let mine = try await lock.acquire(before: deadline(5), on: clock)
+        let mine = try await lock.acquire(before: deadline(5), on: clock, by: WorkThread())
         #expect(clock.sleeps == [1, 2, 4, 8, 16, 32, 64, 64, 64].map { .milliseconds($0) })
         mine.release()
     }
@@ -86,14 +86,14 @@ final class SkippingClock: Clock {
         let held = try lock.attempt()
         let clock = SkippingClock()
         let error = await #expect(throws: TenonError.self) {
-            try await lock.acquire(before: .init(offset: .milliseconds(100)), on: clock)
+            try await lock.acquire(before: .init(offset: .milliseconds(100)), on: clock, by: WorkThread())
         }
         #expect(error?.code == .stateBusy)
         #expect(error?.message.contains("process \(getpid())") == true)
         #expect(clock.sleeps.reduce(.zero, +) == .milliseconds(100))
         held?.release()
         // A deadline that has passed is one try.
-        try await lock.acquire(before: .init(offset: .zero), on: clock).release()
+        try await lock.acquire(before: .init(offset: .zero), on: clock, by: WorkThread()).release()
     }
 
     @Test func givesUpWithinItsLimitOnAThread() throws {
@@ -113,7 +113,7 @@ final class SkippingClock: Clock {
         let lock = lock
         let task = Task { () async throws(TenonError) in
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await lock.acquire(before: .init(offset: .seconds(5)), on: SkippingClock())
+            return try await lock.acquire(before: .init(offset: .seconds(5)), on: SkippingClock(), by: WorkThread())
         }
         #expect(await task.result.code == .cancelled)
         held?.release()
@@ -124,7 +124,7 @@ final class SkippingClock: Clock {
         let lock = lock
         let clock = SkippingClock { if $0 == 3 { withUnsafeCurrentTask { $0?.cancel() } } }
         let task = Task { () async throws(TenonError) in
-            try await lock.acquire(before: .init(offset: .seconds(5)), on: clock)
+            try await lock.acquire(before: .init(offset: .seconds(5)), on: clock, by: WorkThread())
         }
         #expect(await task.result.code == .cancelled)
         #expect(clock.sleeps.count == 3)
@@ -204,7 +204,8 @@ final class SkippingClock: Clock {
             for _ in 0..<8 {
                 group.addTask {
                     for _ in 0..<25 {
-                        let held = try await lock.acquire(before: .now + .seconds(60), on: ContinuousClock())
+                        let held = try await lock.acquire(
+                            before: .now + .seconds(60), on: ContinuousClock(), by: WorkThread())
                         room.inside.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.all + 1) }
                         await Task.yield()
                         room.inside.withLock { $0.now -= 1 }

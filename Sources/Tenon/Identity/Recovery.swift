@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the holder of the lock makes of what it finds, before anything else: whoever had the lock before may have been
+/// killed anywhere, and can no longer act (W12).
+package struct Recovery: Equatable, Sendable {
+    /// What is open at the service.
+    package enum Next: Equatable, Sendable {
+        case nothing
+        /// The message of the journal, byte for byte.
+        case resend
+        /// The same key once more, under a fresh challenge: the service may have it, or think about it (W4).
+        case register
+        /// The service may hold either key, and only its own endpoints say which (security.md D2).
+        case settle
+        /// The service took the next key, from this second since 1970 on.
+        case promote(Int64)
+    }
+
+    /// The record as it is to be written, if it is another, before any file is moved.
+    package let record: IdentityRecord
+    package let next: Next
+    /// Keys of the record whose files are absent or damaged.
+    package let restored: [KeyFile]
+    /// Files of keys that are not in the record: they were made and never named, or are done with.
+    package let retired: [KeyFile]
+
+    /// - Parameter intact: the keys of the record whose files are what it says.
+    /// - Parameter present: the keys of which there is a file.
+    package init(
+        of found: IdentityRecord, intact: Set<KeyFile>, present: Set<KeyFile>
+    ) throws(TenonError) {
+        record = try Self.afterTheEnd(of: found)
+        next = Self.next(of: record)
+        let known = Set(record.keyFiles)
+        restored = known.subtracting(intact).sorted()
+        retired = present.subtracting(known).sorted()
+    }
+
+    /// The attempt is over. What was sent stays in the journal; what was not is as if it had not been.
+    private static func afterTheEnd(of found: IdentityRecord) throws(TenonError) -> IdentityRecord {
+        var record = found
+        if let journal = found.journal, journal.phase == .prepared, journal.mayBeForgotten { record.settle() }
+        switch found.state {
+        case .challengeReceived, .keyReady: try record.move(to: .unregistered, by: .abandon)
+        // build.md 21: a rotation leaves the old key in use, whatever came of it.
+        case .registering: try record.move(to: found.journal?.operation == .rotate ? .registered : .unregistered)
+        case .unregistered, .registered, .keyInvalid: break
+        }
+        return record
+    }
+
+    private static func next(of record: IdentityRecord) -> Next {
+        guard let journal = record.journal, !record.isRevoked, record.state != .keyInvalid else { return .nothing }
+        if let time = journal.effectiveAt { return .promote(time) }
+        if journal.resend == .identical { return .resend }
+        return journal.operation == .rotate ? .settle : .register
+    }
+}
+
+extension RecordStore {
+    /// Mends what was left, and says what is open. The first thing that each operation does with the lock.
+    package func recover(_ held: FileLock.Held) throws(TenonError) -> Recovery {
+        let found = try found(held)
+        var intact: Set<KeyFile> = []
+        for key in found.keyFiles {
+            if let facts = found.facts(of: key), try isIntact(key, facts) { intact.insert(key) }
+        }
+        let recovery = try Recovery(of: found, intact: intact, present: Set(keyFiles()))
+        try change(held) { record in record = recovery.record }
+        for key in recovery.restored {
+            if let facts = recovery.record.facts(of: key) { try restore(key, facts) }
+        }
+        for key in recovery.retired { try retire(key, parent: nil) }
+        try folder.sweepUnfinished(of: name.prefix)
+        return recovery
+    }
+}
