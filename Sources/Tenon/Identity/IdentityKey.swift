@@ -17,8 +17,8 @@ package struct KeyFacts: Equatable, Sendable {
         guard 1...Self.longestFile ~= pem.count else {
             throw TenonError(.length, message: "A key file has 1 to \(Self.longestFile) bytes, not \(pem.count).")
         }
-        for name in [name, parent ?? [], witness ?? []] where name.count > 66 {
-            throw TenonError(.length, message: "A Name has at most 66 bytes, not \(name.count).")
+        for name in [name, parent, witness].compactMap({ $0 }) where !(1...66 ~= name.count) {
+            throw TenonError(.length, message: "A Name has 1 to 66 bytes, not \(name.count).")
         }
         self.pem = pem
         digest = try Digest(hashing: pem)
@@ -46,6 +46,14 @@ package struct IdentityKey: Equatable, Sendable {
     package let isHardware: Bool
     /// Whether its public half may have left the device: then it is offered again, and never dropped but by a reset.
     package var isOffered: Bool
+
+    package init(generation: Int, role: KeyRole, facts: KeyFacts, isHardware: Bool, isOffered: Bool) {
+        self.generation = generation
+        self.role = role
+        self.facts = facts
+        self.isHardware = isHardware
+        self.isOffered = isOffered
+    }
 }
 
 /// The key that says that the others were born in the TPM.

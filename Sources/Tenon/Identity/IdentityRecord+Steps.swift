@@ -45,7 +45,7 @@ extension IdentityRecord {
             return
         }
         guard journal.isSameOperation(as: next) else { throw .operationInFlight }
-        guard journal.slot == next.slot, journal.mayBeForgotten || journal.message == next.message else {
+        guard journal.slot == next.slot, journal.isReplaceable || journal.message == next.message else {
             throw .slotTaken
         }
         // What was sent is still on its way, whatever follows.
@@ -84,7 +84,9 @@ extension IdentityRecord {
 
     /// The service holds the next key. The one before is kept until a request by the new one was accepted.
     package mutating func promote(at time: Int64) throws(TenonError) {
-        guard let next = key(.next), let current = key(.current) else { throw .keyGeneration }
+        guard state == .registering || state == .registered, let next = key(.next), next.isOffered,
+            let current = key(.current)
+        else { throw .keyGeneration }
         keys.removeAll { $0.role == .previous }
         try changeKey(current.generation) { $0.role = .previous }
         try changeKey(next.generation) { $0.role = .current }
@@ -133,6 +135,7 @@ extension IdentityRecord {
     ///
     /// - Parameter deviceLocalID: another one, when the state came from another machine (security.md D5).
     package mutating func wipe(deviceLocalID: String? = nil) throws(TenonError) {
+        guard state == .keyInvalid else { throw TenonError(from: state, to: .unregistered) }
         if cause == .foreignTPM, deviceLocalID == nil || deviceLocalID == self.deviceLocalID {
             throw TenonError(.deviceID, message: "Another machine's identity is begun anew under another local id.")
         }

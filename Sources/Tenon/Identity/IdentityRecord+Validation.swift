@@ -3,7 +3,7 @@
 extension IdentityRecord {
     /// What holds of every record, written or read. One for which it does not would be no record.
     func validate() throws(TenonError) {
-        try demand(keys.allSatisfy { 1...lastGeneration ~= $0.generation }, "generations")
+        try demand(keys.allSatisfy { $0.generation >= 1 && $0.generation <= lastGeneration }, "generations")
         try demand(Set(keys.map(\.generation)).count == keys.count, "generations")
         try demand(Set(keys.map(\.role)).count == keys.count, "roles")
         try demand(key(.current) != nil || (key(.next) == nil && key(.previous) == nil), "roles")

@@ -54,8 +54,8 @@ package struct Journal: Equatable, Sendable {
             operation: .rotate, resend: resend, slot: slot, message: message, oldGeneration: old, newGeneration: new)
     }
 
-    /// Whether a message that was not sent may be as if it had not been made: another may take its place.
-    var mayBeForgotten: Bool { resend == .fresh && slot == nil }
+    /// Whether another message may take the place of this one (security.md G1).
+    var isReplaceable: Bool { resend == .fresh && slot == nil }
 
     /// Whether the other is a step of the same operation with the same keys.
     func isSameOperation(as other: Journal) -> Bool {

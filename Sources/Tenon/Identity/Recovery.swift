@@ -39,7 +39,7 @@ package struct Recovery: Equatable, Sendable {
     /// The attempt is over. What was sent stays in the journal; what was not is as if it had not been.
     private static func afterTheEnd(of found: IdentityRecord) throws(TenonError) -> IdentityRecord {
         var record = found
-        if let journal = found.journal, journal.phase == .prepared, journal.mayBeForgotten { record.settle() }
+        if let journal = found.journal, journal.phase == .prepared, journal.isReplaceable { record.settle() }
         switch found.state {
         case .challengeReceived, .keyReady: try record.move(to: .unregistered, by: .abandon)
         // build.md 21: a rotation leaves the old key in use, whatever came of it.
@@ -52,7 +52,7 @@ package struct Recovery: Equatable, Sendable {
     private static func next(of record: IdentityRecord) -> Next {
         guard let journal = record.journal, !record.isRevoked, record.state != .keyInvalid else { return .nothing }
         if let time = journal.effectiveAt { return .promote(time) }
-        if journal.resend == .identical { return .resend }
+        if !journal.isReplaceable { return .resend }
         return journal.operation == .rotate ? .settle : .register
     }
 }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import Testing
+
+@Suite struct RecordFileTests {
+    /// The line of JSON with another sum.
+    private func summed(_ line: String) throws -> [UInt8] {
+        let line = Array((line + "\n").utf8)
+        return line + Array((try Digest(hashing: line).description + "\n").utf8)
+    }
+
+    private func line(_ shape: RecordShape = .clearedWhileRotating) throws -> String {
+        String(decoding: try RecordFile.encode(shape.record()).dropLast(66), as: UTF8.self)
+    }
+
+    private func code(_ bytes: [UInt8]) -> TenonError.Code? {
+        codeThrown { () throws(TenonError) in try RecordFile.decode(bytes) }
+    }
+
+    @Test(arguments: RecordShape.allCases)
+    func eachRecordIsReadAsItWasWritten(_ shape: RecordShape) throws {
+        let record = try shape.record()
+        let bytes = try RecordFile.encode(record)
+        #expect(try RecordFile.decode(bytes) == record)
+        #expect(bytes.split(separator: 10, omittingEmptySubsequences: false).map(\.count).dropFirst() == [64, 0])
+    }
+
+    @Test func theFormIsThatOfVersion1() throws {
+        let text = try line(.fresh)
+        #expect(
+            text == """
+                {"ak":null,"alias":"synheart_auth_app","app_id":"app","attestation":null,\
+                "base_url":"https://auth.example/v1","clock":null,"dev":false,"device_id":null,\
+                "device_local_id":"0b9ea3c1-5a31-4c1f-9d0e-3f1e55f1a001","dialect":"docs","ek_id":null,"journal":null,\
+                "key_rotated_at":null,"keys":[],"last_generation":0,"last_slot":null,"origin":"https://auth.example",\
+                "platform":"linux","profile":"synheart","reason":null,"refused_at":null,"registered_at":null,\
+                "revoked":false,"sig_versions":[],"state":"unregistered","version":1}
+                """)
+    }
+
+    @Test func truncatedAtEveryByte() throws {
+        let bytes = try RecordFile.encode(RecordShape.clearedWhileRotating.record())
+        for count in 0..<bytes.count {
+            #expect(code(Array(bytes.prefix(count))) == .recordForm, "\(count)")
+        }
+        for tail in [[10], [0], Array("{}\n".utf8), bytes] {
+            #expect(code(bytes + tail) == .recordForm)
+        }
+    }
+
+    @Test func everyByteChanged() throws {
+        let bytes = try RecordFile.encode(RecordShape.clearedWhileRotating.record())
+        for index in bytes.indices {
+            for bit in [UInt8(1), 0x20, 0x80] {
+                let code = code(changed(bytes, at: index, to: bytes[index] ^ bit))
+                #expect(code == .recordSum || code == .recordForm, "\(index)")
+            }
+            let code = code(changed(bytes, at: index, to: 10))
+            #expect(bytes[index] == 10 || code == .recordSum || code == .recordForm, "\(index)")
+        }
+    }
+
+    /// Who can write a record can write its sum. What reading makes of it is never a trap, nor a record that no step
+    /// leads to in another form.
+    @Test func everyByteChangedUnderARightSum() throws {
+        let text = Array(try line().utf8)
+        var taken = 0
+        for index in text.indices {
+            for byte in [text[index] ^ 1, UInt8(ascii: "\""), UInt8(ascii: "0"), 0xff] where byte != text[index] {
+                let bytes = changed(text, at: index, to: byte)
+                let file = bytes + [10] + Array((try Digest(hashing: bytes + [10]).description + "\n").utf8)
+                do throws(TenonError) {
+                    #expect(try RecordFile.encode(RecordFile.decode(file)) == file)
+                    taken += 1
+                } catch {
+                    #expect(error.code == .recordForm || error.code == .recordVersion, "\(index): \(error)")
+                }
+            }
+        }
+        #expect(taken > 100)
+    }
+
+    @Test func aLaterVersionIsNotTouched() throws {
+        let text = try line()
+        #expect(code(try summed(text.replacing("\"version\":1}", with: "\"version\":2}"))) == .recordVersion)
+        #expect(code(try summed("{\"version\":99,\"other\":[]}")) == .recordVersion)
+        #expect(code(try summed(text.replacing("\"version\":1}", with: "\"version\":0}"))) == .recordForm)
+        #expect(code(try summed(text.replacing("\"version\":1}", with: "\"version\":\"2\"}"))) == .recordForm)
+        #expect(code(try summed("{}")) == .recordForm)
+        #expect(code(try summed("[1]")) == .recordForm)
+    }
+
+    /// One replacement each, of a record with a rotation in flight and an invalid key.
+    static let replacements: [(String, String)] = [
+        ("\"app_id\":\"app\"", "\"app_id\":\"other app\""), ("\"app_id\":\"app\"", "\"app_id\":1"),
+        ("\"app_id\":\"app\",", ""), ("\"dev\":false", "\"dev\":0"), ("\"dev\":false", "\"dev\":null"),
+        ("{\"ak\"", "{ \"ak\""), ("{\"ak\"", "{\"a\":1,\"ak\""), ("\"version\":1}", "\"version\":1,\"x\":null}"),
+        ("\"state\":\"keyInvalid\"", "\"state\":\"invalid\""), ("\"state\":\"keyInvalid\"", "\"state\":\"keyReady\""),
+        ("\"state\":\"keyInvalid\"", "\"state\":\"unregistered\""), ("\"reason\":\"tpm_cleared\"", "\"reason\":null"),
+        ("\"reason\":\"tpm_cleared\"", "\"reason\":\"revoked\""), ("\"reason\":\"tpm_cleared\"", "\"reason\":\"x\""),
+        ("\"last_generation\":2", "\"last_generation\":1"), ("\"last_generation\":2", "\"last_generation\":-1"),
+        ("\"generation\":2", "\"generation\":1"), ("\"generation\":2", "\"generation\":3"),
+        ("\"generation\":2", "\"generation\":4294967296"), ("\"role\":\"next\"", "\"role\":\"current\""),
+        ("\"role\":\"current\"", "\"role\":\"previous\""), ("\"role\":\"next\"", "\"role\":\"previous\""),
+        ("\"offered\":true,\"role\":\"next\"", "\"offered\":false,\"role\":\"next\""),
+        ("\"operation\":\"rotate\"", "\"operation\":\"register\""), ("\"new_generation\":2", "\"new_generation\":1"),
+        ("\"old_generation\":1", "\"old_generation\":2"), ("\"old_generation\":1", "\"old_generation\":null"),
+        ("\"awaits_approval\":false", "\"awaits_approval\":true"), ("\"phase\":\"sent\"", "\"phase\":\"gone\""),
+        ("\"slot\":null", "\"slot\":5"), ("\"message\":\"BAU=\"", "\"message\":\"BAU\""),
+        ("\"message\":\"BAU=\"", "\"message\":\"BAV=\""), ("\"device_id\":\"dev-1\"", "\"device_id\":\"dev 1\""),
+        ("\"device_local_id\":\"0b", "\"device_local_id\":\"0B"),
+        ("\"origin\":\"https://auth.example\"", "\"origin\":\"\""), ("\"dialect\":\"docs\"", "\"dialect\":\"\""),
+        ("\"sig_versions\":[1,2]", "\"sig_versions\":[1,\"2\"]"), ("\"sig_versions\":[1,2]", "\"sig_versions\":{}"),
+        ("\"attestation\":\"attested\"", "\"attestation\":\"sure\""), ("\"boot\":\"boot-1\"", "\"boot\":1"),
+        ("\"serial\":\"0102\"", "\"serial\":\"010\""), ("\"name\":\"000b01\"", "\"name\":\"000B01\""),
+        ("\"name\":\"000b01\"", "\"name\":\"\""),
+    ]
+
+    @Test(arguments: replacements)
+    func whatNoStepLeadsToIsNoRecord(_ old: String, _ new: String) throws {
+        let text = try line()
+        let other = text.replacing(old, with: new, maxReplacements: 1)
+        #expect(other != text, "\(old) is not there")
+        #expect(code(try summed(other)) == .recordForm)
+        #expect(code(try summed(text)) == nil)
+    }
+
+    /// The digest of a key's file is said and computed, and they are one.
+    @Test func aCopyThatIsNotTheFileIsNoRecord() throws {
+        let text = try line()
+        let digest = try RecordShape.facts(1).digest.description
+        #expect(code(try summed(text.replacing(digest, with: String(digest.reversed())))) == .recordForm)
+    }
+
+    @Test func whatIsTooLongIsNotWritten() throws {
+        var record = try RecordShape.registered.record()
+        record.signatureVersions = Array(repeating: .max, count: 20_000)
+        #expect(codeThrown { () throws(TenonError) in try RecordFile.encode(record) } == .tooLarge)
+        // The largest that the steps allow fits: three keys, an attestation key and a message.
+        record = try RecordShape.promoted.record()
+        let pem = [UInt8](repeating: 65, count: 4096)
+        let facts = try KeyFacts(
+            pem: pem, name: Array(repeating: 1, count: 66), parent: Array(repeating: 2, count: 66),
+            witness: Array(repeating: 3, count: 66))
+        try record.add(facts, as: .next, generation: 3, isHardware: true)
+        for generation in 1...2 { try record.replace(facts, of: generation) }
+        record.attestationKey?.facts = facts
+        try record.begin(.rotate(from: 2, to: 3, message: Array(repeating: 0xff, count: 32_768)))
+        let bytes = try RecordFile.encode(record)
+        #expect(try RecordFile.decode(bytes) == record)
+        #expect(bytes.count < RecordFile.longest / 2)
+        #expect(
+            codeThrown { () throws(TenonError) in
+                try record.begin(.rotate(from: 2, to: 3, message: Array(repeating: 0xff, count: 32_769)))
+            } == .tooLarge)
+        for count in [0, 4097] {
+            let pem = [UInt8](repeating: 65, count: count)
+            let code = codeThrown { () throws(TenonError) in
+                try KeyFacts(pem: pem, name: [1], parent: nil, witness: nil)
+            }
+            #expect(code == .length)
+        }
+    }
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import Testing
+
+@Suite struct RecordStepsTests {
+    private func change(
+        _ shape: RecordShape, _ body: (inout IdentityRecord) throws(TenonError) -> Void
+    ) throws -> (IdentityRecord, TenonError.Code?) {
+        var record = try shape.record()
+        let code = codeThrown { () throws(TenonError) in try body(&record) }
+        // Whatever a step made is a record.
+        #expect(throws: Never.self) { try RecordFile.encode(record) }
+        return (record, code)
+    }
+
+    /// In which shapes each step may be taken; in all others it throws, and changes nothing.
+    static let steps: [(String, Set<RecordShape>, TenonError.Code, @Sendable (inout IdentityRecord) throws -> Void)] = [
+        (
+            "mark sent",
+            [
+                .registerPrepared, .registerSent, .registerUnknown, .registerPending, .rotatePrepared, .rotateSent,
+                .rotateUnknown, .rotateAccepted, .slotPrepared, .slotSent, .slotRotating, .clearedWhileRotating,
+                .revokedWhileRotating,
+            ], .keyGeneration, { try $0.markSent() }
+        ),
+        (
+            "await approval",
+            [.registerPrepared, .registerSent, .registerUnknown, .registerPending, .slotPrepared, .slotSent],
+            .keyGeneration, { try $0.awaitApproval() }
+        ),
+        (
+            "accept",
+            [
+                .rotatePrepared, .rotateSent, .rotateUnknown, .rotateAccepted, .slotRotating, .clearedWhileRotating,
+                .revokedWhileRotating,
+            ], .keyGeneration, { try $0.accept(effectiveAt: 1) }
+        ),
+        ("reject", [.registerUnknown, .registerPending], .keyGeneration, { try $0.reject() }),
+        (
+            "promote", [.rotateSent, .rotateUnknown, .rotateAccepted, .rotateRefused, .revokedWhileRotating],
+            .keyGeneration, { try $0.promote(at: 7) }
+        ),
+        (
+            "revoke",
+            Set(
+                RecordShape.allCases.filter { shape in
+                    let state = try? shape.record().state
+                    return state == .registered || state == .keyInvalid
+                }), .invalidStateTransition, { try $0.revoke() }
+        ),
+        (
+            "wipe", [.cleared, .clearedWhileRotating, .superseded], .invalidStateTransition,
+            {
+                // Of another machine's identity only under another local id, which the next one gives.
+                if $0.cause == .foreignTPM { throw TenonError(from: .keyInvalid, to: .unregistered) }
+                try $0.wipe()
+            }
+        ),
+        (
+            "revive", [.cleared, .clearedWhileRotating, .foreign], .invalidStateTransition, { try $0.revive() }
+        ),
+        (
+            "reset", Set(RecordShape.allCases), .keyGeneration,
+            { try $0.reset(deviceLocalID: RecordShape.otherLocal) }
+        ),
+    ]
+
+    @Test(arguments: steps.indices)
+    func stepsAreTakenWhereTheyBelong(_ index: Int) throws {
+        let (name, allowed, refusal, step) = Self.steps[index]
+        for shape in RecordShape.allCases {
+            let before = try shape.record()
+            var record = before
+            do {
+                try step(&record)
+                #expect(allowed.contains(shape), "\(name) in \(shape)")
+                _ = record
+            } catch let error as TenonError {
+                #expect(!allowed.contains(shape), "\(name) in \(shape): \(error)")
+                #expect(error.code == refusal, "\(name) in \(shape)")
+                #expect(record == before, "\(name) in \(shape)")
+            }
+        }
+    }
+
+    // A key whose public half went out is dropped by a rejection or a reset, never by anything else (security.md D1).
+    @Test func anOfferedKeyIsNotDropped() throws {
+        var dropped: Set<String> = []
+        for shape in RecordShape.allCases {
+            for key in try shape.record().keys {
+                let (record, code) = try change(shape) { record throws(TenonError) in try record.drop(key.generation) }
+                #expect(code == nil || code == .keyGeneration)
+                #expect((code == nil) == (record.keys.count < (try shape.record().keys.count)))
+                if code == nil {
+                    #expect(!key.isOffered || key.role == .previous, "\(shape)")
+                    dropped.insert("\(shape) \(key.role)")
+                }
+            }
+        }
+        #expect(dropped == ["abandoned current", "promoted previous"])
+        #expect(try change(.fresh) { record throws(TenonError) in try record.drop(1) }.1 == .keyGeneration)
+    }
+
+    @Test func oneKeyOfEachRoleAndNoNumberTwice() throws {
+        for (shape, role, generation, expected): (RecordShape, KeyRole, Int, TenonError.Code?) in [
+            (.challenged, .current, 1, nil), (.challenged, .current, 0, .keyGeneration),
+            (.challenged, .current, -1, .keyGeneration), (.keyReady, .current, 2, .keyGeneration),
+            (.registered, .next, 2, nil), (.registered, .next, 1, .keyGeneration),
+            (.rotateUnknown, .next, 3, .keyGeneration), (.rotateRefused, .next, 3, .keyGeneration),
+            (.promoted, .next, 2, .keyGeneration), (.promoted, .next, 3, nil), (.wiped, .current, 1, .keyGeneration),
+            (.wiped, .current, 2, nil), (.reset, .current, 2, .keyGeneration), (.reset, .current, 3, nil),
+        ] {
+            let code = try change(shape) { record throws(TenonError) in
+                try record.add(RecordShape.facts(9), as: role, generation: generation, isHardware: true)
+            }.1
+            #expect(code == expected, "\(shape) \(role) \(generation)")
+        }
+    }
+
+    @Test func oneOperationAtATimeAndItsMessageBeforeItLeaves() throws {
+        let register = Journal.register(1, message: [7])
+        let rotate = Journal.rotate(from: 1, to: 2, message: [7])
+        for (shape, journal, expected): (RecordShape, Journal, TenonError.Code?) in [
+            (.fresh, register, .keyGeneration), (.keyReady, register, nil), (.keyReady, rotate, .keyGeneration),
+            (.keyReady, .register(2, message: []), .keyGeneration), (.registerUnknown, register, nil),
+            (.registerUnknown, rotate, .operationInFlight), (.registerPending, register, nil),
+            (.registered, rotate, .keyGeneration), (.rotateUnknown, rotate, nil),
+            (.rotateUnknown, .rotate(from: 1, to: 3, message: []), .operationInFlight),
+            (.rotateUnknown, register, .operationInFlight), (.rotateRefused, rotate, nil),
+            (.rotateRefused, .rotate(from: 2, to: 1, message: []), .keyGeneration), (.promoted, rotate, .keyGeneration),
+        ] {
+            let (record, code) = try change(shape) { record throws(TenonError) in try record.begin(journal) }
+            #expect(code == expected, "\(shape)")
+            if code == nil {
+                #expect(record.journal?.message == [7])
+                // What was sent is still on its way.
+                let wasSent = try shape.record().journal?.phase == .sent
+                #expect(record.journal?.phase == (wasSent ? .sent : .prepared))
+            }
+        }
+    }
+
+    // security.md G1: two signed events with one sequence number poison an identity for ever.
+    @Test func thereIsOneMessageForASlot() throws {
+        func register(_ message: [UInt8], _ slot: Int64?, _ resend: Journal.Resend = .identical) -> Journal {
+            .register(1, message: message, resend: resend, slot: slot)
+        }
+        for (journal, expected): (Journal, TenonError.Code?) in [
+            (register([9], 0), nil), (register([8], 0), .slotTaken), (register([9], 1), .slotTaken),
+            (register([9], nil), .slotTaken), (register([9], 0, .fresh), .operationInFlight),
+        ] {
+            for shape in [RecordShape.slotPrepared, .slotSent] {
+                #expect(try change(shape) { record throws(TenonError) in try record.begin(journal) }.1 == expected)
+            }
+        }
+        // Neither is the slot free when the operation is settled.
+        for slot in [Int64(-1), 0, 1] {
+            let (_, code) = try change(.slotRotating) { record throws(TenonError) in
+                try record.move(to: .registered)
+                record.settle()
+                try record.begin(.rotate(from: 1, to: 2, message: [6], resend: .identical, slot: slot))
+            }
+            #expect(code == .slotTaken)
+        }
+        #expect(try RecordShape.slotRotating.record().lastSlot == 1)
+        #expect(try RecordShape.reset.record().lastSlot == nil)
+    }
+
+    @Test func aPromotionIsOneValue() throws {
+        let record = try RecordShape.promoted.record()
+        #expect(record.key(.current)?.generation == 2 && record.key(.previous)?.generation == 1)
+        #expect(record.key(.next) == nil && record.journal == nil && record.keyRotatedAt == 1_700_000_600)
+        #expect(try RecordShape.retired.record().keys.map(\.generation) == [2])
+        // A second one lets the first of three go.
+        let (again, code) = try change(.promoted) { record throws(TenonError) in
+            try record.add(RecordShape.facts(3), as: .next, generation: 3, isHardware: true)
+            try record.begin(.rotate(from: 2, to: 3, message: []))
+            try record.markSent()
+            try record.promote(at: 8)
+        }
+        #expect(code == nil && again.key(.current)?.generation == 3 && again.keys.count == 2)
+    }
+
+    @Test func whatARejectionLeaves() throws {
+        #expect(try RecordShape.rejected.record().keys.isEmpty)
+        // Of an invalid identity in the middle of a rotation the other key is left, and offered next.
+        let (record, code) = try change(.revived) { record throws(TenonError) in
+            try record.begin(.register(1, message: []))
+            try record.markSent()
+            try record.reject()
+        }
+        #expect(code == nil && record.keys.map(\.generation) == [2] && record.key(.current)?.isOffered == true)
+    }
+
+    @Test func whatAWipeAndAResetLeave() throws {
+        let wiped = try RecordShape.wiped.record()
+        var expected = try RecordShape.fresh.record()
+        #expect(wiped.deviceLocalID == RecordShape.local && wiped.lastGeneration == 1)
+        #expect(wiped.keys.isEmpty && wiped.attestationKey == nil && wiped.deviceID == nil && wiped.ekID == nil)
+        let reset = try RecordShape.reset.record()
+        #expect(reset.deviceLocalID == RecordShape.otherLocal && reset.lastGeneration == 2 && reset.journal == nil)
+        expected.deviceLocalID = RecordShape.otherLocal
+        #expect(try RecordFile.encode(reset).count == RecordFile.encode(expected).count)
+        // A golden image must not merge with its copies (security.md D5).
+        for local in [nil, RecordShape.local] {
+            let (record, code) = try change(.foreign) { record throws(TenonError) in
+                try record.wipe(deviceLocalID: local)
+            }
+            #expect(code == .deviceID && record.state == .keyInvalid && record.keys.count == 1)
+        }
+        #expect(
+            try change(.foreign) { record throws(TenonError) in
+                try record.wipe(deviceLocalID: RecordShape.otherLocal)
+            }.0.state == .unregistered)
+    }
+
+    @Test func onlyTheSameEndorsementKeySaysThatTheTPMWasCleared() throws {
+        let (same, other) = (try Digest(hashing: [1]), try Digest(hashing: [2]))
+        let record = try RecordShape.registered.record()
+        #expect(record.causeOfLoss(ekID: same) == .tpmCleared)
+        #expect(record.causeOfLoss(ekID: other) == .foreignTPM)
+        #expect(record.causeOfLoss(ekID: nil) == .foreignTPM)
+        #expect(try RecordShape.keyReady.record().causeOfLoss(ekID: nil) == .foreignTPM)
+        #expect(try RecordShape.keyReady.record().causeOfLoss(ekID: same) == .foreignTPM)
+    }
+
+    // security.md D7
+    @Test func theDialectIsTheOneOfTheRegistration() throws {
+        let record = try RecordShape.registered.record()
+        #expect(codeThrown { () throws(TenonError) in try record.check(dialect: "docs") } == nil)
+        #expect(codeThrown { () throws(TenonError) in try record.check(dialect: "tenon") } == .dialectChanged)
+    }
+
+    @Test func theOffsetOfTheClockHoldsUntilTheClockIsSet() {
+        let offset = ClockOffset(milliseconds: 5, wallLessBoot: 1_000_000, boot: "a")
+        for (now, boot, holds): (Int64, String, Bool) in [
+            (1_000_000, "a", true), (1_001_000, "a", true), (999_000, "a", true), (1_001_001, "a", false),
+            (998_999, "a", false), (0, "b", true), (.min, "a", false), (.max, "a", false),
+        ] {
+            #expect(offset.holds(wallLessBoot: now, boot: boot) == holds)
+        }
+        #expect(
+            !ClockOffset(milliseconds: 5, wallLessBoot: .max, boot: "a").holds(wallLessBoot: .min, boot: "a"))
+    }
+}
+
+extension TenonError {
+    fileprivate init(from: IdentityState, to: IdentityState) { self.init(.invalidStateTransition, message: "") }
+}
