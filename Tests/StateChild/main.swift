@@ -51,6 +51,11 @@ guard arguments.count >= 3 else { fail("which verb, in which folder?") }
 do throws(TenonError) {
     switch arguments[1] {
     case "hold": try hold(StateFolder(at: arguments[2]))
+    case "walk":
+        guard arguments.count == 6, let operation = Walk.Operation(rawValue: arguments[3]) else { fail("walk how?") }
+        let calls = Int(arguments[4]).map { $0 > 0 ? deadly(at: $0) : SystemCalls() } ?? SystemCalls()
+        let service = ScriptedService(arguments[2], answers: arguments[5] == "answers")
+        try Walk(StateFolder(at: arguments[2] + "/state", calls: calls), service).run(operation)
     case "count": try count(StateFolder(at: arguments[2]), Int(arguments[3]) ?? 0)
     default: fail("no such verb")
     }

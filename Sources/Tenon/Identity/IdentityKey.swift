@@ -34,6 +34,8 @@ package enum KeyRole: String, CaseIterable, Sendable {
     case current
     /// Is to follow: offered by a rotation, or committed to before.
     case next
+    /// Is to follow the next one: a rotation that reveals that binds itself to this (security.md G2).
+    case following
     /// Came before the current one, and is kept until the service accepted a request signed by that (security.md D1).
     case previous
 }

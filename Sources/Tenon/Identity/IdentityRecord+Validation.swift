@@ -6,7 +6,7 @@ extension IdentityRecord {
         try demand(keys.allSatisfy { $0.generation >= 1 && $0.generation <= lastGeneration }, "generations")
         try demand(Set(keys.map(\.generation)).count == keys.count, "generations")
         try demand(Set(keys.map(\.role)).count == keys.count, "roles")
-        try demand(key(.current) != nil || (key(.next) == nil && key(.previous) == nil), "roles")
+        try demand(keys.isEmpty || key(.current) != nil, "roles")
         try validateState()
         if let journal { try validate(journal) }
         try demand(deviceID.map(IdentityName.isDeviceID) ?? true, "device_id")
