@@ -55,7 +55,7 @@ struct Walk {
     }
 
     private func rotate(_ recovery: Recovery) throws(TenonError) {
-        guard let current = recovery.record.key(.current) else { return }
+        guard recovery.record.state == .registered, let current = recovery.record.key(.current) else { return }
         if recovery.next == .settle, let next = recovery.record.key(.next), service.holds(Self.text(next)) == true {
             return try promote()
         }

@@ -46,16 +46,23 @@ func deadly(at number: Int) -> SystemCalls {
     }
 }
 
+/// Does one operation after the other, each with the lock of its own.
+func walk(_ folder: String, _ how: [String]) throws(TenonError) {
+    guard how.count == 3, let number = Int(how[1]) else { fail("walk OPERATION,... NUMBER-OF-THE-DEADLY-CALL SERVICE") }
+    let calls = number > 0 ? deadly(at: number) : SystemCalls()
+    let service = ScriptedService(folder, answers: how[2] == "answers")
+    for name in how[0].split(separator: ",") {
+        guard let operation = Walk.Operation(rawValue: String(name)) else { fail("no such operation") }
+        try Walk(StateFolder(at: folder + "/state", calls: calls), service).run(operation)
+    }
+}
+
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else { fail("which verb, in which folder?") }
 do throws(TenonError) {
     switch arguments[1] {
     case "hold": try hold(StateFolder(at: arguments[2]))
-    case "walk":
-        guard arguments.count == 6, let operation = Walk.Operation(rawValue: arguments[3]) else { fail("walk how?") }
-        let calls = Int(arguments[4]).map { $0 > 0 ? deadly(at: $0) : SystemCalls() } ?? SystemCalls()
-        let service = ScriptedService(arguments[2], answers: arguments[5] == "answers")
-        try Walk(StateFolder(at: arguments[2] + "/state", calls: calls), service).run(operation)
+    case "walk": try walk(arguments[2], Array(arguments.dropFirst(3)))
     case "count": try count(StateFolder(at: arguments[2]), Int(arguments[3]) ?? 0)
     default: fail("no such verb")
     }
