@@ -62,7 +62,8 @@ extension IdentityRecord {
         guard state == .unregistered, let journal, journal.operation == .register else { throw .keyGeneration }
         keys.removeAll { $0.generation == journal.newGeneration }
         if let next = key(.next) { try changeKey(next.generation) { $0.role = .current } }
-        self.journal = nil
+        // Another key begins another order of messages.
+        (self.journal, lastSlot) = (nil, nil)
     }
 
     /// The service holds the next key. The one before is kept until a request by the new one was accepted.
@@ -100,7 +101,11 @@ extension IdentityRecord {
 
     /// Takes the key that the service was seen to hold, where only an older record was left. The keys that are younger
     /// may have been offered, and the youngest of them stays the next one (security.md D1).
+    ///
+    /// - Throws: ``TenonError/Code/slotTaken`` where messages have an order: of a lost record nobody knows the last one,
+    ///   and a second one in its place would be worse than a lost identity (security.md G1).
     package mutating func resolve(to generation: Int, among found: [IdentityKey]) throws(TenonError) {
+        guard lastSlot == nil else { throw .slotTaken }
         guard var current = found.first(where: { $0.generation == generation }) else { throw .keyGeneration }
         (current.role, current.isOffered) = (.current, true)
         (keys, journal, refusedAt) = ([current], nil, nil)
@@ -130,7 +135,6 @@ extension IdentityRecord {
     package mutating func reset(deviceLocalID: String) throws(TenonError) {
         try move(to: .unregistered, by: .reset)
         isRevoked = false
-        (lastSlot, signatureVersions) = (nil, [])
         forget(deviceLocalID)
     }
 
@@ -146,6 +150,7 @@ extension IdentityRecord {
     private mutating func forget(_ deviceLocalID: String) {
         (keys, journal, attestationKey, attestation, ekID) = ([], nil, nil, nil, nil)
         (deviceID, registeredAt, keyRotatedAt, refusedAt, clock) = (nil, nil, nil, nil, nil)
+        (lastSlot, signatureVersions) = (nil, [])
         self.deviceLocalID = deviceLocalID
     }
 

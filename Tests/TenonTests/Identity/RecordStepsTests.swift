@@ -145,7 +145,30 @@ import Testing
             #expect(code == .slotTaken)
         }
         #expect(try RecordShape.slotRotating.record().lastSlot == 1)
-        #expect(try RecordShape.reset.record().lastSlot == nil)
+    }
+
+    @Test(arguments: ["reject", "reset", "wipe"])
+    func anotherKeyBeginsAnotherOrder(_ end: String) throws {
+        let (record, code) = try change(.slotSent) { record throws(TenonError) in
+            try letGo(&record, end)
+            try record.add(RecordShape.facts(2), as: .current, generation: 2, isHardware: true)
+            try record.begin(.register(2, message: [3], resend: .identical, slot: 0))
+        }
+        #expect(code == nil && record.lastSlot == 0)
+    }
+
+    private func letGo(_ record: inout IdentityRecord, _ end: String) throws(TenonError) {
+        switch end {
+        case "reject":
+            try record.move(to: .unregistered)
+            try record.reject()
+        case "wipe":
+            try record.move(to: .registered)
+            record.settle()
+            try record.move(to: .keyInvalid, because: .superseded)
+            try record.wipe()
+        default: try record.reset(deviceLocalID: RecordShape.otherLocal)
+        }
     }
 
     @Test func aPromotionIsOneValue() throws {
