@@ -12,6 +12,18 @@ extension IdentityRecord {
         lastGeneration = generation
     }
 
+    /// Lets a key go that never left the device; its file is moved to the attic by the next sweep.
+    ///
+    /// - Throws: ``TenonError/Code/keyGeneration`` for a key that the service may come to hold (security.md D1), and for
+    ///   the one that it holds.
+    package mutating func drop(_ generation: Int) throws(TenonError) {
+        guard let key = keys.first(where: { $0.generation == generation }), !key.isOffered || key.role == .previous,
+            journal?.newGeneration != generation, journal?.oldGeneration != generation,
+            key.role != .current || state == .unregistered
+        else { throw .keyGeneration }
+        keys.removeAll { $0.generation == generation }
+    }
+
     /// Writes down a message before its first byte leaves, or one that is to follow it in the same operation.
     ///
     /// - Throws: ``TenonError/Code/operationInFlight`` while another operation is not settled,

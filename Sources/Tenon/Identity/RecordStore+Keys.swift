@@ -2,7 +2,7 @@
 
 // The files of keys, for the holder of the lock. None is ever removed: what is not in use is in the attic.
 extension RecordStore {
-    private static let longestCertificates = 16_384
+    private static let longestCertificate = 16_384
 
     /// The number of the next key: no record and no file had it.
     package func nextGeneration(_ held: FileLock.Held) throws(TenonError) -> Int {
@@ -20,18 +20,18 @@ extension RecordStore {
     }
 
     /// Keeps the certificates of the attestation key, leaf first; the record says of whom they are.
-    package func saveCertificates(_ bytes: [UInt8], _ held: FileLock.Held) throws(TenonError) {
+    package func saveCertificate(_ bytes: [UInt8], _ held: FileLock.Held) throws(TenonError) {
         _ = try found(held)
-        guard bytes.count <= Self.longestCertificates else {
-            throw TenonError(.tooLarge, message: "The certificates have more than \(Self.longestCertificates) bytes.")
+        guard bytes.count <= Self.longestCertificate else {
+            throw TenonError(.tooLarge, message: "The certificates have more than \(Self.longestCertificate) bytes.")
         }
         try folder.write(bytes, to: name.attestationCertificate)
     }
 
     /// What was kept so, if it is what the record speaks of.
-    package func certificates(of record: IdentityRecord) throws(TenonError) -> [UInt8]? {
+    package func certificate(of record: IdentityRecord) throws(TenonError) -> [UInt8]? {
         guard let expected = record.attestationKey?.certificate?.digest else { return nil }
-        let file = folder.read(name.attestationCertificate, atMost: Self.longestCertificates)
+        let file = folder.read(name.attestationCertificate, atMost: Self.longestCertificate)
         guard case .found(let found) = file else { return nil }
         return try Digest(hashing: found.bytes) == expected ? found.bytes : nil
     }

@@ -168,17 +168,17 @@ import Testing
 
     @Test func aCertificateIsTheOneOfTheRecord() throws {
         try put(.registered)
-        #expect(try store.certificates(of: RecordShape.registered.record()) == nil)
-        try store.saveCertificates([7, 7], held)
-        #expect(try store.certificates(of: RecordShape.registered.record()) == nil)
+        #expect(try store.certificate(of: RecordShape.registered.record()) == nil)
+        try store.saveCertificate([7, 7], held)
+        #expect(try store.certificate(of: RecordShape.registered.record()) == nil)
         let record = try store.change(held) { record throws(TenonError) in
             record.attestationKey?.certificate?.digest = try Digest(hashing: [7, 7])
         }
-        #expect(try store.certificates(of: record) == [7, 7])
-        #expect(try store.certificates(of: RecordShape.fresh.record()) == nil)
+        #expect(try store.certificate(of: record) == [7, 7])
+        #expect(try store.certificate(of: RecordShape.fresh.record()) == nil)
         #expect(
             codeThrown { () throws(TenonError) in
-                try store.saveCertificates(Array(repeating: 0, count: 65_536), held)
+                try store.saveCertificate(Array(repeating: 0, count: 65_536), held)
             } == .tooLarge)
     }
 
@@ -267,6 +267,7 @@ import Testing
                     || !keys.contains { $0.generation == held })
             return
         }
+        #expect(record.lastSlot == nil)
         try store.resolve(record, self.held)
         #expect(store.read().value == record && record.state == .registered)
         #expect(record.key(.current)?.generation == held && record.lastGeneration == 3)

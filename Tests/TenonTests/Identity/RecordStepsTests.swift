@@ -83,6 +83,24 @@ import Testing
         }
     }
 
+    // A key whose public half went out is dropped by a rejection or a reset, never by anything else (security.md D1).
+    @Test func anOfferedKeyIsNotDropped() throws {
+        var dropped: Set<String> = []
+        for shape in RecordShape.allCases {
+            for key in try shape.record().keys {
+                let (record, code) = try change(shape) { record throws(TenonError) in try record.drop(key.generation) }
+                #expect(code == nil || code == .keyGeneration)
+                #expect((code == nil) == (record.keys.count < (try shape.record().keys.count)))
+                if code == nil {
+                    #expect(!key.isOffered || key.role == .previous, "\(shape)")
+                    dropped.insert("\(shape) \(key.role)")
+                }
+            }
+        }
+        #expect(dropped == ["abandoned current", "promoted previous"])
+        #expect(try change(.fresh) { record throws(TenonError) in try record.drop(1) }.1 == .keyGeneration)
+    }
+
     @Test func oneKeyOfEachRoleAndNoNumberTwice() throws {
         for (shape, role, generation, expected): (RecordShape, KeyRole, Int, TenonError.Code?) in [
             (.challenged, .current, 1, nil), (.challenged, .current, 0, .keyGeneration),

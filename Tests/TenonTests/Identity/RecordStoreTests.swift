@@ -178,7 +178,7 @@ import Testing
                 { try store.create(RecordShape.fresh.record(), $0) }, { try store.change($0) { $0.deviceID = "d" } },
                 { try store.setAside($0) }, { _ = try store.recover($0) }, { _ = try store.nextGeneration($0) },
                 { try store.save(RecordShape.facts(1), as: .generation(1), $0) }, { _ = try store.leftover($0) },
-                { try store.saveCertificates([1], $0) },
+                { try store.saveCertificate([1], $0) },
             ] {
                 #expect(throws: TenonError(.stateBusy, message: "")) { try body(held) }
             }
