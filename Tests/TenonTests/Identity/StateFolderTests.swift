@@ -41,6 +41,18 @@ import Testing
         }
     }
 
+    /// Between the look and the making of it.
+    @Test func anotherProcessMayMakeItFirst() throws {
+        let path = temporary["a"]
+        let calls = SystemCalls { operation, name in
+            if operation == .makeFolder { mkdir(name == "attic" ? path + "/attic" : name, 0o700) }
+            return nil
+        }
+        let folder = try StateFolder(at: path, calls: calls)
+        #expect(try folder.attic().names() == [])
+        #expect(mode(path) == 0o700 && mode(path + "/attic") == 0o700)
+    }
+
     @Test(arguments: [mode_t(0o720), 0o702, 0o777, 0o1777])
     func othersMayNotWrite(_ mode: mode_t) throws {
         chmod(temporary.path, mode)
