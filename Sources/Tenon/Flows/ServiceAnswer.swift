@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an answer of a service says.
+package enum ServiceAnswer<Value: Sendable>: Sendable {
+    case accepted(Value)
+    /// It understood, and says no.
+    case refused(ServiceRefusal)
+    /// It could not just now: 408, 425, 429, 5xx. Whether it did something is not said.
+    case later(TenonError)
+    /// Anything else; it may have done it.
+    case unclear(TenonError)
+}
+
+package struct ServiceRefusal: Sendable {
+    /// nil for a code that is not in the declaration.
+    package var verdict: ServiceVerdict?
+    /// For people, with the status and the code of the answer.
+    package var error: TenonError
+    /// The service's clock, Unix seconds, where it gives it with ``ServiceVerdict/clockSkew``.
+    package var serverTime: Double?
+
+    package init(verdict: ServiceVerdict?, error: TenonError, serverTime: Double? = nil) {
+        self.verdict = verdict
+        self.error = error
+        self.serverTime = serverTime
+    }
+}
+
+/// What came of a registration.
+package enum RegistrationOutcome: Sendable {
+    /// - Parameter attestationCertificates: for the attestation key, leaf first (DER), when the service issued one.
+    case registered(deviceID: String, attestationCertificates: [[UInt8]])
+    /// The service has not decided.
+    case pending
+    /// It has, against the device.
+    case rejected
+}
+
+/// What came of a rotation that was accepted.
+package struct RotationOutcome: Sendable {
+    /// From when on the new key counts, Unix seconds; nil is now.
+    package var effectiveAt: Int64?
+
+    package init(effectiveAt: Int64? = nil) { self.effectiveAt = effectiveAt }
+}
+
+/// Whether the service holds the key that signed the question.
+package enum KeyHolding: Sendable {
+    case held
+    /// The signature was good, and yet another key is the current one.
+    case another
+    case revoked
+}
+
+extension ServiceDeclaration {
+    /// What an answer that is no success says: by its code first, its status second (synheart.md 1.11).
+    ///
+    /// - Parameters:
+    ///   - code: the code in the body or a header; nil when there is none.
+    ///   - serverTime: Unix seconds, where the answer has them.
+    package func failure<Value>(
+        _ answer: HTTPResponse, code: String?, serverTime: Double? = nil
+    ) -> ServiceAnswer<Value> {
+        let verdict = isBelieved(answer) ? code.flatMap { verdicts[$0] } : nil
+        let error = TenonError(answer, code: code, verdict)
+        if verdict == .busy || (verdict == nil && answer.isTransient) { return .later(error) }
+        if verdict != nil || 400...499 ~= answer.status {
+            return .refused(ServiceRefusal(verdict: verdict, error: error, serverTime: serverTime))
+        }
+        return .unclear(error)
+    }
+
+    private func isBelieved(_ answer: HTTPResponse) -> Bool {
+        let types = answer.values(of: "Content-Type")
+        guard types.count == 1 else { return false }
+        let type = types[0].prefix { $0 != ";" }.trimmingSpaces.lowercased()
+        return errorTypes.contains(type)
+    }
+}
+
+extension HTTPResponse {
+    /// Whether the same request may succeed later.
+    var isTransient: Bool { [408, 425, 429].contains(status) || 500...599 ~= status }
+
+    /// The seconds of its `Retry-After`; a date is not taken, as it needs a clock that both agree on.
+    var retryAfter: Duration? {
+        guard let text = values(of: "Retry-After").first, 1...9 ~= text.utf8.count,
+            text.utf8.allSatisfy({ 0x30...0x39 ~= $0 })
+        else { return nil }
+        return Int(text).map { .seconds($0) }
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingSpaces: String {
+        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a service is like, as values: the registrar reads them, and no code of a profile decides it (security.md G5).
+package struct ServiceDeclaration: Sendable {
+    /// The kind of service, as `synheart`.
+    package var profile: String
+    package var dialect: String
+    /// Checked: `https`, or `http` on loopback in a build for development.
+    package var baseURL: String
+    /// What people call the key.
+    package var alias: String
+    package var platform: String
+
+    package var keys = KeyPlan.one
+    /// nil where a registration needs no challenge.
+    package var challenge: ChallengeRule? = ChallengeRule()
+    package var attestation = AttestationRule.none
+    /// An attestation that is required is never done without, and never replaced by another dialect (security.md 1.2).
+    package var isAttestationRequired = true
+    /// What is done with a message whose answer was lost.
+    package var resend = Journal.Resend.fresh
+    /// Whether each message has a number that no other may have.
+    package var isSequenced = false
+    package var rotation = RotationRule.none
+    /// How to find out which key the service holds, in this order.
+    package var settlements: [Settlement] = []
+    /// What the service's codes mean. One that is not here changes no state.
+    package var verdicts: [String: ServiceVerdict] = [:]
+    /// The media types of an answer whose code is believed (security.md D3).
+    package var errorTypes = ["application/json"]
+
+    package init(profile: String, dialect: String, baseURL: String, alias: String, platform: String = "linux") {
+        self.profile = profile
+        self.dialect = dialect
+        self.baseURL = baseURL
+        self.alias = alias
+        self.platform = platform
+    }
+}
+
+/// Which keys an identity has.
+package enum KeyPlan: Sendable {
+    /// One, and while a rotation is not settled the one that it offers.
+    case one
+    /// Two at all times: each message names the current key, and binds itself to the one after it.
+    case committedNext
+}
+
+package struct ChallengeRule: Sendable {
+    /// No challenge is good for longer, whatever its service says.
+    package var longestLife = Duration.seconds(90)
+    /// How long before its end a challenge is not used any more.
+    package var margin = Duration.seconds(5)
+
+    package init() {}
+}
+
+/// What says that the key was born in a TPM.
+package enum AttestationRule: Sendable {
+    case none
+    /// A proof, with the attestation key's certificate, which is got before from an attestation CA.
+    case certificate
+    /// A proof without certificates; the challenge comes with a credential that only the right TPM opens.
+    case activation
+}
+
+package enum RotationRule: Equatable, Sendable {
+    /// A new key is a new identity.
+    case none
+    /// The current key signs the message that names the next one; `isProven`: the attestation key certifies that one.
+    case signedByCurrent(isProven: Bool)
+    /// The key to which the last message was bound signs.
+    case signedByNext
+}
+
+/// What finds out which key a service holds (security.md D2).
+package enum Settlement: Sendable {
+    /// It can be asked, by a request that the candidate signs.
+    case ask
+    /// The rotation is offered again.
+    case resend
+    /// The candidate asks to be rotated to itself.
+    case selfRotation
+}
+
+/// What a code of the service means.
+package enum ServiceVerdict: Sendable {
+    /// Take a new challenge and begin again.
+    case challengeSpent
+    case attestationRefused
+    /// The registration is refused for good.
+    case rejected
+    case revoked
+    /// The signature is not of a key that it holds, or it knows no such device: settles what a rotation came to.
+    case keyRefused
+    case clockSkew
+    case nonceReplay
+    /// The old key stays.
+    case rotationRefused
+    /// Come again later.
+    case busy
+}
