@@ -107,6 +107,7 @@ import Testing
         (.nonceReplay, "NONCE_REPLAY"),
         (.registrationInProgress, "REGISTRATION_IN_PROGRESS"),
         (.foreignTPM, "FOREIGN_TPM"),
+        (.clockLearnt, "CLOCK_LEARNT"),
     ]
 
     @Test(arguments: core + module)

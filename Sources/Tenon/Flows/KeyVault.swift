@@ -36,6 +36,9 @@ package protocol KeyVault: Sendable {
     /// - Throws: ``TenonError/Code/ekMissing`` when there is none.
     func endorsementCertificates() async throws(TenonError) -> [[UInt8]]
 
+    /// SHA-256 of the endorsement key's SPKI, by which the device is known from another one.
+    func endorsementKeyID() async throws(TenonError) -> Digest
+
     /// Has it said that the key lives here.
     func proof(
         of key: KeyFacts, by ak: KeyFacts, qualifyingData: [UInt8], certificates: [[UInt8]]

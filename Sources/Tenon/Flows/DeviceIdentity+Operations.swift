@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What changes an identity. One at a time: whoever asks for what is being done gets its result, and others wait.
+extension DeviceIdentity {
+    private static let gate = OperationGate<Outcome>()
+
+    private enum Outcome: Sendable {
+        case registered(Registration)
+        case rotated(Rotation)
+        case done
+    }
+
+    /// Registers the device, or finds that it is. A try that failed is gone on with, with the same key.
+    ///
+    /// - Throws: ``TenonError/Code/registrationPending`` when the service has not decided: ask again later.
+    ///   ``TenonError/Code/registrationRejected``, ``TenonError/Code/deviceRevoked``,
+    ///   ``TenonError/Code/attestationUnavailable``, ``TenonError/Code/attestationFailed``; an error of the category
+    ///   ``TenonError/Category/unknown`` when it was sent and what came of it is not known: register again.
+    @discardableResult
+    public func register() async throws(TenonError) -> Registration {
+        let outcome = try await operate("register") { flow throws(TenonError) in
+            .registered(try await flow.register())
+        }
+        guard case .registered(let registration) = outcome else { throw .keyGeneration }
+        return registration
+    }
+
+    /// Gives the device a new key: the old one signs until the service has taken the new one.
+    ///
+    /// - Throws: ``TenonError/Code/rotationFailed`` when the service refused; an error of the category
+    ///   ``TenonError/Category/unknown`` when what came of it is not known. The device signs on in either case.
+    @discardableResult
+    public func rotate() async throws(TenonError) -> Rotation {
+        let outcome = try await operate("rotate") { flow throws(TenonError) in .rotated(try await flow.rotate()) }
+        guard case .rotated(let rotation) = outcome else { throw .keyGeneration }
+        return rotation
+    }
+
+    /// Does what is due: settles a rotation whose outcome is not known, and changes a key that is old. For a timer, once
+    /// a day or so.
+    public func maintain() async throws(TenonError) {
+        _ = try await operate("maintain") { flow throws(TenonError) in
+            try await flow.maintain()
+            return .done
+        }
+    }
+
+    /// Forgets the identity: what the service knows of the device is not told to it. Its keys go to the attic.
+    ///
+    /// Also for a state that cannot be read.
+    public func reset() async throws(TenonError) {
+        let context = context
+        _ = try await Self.gate.run("reset", on: gateName, before: lockDeadline, by: context.clock) {
+            () throws(TenonError) in
+            let held = try await self.lock()
+            defer { held.release() }
+            let status = try await context.onDisk { store throws(TenonError) in try store.reset(held) }
+            context.status.show(status)
+            return .done
+        }
+        forgetKey()
+    }
+
+    /// The same on the caller's thread, which it blocks; it waits for others at most so long.
+    public func reset(waitingAtMost limit: Duration) throws(TenonError) {
+        let held = try context.store.lock.acquire(within: limit)
+        defer { held.release() }
+        context.status.show(try context.store.reset(held))
+        forgetKey()
+    }
+
+    /// Says what a service answered to a signed request, which may be of use: a clock that is wrong, a rotation that is
+    /// not settled, a device that was revoked. Nothing is believed of it: it is the service itself that is asked then.
+    public func received(
+        status: Int, headers: [(name: String, value: String)], body: [UInt8], for request: SignedRequest
+    ) async -> ReceivedAnswer {
+        let now = context.clock.moment()
+        let answer = HTTPResponse(status: status, headers: headers, body: body, sent: now, received: now)
+        guard let verdict = context.profile.refusal(in: answer)?.verdict else { return .done }
+        do throws(TenonError) {
+            switch verdict {
+            case .nonceReplay: break
+            case .clockSkew, .keyRefused, .revoked: try await resolve()
+            default: return .done
+            }
+            return try await again(request, verdict)
+        } catch {
+            return .stop(error)
+        }
+    }
+
+    private func resolve() async throws(TenonError) {
+        _ = try await operate("resolve") { flow throws(TenonError) in
+            try await flow.resolve()
+            return .done
+        }
+    }
+
+    /// The request once more, where something changed since it was signed.
+    private func again(_ request: SignedRequest, _ verdict: ServiceVerdict) async throws(TenonError) -> ReceivedAnswer {
+        guard !request.isSecond, let body = request.body else { return .done }
+        let second = try await sign(request.method, request.path, body, isSecond: true)
+        let mayHelp = verdict != .revoked && (verdict != .keyRefused || second.generation != request.generation)
+        return mayHelp ? .resend(second) : .done
+    }
+
+    private func operate(
+        _ kind: String, _ body: @escaping @Sendable (Flow) async throws(TenonError) -> Outcome
+    ) async throws(TenonError) -> Outcome {
+        let context = context
+        return try await Self.gate.run(kind, on: gateName, before: lockDeadline, by: context.clock) {
+            () throws(TenonError) in
+            let held = try await self.lock()
+            defer { held.release() }
+            return try await body(Flow(context, held))
+        }
+    }
+
+    private func lock() async throws(TenonError) -> FileLock.Held {
+        try await context.store.lock.acquire(before: lockDeadline, on: context.clock, by: context.disk)
+    }
+
+    private var gateName: String { context.store.folder.path + "/" + context.name.id }
+    private var lockDeadline: ContinuousClock.Instant { context.clock.now + context.limits.lock }
+}
+
+extension Flow {
+    func maintain() async throws(TenonError) {
+        guard record.state == .registered, !record.isRevoked else { return }
+        if record.journal?.operation == .rotate || record.key(.previous) != nil { try await resolve() }
+        guard context.declaration.rotation != .none, record.journal == nil,
+            let due = record.rotationDue(context.limits), due <= serviceTime
+        else { return }
+        _ = try await rotate()
+    }
+}
+
+extension RecordStore {
+    /// Begins the identity anew: first in the record, then the files, so that no crash brings it back (W14).
+    func reset(_ held: FileLock.Held) throws(TenonError) -> IdentityStatus {
+        switch read() {
+        case .absent: return IdentityStatus(state: .unregistered)
+        case .unreadable: try setAside(held)
+        case .found:
+            let local = try RequestHeaders.makeNonce()
+            try change(held) { record throws(TenonError) in try record.reset(deviceLocalID: local) }
+            _ = try recover(held)
+        }
+        return IdentityStatus(state: .unregistered)
+    }
+}

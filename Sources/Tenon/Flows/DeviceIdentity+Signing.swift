@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension DeviceIdentity {
+    /// Signs a request.
+    ///
+    /// - Parameters:
+    ///   - method: `[A-Z]`, as it is sent.
+    ///   - path: the path as the service mounts it, without a query.
+    ///   - body: the very bytes that are sent.
+    /// - Throws: ``TenonError/Code/notRegistered``, ``TenonError/Code/deviceRevoked``,
+    ///   ``TenonError/Code/keyInvalidated``, or what the key says.
+    public func sign(_ method: String, path: String, body: [UInt8] = []) async throws(TenonError) -> SignedRequest {
+        try await sign(method, path, body, isSecond: false)
+    }
+
+    /// The same on the caller's thread, which it blocks. Not for asynchronous code, which gets the other one.
+    public func sign(_ method: String, path: String, body: [UInt8] = []) throws(TenonError) -> SignedRequest {
+        let signer = try signer()
+        do throws(TenonError) {
+            let signature = try signer.key.blockingSignature(for: signer.message(method, path, body))
+            return try signer.request(method, path, body, signer.timestamp, signature)
+        } catch  where error.category == .gone {
+            throw markInvalid(signer.generation)
+        }
+    }
+
+    /// Begins a request whose body is hashed as it comes.
+    public func request(_ method: String, path: String) async throws(TenonError) -> RequestSigner {
+        try RequestSigner(await signer(), method, path)
+    }
+
+    /// The same on the caller's thread, which it blocks.
+    public func request(_ method: String, path: String) throws(TenonError) -> RequestSigner {
+        try RequestSigner(signer(), method, path)
+    }
+
+    func sign(
+        _ method: String, _ path: String, _ body: [UInt8], isSecond: Bool
+    ) async throws(TenonError) -> SignedRequest {
+        let signer = try await signer()
+        do throws(TenonError) {
+            let signature = try await signer.key.signature(for: signer.message(method, path, body))
+            return try signer.request(method, path, body, signer.timestamp, signature, isSecond: isSecond)
+        } catch  where error.category == .gone {
+            throw await markInvalidWaiting(signer.generation)
+        }
+    }
+
+    private func signer() async throws(TenonError) -> Signer {
+        let (record, key, time) = try await context.disk.run { () throws(TenonError) in try self.signing() }
+        let loaded: any DeviceKey
+        do throws(TenonError) {
+            if let kept = kept(key.facts) { loaded = kept } else { loaded = try await context.vault.key(key.facts) }
+        } catch  where error.category == .gone {
+            throw await markInvalidWaiting(key.generation)
+        }
+        return try signer(loaded, record, key, time)
+    }
+
+    private func signer() throws(TenonError) -> Signer {
+        let (record, key, time) = try signing()
+        let loaded: any DeviceKey
+        do throws(TenonError) {
+            if let kept = kept(key.facts) { loaded = kept } else { loaded = try context.vault.blockingKey(key.facts) }
+        } catch  where error.category == .gone {
+            throw markInvalid(key.generation)
+        }
+        return try signer(loaded, record, key, time)
+    }
+
+    private func signer(
+        _ loaded: any DeviceKey, _ record: IdentityRecord, _ key: IdentityKey, _ time: Int64
+    ) throws(TenonError) -> Signer {
+        guard let deviceID = record.deviceID else { throw .notRegistered }
+        keep(loaded, key.facts)
+        return Signer(
+            key: loaded, generation: key.generation, appID: appID, deviceID: deviceID, profile: context.profile,
+            timestamp: String(time))
+    }
+
+    private func markInvalidWaiting(_ generation: Int) async -> TenonError {
+        do throws(TenonError) {
+            let ekID = try? await context.vault.endorsementKeyID()
+            return try await context.onDisk { _ throws(TenonError) in self.markInvalid(generation, ekID) }
+        } catch {
+            return .invalidated
+        }
+    }
+
+    /// The key is gone: that is written down, unless somebody is at work on the identity, who will see it too.
+    private func markInvalid(_ generation: Int, _ ekID: Digest? = nil) -> TenonError {
+        forgetKey()
+        guard let held = try? context.store.lock.attempt() else { return .invalidated }
+        defer { held.release() }
+        let changed = try? context.store.change(held) { record throws(TenonError) in
+            guard try record.activeKey(at: record.serviceTime(context.clock)).generation == generation else { return }
+            if record.state == .registering { try record.move(to: .registered) }
+            try record.move(to: .keyInvalid, because: record.causeOfLoss(ekID: ekID))
+        }
+        if let changed { context.status.show(IdentityStatus(changed)) }
+        return .invalidated
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Flow {
+    /// The key that is registered: the one of an earlier try as long as it can be, for the service may hold it (W4).
+    func registrationKey() async throws(TenonError) -> IdentityKey {
+        if let key = record.key(.current) {
+            do throws(TenonError) {
+                _ = try await vault.key(key.facts)
+                return key
+            } catch  where error.category == .gone {
+                // Nobody ever heard that it was registered, so there is nothing to invalidate.
+                record.forgetKeys()
+            }
+        }
+        return try await makeKey(.current)
+    }
+
+    /// The key to which the registration binds itself.
+    func nextKeyIfCommitted() async throws(TenonError) -> PublicKey? {
+        guard context.declaration.keys == .committedNext else { return nil }
+        let key: IdentityKey
+        if let next = record.key(.next) { key = next } else { key = try await makeKey(.next) }
+        return try await vault.key(key.facts).publicKey
+    }
+
+    /// Makes a key, and has it on disk before anybody hears of it.
+    func makeKey(_ role: KeyRole) async throws(TenonError) -> IdentityKey {
+        let facts = try await vault.makeKey()
+        let held = held
+        let generation = try await context.onDisk { store throws(TenonError) in
+            let generation = try store.nextGeneration(held)
+            try store.save(facts, as: .generation(generation), held)
+            return generation
+        }
+        try record.add(facts, as: role, generation: generation, isHardware: vault.isHardware)
+        try await save()
+        guard let key = record.key(role) else { throw .keyGeneration }
+        return key
+    }
+
+    /// A key of the identity. One that is registered and lost ends it.
+    @discardableResult
+    func load(_ key: IdentityKey) async throws(TenonError) -> any DeviceKey {
+        do throws(TenonError) {
+            return try await vault.key(key.facts)
+        } catch  where error.category == .gone {
+            throw try await invalidated()
+        }
+    }
+
+    /// The TPM will never sign with the keys of this identity again: that is written down, and what to throw is given.
+    func invalidated() async throws(TenonError) -> TenonError {
+        let ekID = try? await vault.endorsementKeyID()
+        try await invalidate(because: record.causeOfLoss(ekID: ekID))
+        return .invalidated
+    }
+
+    func invalidate(because cause: IdentityReason) async throws(TenonError) {
+        if record.state == .registering { try record.move(to: .registered) }
+        guard record.state == .registered else { return }
+        try record.move(to: .keyInvalid, because: cause)
+        try await save()
+    }
+
+    /// The attestation key of this origin, made anew when the TPM does not take it: that loses nothing.
+    func attestationKey(beside key: IdentityKey) async throws(TenonError) -> (KeyFacts, PublicArea) {
+        if let ak = record.attestationKey, ak.shownTo == nil || ak.shownTo == context.origin {
+            do throws(TenonError) {
+                return (ak.facts, try await vault.publicArea(ofAttestationKey: ak.facts))
+            } catch  where [.gone, .format, .rejected].contains(error.category) {}
+        }
+        let facts = try await vault.makeAttestationKey(beside: key.facts)
+        let area = try await vault.publicArea(ofAttestationKey: facts)
+        let held = held
+        try await context.onDisk { store throws(TenonError) in try store.save(facts, as: .attestation, held) }
+        record.attestationKey = AttestationKey(facts: facts, shownTo: context.origin)
+        try await save()
+        return (facts, area)
+    }
+
+    /// What is shown of the attestation key beside itself: a certificate only to the origin that issued it.
+    func attestationCertificates() throws(TenonError) -> [[UInt8]] {
+        guard context.declaration.attestation == .certificate else { return [] }
+        // Enrolment at an attestation CA is to come.
+        throw TenonError(.attestationUnavailable, message: "There is no certificate for the attestation key.")
+    }
+
+    /// Keeps the certificate of the attestation key; without it the identity is no worse.
+    func keep(_ certificates: [[UInt8]]) async {}
+}
+
+extension TenonError {
+    static let invalidated = TenonError(
+        .keyInvalidated, message: "The key of this identity can never sign again: register the device anew.")
+    static let revoked = TenonError(
+        .deviceRevoked, message: "The service revoked this device: reset the identity to begin anew.")
+    static let notRegistered = TenonError(.notRegistered, message: "This device is not registered: register it first.")
+}

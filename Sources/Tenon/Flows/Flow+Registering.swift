@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What came of a registration.
+public struct Registration: Hashable, Sendable {
+    public enum Status: Hashable, Sendable {
+        case registered
+        /// It was before; nothing was sent.
+        case alreadyRegistered
+    }
+
+    public let status: Status
+    /// What the service calls the device.
+    public let deviceID: String
+}
+
+extension Flow {
+    func register() async throws(TenonError) -> Registration {
+        if let done = try await alreadyRegistered() { return done }
+        guard vault.isHardware || Build.isDev else {
+            throw TenonError(.attestationUnavailable, message: "A key in the memory of a process is no identity.")
+        }
+        var tries = Tries(self)
+        while true {
+            do throws(TenonError) {
+                return try await tryRegistration()
+            } catch {
+                try endTry()
+                do throws(TenonError) {
+                    try await tries.pause(after: error, isOpen: isOutcomeOpen)
+                } catch {
+                    // A crash here would say the same as this, so if it cannot be written nothing is lost.
+                    try? await save()
+                    throw error
+                }
+            }
+        }
+    }
+
+    private func alreadyRegistered() async throws(TenonError) -> Registration? {
+        guard !record.isRevoked else { throw .revoked }
+        switch record.state {
+        case .registered:
+            guard let id = record.deviceID, let key = record.key(.current) else { throw .keyGeneration }
+            try await load(key)
+            return Registration(status: .alreadyRegistered, deviceID: id)
+        case .keyInvalid:
+            try record.wipe(deviceLocalID: record.reason == .foreignTPM ? RequestHeaders.makeNonce() : nil)
+            context.status.show(IdentityStatus(record))
+            return nil
+        default: return nil
+        }
+    }
+
+    /// A try that ends without success: what is known about the wire stays in the journal (build.md 21).
+    private func endTry() throws(TenonError) {
+        switch record.state {
+        case .challengeReceived, .keyReady: try step(to: .unregistered, by: .abandon)
+        case .registering: try step(to: .unregistered)
+        default: break
+        }
+    }
+
+    private func tryRegistration() async throws(TenonError) -> Registration {
+        let key = try await registrationKey()
+        if let journal = record.journal, journal.resend == .identical {
+            try step(to: .challengeReceived)
+            try step(to: .keyReady)
+            return try await send(
+                HTTPRequest(journalled: journal.message), nil, isProven: record.attestation == .attested)
+        }
+        let next = try await nextKeyIfCommitted()
+        let attester = try await attester(beside: key)
+        let challenge = try await challenge(attester)
+        try step(to: .challengeReceived)
+        var terms = RegistrationTerms(
+            key: try await load(key).publicKey, next: next, challenge: challenge?.value,
+            slot: context.declaration.isSequenced ? (record.lastSlot ?? -1) + 1 : nil)
+        try step(to: .keyReady)
+        try await prove(&terms, key, attester)
+        let request = try await finish(profile.registration(device, terms), by: await load(key))
+        // The proof may have taken long.
+        if let challenge { try challenge.check(clock.now) }
+        try record.begin(
+            .register(
+                key.generation, message: try request.kept(context.declaration), resend: context.declaration.resend,
+                slot: terms.slot))
+        return try await send(request, challenge, isProven: terms.proof != nil)
+    }
+
+    private func send(
+        _ request: HTTPRequest, _ challenge: LiveChallenge?, isProven: Bool
+    ) async throws(TenonError) -> Registration {
+        try record.move(to: .registering)
+        try record.markSent()
+        try await save()
+        if let challenge { try challenge.check(clock.now) }
+        let wasOpen = isOutcomeOpen
+        isOutcomeOpen = true
+        let answer: HTTPResponse
+        do throws(TenonError) {
+            answer = try await exchange(request)
+        } catch {
+            if error.category != .unknown { isOutcomeOpen = wasOpen }
+            throw error
+        }
+        return try await settle(profile.registration(in: answer, to: request), request, wasOpen, isProven)
+    }
+
+    private func settle(
+        _ answer: ServiceAnswer<RegistrationOutcome>, _ request: HTTPRequest, _ wasOpen: Bool, _ isProven: Bool
+    ) async throws(TenonError) -> Registration {
+        switch answer {
+        case .accepted(.registered(let id, let certificates)):
+            try await profile.keep(request)
+            return try await registered(id, certificates, isProven)
+        case .accepted(.pending):
+            try record.awaitApproval()
+            isOutcomeOpen = false
+            throw TenonError(
+                .registrationPending, message: "The service has not decided about this device: register again later.")
+        case .accepted(.rejected):
+            try await reject()
+            throw TenonError(.registrationRejected, message: "The service does not want this device.")
+        case .refused(let refusal):
+            isOutcomeOpen = wasOpen
+            if refusal.verdict == .rejected { try await reject() }
+            throw refusal.error
+        case .later(let error), .unclear(let error): throw error
+        }
+    }
+
+    private func registered(
+        _ id: String, _ certificates: [[UInt8]], _ isProven: Bool
+    ) async throws(TenonError) -> Registration {
+        guard IdentityName.isDeviceID(id) else {
+            throw TenonError(.serviceAnswer, message: "The service gives an id that cannot stand in a header.")
+        }
+        record.deviceID = id
+        record.registeredAt = serviceTime
+        record.ekID = try? await vault.endorsementKeyID()
+        record.attestation = isProven ? .attested : .unattested
+        record.settle()
+        try record.move(to: .registered)
+        try await save()
+        await keep(certificates)
+        return Registration(status: .registered, deviceID: id)
+    }
+
+    /// The service said no for good: the key has no use, and goes to the attic (security.md D3).
+    private func reject() async throws(TenonError) {
+        isOutcomeOpen = false
+        try endTry()
+        try record.reject()
+        try await save()
+        // The file follows, now or with the next operation.
+        let held = held
+        _ = try? await context.onDisk { store throws(TenonError) in try store.recover(held) }
+    }
+}
+
+extension IdentityRecord {
+    /// The keys of an identity that is not registered have no use any more.
+    mutating func forgetKeys() { (keys, journal, attestation) = ([], nil, nil) }
+}
+
+extension HTTPRequest {
+    /// What of the message is kept while it is on its way: all of one that must be sent again as it is. Of another the
+    /// sum, as a proof is not to lie on a disk (synheart.md 1.11) and is never sent twice.
+    func kept(_ declaration: ServiceDeclaration) throws(TenonError) -> [UInt8] {
+        let bytes = try journalled()
+        return declaration.resend == .identical ? bytes : try Digest(hashing: bytes).rawRepresentation
+    }
+}

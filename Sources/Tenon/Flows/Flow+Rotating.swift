@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What came of a rotation.
+public struct Rotation: Hashable, Sendable {
+    /// From when on the new key signs, in Unix seconds; nil is now.
+    public let effectiveAt: Int64?
+}
+
+extension Flow {
+    /// Offers a new key: the one that was offered before, if there is one that nobody accepted yet (security.md D1).
+    func rotate() async throws(TenonError) -> Rotation {
+        try requireRegistered()
+        guard context.declaration.rotation != .none else { throw .noSuchStep }
+        try await promoteIfEffective()
+        if let time = record.journal?.effectiveAt { return Rotation(effectiveAt: time) }
+        isOutcomeOpen = record.journal != nil
+        if isOutcomeOpen, context.declaration.settlements.first == .ask, try await isNextHeld() {
+            return Rotation(effectiveAt: nil)
+        }
+        var tries = Tries(self)
+        while true {
+            do throws(TenonError) {
+                return try await tryRotation()
+            } catch {
+                if record.state == .registering { try step(to: .registered) }
+                do throws(TenonError) {
+                    try await tries.pause(after: error, isOpen: isOutcomeOpen)
+                } catch {
+                    try? await save()
+                    throw error
+                }
+            }
+        }
+    }
+
+    func requireRegistered() throws(TenonError) {
+        guard !record.isRevoked else { throw .revoked }
+        guard record.state != .keyInvalid else { throw .invalidated }
+        guard record.state == .registered, record.deviceID != nil else { throw .notRegistered }
+    }
+
+    /// A key that was accepted for a later time becomes the current one when that has come.
+    func promoteIfEffective() async throws(TenonError) {
+        guard let time = record.journal?.effectiveAt, time <= serviceTime else { return }
+        try await promote(at: time)
+    }
+
+    private func tryRotation() async throws(TenonError) -> Rotation {
+        guard let current = record.key(.current) else { throw .keyGeneration }
+        let request: HTTPRequest
+        if let journal = record.journal, journal.resend == .identical {
+            request = try HTTPRequest(journalled: journal.message)
+        } else {
+            request = try await rotationRequest(from: current)
+        }
+        let wasOpen = isOutcomeOpen
+        try step(to: .registering)
+        try record.markSent()
+        try await save()
+        isOutcomeOpen = true
+        let answer: HTTPResponse
+        do throws(TenonError) {
+            answer = try await exchange(request)
+        } catch {
+            if error.category != .unknown { isOutcomeOpen = wasOpen }
+            throw error
+        }
+        return try await settle(profile.rotation(in: answer, to: request), answer, request, wasOpen)
+    }
+
+    private func rotationRequest(from current: IdentityKey) async throws(TenonError) -> HTTPRequest {
+        let next = try await rotationKey()
+        let following = try await followingKey()
+        let signer = try await load(current)
+        var terms = RotationTerms(
+            current: signer.publicKey, new: try await load(next).publicKey, following: following,
+            slot: context.declaration.isSequenced ? record.journal?.slot ?? (record.lastSlot ?? -1) + 1 : nil,
+            stamp: try stamp())
+        try await prove(&terms, next)
+        let isSignedByNext = context.declaration.rotation == .signedByNext
+        let request = try await finish(
+            profile.rotation(device, terms), by: isSignedByNext ? await load(next) : signer)
+        try record.begin(
+            .rotate(
+                from: current.generation, to: next.generation, message: try request.kept(context.declaration),
+                resend: context.declaration.resend, slot: terms.slot))
+        return request
+    }
+
+    private func rotationKey() async throws(TenonError) -> IdentityKey {
+        if let key = record.key(.next) { return key }
+        return try await makeKey(.next)
+    }
+
+    private func followingKey() async throws(TenonError) -> PublicKey? {
+        guard context.declaration.keys == .committedNext else { return nil }
+        let key: IdentityKey
+        if let made = record.key(.following) { key = made } else { key = try await makeKey(.following) }
+        return try await load(key).publicKey
+    }
+
+    private func settle(
+        _ answer: ServiceAnswer<RotationOutcome>, _ response: HTTPResponse, _ request: HTTPRequest, _ wasOpen: Bool
+    ) async throws(TenonError) -> Rotation {
+        switch answer {
+        case .accepted(let outcome):
+            try await profile.keep(request)
+            return try await accepted(outcome)
+        case .later(let error), .unclear(let error): throw error
+        case .refused(let refusal): return try await refused(refusal, response, wasOpen)
+        }
+    }
+
+    private func accepted(_ outcome: RotationOutcome) async throws(TenonError) -> Rotation {
+        isOutcomeOpen = false
+        let now = serviceTime
+        // A time that is further away than a day is not believed (security.md D7).
+        guard let time = outcome.effectiveAt, time > now, time - now <= 86_400 else {
+            try await promote(at: now)
+            return Rotation(effectiveAt: nil)
+        }
+        try record.accept(effectiveAt: time)
+        try record.move(to: .registered)
+        try await save()
+        return Rotation(effectiveAt: time)
+    }
+
+    /// What a refusal comes to: only one for a wrong signature or an unknown key says which key the service holds.
+    private func refused(
+        _ refusal: ServiceRefusal, _ answer: HTTPResponse, _ wasOpen: Bool
+    ) async throws(TenonError) -> Rotation {
+        switch refusal.verdict {
+        case .keyRefused:
+            // An earlier try may have been taken: then it is the new key that is asked for.
+            if try await isNextHeld() { return Rotation(effectiveAt: nil) }
+            try await noteAllRefused(refusal.error)
+        case .revoked: try await confirmRevoked(refusal.error)
+        case .clockSkew where try await learnClock(refusal, answer): throw .learnt(refusal.error)
+        default: break
+        }
+        isOutcomeOpen = wasOpen
+        // The first message with this key was refused, and there is no other: the old key stays.
+        if !wasOpen, refusal.verdict != .nonceReplay { record.settle() }
+        throw refusal.error
+    }
+
+    /// The service holds the new key: one write says so (W2, W3).
+    func promote(at time: Int64) async throws(TenonError) {
+        try record.promote(at: time)
+        record.promoteFollowing()
+        isOutcomeOpen = false
+        if record.state == .registering { try record.move(to: .registered) }
+        try await save()
+    }
+}
+
+extension TenonError {
+    static func learnt(_ error: TenonError) -> TenonError {
+        TenonError(.clockLearnt, message: error.message, httpStatus: error.httpStatus, serverCode: error.serverCode)
+    }
+}

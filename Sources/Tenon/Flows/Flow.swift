@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One operation on an identity, by whoever holds its lock.
+///
+/// The state in memory runs ahead of the disk by what costs nothing to lose: written is each key before anybody hears of
+/// it, each message before it leaves, and each outcome.
+final class Flow {
+    let context: FlowContext
+    let held: FileLock.Held
+    let deadline: ContinuousClock.Instant
+    var record: IdentityRecord
+    /// Whether something left in this call of which no answer came.
+    var isOutcomeOpen = false
+
+    /// Reads the record and mends what a process that died left of it.
+    init(_ context: FlowContext, _ held: FileLock.Held) async throws(TenonError) {
+        self.context = context
+        self.held = held
+        deadline = context.clock.now + context.limits.call
+        let (declaration, origin) = (context.declaration, context.origin)
+        record = try await context.onDisk { store throws(TenonError) in
+            try store.open(declaration, origin: origin, held)
+        }
+        context.status.show(IdentityStatus(record))
+    }
+
+    var profile: any ServiceProfile { context.profile }
+    var vault: any KeyVault { context.vault }
+    var clock: FlowClock { context.clock }
+
+    var device: ServiceDevice {
+        ServiceDevice(appID: context.name.appID, localID: record.deviceLocalID, deviceID: record.deviceID)
+    }
+
+    /// Unix seconds on the service's clock.
+    var serviceTime: Int64 { record.serviceTime(clock) }
+
+    /// Goes to a state that need not survive.
+    func step(to state: IdentityState, by step: IdentityStep = .edge) throws(TenonError) {
+        try record.move(to: state, by: step)
+        context.status.show(IdentityStatus(record))
+    }
+
+    /// Commits the record. Also when the task was cancelled: what is known must not be lost for that.
+    func save() async throws(TenonError) {
+        let (record, held) = (record, held)
+        _ = try await context.onDisk { store throws(TenonError) in try store.change(held) { $0 = record } }
+        context.status.show(IdentityStatus(record))
+    }
+
+    /// Sends a request once.
+    func exchange(_ request: HTTPRequest) async throws(TenonError) -> HTTPResponse {
+        guard !Task.isCancelled else { throw isOutcomeOpen ? .cancelledOpen : .cancelled }
+        let now = clock.now
+        guard now < deadline else { throw .deadline }
+        return try await context.transport.exchange(request, deadline: min(deadline, now + context.limits.exchange))
+    }
+
+    func stamp() throws(TenonError) -> RequestStamp {
+        RequestStamp(timestamp: String(serviceTime), nonce: try RequestHeaders.makeNonce())
+    }
+
+    /// Has the draft signed.
+    func finish(_ draft: ServiceDraft, by key: @autoclosure () async throws(TenonError) -> any DeviceKey)
+        async throws(TenonError) -> HTTPRequest
+    {
+        guard case .unsigned(let preimage, let finish) = draft else {
+            guard case .ready(let request) = draft else { throw .noSuchStep }
+            return request
+        }
+        let key = try await key()
+        let signature =
+            switch preimage {
+            case .request(let message): try await key.signature(for: message)
+            case .rotation(let new): try await key.signature(forRotationTo: new)
+            case .clientData(let data): try await key.signature(forClientData: data)
+            case .event(let event): try await key.signature(forEvent: event)
+            }
+        return try finish(signature)
+    }
+
+    /// Takes over the service's clock, where it may be believed.
+    ///
+    /// - Returns: whether it was.
+    func learnClock(_ refusal: ServiceRefusal, _ answer: HTTPResponse) async throws(TenonError) -> Bool {
+        guard let offset = ClockRule.offset(refusal, in: answer, boot: clock.boot) else { return false }
+        record.clock = offset
+        try await save()
+        return true
+    }
+}
+
+extension IdentityRecord {
+    /// What the service's clock shows, in Unix seconds, as far as this device knows.
+    func serviceTime(_ clock: FlowClock) -> Int64 {
+        let moment = clock.moment()
+        guard let offset = self.clock, offset.holds(wallLessBoot: moment.wallLessBoot, boot: clock.boot) else {
+            return moment.seconds
+        }
+        return (moment.milliseconds &+ offset.milliseconds) / 1000
+    }
+}
+
+extension RecordStore {
+    /// The record, after what a process that died left was mended; that of an identity of which nothing is known is
+    /// written before any key.
+    func open(
+        _ declaration: ServiceDeclaration, origin: String, _ held: FileLock.Held
+    ) throws(TenonError) -> IdentityRecord {
+        switch read() {
+        case .unreadable(let error): throw error
+        case .found(let record):
+            try record.check(dialect: declaration.dialect)
+            return try recover(held).record
+        case .absent:
+            let record = IdentityRecord(
+                name, origin: origin, dialect: declaration.dialect, platform: declaration.platform,
+                alias: declaration.alias, deviceLocalID: try RequestHeaders.makeNonce(), isDev: Build.isDev)
+            try create(record, held)
+            return record
+        }
+    }
+}
+
+extension TenonError {
+    static let deadline = TenonError(
+        .serviceBusy, message: "The time for this call is over; what was begun goes on with the next one.")
+    static let cancelledOpen = TenonError(
+        .outcomeUnknown,
+        message: "The task was cancelled after something was sent: do the same again, nothing was lost.")
+}
+
+/// How this was built.
+enum Build {
+    #if DevMode
+        static let isDev = true
+    #else
+        static let isDev = false
+    #endif
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What was signed for one request of an application: headers to send with it, once. A repetition wants a new one.
+public struct SignedRequest: Sendable {
+    /// The headers, as they are to be added to the request.
+    public let headers: [(name: String, value: String)]
+    public let appID: String
+    public let deviceID: String
+    /// base64 of DER.
+    public let signature: String
+    /// Unix seconds.
+    public let timestamp: String
+    /// A UUID.
+    public let nonce: String
+    public let signatureVersion: String
+
+    let method: String
+    let path: String
+    /// nil when it was hashed as it came, and so cannot be signed again.
+    let body: [UInt8]?
+    let generation: Int
+    /// Whether it stands for one that a service did not take.
+    let isSecond: Bool
+}
+
+/// What to do after an answer to a signed request.
+public enum ReceivedAnswer: Sendable {
+    /// The answer says nothing about the device, or nothing that can be helped.
+    case done
+    /// Send the request once more, with these headers.
+    case resend(SignedRequest)
+    /// The device cannot sign for this service.
+    case stop(TenonError)
+}
+
+/// The request of an application whose body is hashed as it comes.
+///
+/// ```swift
+/// var request = try identity.request("POST", path: "/v1/hsi")
+/// for chunk in chunks { try request.update(chunk) }
+/// let signed = try await request.sign()
+/// ```
+public struct RequestSigner: Sendable {
+    private let signer: Signer
+    private let method: String
+    private let path: String
+    private let timestamp: String
+    private var message: RequestMessage
+
+    init(_ signer: Signer, _ method: String, _ path: String) throws(TenonError) {
+        self.signer = signer
+        self.method = method
+        self.path = path
+        timestamp = signer.timestamp
+        message = try RequestMessage(method: method, path: path, timestamp: timestamp)
+    }
+
+    /// Adds bytes of the body, as they go on the wire.
+    public mutating func update(_ body: [UInt8]) throws(TenonError) { try message.update(body.span) }
+
+    public consuming func sign() async throws(TenonError) -> SignedRequest {
+        let signature = try await signer.key.signature(for: message)
+        return try signer.request(method, path, nil, timestamp, signature)
+    }
+
+    /// The same on the caller's thread, which it blocks.
+    public consuming func sign() throws(TenonError) -> SignedRequest {
+        try signer.request(method, path, nil, timestamp, signer.key.blockingSignature(for: message))
+    }
+}
+
+/// A key that may sign now, and what stands beside its signatures.
+struct Signer: Sendable {
+    let key: any DeviceKey
+    let generation: Int
+    let appID: String
+    let deviceID: String
+    let profile: any ServiceProfile
+    /// On the service's clock.
+    let timestamp: String
+
+    func message(_ method: String, _ path: String, _ body: [UInt8]) throws(TenonError) -> RequestMessage {
+        var message = try RequestMessage(method: method, path: path, timestamp: timestamp)
+        try message.update(body.span)
+        return message
+    }
+
+    func request(
+        _ method: String, _ path: String, _ body: [UInt8]?, _ timestamp: String, _ signature: Signature,
+        isSecond: Bool = false
+    ) throws(TenonError) -> SignedRequest {
+        let values = try RequestHeaders(
+            signature: signature, appID: appID, deviceID: deviceID, timestamp: timestamp,
+            nonce: RequestHeaders.makeNonce())
+        return SignedRequest(
+            headers: try profile.headers(values), appID: values.appID, deviceID: values.deviceID,
+            signature: values.signature, timestamp: values.timestamp, nonce: values.nonce,
+            signatureVersion: values.signatureVersion, method: method, path: path, body: body, generation: generation,
+            isSecond: isSecond)
+    }
+}
