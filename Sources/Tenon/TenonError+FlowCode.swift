@@ -40,8 +40,6 @@ extension TenonError.Code {
     public static let registrationInProgress = Self(rawValue: 0x0440_01d1)
     /// The state comes from another machine.
     public static let foreignTPM = Self(rawValue: 0x0a40_01d2)
-    /// The clock was learnt: do the same again.
-    public static let clockLearnt = Self(rawValue: 0x0440_01d3)
 
     /// The name in the manner of the C core.
     var flowName: String? {
@@ -65,7 +63,6 @@ extension TenonError.Code {
         case .nonceReplay: "TENON_ERROR_NONCE_REPLAY"
         case .registrationInProgress: "TENON_ERROR_REGISTRATION_IN_PROGRESS"
         case .foreignTPM: "TENON_ERROR_FOREIGN_TPM"
-        case .clockLearnt: "TENON_ERROR_CLOCK_LEARNT"
         default: nil
         }
     }

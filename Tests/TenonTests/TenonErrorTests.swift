@@ -107,7 +107,6 @@ import Testing
         (.nonceReplay, "NONCE_REPLAY"),
         (.registrationInProgress, "REGISTRATION_IN_PROGRESS"),
         (.foreignTPM, "FOREIGN_TPM"),
-        (.clockLearnt, "CLOCK_LEARNT"),
     ]
 
     @Test(arguments: core + module)

@@ -50,7 +50,7 @@ extension DeviceIdentity {
     /// Also for a state that cannot be read.
     public func reset() async throws(TenonError) {
         let context = context
-        _ = try await Self.gate.run("reset", on: gateName, before: lockDeadline, by: context.clock) {
+        _ = try await Self.gate.run("reset", on: gateName, before: lockDeadline, by: .continuous) {
             () throws(TenonError) in
             let held = try await self.lock()
             defer { held.release() }
@@ -108,7 +108,7 @@ extension DeviceIdentity {
         _ kind: String, _ body: @escaping @Sendable (Flow) async throws(TenonError) -> Outcome
     ) async throws(TenonError) -> Outcome {
         let context = context
-        return try await Self.gate.run(kind, on: gateName, before: lockDeadline, by: context.clock) {
+        return try await Self.gate.run(kind, on: gateName, before: lockDeadline, by: .continuous) {
             () throws(TenonError) in
             let held = try await self.lock()
             defer { held.release() }
@@ -117,11 +117,11 @@ extension DeviceIdentity {
     }
 
     private func lock() async throws(TenonError) -> FileLock.Held {
-        try await context.store.lock.acquire(before: lockDeadline, on: context.clock, by: context.disk)
+        try await context.store.lock.acquire(before: lockDeadline, on: .continuous, by: context.disk)
     }
 
     private var gateName: String { context.store.folder.path + "/" + context.name.id }
-    private var lockDeadline: ContinuousClock.Instant { context.clock.now + context.limits.lock }
+    private var lockDeadline: ContinuousClock.Instant { .now + context.limits.lock }
 }
 
 extension Flow {

@@ -26,7 +26,7 @@ extension Flow {
             } catch {
                 try endTry()
                 do throws(TenonError) {
-                    try await tries.pause(after: error, isOpen: isOutcomeOpen)
+                    try await tries.pause(after: error, self)
                 } catch {
                     // A crash here would say the same as this, so if it cannot be written nothing is lost.
                     try? await save()

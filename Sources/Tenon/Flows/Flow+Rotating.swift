@@ -24,7 +24,7 @@ extension Flow {
             } catch {
                 if record.state == .registering { try step(to: .registered) }
                 do throws(TenonError) {
-                    try await tries.pause(after: error, isOpen: isOutcomeOpen)
+                    try await tries.pause(after: error, self)
                 } catch {
                     try? await save()
                     throw error
@@ -135,12 +135,12 @@ extension Flow {
             if try await isNextHeld() { return Rotation(effectiveAt: nil) }
             try await noteAllRefused(refusal.error)
         case .revoked: try await confirmRevoked(refusal.error)
-        case .clockSkew where try await learnClock(refusal, answer): throw .learnt(refusal.error)
+        case .clockSkew: try await learnClock(refusal, answer)
         default: break
         }
         isOutcomeOpen = wasOpen
         // The first message with this key was refused, and there is no other: the old key stays.
-        if !wasOpen, refusal.verdict != .nonceReplay { record.settle() }
+        if !wasOpen, refusal.verdict != .nonceReplay, refusal.verdict != .clockSkew { record.settle() }
         throw refusal.error
     }
 
@@ -151,11 +151,5 @@ extension Flow {
         isOutcomeOpen = false
         if record.state == .registering { try record.move(to: .registered) }
         try await save()
-    }
-}
-
-extension TenonError {
-    static func learnt(_ error: TenonError) -> TenonError {
-        TenonError(.clockLearnt, message: error.message, httpStatus: error.httpStatus, serverCode: error.serverCode)
     }
 }

@@ -89,7 +89,7 @@ extension Flow {
                 case .keyRefused: return .refused
                 case .revoked: return .revoked
                 case .clockSkew where mended.insert(.clockSkew).inserted:
-                    guard try await learnClock(refusal, response) else { throw refusal.error }
+                    try await learnClock(refusal, response)
                 case .nonceReplay where mended.insert(.nonceReplay).inserted: break
                 default: throw refusal.error
                 }

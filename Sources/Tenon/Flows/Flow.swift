@@ -11,6 +11,8 @@ final class Flow {
     var record: IdentityRecord
     /// Whether something left in this call of which no answer came.
     var isOutcomeOpen = false
+    /// Whether the clock was learnt of the service in this call.
+    var hasLearntClock = false
 
     /// Reads the record and mends what a process that died left of it.
     init(_ context: FlowContext, _ held: FileLock.Held) async throws(TenonError) {
@@ -80,13 +82,11 @@ final class Flow {
     }
 
     /// Takes over the service's clock, where it may be believed.
-    ///
-    /// - Returns: whether it was.
-    func learnClock(_ refusal: ServiceRefusal, _ answer: HTTPResponse) async throws(TenonError) -> Bool {
-        guard let offset = ClockRule.offset(refusal, in: answer, boot: clock.boot) else { return false }
+    func learnClock(_ refusal: ServiceRefusal, _ answer: HTTPResponse) async throws(TenonError) {
+        guard let offset = ClockRule.offset(refusal, in: answer, boot: clock.boot) else { throw refusal.error }
         record.clock = offset
+        hasLearntClock = true
         try await save()
-        return true
     }
 }
 

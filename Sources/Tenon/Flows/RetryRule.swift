@@ -24,7 +24,13 @@ package struct RetryRule: Sendable {
 
 extension TenonError {
     /// Whether another try may do better: nobody was there, the answer was lost, or the service could not just now.
-    var mayBeTriedAgain: Bool { category == .transient || (category == .unknown && code != .serviceAnswer) }
+    var mayBeTriedAgain: Bool {
+        switch code {
+        // Each has a rule of its own.
+        case .challengeExpired, .serviceAnswer: false
+        default: category == .transient || category == .unknown
+        }
+    }
 
     var category: Category { code.category }
 }

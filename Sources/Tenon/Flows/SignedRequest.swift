@@ -14,11 +14,11 @@ public struct SignedRequest: Sendable {
     public let nonce: String
     public let signatureVersion: String
 
-    let method: String
-    let path: String
+    package let method: String
+    package let path: String
     /// nil when it was hashed as it came, and so cannot be signed again.
-    let body: [UInt8]?
-    let generation: Int
+    package let body: [UInt8]?
+    package let generation: Int
     /// Whether it stands for one that a service did not take.
     let isSecond: Bool
 }

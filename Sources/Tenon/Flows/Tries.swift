@@ -16,9 +16,10 @@ struct Tries {
     /// Returns when the next try is due.
     ///
     /// - Throws: when there is none: what went wrong first, as what follows often is its consequence (W5).
-    mutating func pause(after error: TenonError, isOpen: Bool) async throws(TenonError) {
+    mutating func pause(after error: TenonError, _ flow: Flow) async throws(TenonError) {
+        let isOpen = flow.isOutcomeOpen
         if first == nil { first = error }
-        if error.isMendedByRestart, restarted.insert(error.code).inserted { return }
+        if error.isMendedByRestart(flow), restarted.insert(error.code).inserted { return }
         guard error.mayBeTriedAgain else { throw error.code == .challengeExpired ? first ?? error : error }
         let rule = context.limits.retry
         let chance = context.clock.random(upTo: rule.jitter)
@@ -36,12 +37,12 @@ struct Tries {
 
 extension TenonError {
     /// Whether the same is done once more at once, with everything made anew (synheart.md 1.11).
-    fileprivate var isMendedByRestart: Bool {
+    fileprivate func isMendedByRestart(_ flow: Flow) -> Bool {
         switch code {
         case .challengeExpired, .nonceReplay: true
         // What the device's own TPM failed of; of what a service refuses there is no second try.
         case .attestationFailed: httpStatus == nil
-        case .clockLearnt: true
+        case .clockSkew: flow.hasLearntClock
         default: false
         }
     }

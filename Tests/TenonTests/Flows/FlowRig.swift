@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Tenon
+import Testing
+
+/// A device, its TPM, its disk, and a service, each of which fails as a test wants.
+struct FlowRig {
+    let folder: TemporaryFolder
+    let time = FlowTime()
+    let vault = ScriptedVault()
+    let service: ScriptedService
+    let profile: PlainProfile
+    let identity: DeviceIdentity
+
+    init(_ declare: (inout ServiceDeclaration) -> Void = { _ in }, calls: SystemCalls = SystemCalls()) throws {
+        var profile = PlainProfile()
+        declare(&profile.declaration)
+        self.profile = profile
+        folder = try TemporaryFolder()
+        service = ScriptedService(time)
+        identity = try Self.identity(profile, vault, service, folder, time, calls)
+    }
+
+    private static func identity(
+        _ profile: PlainProfile, _ vault: ScriptedVault, _ service: ScriptedService, _ folder: TemporaryFolder,
+        _ time: FlowTime, _ calls: SystemCalls = SystemCalls()
+    ) throws -> DeviceIdentity {
+        try DeviceIdentity(
+            appID: "app", profile: profile, vault: vault, transport: service, folder: folder.open(calls),
+            clock: time.clock)
+    }
+
+    /// The same device after a new start of the process.
+    func restarted(_ calls: SystemCalls = SystemCalls()) throws -> DeviceIdentity {
+        try Self.identity(profile, vault, service, folder, time, calls)
+    }
+
+    static func registered(_ declare: (inout ServiceDeclaration) -> Void = { _ in }) async throws -> FlowRig {
+        let rig = try FlowRig(declare)
+        try await rig.identity.register()
+        rig.service.change { $0.seen = [] }
+        return rig
+    }
+
+    func record() throws -> IdentityRecord {
+        let store = RecordStore(
+            try IdentityName(profile: "plain", baseURL: "https://service.example", appID: "app"),
+            in: try folder.open())
+        return try #require(store.read().value)
+    }
+
+    /// Whether the service takes what the device signs now.
+    func isAccepted(_ signed: SignedRequest) -> Bool {
+        let request = HTTPRequest(
+            method: signed.method, url: "https://service.example" + signed.path, headers: signed.headers,
+            body: signed.body ?? [])
+        let now = time.seconds
+        return service.state.withLock { $0.refusal(request, signed.path, now) == nil }
+    }
+
+    /// The invariant of the design, once the network is well: the device comes to sign with the key that the service
+    /// holds, by its ordinary calls and without a reset, and is one device there.
+    func expectNotLost(_ identity: DeviceIdentity? = nil, sourceLocation: SourceLocation = #_sourceLocation)
+        async throws
+    {
+        let identity = try identity ?? restarted()
+        service.change { $0.fates = [] }
+        time.advance(.seconds(7200))
+        try await identity.register()
+        try await identity.maintain()
+        let signed = try await identity.sign("POST", path: "/v1/x", body: [1])
+        #expect(isAccepted(signed), "the device is locked out", sourceLocation: sourceLocation)
+        #expect(service.devices.count == 1, "a second device was made", sourceLocation: sourceLocation)
+    }
+}
+
+/// A task that is cancelled from elsewhere.
+final class TaskBox: Sendable {
+    private let state = Mutex<(task: Task<TenonError.Code?, Never>?, isCancelled: Bool)>((nil, false))
+
+    func set(_ task: Task<TenonError.Code?, Never>) {
+        let isCancelled = state.withLock { state in
+            state.task = task
+            return state.isCancelled
+        }
+        if isCancelled { task.cancel() }
+    }
+
+    func cancel() {
+        let task = state.withLock { state in
+            state.isCancelled = true
+            return state.task
+        }
+        task?.cancel()
+    }
+}
+
+/// The code that an asynchronous body throws; nil when it throws nothing.
+func refusal<Value>(
+    _ body: () async throws(TenonError) -> Value
+) async -> TenonError.Code? {
+    do throws(TenonError) {
+        _ = try await body()
+        return nil
+    } catch {
+        return error.code
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Tenon
+
+/// Time that goes on when somebody sleeps, and by no more than that.
+final class FlowTime: Sendable {
+    private struct State {
+        var now = ContinuousClock.now
+        var wall = Duration.seconds(1_800_000_000)
+        var pauses: [Duration] = []
+        var chance = Duration.zero
+        var onSleep: (@Sendable () -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    var moment: Moment { state.withLock { Moment(continuous: $0.now, sinceEpoch: $0.wall) } }
+    var seconds: Int64 { moment.sinceEpoch.components.seconds }
+    /// How long was slept, each time.
+    var pauses: [Duration] { state.withLock { $0.pauses } }
+
+    func advance(_ length: Duration) {
+        state.withLock { state in
+            state.now += length
+            state.wall += length
+        }
+    }
+
+    /// Somebody sets the wall clock.
+    func setWall(by length: Duration) { state.withLock { $0.wall += length } }
+
+    func setChance(_ chance: Duration) { state.withLock { $0.chance = chance } }
+
+    func onSleep(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onSleep = body } }
+
+    var clock: FlowClock {
+        FlowClock(
+            moment: { self.moment }, boot: "boot",
+            wait: { deadline in
+                let hook = self.state.withLock { state in
+                    let length = state.now.duration(to: deadline)
+                    state.pauses.append(length)
+                    state.now += length
+                    state.wall += length
+                    return state.onSleep
+                }
+                hook?()
+                try Task.checkCancellation()
+            },
+            draw: { limit in self.state.withLock { min($0.chance, limit) } })
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+
+/// A service that has whatever a test declares, in the simplest JSON.
+struct PlainProfile: ServiceProfile {
+    var declaration: ServiceDeclaration = {
+        var declaration = ServiceDeclaration(
+            profile: "plain", dialect: "plain", baseURL: "https://service.example", alias: "plain")
+        declaration.attestation = .activation
+        declaration.rotation = .signedByCurrent(isProven: true)
+        declaration.settlements = [.ask, .resend]
+        declaration.verdicts = [
+            "INVALID_CHALLENGE": .challengeSpent, "INVALID_ATTESTATION": .attestationRefused, "REJECTED": .rejected,
+            "DEVICE_REVOKED": .revoked, "BAD_SIGNATURE": .keyRefused, "NOT_REGISTERED": .keyRefused,
+            "CLOCK_SKEW": .clockSkew, "NONCE_REPLAY": .nonceReplay, "ROTATION_FAILED": .rotationRefused,
+        ]
+        return declaration
+    }()
+
+    func text(of key: PublicKey) -> String { TextEncoding.base64.encode(key.derRepresentation) }
+
+    func challengeRequest(_ device: ServiceDevice, _ offer: AttestationOffer?) throws(TenonError) -> HTTPRequest {
+        try post("/challenge", ["app_id": .string(device.appID), "offer": .bool(offer != nil)])
+    }
+
+    func challenge(in answer: HTTPResponse) -> ServiceAnswer<ServiceChallenge> {
+        guard answer.status == 200, let json = json(answer), let text = json["challenge"]?.string else {
+            return failure(answer)
+        }
+        let isActivated = json["credential"]?.bool ?? false
+        return .accepted(
+            ServiceChallenge(
+                text: text, life: json["ttl"]?.integer.map { .seconds($0) },
+                credential: isActivated ? Credential(idObject: Array(text.utf8), encryptedSecret: []) : nil))
+    }
+
+    func qualifyingData(_ device: ServiceDevice, _ terms: RegistrationTerms) throws(TenonError) -> [UInt8] {
+        try Digest(hashing: Array(((terms.challenge?.text ?? "") + text(of: terms.key)).utf8)).rawRepresentation
+    }
+
+    func registration(_ device: ServiceDevice, _ terms: RegistrationTerms) throws(TenonError) -> ServiceDraft {
+        var body = JSONObject()
+        body["challenge"] = terms.challenge.map { .string($0.text) }
+        body["public_key"] = .string(text(of: terms.key))
+        body["local_id"] = .string(device.localID)
+        body["next"] = terms.next.map { .string(text(of: $0)) }
+        body["proof"] = terms.proof.map { .string(TextEncoding.base64.encode($0.dataRepresentation)) }
+        body["activation"] = terms.activation.map { .string($0.description) }
+        body["slot"] = terms.slot.map { .integer($0) }
+        return .ready(try post("/register", .object(body)))
+    }
+
+    func registration(in answer: HTTPResponse, to request: HTTPRequest) -> ServiceAnswer<RegistrationOutcome> {
+        guard 200...299 ~= answer.status, let json = json(answer) else { return failure(answer) }
+        switch json["status"]?.string {
+        case "registered":
+            guard let id = json["device_id"]?.string else { return failure(answer) }
+            return .accepted(.registered(deviceID: id, attestationCertificates: []))
+        case "pending": return .accepted(.pending)
+        case "rejected": return .accepted(.rejected)
+        default: return failure(answer)
+        }
+    }
+
+    func qualifyingData(_ device: ServiceDevice, _ terms: RotationTerms) throws(TenonError) -> [UInt8] {
+        try Digest(hashing: Array((terms.stamp.timestamp + text(of: terms.new)).utf8)).rawRepresentation
+    }
+
+    func rotation(_ device: ServiceDevice, _ terms: RotationTerms) throws(TenonError) -> ServiceDraft {
+        var body = JSONObject()
+        body["device_id"] = device.deviceID.map { .string($0) }
+        body["new_public_key"] = .string(text(of: terms.new))
+        body["following"] = terms.following.map { .string(text(of: $0)) }
+        body["proof"] = terms.proof.map { .string(TextEncoding.base64.encode($0.dataRepresentation)) }
+        body["slot"] = terms.slot.map { .integer($0) }
+        return try signed("POST", "/rotate", JSON.object(body).encoded(), device, terms.stamp)
+    }
+
+    func rotation(in answer: HTTPResponse, to request: HTTPRequest) -> ServiceAnswer<RotationOutcome> {
+        guard 200...299 ~= answer.status, let json = json(answer), json["status"]?.string == "rotated" else {
+            return failure(answer)
+        }
+        return .accepted(RotationOutcome(effectiveAt: json["effective_at"]?.integer))
+    }
+
+    func question(_ device: ServiceDevice, _ stamp: RequestStamp) throws(TenonError) -> ServiceDraft {
+        try signed("GET", "/self", [], device, stamp)
+    }
+
+    func holding(in answer: HTTPResponse, of key: PublicKey) -> ServiceAnswer<KeyHolding> {
+        guard answer.status == 200, let json = json(answer), let held = json["key"]?.string else {
+            return failure(answer)
+        }
+        return .accepted(held == text(of: key) ? .held : .another)
+    }
+
+    func headers(_ values: RequestHeaders) throws(TenonError) -> [(name: String, value: String)] {
+        [
+            ("X-Device-ID", values.deviceID), ("X-Signature", values.signature), ("X-Timestamp", values.timestamp),
+            ("X-Nonce", values.nonce),
+        ]
+    }
+
+    func refusal(in answer: HTTPResponse) -> ServiceRefusal? {
+        let failure: ServiceAnswer<Never> = failure(answer)
+        if case .refused(let refusal) = failure { return refusal } else { return nil }
+    }
+
+    private func signed(
+        _ method: String, _ path: String, _ body: [UInt8], _ device: ServiceDevice, _ stamp: RequestStamp
+    ) throws(TenonError) -> ServiceDraft {
+        var message = try RequestMessage(method: method, path: path, timestamp: stamp.timestamp)
+        try message.update(body.span)
+        return .unsigned(.request(message)) { (signature) throws(TenonError) in
+            let values = try RequestHeaders(
+                signature: signature, appID: device.appID, deviceID: device.deviceID ?? "",
+                timestamp: stamp.timestamp, nonce: stamp.nonce)
+            return HTTPRequest(
+                method: method, url: declaration.baseURL + path, headers: try headers(values), body: body)
+        }
+    }
+
+    private func post(_ path: String, _ body: JSON) throws(TenonError) -> HTTPRequest {
+        HTTPRequest(method: "POST", url: declaration.baseURL + path, body: try body.encoded())
+    }
+
+    private func json(_ answer: HTTPResponse) -> JSON? { try? JSON(parsing: answer.body) }
+
+    private func failure<Value>(_ answer: HTTPResponse) -> ServiceAnswer<Value> {
+        let json = json(answer)
+        return declaration.failure(answer, code: json?["code"]?.string, serverTime: json?["server_time"]?.number)
+    }
+}

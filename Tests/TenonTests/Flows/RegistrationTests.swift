@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import Testing
+
+/// Registration and its failures; W numbers are those of the contract's list of weaknesses.
+@Suite struct RegistrationTests {
+    @Test func registersOnceAndThenSaysSo() async throws {
+        let rig = try FlowRig()
+        let first = try await rig.identity.register()
+        #expect(first.status == .registered && first.deviceID == "device-1")
+        #expect(rig.service.paths == ["/challenge", "/register"])
+        let second = try await rig.restarted().register()
+        #expect(second.status == .alreadyRegistered && second.deviceID == "device-1")
+        #expect(rig.service.paths.count == 2)
+        try await rig.expectNotLost()
+    }
+
+    @Test func proofAndActivationAreOfThisChallengeAndKey() async throws {
+        let rig = try await FlowRig.registered()
+        let key = try #require(rig.service.devices["device-1"]?.key)
+        let nonce = try Digest(hashing: Array(("challenge-1" + key).utf8)).rawRepresentation
+        #expect(rig.vault.proofs == [nonce])
+        #expect(
+            rig.vault.activations == [
+                Activation(origin: "https://service.example", appID: "app", challenge: "challenge-1", keyText: key)
+            ])
+        let record = try rig.record()
+        #expect(record.attestation == .attested)
+        #expect(record.attestationKey?.shownTo == "https://service.example")
+        #expect(record.journal == nil)
+        #expect(record.keys.map(\.isHardware) == [true])
+    }
+
+    /// The faults of the network, at each step, each many times and followed by a new start of the process.
+    @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8], [Fault.notSent, .requestLost, .answerLost, .garbled, .busy])
+    func w4_whateverIsLostTheSameKeyIsRegistered(_ step: Int, _ fault: Fault) async throws {
+        let rig = try FlowRig()
+        var fates = Array(repeating: ScriptedService.Fate.arrives, count: step - 1)
+        if step > 2 { fates = Array(repeating: fault.fate, count: step - 1) }
+        rig.service.change { $0.fates = fates + [fault.fate] }
+        _ = try? await rig.identity.register()
+        try await rig.expectNotLost()
+        #expect(rig.vault.keysMade == 1)
+    }
+
+    @Test func w5_eachTryHasAFreshChallenge() async throws {
+        let rig = try FlowRig()
+        rig.service.script(.arrives, .answerLost, .arrives, .answers(503, nil), .arrives, .arrives)
+        try await rig.identity.register()
+        let challenges = rig.service.seen.filter { ScriptedService.path($0) == "/register" }.map {
+            (try? JSON(parsing: $0.body))?["challenge"]?.string
+        }
+        #expect(challenges == ["challenge-1", "challenge-2", "challenge-3"])
+        #expect(rig.vault.proofs.count == 3)
+        #expect(rig.service.devices.count == 1)
+    }
+
+    @Test func w5_theFirstErrorIsKept() async throws {
+        let rig = try FlowRig()
+        rig.service.script(
+            .answers(503, "OVERLOADED"), .answers(500, nil), .notSent, .answers(500, nil), .answers(500, nil))
+        do throws(TenonError) {
+            try await rig.identity.register()
+            Issue.record("it registered")
+        } catch {
+            #expect(error.serverCode == "OVERLOADED")
+            #expect(error.httpStatus == 503)
+        }
+        #expect(rig.service.paths.count == 5)
+    }
+
+    @Test(arguments: [400, 401, 403, 404, 409, 422])
+    func w6_aDefiniteAnswerIsNotTriedAgain(_ status: Int) async throws {
+        for code in ["INVALID_ATTESTATION", "DEV_001", "DEVICE_REVOKED"] {
+            let rig = try FlowRig()
+            rig.service.script(.arrives, .answers(status, code))
+            do throws(TenonError) {
+                try await rig.identity.register()
+                Issue.record("it registered")
+            } catch {
+                #expect(error.serverCode == code)
+                #expect(error.httpStatus == status)
+            }
+            #expect(rig.service.paths == ["/challenge", "/register"])
+            #expect(rig.time.pauses == [])
+            try await rig.expectNotLost()
+        }
+    }
+
+    @Test(arguments: [408, 425, 429, 500, 502, 503])
+    func transientStatusIsTriedAgain(_ status: Int) async throws {
+        let rig = try FlowRig()
+        rig.service.script(.answers(status, nil))
+        try await rig.identity.register()
+        #expect(rig.service.paths == ["/challenge", "/challenge", "/register"])
+        #expect(rig.time.pauses == [.seconds(1)])
+    }
+
+    @Test func pausesAreTheRule() async throws {
+        let rig = try FlowRig()
+        rig.time.setChance(.milliseconds(300))
+        rig.service.change { $0.fates = Array(repeating: .notSent, count: 9) }
+        #expect(await refusal { () async throws(TenonError) in try await rig.identity.register() } == .httpConnect)
+        #expect(rig.time.pauses == [1300, 2300, 4300, 8300].map { Duration.milliseconds($0) })
+        #expect(rig.service.paths.count == 5)
+    }
+
+    @Test func retryAfterIsHonouredUpToTheDeadline() async throws {
+        let rig = try FlowRig()
+        rig.service.script(.answers(429, nil, headers: [("Retry-After", "20")]))
+        try await rig.identity.register()
+        #expect(rig.time.pauses == [.seconds(20)])
+
+        let late = try FlowRig()
+        late.service.script(.answers(429, nil, headers: [("Retry-After", "61")]))
+        do throws(TenonError) {
+            try await late.identity.register()
+            Issue.record("it registered")
+        } catch {
+            #expect(error.retryAfter == .seconds(61))
+        }
+        #expect(late.service.paths.count == 1)
+    }
+
+    @Test(arguments: [nil, 0, 3, -5, 100_000] as [Int64?])
+    func w7_aChallengeLivesNinetySecondsAtMost(_ ttl: Int64?) async throws {
+        let rig = try FlowRig()
+        rig.service.change { $0.ttl = ttl }
+        // Nobody waits so long for a proof: the time goes on as it is made, at the exchange of the challenge.
+        let isDead = ttl.map { $0 <= 5 } ?? false
+        #expect(
+            await refusal { () async throws(TenonError) in try await rig.identity.register() }
+                == (isDead ? .challengeExpired : nil))
+        #expect(rig.service.paths.filter { $0 == "/register" }.count == (isDead ? 0 : 1))
+        #expect(rig.service.paths.filter { $0 == "/challenge" }.count == (isDead ? 2 : 1))
+    }
+
+    @Test func w7_theChallengeIsLookedAtAgainBeforeItIsSent() async throws {
+        let rig = try FlowRig()
+        rig.service.change { $0.ttl = nil }
+        rig.vault.onProof { rig.time.advance(.seconds(86)) }
+        #expect(
+            await refusal { () async throws(TenonError) in try await rig.identity.register() } == .challengeExpired)
+        #expect(!rig.service.paths.contains("/register"))
+        // The wall clock has no say in it.
+        let other = try FlowRig()
+        other.vault.onProof { other.time.setWall(by: .seconds(100_000)) }
+        try await other.identity.register()
+    }
+
+    @Test func w8_pendingIsNotRegistered() async throws {
+        let rig = try FlowRig()
+        rig.service.change { $0.status = "pending" }
+        #expect(
+            await refusal { () async throws(TenonError) in try await rig.identity.register() } == .registrationPending)
+        let status = try rig.identity.status()
+        #expect(status.state == .unregistered)
+        #expect(status.reason == .approvalPending)
+        #expect(!rig.identity.isRegistered)
+        #expect(
+            await refusal { () async throws(TenonError) in try await rig.identity.sign("GET", path: "/") }
+                == .registrationPending)
+        rig.service.change { $0.status = "registered" }
+        try await rig.expectNotLost()
+        #expect(rig.vault.keysMade == 1)
+    }
+
+    @Test func w8_rejectedIsAnEndAndItsKeyGoesToTheAttic() async throws {
+        let rig = try FlowRig()
+        rig.service.change { $0.status = "rejected" }
+        #expect(
+            await refusal { () async throws(TenonError) in try await rig.identity.register() } == .registrationRejected)
+        #expect(try rig.record().keys == [])
+        #expect(try rig.folder.open().attic().names().count == 1)
+        rig.service.change { $0.status = "registered" }
+        try await rig.identity.register()
+        #expect(rig.vault.keysMade == 2)
+    }
+
+    /// An unknown status is no success, and no failure either.
+    @Test func w8_anUnknownStatusIsAnUnknownOutcome() async throws {
+        let rig = try FlowRig()
+        rig.service.change { $0.status = "who knows" }
+        do throws(TenonError) {
+            try await rig.identity.register()
+            Issue.record("it registered")
+        } catch {
+            #expect(error.code.category == .unknown)
+        }
+        rig.service.change { $0.status = "registered" }
+        try await rig.expectNotLost()
+        #expect(rig.vault.keysMade == 1)
+    }
+
+    @Test func aSpentChallengeIsReplacedOnce() async throws {
+        let rig = try FlowRig()
+        rig.service.script(.arrives, .answers(400, "INVALID_CHALLENGE"))
+        try await rig.identity.register()
+        #expect(rig.time.pauses == [])
+
+        let other = try FlowRig()
+        other.service.change { $0.answers["/register"] = (400, "INVALID_CHALLENGE") }
+        #expect(
+            await refusal { () async throws(TenonError) in try await other.identity.register() } == .challengeExpired)
+        #expect(other.service.paths.count == 4)
+    }
+
+    @Test func w25_attestationThatIsRequiredIsNeverLeftOut() async throws {
+        let rig = try FlowRig()
+        rig.service.change { $0.credentials = false }
+        #expect(
+            await refusal { () async throws(TenonError) in try await rig.identity.register() }
+                == .attestationUnavailable)
+        #expect(rig.service.paths == ["/challenge"])
+
+        for call in [ScriptedVault.Call.endorsement, .makeAK, .proof, .activate] {
+            let rig = try FlowRig()
+            rig.vault.fail(call, TenonError(.ekMissing, message: "There is none."))
+            #expect(
+                await refusal { () async throws(TenonError) in try await rig.identity.register() }
+                    == .attestationUnavailable)
+            #expect(!rig.service.paths.contains("/register"))
+            rig.vault.fail(call, nil)
+            try await rig.expectNotLost()
+        }
+    }
+
+    /// What a service does to the attestation is no word about the signing key (security.md B2).
+    @Test func aRefusedCredentialLeavesTheKey() async throws {
+        let rig = try FlowRig()
+        rig.vault.fail(.activate, TenonError(.keyGone, message: "TPM_RC_INTEGRITY"))
+        #expect(
+            await refusal { () async throws(TenonError) in try await rig.identity.register() } == .attestationFailed)
+        // The local failure was tried once more.
+        #expect(rig.service.paths == ["/challenge", "/challenge"])
+        rig.vault.fail(.activate, nil)
+        try await rig.expectNotLost()
+        #expect(rig.vault.keysMade == 1)
+    }
+
+    @Test func w25_withoutAttestationTheRecordSaysSo() async throws {
+        let rig = try FlowRig { $0.isAttestationRequired = false }
+        rig.vault.fail(.makeAK, TenonError(.ekMissing, message: "There is none."))
+        try await rig.identity.register()
+        #expect(try rig.record().attestation == .unattested)
+    }
+
+    @Test func w13_manyCallersAreOneRegistration() async throws {
+        let rig = try FlowRig()
+        let identity = rig.identity
+        try await withThrowingTaskGroup(of: Registration.self) { group in
+            for _ in 0..<8 { group.addTask { try await identity.register() } }
+            for try await registration in group { #expect(registration.deviceID == "device-1") }
+        }
+        #expect(rig.service.paths == ["/challenge", "/register"])
+    }
+
+    @Test func w12_anotherValueForTheIdentityWaits() async throws {
+        let rig = try FlowRig()
+        let (first, second) = (rig.identity, try rig.restarted())
+        async let one = first.register()
+        async let other = second.register()
+        let ids = try await [one.deviceID, other.deviceID]
+        #expect(ids == ["device-1", "device-1"])
+        #expect(rig.service.paths == ["/challenge", "/register"])
+    }
+
+    @Test func w30_cancellationIsAnUnknownOutcome() async throws {
+        let rig = try FlowRig()
+        let identity = rig.identity
+        rig.service.script(.arrives, .answerLost)
+        let box = TaskBox()
+        rig.time.onSleep { box.cancel() }
+        let task = Task { () async -> TenonError.Code? in
+            await refusal { () async throws(TenonError) in try await identity.register() }
+        }
+        box.set(task)
+        #expect(await task.value == .outcomeUnknown)
+        #expect(rig.service.devices.count == 1)
+        try await rig.expectNotLost()
+        #expect(rig.vault.keysMade == 1)
+    }
+
+    @Test func w9_aRecordThatCannotBeReadIsNotUnregistered() async throws {
+        let rig = try await FlowRig.registered()
+        let name = try rig.record().name
+        try rig.folder.put("{}", as: name.record)
+        try rig.folder.put("{}", as: name.record + ".prev")
+        #expect(codeThrown { () throws(TenonError) in try rig.identity.status() } == .recordForm)
+        #expect(await refusal { () async throws(TenonError) in try await rig.identity.register() } == .recordForm)
+        #expect(!rig.identity.isRegistered)
+        #expect(rig.vault.keysMade == 1)
+        try await rig.identity.reset()
+        try await rig.identity.register()
+        #expect(rig.service.devices.count == 2)
+    }
+}
+
+enum Fault: CaseIterable, Sendable {
+    case notSent, requestLost, answerLost, garbled, busy
+
+    var fate: ScriptedService.Fate {
+        switch self {
+        case .notSent: .notSent
+        case .requestLost: .requestLost
+        case .answerLost: .answerLost
+        case .garbled: .garbled
+        case .busy: .answers(503, nil)
+        }
+    }
+}

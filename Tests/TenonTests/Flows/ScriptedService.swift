@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Tenon
+
+/// A service in memory, and the network in front of it, of which each exchange may fail as a test says.
+final class ScriptedService: Transport {
+    /// What happens to one exchange.
+    enum Fate: Sendable {
+        case arrives
+        /// Nobody is there.
+        case notSent
+        /// The request is lost.
+        case requestLost
+        /// The service does it, and nobody hears.
+        case answerLost
+        /// The request comes later: see ``deliverLate()``.
+        case late
+        case answers(Int, String?, headers: [(name: String, value: String)] = [])
+        /// The service does it, and its answer cannot be read.
+        case garbled
+    }
+
+    struct Device: Sendable {
+        var key: String
+        var isRevoked = false
+        var retired: Set<String> = []
+    }
+
+    struct State: Sendable {
+        var devices: [String: Device] = [:]
+        var challenges: Set<String> = []
+        var numbers = 0
+        var fates: [Fate] = []
+        var late: [HTTPRequest] = []
+        var seen: [HTTPRequest] = []
+        var nonces: Set<String> = []
+        /// Unix seconds ahead of the device.
+        var skew: Int64 = 0
+        var status = "registered"
+        var credentials = true
+        var ttl: Int64? = 60
+        var effectiveIn: Int64?
+        /// Sent in the place of what the service would say to this path.
+        var answers: [String: (Int, String)] = [:]
+        var onExchange: (@Sendable (String) -> Void)?
+    }
+
+    let state = Mutex(State())
+    let time: FlowTime
+
+    init(_ time: FlowTime) { self.time = time }
+
+    func script(_ fates: Fate...) { state.withLock { $0.fates = fates } }
+    func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
+
+    var devices: [String: Device] { state.withLock { $0.devices } }
+    /// The paths that were asked for, whatever came of it.
+    var paths: [String] { seen.map { Self.path($0) } }
+    var seen: [HTTPRequest] { state.withLock { $0.seen } }
+
+    /// The network gives what it held back.
+    func deliverLate() {
+        let late = state.withLock { state in
+            defer { state.late = [] }
+            return state.late
+        }
+        for request in late { _ = answer(request) }
+    }
+
+    func exchange(
+        _ request: HTTPRequest, deadline: ContinuousClock.Instant
+    ) async throws(TenonError) -> HTTPResponse {
+        let (fate, hook) = state.withLock { state in
+            state.seen.append(request)
+            return (state.fates.isEmpty ? Fate.arrives : state.fates.removeFirst(), state.onExchange)
+        }
+        hook?(Self.path(request))
+        switch fate {
+        case .arrives: return answer(request)
+        case .notSent: throw TenonError(.httpConnect, message: "Nobody is there.")
+        case .requestLost: throw Self.noAnswer
+        case .answerLost:
+            _ = answer(request)
+            throw Self.noAnswer
+        case .late:
+            state.withLock { $0.late.append(request) }
+            throw Self.noAnswer
+        case .answers(let status, let code, let headers):
+            return response(status, code.map { ["code": .string($0)] } ?? [:], headers)
+        case .garbled:
+            _ = answer(request)
+            return response(200, ["status": "who knows"])
+        }
+    }
+
+    private static let noAnswer = TenonError(.httpNoAnswer, message: "The connection ended.")
+
+    static func path(_ request: HTTPRequest) -> String {
+        String(request.url.dropFirst("https://service.example".count))
+    }
+
+    private func response(
+        _ status: Int, _ body: JSON, _ headers: [(name: String, value: String)] = []
+    ) -> HTTPResponse {
+        let moment = time.moment
+        let date = state.withLock { moment.sinceEpoch.components.seconds + $0.skew }
+        return HTTPResponse(
+            status: status,
+            headers: (headers.contains { $0.name == "Content-Type" } ? [] : [("Content-Type", "application/json")])
+                + [("Date", imfDate(date))] + headers,
+            body: (try? body.encoded()) ?? [], sent: moment, received: moment)
+    }
+
+    private func answer(_ request: HTTPRequest) -> HTTPResponse {
+        let path = Self.path(request)
+        let now = time.seconds
+        let (status, body): (Int, JSON) = state.withLock { state in
+            if let (status, code) = state.answers[path] { return (status, ["code": .string(code)]) }
+            let json = (try? JSON(parsing: request.body)) ?? .null
+            switch path {
+            case "/challenge": return state.challenge()
+            case "/register": return state.register(json)
+            case "/rotate", "/self":
+                if let refusal = state.refusal(request, path, now) { return refusal }
+                return path == "/self" ? state.tell(request) : state.rotate(request, json, now)
+            default: return (404, ["code": "NO_SUCH_PATH"])
+            }
+        }
+        return response(status, body)
+    }
+}
+
+extension ScriptedService.State {
+    mutating func challenge() -> (Int, JSON) {
+        numbers += 1
+        challenges.insert("challenge-\(numbers)")
+        var answer = JSONObject()
+        answer["challenge"] = .string("challenge-\(numbers)")
+        answer["ttl"] = ttl.map { .integer($0) }
+        answer["credential"] = .bool(credentials)
+        return (200, .object(answer))
+    }
+
+    /// Whoever registers a key again is who he was.
+    mutating func register(_ body: JSON) -> (Int, JSON) {
+        guard let challenge = body["challenge"]?.string, challenges.remove(challenge) != nil else {
+            return (400, ["code": "INVALID_CHALLENGE"])
+        }
+        guard let key = body["public_key"]?.string else { return (400, ["code": "MALFORMED"]) }
+        guard status == "registered" else { return (200, ["status": .string(status)]) }
+        if let id = devices.first(where: { $0.value.key == key })?.key {
+            return (200, ["status": "registered", "device_id": .string(id)])
+        }
+        let id = "device-\(devices.count + 1)"
+        devices[id] = ScriptedService.Device(key: key)
+        return (200, ["status": "registered", "device_id": .string(id)])
+    }
+
+    /// What is wrong with a signed request, if anything.
+    mutating func refusal(_ request: HTTPRequest, _ path: String, _ now: Int64) -> (Int, JSON)? {
+        func header(_ name: String) -> String { request.headers.first { $0.name == name }?.value ?? "" }
+        guard let device = devices[header("X-Device-ID")] else { return (401, ["code": "NOT_REGISTERED"]) }
+        guard !device.isRevoked else { return (403, ["code": "DEVICE_REVOKED"]) }
+        guard let timestamp = Int64(header("X-Timestamp")), abs(timestamp - now - skew) <= 300 else {
+            return (401, ["code": "CLOCK_SKEW", "server_time": .integer(now + skew)])
+        }
+        guard isSigned(request, path, by: device.key, header("X-Timestamp"), header("X-Signature")) else {
+            return (401, ["code": "BAD_SIGNATURE"])
+        }
+        return nonces.insert(header("X-Nonce")).inserted ? nil : (409, ["code": "NONCE_REPLAY"])
+    }
+
+    private func isSigned(
+        _ request: HTTPRequest, _ path: String, by key: String, _ timestamp: String, _ signature: String
+    ) -> Bool {
+        do {
+            let spki = try TextEncoding.base64.decode(key)
+            let der = try TextEncoding.base64.decode(signature)
+            var message = try RequestMessage(method: request.method, path: path, timestamp: timestamp)
+            try message.update(request.body.span)
+            let signature = try Signature(derRepresentation: der.span)
+            return try PublicKey(derRepresentation: spki.span).isValidSignature(signature, for: message.finish())
+        } catch {
+            return false
+        }
+    }
+
+    func tell(_ request: HTTPRequest) -> (Int, JSON) {
+        let id = request.headers.first { $0.name == "X-Device-ID" }?.value ?? ""
+        return (200, ["key": .string(devices[id]?.key ?? "")])
+    }
+
+    mutating func rotate(_ request: HTTPRequest, _ body: JSON, _ now: Int64) -> (Int, JSON) {
+        guard let id = body["device_id"]?.string, let new = body["new_public_key"]?.string, var device = devices[id]
+        else { return (400, ["code": "MALFORMED"]) }
+        if device.key != new { device.retired.insert(device.key) }
+        device.key = new
+        devices[id] = device
+        guard let effectiveIn else { return (200, ["status": "rotated"]) }
+        return (200, ["status": "rotated", "effective_at": .integer(now + effectiveIn)])
+    }
+}
+
+/// `Sun, 06 Nov 1994 08:49:37 GMT`.
+func imfDate(_ seconds: Int64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400)
+    let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][Int(days % 7)]
+    var (year, left) = (Int64(1970), days)
+    func isLeap(_ year: Int64) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
+    while left >= (isLeap(year) ? 366 : 365) {
+        left -= isLeap(year) ? 366 : 365
+        year += 1
+    }
+    var month = 0
+    let lengths = [31, isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].map(Int64.init)
+    while left >= lengths[month] {
+        left -= lengths[month]
+        month += 1
+    }
+    let name = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"][month]
+    func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return
+        "\(weekday), \(two(left + 1)) \(name) \(year) \(two(rest / 3600)):\(two(rest / 60 % 60)):\(two(rest % 60)) GMT"
+}

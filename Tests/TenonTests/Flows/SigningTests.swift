@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Tenon
+import Testing
+
+/// Signing, what comes back, keys that are gone, reset, and the stream of states.
+@Suite struct SigningTests {
+    @Test func w15_onlyARegisteredDeviceSigns() async throws {
+        let rig = try FlowRig()
+        #expect(
+            await refusal { () async throws(TenonError) in try await rig.identity.sign("GET", path: "/") }
+                == .notRegistered)
+        #expect(Blocking.code { () throws(TenonError) in try rig.identity.sign("GET", path: "/") } == .notRegistered)
+        rig.service.change { $0.fates = [.arrives] + Array(repeating: .requestLost, count: 9) }
+        _ = try? await rig.identity.register()
+        #expect(
+            await refusal { () async throws(TenonError) in try await rig.identity.sign("GET", path: "/") }
+                == .notRegistered)
+    }
+
+    @Test func blockingAndAsynchronousFormsAreAccepted() async throws {
+        let rig = try await FlowRig.registered()
+        #expect(rig.isAccepted(try await rig.identity.sign("POST", path: "/v1/x", body: [1, 2])))
+        #expect(rig.isAccepted(try Blocking.sign(rig.identity, "POST", "/v1/x", [1, 2])))
+        var streamed = try await rig.identity.request("PUT", path: "/v1/y")
+        try streamed.update([1])
+        try streamed.update([2, 3])
+        let signed = try await streamed.sign()
+        let request = HTTPRequest(
+            method: "PUT", url: "https://service.example/v1/y", headers: signed.headers, body: [1, 2, 3])
+        let now = rig.time.seconds
+        let refusal = rig.service.state.withLock { $0.refusal(request, "/v1/y", now) }
+        #expect(refusal == nil)
+    }
+
+    @Test(arguments: ["", "get", "G T"])
+    func aWrongMethodIsRefused(_ method: String) async throws {
+        let rig = try await FlowRig.registered()
+        #expect(
+            await refusal { () async throws(TenonError) in try await rig.identity.sign(method, path: "/") } == .method)
+    }
+
+    /// W16: only a key that is gone ends the identity, and it ends it once.
+    @Test(arguments: [false, true])
+    func w16_aKeyThatIsGoneEndsTheIdentity(_ isBlocking: Bool) async throws {
+        let rig = try await FlowRig.registered()
+        rig.vault.clear()
+        let identity = try rig.restarted()
+        let code =
+            isBlocking
+            ? Blocking.code { () throws(TenonError) in try identity.sign("GET", path: "/") }
+            : await refusal { () async throws(TenonError) in try await identity.sign("GET", path: "/") }
+        #expect(code == .keyInvalidated)
+        let status = try identity.status()
+        #expect(status.state == .keyInvalid)
+        #expect(status.reason == (isBlocking ? .foreignTPM : .tpmCleared))
+        // Nothing but an explicit call begins anew.
+        #expect(rig.service.paths == [])
+        let local = try rig.record().deviceLocalID
+        try await identity.register()
+        #expect(rig.service.devices.count == 2)
+        #expect(rig.vault.keysMade == 2)
+        // Another machine's identity does not merge with this one's (security.md D5).
+        #expect((try rig.record().deviceLocalID == local) == !isBlocking)
+        #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
+    }
+
+    @Test(arguments: [TenonError.Code.tpmBusy, .tpmMissing, .tpmPermission, .authNeeded, .parentMissing, .tpmTransport])
+    func w16_aTPMThatIsNotThereIsNoLoss(_ code: TenonError.Code) async throws {
+        let rig = try await FlowRig.registered()
+        rig.vault.fail(.load, TenonError(code, message: "Not now."))
+        let identity = try rig.restarted()
+        #expect(await refusal { () async throws(TenonError) in try await identity.sign("GET", path: "/") } == code)
+        #expect(await refusal { () async throws(TenonError) in try await identity.register() } == code)
+        #expect(await refusal { () async throws(TenonError) in try await identity.rotate() } == code)
+        #expect(identity.isRegistered)
+        rig.vault.fail(.load, nil)
+        try await rig.expectNotLost()
+        #expect(rig.vault.keysMade <= 2)
+    }
+
+    /// An attestation key that is lost is made anew, and says nothing about the other (security.md B2).
+    @Test func aLostAttestationKeyIsMadeAnew() async throws {
+        let rig = try await FlowRig.registered()
+        rig.vault.fail(.areaOfAK, TenonError(.keyGone, message: "TPM_RC_INTEGRITY"))
+        #expect(
+            await refusal { () async throws(TenonError) in try await rig.identity.rotate() } == .attestationFailed)
+        #expect(rig.identity.isRegistered)
+        rig.vault.fail(.areaOfAK, nil)
+        try await rig.expectNotLost()
+    }
+
+    @Test func answersOfApplicationsAreAskedAbout() async throws {
+        let rig = try await FlowRig.registered()
+        let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
+        // A code that nobody knows, and a page of a proxy.
+        for (status, code) in [(401, "WHATEVER"), (500, "DEVICE_REVOKED.")] {
+            #expect(await rig.answer(signed, status, code).isDone)
+        }
+        #expect(rig.service.paths == [])
+        // The service itself says that all is well.
+        for code in ["DEVICE_REVOKED", "BAD_SIGNATURE"] {
+            #expect(await rig.answer(signed, 401, code).isDone)
+            #expect(rig.identity.isRegistered)
+        }
+        #expect(rig.service.paths == ["/self", "/self"])
+    }
+
+    @Test func aReplayedNonceIsSignedAnewOnce() async throws {
+        let rig = try await FlowRig.registered()
+        let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
+        let second = try #require(await rig.answer(signed, 409, "NONCE_REPLAY").again)
+        #expect(second.nonce != signed.nonce)
+        #expect(rig.isAccepted(second))
+        #expect(await rig.answer(second, 409, "NONCE_REPLAY").isDone)
+        #expect(rig.service.paths == [])
+    }
+
+    @Test func w18_theClockIsLearntOfTheServiceItself() async throws {
+        let rig = try await FlowRig.registered()
+        let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
+        // An application that lies about the time.
+        _ = await rig.answer(signed, 401, "CLOCK_SKEW")
+        #expect(try rig.record().clock == nil)
+        rig.service.change { $0.skew = 5000 }
+        let second = try #require(await rig.answer(signed, 401, "CLOCK_SKEW").again)
+        #expect(rig.isAccepted(second))
+    }
+
+    @Test func anApplicationThatRefusesTheOldKeySettlesTheRotation() async throws {
+        let rig = try await FlowRig.registered()
+        rig.service.change { $0.fates = Array(repeating: .answerLost, count: 9) }
+        _ = try? await rig.identity.rotate()
+        rig.service.change { $0.fates = [] }
+        let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
+        #expect(!rig.isAccepted(signed))
+        let second = try #require(await rig.answer(signed, 401, "BAD_SIGNATURE").again)
+        #expect(rig.isAccepted(second))
+    }
+
+    @Test func w24_anApplicationThatSaysRevokedIsCheckedTwice() async throws {
+        let rig = try await FlowRig.registered()
+        let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
+        rig.service.change { $0.devices["device-1"]?.isRevoked = true }
+        #expect(await rig.answer(signed, 403, "DEVICE_REVOKED").stopped == .deviceRevoked)
+        #expect(rig.service.paths == ["/self", "/self"])
+        #expect(try rig.identity.status().reason == .revoked)
+    }
+
+    @Test func w14_resetForgetsAllAndKeepsTheKeysFiles() async throws {
+        let rig = try await FlowRig.registered()
+        let before = try rig.record()
+        try await rig.identity.reset()
+        let after = try rig.record()
+        #expect(after.state == .unregistered && after.keys == [] && after.deviceID == nil)
+        #expect(after.deviceLocalID != before.deviceLocalID)
+        #expect(try rig.folder.open().attic().names().count == 2)
+        #expect(
+            await refusal { () async throws(TenonError) in try await rig.identity.sign("GET", path: "/") }
+                == .notRegistered)
+        try await rig.identity.register()
+        #expect(rig.service.devices.count == 2)
+    }
+
+    /// W14: a reset that comes while a registration is on its way waits for it, and it does not come back.
+    @Test func w14_aRegistrationDoesNotRiseAfterAReset() async throws {
+        let rig = try FlowRig()
+        let identity = rig.identity
+        let box = ResetBox(identity)
+        rig.service.change { $0.onExchange = { path in if path == "/register" { box.start() } } }
+        _ = try await identity.register()
+        try await box.wait()
+        #expect(try identity.status().state == .unregistered)
+    }
+
+    @Test func w14_blockingResetWaitsForTheLock() async throws {
+        let rig = try await FlowRig.registered()
+        try Blocking.reset(rig.identity)
+        #expect(!rig.identity.isRegistered)
+        try Blocking.reset(rig.identity)
+    }
+
+    @Test func statesAreTold() async throws {
+        let rig = try FlowRig()
+        let states = rig.identity.states
+        try await rig.identity.register()
+        try await rig.identity.rotate()
+        try await rig.identity.reset()
+        var told: [IdentityState] = []
+        for await status in states {
+            told.append(status.state)
+            if told.count > 5, status.state == .unregistered { break }
+        }
+        #expect(
+            told == [
+                .unregistered, .challengeReceived, .keyReady, .registering, .registered, .registering, .registered,
+                .unregistered,
+            ])
+    }
+
+    @Test(arguments: ["http://service.example", "https://user@service.example", "ftp://service.example", ""])
+    func w20_aServiceMustBeReachedSafely(_ base: String) throws {
+        var profile = PlainProfile()
+        profile.declaration.baseURL = base
+        let folder = try TemporaryFolder()
+        let time = FlowTime()
+        #expect(throws: TenonError.self) {
+            try DeviceIdentity(
+                appID: "app", profile: profile, vault: ScriptedVault(), transport: ScriptedService(time),
+                folder: folder.open())
+        }
+    }
+}
+
+/// Calls of the forms that block, which asynchronous code does not choose.
+enum Blocking {
+    static func sign(
+        _ identity: DeviceIdentity, _ method: String, _ path: String, _ body: [UInt8]
+    ) throws(TenonError) -> SignedRequest { try identity.sign(method, path: path, body: body) }
+
+    static func reset(_ identity: DeviceIdentity) throws(TenonError) {
+        try identity.reset(waitingAtMost: .seconds(5))
+    }
+
+    static func code<Value>(_ body: () throws(TenonError) -> Value) -> TenonError.Code? { codeThrown(body) }
+}
+
+/// A reset that begins while something else is on its way.
+final class ResetBox: Sendable {
+    private let identity: DeviceIdentity
+    private let stream: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init(_ identity: DeviceIdentity) {
+        self.identity = identity
+        (stream, continuation) = AsyncStream.makeStream()
+    }
+
+    func start() {
+        let (identity, continuation) = (identity, continuation)
+        Task {
+            try await identity.reset()
+            continuation.finish()
+        }
+    }
+
+    func wait() async throws { for await _ in stream {} }
+}
+
+extension FlowRig {
+    func answer(_ request: SignedRequest, _ status: Int, _ code: String) async -> ReceivedAnswer {
+        await identity.received(
+            status: status, headers: [("Content-Type", "application/json")], body: Array("{\"code\":\"\(code)\"}".utf8),
+            for: request)
+    }
+}
+
+extension ReceivedAnswer {
+    var isDone: Bool { if case .done = self { true } else { false } }
+    var again: SignedRequest? { if case .resend(let request) = self { request } else { nil } }
+    var stopped: TenonError.Code? { if case .stop(let error) = self { error.code } else { nil } }
+}
