@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
+package import Tenon
+
+/// The keys of a device in a TPM. It keeps those loaded that were used last, which is all that one identity has.
+package final class TPMKeyVault: KeyVault {
+    private struct Loaded {
+        var keys: [(digest: Digest, key: TPM.PrivateKey)] = []
+        var ak: (digest: Digest, key: TPM.AttestationKey)?
+    }
+
+    private static let mostKeys = 3
+    // The small one first: to make an endorsement key of RSA takes a TPM many seconds.
+    private static let kinds: [EndorsementKey.Kind] = [.p256, .p384, .rsa2048]
+
+    private let tpm: TPM
+    private let disclosure: TPM.Disclosure
+    private let loaded = Mutex(Loaded())
+
+    package let isHardware = true
+
+    package init(_ tpm: TPM, _ disclosure: TPM.Disclosure = .nothing) {
+        self.tpm = tpm
+        self.disclosure = disclosure
+    }
+
+    package func makeKey() async throws(TenonError) -> KeyFacts {
+        try keep(try await TPM.PrivateKey(in: tpm))
+    }
+
+    package func key(_ facts: KeyFacts) async throws(TenonError) -> any DeviceKey { try await privateKey(facts) }
+
+    package func blockingKey(_ facts: KeyFacts) throws(TenonError) -> any DeviceKey {
+        if let key = kept(facts) { return key }
+        let key = try TPM.PrivateKey(dataRepresentation: facts.pem, in: tpm)
+        try keep(key)
+        return key
+    }
+
+    package func makeAttestationKey(beside key: KeyFacts) async throws(TenonError) -> KeyFacts {
+        try keep(try await TPM.AttestationKey(beside: privateKey(key)))
+    }
+
+    package func publicArea(ofAttestationKey ak: KeyFacts) async throws(TenonError) -> PublicArea {
+        try await attestationKey(ak).publicArea
+    }
+
+    package func endorsementCertificates() async throws(TenonError) -> [[UInt8]] {
+        guard case .endorsement(let above) = disclosure else { throw .undisclosed }
+        return [try await endorsementCertificate()] + above
+    }
+
+    package func endorsementKeyID() async throws(TenonError) -> Digest {
+        try EndorsementKey(unverified: await endorsementCertificate()).id
+    }
+
+    package func proof(
+        of key: KeyFacts, by ak: KeyFacts, qualifyingData: [UInt8], certificates: [[UInt8]]
+    ) async throws(TenonError) -> Proof {
+        try await privateKey(key).attest(
+            by: attestationKey(ak), qualifyingData: qualifyingData, certificates: certificates)
+    }
+
+    package func activate(
+        _ activation: Activation, with credential: Credential, certificate: [UInt8], by ak: KeyFacts
+    ) async throws(TenonError) -> Digest {
+        try await attestationKey(ak).activate(activation, with: credential, certificate: certificate)
+    }
+
+    private func endorsementCertificate() async throws(TenonError) -> [UInt8] {
+        for kind in Self.kinds {
+            do throws(TenonError) {
+                return try await tpm.endorsementCertificate(kind)
+            } catch  where error.code == .ekMissing {}
+        }
+        throw TenonError(.ekMissing, message: "The TPM has no certificate of its endorsement key.")
+    }
+
+    private func privateKey(_ facts: KeyFacts) async throws(TenonError) -> TPM.PrivateKey {
+        if let key = kept(facts) { return key }
+        let key = try await TPM.PrivateKey(dataRepresentation: facts.pem, in: tpm)
+        try keep(key)
+        return key
+    }
+
+    private func attestationKey(_ facts: KeyFacts) async throws(TenonError) -> TPM.AttestationKey {
+        if let kept = loaded.withLock({ $0.ak }), kept.digest == facts.digest { return kept.key }
+        let key = try await TPM.AttestationKey(dataRepresentation: facts.pem, in: tpm)
+        try keep(key)
+        return key
+    }
+
+    private func kept(_ facts: KeyFacts) -> TPM.PrivateKey? {
+        loaded.withLock { loaded in loaded.keys.first { $0.digest == facts.digest }?.key }
+    }
+
+    @discardableResult
+    private func keep(_ key: TPM.PrivateKey) throws(TenonError) -> KeyFacts {
+        let facts = try KeyFacts(
+            pem: key.dataRepresentation, name: key.name, parent: key.parentName, witness: key.witness)
+        loaded.withLock { loaded in
+            loaded.keys.removeAll { $0.digest == facts.digest }
+            loaded.keys.append((facts.digest, key))
+            if loaded.keys.count > Self.mostKeys { loaded.keys.removeFirst() }
+        }
+        return facts
+    }
+
+    @discardableResult
+    private func keep(_ ak: TPM.AttestationKey) throws(TenonError) -> KeyFacts {
+        let facts = try KeyFacts(pem: ak.dataRepresentation, name: ak.name, parent: ak.parentName, witness: ak.witness)
+        loaded.withLock { $0.ak = (facts.digest, ak) }
+        return facts
+    }
+}
+
+extension TenonError {
+    fileprivate static let undisclosed = TenonError(
+        .ekMissing,
+        message: "The service asks for the certificate of the TPM's endorsement key, and nobody allowed to show it.")
+}

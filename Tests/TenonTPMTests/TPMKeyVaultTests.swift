@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import CTestSupport
+import Tenon
+import TenonTPM
+import Testing
+
+/// A TPM as what the registrar of an identity needs of one.
+@Suite(.timeLimit(.minutes(1))) struct TPMKeyVaultTests {
+    private func message() throws -> RequestMessage {
+        try RequestMessage(method: "GET", path: "/", timestamp: "1700000000")
+    }
+
+    @Test func aKeyIsFoundByItsFacts() async throws {
+        try await withTPM { software, tpm in
+            let vault = TPMKeyVault(tpm)
+            let facts = try await vault.makeKey()
+            #expect(vault.isHardware)
+            #expect(facts.witness != nil && facts.parent != nil && facts.name.count == 34)
+            // Whoever made it has it loaded.
+            support_transport_reset_counts(software.wire)
+            let made = try await vault.key(facts)
+            #expect(software.commands() == 0)
+            let other = TPMKeyVault(try software.tpm())
+            let loaded = try await other.key(facts)
+            #expect(loaded.publicKey == made.publicKey)
+            var message = try message()
+            let signature = try await loaded.signature(for: message)
+            #expect(made.publicKey.isValidSignature(signature, for: try message.finish()))
+        }
+    }
+
+    @Test func threeKeysAreKeptAndMoreAreLoadedAgain() async throws {
+        try await withTPM { _, tpm in
+            let vault = TPMKeyVault(tpm)
+            var all: [KeyFacts] = []
+            for _ in 0..<5 { all.append(try await vault.makeKey()) }
+            var names: Set<PublicKey> = []
+            for facts in all + all { names.insert(try await vault.key(facts).publicKey) }
+            #expect(names.count == 5)
+        }
+    }
+
+    /// The whole of what a registration asks, with the service's side by its own values.
+    @Test func aRegistrationIsAttested() async throws {
+        try await withTPM(state: Endorsed.state) { _, tpm in
+            let service = try Service()
+            let vault = TPMKeyVault(tpm, .endorsement(above: [try Endorsed.issuer()]))
+            let key = try await vault.makeKey()
+            let ak = try await vault.makeAttestationKey(beside: key)
+            let area = try await vault.publicArea(ofAttestationKey: ak)
+            let chain = try await vault.endorsementCertificates()
+            let (pending, credential) = try service.challenge("c", chain, area.dataRepresentation)
+            #expect(try await vault.endorsementKeyID() == pending.ek.id)
+
+            let keyText = TextEncoding.base64.encode(try await vault.key(key).publicKey.derRepresentation)
+            let activation = Activation(origin: service.origin, appID: service.appID, challenge: "c", keyText: keyText)
+            let value = try await vault.activate(activation, with: credential, certificate: chain[0], by: ak)
+            let nonce = try Digest(bindingChallenge: "c", toKeyText: keyText).rawRepresentation
+            let proof = try await vault.proof(of: key, by: ak, qualifyingData: nonce, certificates: [])
+            let report = try service.register(
+                pending, keyText, value: value.rawRepresentation, proof: proof.dataRepresentation)
+            #expect(report.verdict == .accepted)
+        }
+    }
+
+    @Test func theEndorsementKeyIsShownOnlyWhenItMayBe() async throws {
+        try await withTPM(state: Endorsed.state) { _, tpm in
+            let vault = TPMKeyVault(tpm)
+            await #expect(throws: TenonError(.ekMissing, message: "")) { try await vault.endorsementCertificates() }
+            // It is compared all the same, and stays in the device.
+            _ = try await vault.endorsementKeyID()
+        }
+    }
+
+    /// The file of another kind of key, and damage: no word about the loss of a key.
+    @Test func aFileThatIsNoKeyIsNotAKeyThatIsGone() async throws {
+        try await withTPM { _, tpm in
+            let vault = TPMKeyVault(tpm)
+            let key = try await vault.makeKey()
+            let ak = try await vault.makeAttestationKey(beside: key)
+            let other = TPMKeyVault(tpm)
+            for facts in [ak, try KeyFacts(pem: [1, 2, 3], name: key.name, parent: nil, witness: nil)] {
+                do throws(TenonError) {
+                    _ = try await other.key(facts)
+                    Issue.record("it loaded")
+                } catch {
+                    #expect(error.code.category != .gone)
+                }
+            }
+        }
+    }
+
+    @Test func aClearedTPMSaysThatTheKeyIsGone() async throws {
+        try await withTPM { software, tpm in
+            let facts = try await TPMKeyVault(tpm).makeKey()
+            #expect(support_clear(software.device, SUPPORT_RH_LOCKOUT, nil) == 0)
+            await #expect(throws: TenonError(.keyGone, message: "")) {
+                let key = try await TPMKeyVault(software.tpm()).key(facts)
+                _ = try await key.signature(for: self.message())
+            }
+        }
+    }
+}
