@@ -3,6 +3,9 @@
 extension Flow {
     /// The key that is registered: the one of an earlier try as long as it can be, for the service may hold it (W4).
     func registrationKey() async throws(TenonError) -> IdentityKey {
+        if let key = record.key(.current), !key.isOffered, context.declaration.replacesUnsentKeys {
+            try record.drop(key.generation)
+        }
         if let key = record.key(.current) {
             do throws(TenonError) {
                 _ = try await vault.key(key.facts)

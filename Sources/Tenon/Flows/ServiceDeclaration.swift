@@ -12,6 +12,8 @@ package struct ServiceDeclaration: Sendable {
     package var platform: String
 
     package var keys = KeyPlan.one
+    /// Whether a key of which nobody was told is not used when a registration begins anew (security.md G3).
+    package var replacesUnsentKeys = false
     /// nil where a registration needs no challenge.
     package var challenge: ChallengeRule? = ChallengeRule()
     package var attestation = AttestationRule.none

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+import Tenon
+import Testing
+
+/// Whatever moment the process ends at: the device comes to sign with the key that the service holds (W2, W10, W12).
+@Suite struct CutTests {
+    /// A disk that takes no more after so many calls, as if the process had been killed there.
+    private final class Disk: Sendable {
+        private let left: Mutex<Int>
+        private let used = Mutex(0)
+
+        init(_ count: Int) { left = Mutex(count) }
+
+        var calls: SystemCalls {
+            SystemCalls { _, _ in
+                self.used.withLock { $0 += 1 }
+                return self.left.withLock { left in
+                    left -= 1
+                    return left < 0 ? .errno(EIO) : nil
+                }
+            }
+        }
+
+        var count: Int { used.withLock { $0 } }
+    }
+
+    enum Operation: CaseIterable { case register, rotate, settle, retire, reset }
+
+    static let fates: [ScriptedService.Fate] = [.arrives, .requestLost, .answerLost, .late]
+
+    private func rig(_ operation: Operation) async throws -> FlowRig {
+        if operation == .register { return try FlowRig() }
+        let rig = try await FlowRig.registered()
+        if operation == .settle {
+            rig.service.change { $0.fates = Array(repeating: .answerLost, count: 5) }
+            _ = try? await rig.identity.rotate()
+            rig.service.change { $0.fates = [] }
+        }
+        if operation == .retire { try await rig.identity.rotate() }
+        return rig
+    }
+
+    private func run(_ operation: Operation, _ identity: DeviceIdentity) async throws {
+        switch operation {
+        case .register: try await identity.register()
+        case .rotate: try await identity.rotate()
+        case .settle, .retire: try await identity.maintain()
+        case .reset: try await identity.reset()
+        }
+    }
+
+    @Test(arguments: Operation.allCases, [0, 1, 2, 3])
+    func w10_aCutAtEachCallLosesNothing(_ operation: Operation, _ fate: Int) async throws {
+        let whole = Disk(.max)
+        let counted = try await rig(operation)
+        try await run(operation, counted.restarted(whole.calls))
+        #expect(whole.count > 5)
+        for cut in 0...whole.count {
+            let rig = try await rig(operation)
+            let before = rig.service.devices.count
+            let fates = [Self.fates[fate], Self.fates[fate]]
+            rig.service.change { $0.fates = (operation == .register ? [.arrives] : []) + fates }
+            if let identity = try? rig.restarted(Disk(cut).calls) { try? await run(operation, identity) }
+            rig.service.deliverLate()
+            if operation == .reset {
+                // Begun anew, or as it was.
+                try await rig.restarted().register()
+                let signed = try await rig.restarted().sign("POST", path: "/x")
+                #expect(rig.isAccepted(signed), "cut \(cut)")
+                #expect(rig.service.devices.count <= before + 1)
+            } else {
+                try await rig.expectNotLost()
+            }
+            #expect(rig.vault.keysMade <= 2 + (operation == .settle ? 0 : 1), "cut \(cut)")
+        }
+    }
+
+    /// All orders of loss, late delivery and repetition of a rotation, and a new process between.
+    @Test(arguments: RotationTests.settlements, [false, true])
+    func w1_noOrderOfEventsLosesTheIdentity(_ settlements: [Settlement], _ isLate: Bool) async throws {
+        let events: [ScriptedService.Fate] = [
+            .arrives, .requestLost, .answerLost, .late, .garbled, .answers(503, nil),
+        ]
+        var cases = 0
+        for first in events {
+            for second in events {
+                for third in events {
+                    let rig = try await FlowRig.registered { $0.settlements = settlements }
+                    rig.service.change { $0.fates = [first, second, third] + Array(repeating: .notSent, count: 2) }
+                    _ = try? await rig.identity.rotate()
+                    if !isLate { rig.service.deliverLate() }
+                    rig.service.change { $0.fates = [second, third] }
+                    try? await rig.restarted().maintain()
+                    rig.service.deliverLate()
+                    try await rig.expectNotLost()
+                    #expect(rig.vault.keysMade <= 3)
+                    cases += 1
+                }
+            }
+        }
+        #expect(cases == 216)
+    }
+}
