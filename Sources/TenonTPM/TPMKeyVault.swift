@@ -67,6 +67,12 @@ package final class TPMKeyVault: KeyVault {
         try await attestationKey(ak).activate(activation, with: credential, certificate: certificate)
     }
 
+    package func secret(
+        of credential: Credential, certificate: [UInt8], by ak: KeyFacts
+    ) async throws(TenonError) -> Secret {
+        try await attestationKey(ak).secret(of: credential, certificate: certificate)
+    }
+
     private func endorsementCertificate() async throws(TenonError) -> [UInt8] {
         for kind in Self.kinds {
             do throws(TenonError) {

@@ -128,6 +128,7 @@ extension Flow {
     func maintain() async throws(TenonError) {
         guard record.state == .registered, !record.isRevoked else { return }
         if record.journal?.operation == .rotate || record.key(.previous) != nil { try await resolve() }
+        await renewCertificate()
         guard context.declaration.rotation != .none, record.journal == nil,
             let due = record.rotationDue(context.limits), due <= serviceTime
         else { return }

@@ -19,18 +19,21 @@ public final class DeviceIdentity: Sendable {
     ///   - appID: what the service calls the application: 1 to 200 characters 0x21-0x7E.
     ///   - keys: what holds the keys, as a TPM.
     ///   - transport: the way to the service.
+    ///   - attestationService: for a service that wants a certificate of an attestation CA.
     ///   - stateDirectory: where the state lies. It is made with mode 0700 when it is absent.
     /// - Throws: ``TenonError/Code/appID``, ``TenonError/Code/httpURL``, or what is wrong with the folder.
     public convenience init(
-        appID: String, service: Service, keys: Keys, transport: any Transport, stateDirectory: String
+        appID: String, service: Service, keys: Keys, transport: any Transport,
+        attestationService: AttestationService? = nil, stateDirectory: String
     ) throws(TenonError) {
         try self.init(
             appID: appID, profile: service.profile, vault: keys.vault, transport: transport,
-            folder: StateFolder(at: stateDirectory))
+            attestationService: attestationService, folder: StateFolder(at: stateDirectory))
     }
 
     package init(
-        appID: String, profile: any ServiceProfile, vault: any KeyVault, transport: any Transport, folder: StateFolder,
+        appID: String, profile: any ServiceProfile, vault: any KeyVault, transport: any Transport,
+        attestationService: AttestationService? = nil, folder: StateFolder,
         clock: FlowClock = .system, limits: FlowLimits = FlowLimits()
     ) throws(TenonError) {
         let declaration = profile.declaration
@@ -39,7 +42,8 @@ public final class DeviceIdentity: Sendable {
         guard url.isSecure || url.isLoopback, !Build.isDev || url.isLoopback else { throw .insecure }
         context = FlowContext(
             store: RecordStore(name, in: folder), profile: profile, vault: vault, transport: transport, clock: clock,
-            limits: limits, disk: WorkThread(), status: StatusBoard(), origin: url.origin)
+            limits: limits, disk: WorkThread(), status: StatusBoard(), attestationService: attestationService,
+            origin: url.origin)
     }
 
     /// What the application is called.
@@ -107,6 +111,6 @@ extension DeviceIdentity {
 }
 
 extension TenonError {
-    fileprivate static let insecure = TenonError(
+    static let insecure = TenonError(
         .httpURL, message: "The base URL must be https; in a build for development it must be this very machine.")
 }

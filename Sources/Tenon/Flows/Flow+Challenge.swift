@@ -73,7 +73,7 @@ extension Flow {
             }
             terms.proof = try await vault.proof(
                 of: key.facts, by: attester.facts, qualifyingData: profile.qualifyingData(device, terms),
-                certificates: attestationCertificates())
+                certificates: await attestationCertificates())
         } catch {
             guard context.declaration.isAttestationRequired else { return }
             throw .attestation(error)
@@ -89,7 +89,7 @@ extension Flow {
             let (facts, _) = try await attestationKey(beside: current)
             terms.proof = try await vault.proof(
                 of: key.facts, by: facts, qualifyingData: profile.qualifyingData(device, terms),
-                certificates: attestationCertificates())
+                certificates: await attestationCertificates())
         } catch {
             // A device that was attested never becomes one that is not (security.md 1.2).
             throw .attestation(error)

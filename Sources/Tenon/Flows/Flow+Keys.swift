@@ -67,7 +67,8 @@ extension Flow {
 
     /// The attestation key of this origin, made anew when the TPM does not take it: that loses nothing.
     func attestationKey(beside key: IdentityKey) async throws(TenonError) -> (KeyFacts, PublicArea) {
-        if let ak = record.attestationKey, ak.shownTo == nil || ak.shownTo == context.origin {
+        let authority = try attestationAuthority
+        if let ak = record.attestationKey, ak.shownTo == nil || ak.shownTo == authority {
             do throws(TenonError) {
                 return (ak.facts, try await vault.publicArea(ofAttestationKey: ak.facts))
             } catch  where [.gone, .format, .rejected].contains(error.category) {}
@@ -76,20 +77,10 @@ extension Flow {
         let area = try await vault.publicArea(ofAttestationKey: facts)
         let held = held
         try await context.onDisk { store throws(TenonError) in try store.save(facts, as: .attestation, held) }
-        record.attestationKey = AttestationKey(facts: facts, shownTo: context.origin)
+        record.attestationKey = AttestationKey(facts: facts, shownTo: authority)
         try await save()
         return (facts, area)
     }
-
-    /// What is shown of the attestation key beside itself: a certificate only to the origin that issued it.
-    func attestationCertificates() throws(TenonError) -> [[UInt8]] {
-        guard context.declaration.attestation == .certificate else { return [] }
-        // Enrolment at an attestation CA is to come.
-        throw TenonError(.attestationUnavailable, message: "There is no certificate for the attestation key.")
-    }
-
-    /// Keeps the certificate of the attestation key; without it the identity is no worse.
-    func keep(_ certificates: [[UInt8]]) async {}
 }
 
 extension TenonError {

@@ -70,6 +70,7 @@ extension Flow {
         }
         let next = try await nextKeyIfCommitted()
         let attester = try await attester(beside: key)
+        try await certify(attester)
         let challenge = try await challenge(attester)
         try step(to: .challengeReceived)
         var terms = RegistrationTerms(
@@ -112,7 +113,9 @@ extension Flow {
         switch answer {
         case .accepted(.registered(let id, let certificates)):
             try await profile.keep(request)
-            return try await registered(id, certificates, isProven)
+            let registration = try await registered(id, isProven)
+            await keepIssued(certificates)
+            return registration
         case .accepted(.pending):
             try record.awaitApproval()
             isOutcomeOpen = false
@@ -130,7 +133,7 @@ extension Flow {
     }
 
     private func registered(
-        _ id: String, _ certificates: [[UInt8]], _ isProven: Bool
+        _ id: String, _ isProven: Bool
     ) async throws(TenonError) -> Registration {
         guard IdentityName.isDeviceID(id) else {
             throw TenonError(.serviceAnswer, message: "The service gives an id that cannot stand in a header.")
@@ -142,7 +145,6 @@ extension Flow {
         record.settle()
         try record.move(to: .registered)
         try await save()
-        await keep(certificates)
         return Registration(status: .registered, deviceID: id)
     }
 

@@ -141,7 +141,11 @@ extension Flow {
         isOutcomeOpen = wasOpen
         // The first message with this key was refused, and there is no other: the old key stays. One that may not be
         // made anew stays for ever (security.md G1).
-        if !wasOpen, context.declaration.resend == .fresh, refusal.verdict != .nonceReplay, refusal.verdict != .clockSkew { record.settle() }
+        if !wasOpen, context.declaration.resend == .fresh, refusal.verdict != .nonceReplay,
+            refusal.verdict != .clockSkew
+        {
+            record.settle()
+        }
         throw refusal.error
     }
 

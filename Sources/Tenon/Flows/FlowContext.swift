@@ -11,6 +11,7 @@ struct FlowContext: Sendable {
     /// Waits for the disk.
     let disk: WorkThread
     let status: StatusBoard
+    let attestationService: DeviceIdentity.AttestationService?
 
     var name: IdentityName { store.name }
     var declaration: ServiceDeclaration { profile.declaration }
@@ -46,6 +47,8 @@ package struct FlowLimits: Sendable {
     /// The age at which a key is rotated (synheart.md 1.6), and how much earlier a device may be that its number chose.
     package var keyAge = Duration.seconds(90 * 86_400)
     package var keyAgeSpread = Duration.seconds(9 * 86_400)
+    /// How long before its end the certificate of the attestation key is renewed: at two thirds of 90 days.
+    package var certificateRenewal = Duration.seconds(30 * 86_400)
 
     package init() {}
 }

@@ -48,4 +48,9 @@ package protocol KeyVault: Sendable {
     func activate(
         _ activation: Activation, with credential: Credential, certificate: [UInt8], by ak: KeyFacts
     ) async throws(TenonError) -> Digest
+
+    /// Opens a credential for an attestation CA, which is told the secret itself.
+    func secret(
+        of credential: Credential, certificate: [UInt8], by ak: KeyFacts
+    ) async throws(TenonError) -> Secret
 }

@@ -91,6 +91,13 @@ final class ScriptedVault: KeyVault {
         return try Digest(hashing: Array("activated".utf8) + credential.idObject)
     }
 
+    func secret(
+        of credential: Credential, certificate: [UInt8], by ak: KeyFacts
+    ) async throws(TenonError) -> Secret {
+        try check(.activate)
+        return Secret(copying: credential.idObject.span)
+    }
+
     private func check(_ call: Call) throws(TenonError) {
         if let error = state.withLock({ $0.faults[call] }) { throw error }
     }

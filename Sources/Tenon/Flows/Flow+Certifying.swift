@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The certificate of the attestation key, which a service that has no activation of its own wants to see.
+extension Flow {
+    /// Who is shown the attestation key: it is one for each (security.md 1.2).
+    var attestationAuthority: String {
+        get throws(TenonError) {
+            guard context.declaration.attestation == .certificate else { return context.origin }
+            guard let service = context.attestationService else {
+                throw TenonError(
+                    .attestationUnavailable,
+                    message: "The service asks for a certificate of an attestation CA, and none is configured.")
+            }
+            return try HTTPURL(parsing: service.url).origin
+        }
+    }
+
+    /// The certificates that go with a proof: those that are kept, as long as they are good.
+    func attestationCertificates() async throws(TenonError) -> [[UInt8]] {
+        guard context.declaration.attestation == .certificate else { return [] }
+        let record = record
+        let kept = try await context.onDisk { store throws(TenonError) in try store.certificate(of: record) }
+        guard let kept, let certificate = record.attestationKey?.certificate, certificate.notAfter > serviceTime else {
+            return []
+        }
+        return try CertificateFile.decode(kept)
+    }
+
+    /// Has a certificate, if one is wanted: the one that is kept, or one of the attestation CA.
+    ///
+    /// What the network fails of is thrown as it is, so that it is tried again.
+    func certify(_ attester: Attester?) async throws(TenonError) {
+        guard let attester, context.declaration.attestation == .certificate,
+            try await attestationCertificates().isEmpty
+        else { return }
+        try await enrol(attester.facts, attester.area)
+    }
+
+    /// A certificate whose life is over by two thirds is renewed; that it cannot be costs nothing yet.
+    func renewCertificate() async {
+        guard context.declaration.attestation == .certificate, let ak = record.attestationKey,
+            let certificate = ak.certificate, let current = record.key(.current),
+            serviceTime >= certificate.notAfter - context.limits.certificateRenewal.components.seconds
+        else { return }
+        do throws(TenonError) {
+            let (facts, area) = try await attestationKey(beside: current)
+            try await enrol(facts, area)
+        } catch {}
+    }
+
+    private func enrol(_ ak: KeyFacts, _ area: PublicArea) async throws(TenonError) {
+        guard let service = context.attestationService else { return }
+        let url = try HTTPURL(parsing: service.url)
+        guard url.isSecure || url.isLoopback else { throw .insecure }
+        let endorsement: [[UInt8]]
+        let credential: Credential
+        do throws(TenonError) { endorsement = try await vault.endorsementCertificates() } catch {
+            throw .attestation(error)
+        }
+        let request = try AttestRequest(ekCertificates: endorsement, ak: area)
+        credential = try AttestAnswer(parsing: await post("/attest", request.encoded())).credential
+        let secret: Secret
+        do throws(TenonError) {
+            secret = try await vault.secret(of: credential, certificate: endorsement[0], by: ak)
+        } catch {
+            throw .attestation(error)
+        }
+        let answer = try SecretAnswer(parsing: await post("/secret", SecretRequest(secret).encoded()))
+        try answer.verify(for: area.publicKey, roots: service.roots, now: serviceTime)
+        try await keep(answer.chain, of: area.publicKey, issuer: url.origin)
+    }
+
+    /// Keeps the certificate that came with a registration, to show it to this service only. Without it the identity
+    /// is no worse.
+    func keepIssued(_ chain: [[UInt8]]) async {
+        guard !chain.isEmpty, context.declaration.attestation == .activation, let ak = record.attestationKey else {
+            return
+        }
+        do throws(TenonError) {
+            let area = try await vault.publicArea(ofAttestationKey: ak.facts)
+            try await keep(chain, of: area.publicKey, issuer: context.origin)
+        } catch {}
+    }
+
+    private func keep(_ chain: [[UInt8]], of ak: PublicKey, issuer: String) async throws(TenonError) {
+        guard let leaf = chain.first.flatMap(KeptCertificate.init), leaf.key == ak else {
+            throw TenonError(.certificateForm, message: "The certificate is none of this attestation key.")
+        }
+        let (file, held) = (CertificateFile.encode(chain), held)
+        try await context.onDisk { store throws(TenonError) in try store.saveCertificate(file, held) }
+        record.attestationKey?.certificate = AttestationKey.Certificate(
+            issuer: issuer, serial: leaf.serial, notAfter: leaf.notAfter, digest: try Digest(hashing: file))
+        try await save()
+    }
+
+    private func post(_ path: String, _ body: [UInt8]) async throws(TenonError) -> [UInt8] {
+        guard let service = context.attestationService else { throw .noSuchStep }
+        var base = service.url[...]
+        while base.hasSuffix("/") { base.removeLast() }
+        let answer = try await exchange(
+            HTTPRequest(
+                method: "POST", url: base + path, headers: [("Content-Type", "application/json")], body: body))
+        guard answer.status == 200 || answer.status == 201 else {
+            if answer.isTransient { throw TenonError(answer, code: nil, .busy) }
+            throw TenonError(
+                .attestationFailed, message: "The attestation CA refuses this device.", httpStatus: answer.status)
+        }
+        return answer.body
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+import Tenon
+import TenonTPM
+import Testing
+
+/// An identity in a TPM, at a service that verifies its proofs, with the certificate of an attestation CA or by a
+/// credential of its own.
+@Suite(.timeLimit(.minutes(1))) struct DeviceIdentityTests {
+    /// A service and an attestation CA, both by the values of this package.
+    private final class World: Transport {
+        let service: Service
+        let ca: AttestationCA
+        let root: [UInt8]
+        let endorsement: EndorsementPolicy
+        let pending = PendingActivations()
+        let isFolded: Bool
+        private let state = Mutex((challenge: Service.Pending?.none, key: PublicKey?.none, paths: [String]()))
+
+        init(isFolded: Bool) throws {
+            self.isFolded = isFolded
+            service = try Service()
+            endorsement = service.policy
+            let now = service.policy.now
+            let terms = CertificateTerms(serial: Array(1...16), notBefore: now - 1, notAfter: now + 10_000_000)
+            let (rootKey, key) = try (SoftwareKey(signsDigests: true), SoftwareKey(signsDigests: true))
+            let above = try AttestationAuthority(root: "Root", key: rootKey, terms: terms)
+            let own = try above.certificate(forAuthority: "Issuer", key: key.publicKey, terms: terms)
+            root = above.certificate
+            ca = AttestationCA(authority: AttestationAuthority(certificate: own, key: key))
+        }
+
+        var key: PublicKey? { state.withLock { $0.key } }
+        var paths: [String] { state.withLock { $0.paths } }
+
+        func exchange(
+            _ request: HTTPRequest, deadline: ContinuousClock.Instant
+        ) async throws(TenonError) -> HTTPResponse {
+            let path = String(request.url.drop { $0 != "e" }.split(separator: "/").last ?? "")
+            state.withLock { $0.paths.append(path) }
+            let body = try answer(path, request.body)
+            let now = Moment(continuous: .now, sinceEpoch: .seconds(endorsement.now))
+            return HTTPResponse(status: 200, headers: [], body: body, sent: now, received: now)
+        }
+
+        private func answer(_ path: String, _ body: [UInt8]) throws(TenonError) -> [UInt8] {
+            switch path {
+            case "attest": return try ca.answer(attest: body, endorsement: endorsement, pending: pending)
+            case "secret": return try ca.answer(secret: body, endorsement: endorsement, pending: pending).answer
+            case "challenge": return try challenge(JSON(parsing: body))
+            case "register": return try register(JSON(parsing: body))
+            default: return Array("{}".utf8)
+            }
+        }
+
+        private func challenge(_ body: JSON) throws(TenonError) -> [UInt8] {
+            guard isFolded else { return Array("{}".utf8) }
+            let chain = try Wire.bytes(body, "chain")
+            let (pending, credential) = try service.challenge("c", chain, Wire.bytes(body, "ak")[0])
+            state.withLock { $0.challenge = pending }
+            return try JSON.object(Wire.object([("credential", [credential.idObject, credential.encryptedSecret])]))
+                .encoded()
+        }
+
+        private func register(_ body: JSON) throws(TenonError) -> [UInt8] {
+            let proof = try Wire.bytes(body, "proof")[0]
+            let keyText = body["key"]?.string ?? ""
+            let spki = try TextEncoding.base64.decode(keyText)
+            let key = try PublicKey(derRepresentation: spki.span)
+            if let pending = state.withLock({ $0.challenge }) {
+                try service.register(pending, keyText, value: Wire.bytes(body, "activation")[0], proof: proof)
+            } else {
+                try Proof(dataRepresentation: proof).verify(
+                    key, nonce: Digest(bindingChallenge: "c", toKeyText: keyText),
+                    policy: ProofPolicy(trust: .roots([root]), now: endorsement.now))
+            }
+            state.withLock { $0.key = key }
+            return Array("{}".utf8)
+        }
+    }
+
+    private enum Wire {
+        static func object(_ members: [(String, [[UInt8]])]) -> JSONObject {
+            var object = JSONObject()
+            for (name, values) in members {
+                object[name] = .array(values.map { .string(TextEncoding.base64.encode($0)) })
+            }
+            return object
+        }
+
+        static func bytes(_ json: JSON, _ name: String) throws(TenonError) -> [[UInt8]] {
+            var all: [[UInt8]] = []
+            for value in json[name]?.array ?? [] { all.append(try TextEncoding.base64.decode(value.string ?? "")) }
+            return all
+        }
+    }
+
+    private struct Profile: ServiceProfile {
+        let declaration: ServiceDeclaration
+
+        init(_ origin: String, _ rule: AttestationRule) {
+            var declaration = ServiceDeclaration(profile: "test", dialect: "test", baseURL: origin, alias: "test")
+            declaration.attestation = rule
+            self.declaration = declaration
+        }
+
+        func text(of key: PublicKey) -> String { TextEncoding.base64.encode(key.derRepresentation) }
+
+        func challengeRequest(_ device: ServiceDevice, _ offer: AttestationOffer?) throws(TenonError) -> HTTPRequest {
+            let members = offer.map {
+                [("chain", $0.endorsementCertificates), ("ak", [$0.attestationKey.dataRepresentation])]
+            }
+            return try post("/challenge", Wire.object(members ?? []))
+        }
+
+        func challenge(in answer: HTTPResponse) -> ServiceAnswer<ServiceChallenge> {
+            guard let json = try? JSON(parsing: answer.body), let parts = try? Wire.bytes(json, "credential") else {
+                return declaration.failure(answer, code: nil)
+            }
+            let credential = parts.count == 2 ? Credential(idObject: parts[0], encryptedSecret: parts[1]) : nil
+            return .accepted(ServiceChallenge(text: "c", credential: credential))
+        }
+
+        func qualifyingData(_ device: ServiceDevice, _ terms: RegistrationTerms) throws(TenonError) -> [UInt8] {
+            try Digest(bindingChallenge: "c", toKeyText: text(of: terms.key)).rawRepresentation
+        }
+
+        func registration(_ device: ServiceDevice, _ terms: RegistrationTerms) throws(TenonError) -> ServiceDraft {
+            var body = Wire.object([
+                ("proof", [terms.proof?.dataRepresentation ?? []]),
+                ("activation", [terms.activation?.rawRepresentation ?? []]),
+            ])
+            body["key"] = .string(text(of: terms.key))
+            return .ready(try post("/register", body))
+        }
+
+        func registration(in answer: HTTPResponse, to request: HTTPRequest) -> ServiceAnswer<RegistrationOutcome> {
+            .accepted(.registered(deviceID: "device-1", attestationCertificates: []))
+        }
+
+        func headers(_ values: RequestHeaders) throws(TenonError) -> [(name: String, value: String)] {
+            [("X-Signature", values.signature)]
+        }
+
+        private func post(_ path: String, _ body: JSONObject) throws(TenonError) -> HTTPRequest {
+            HTTPRequest(method: "POST", url: declaration.baseURL + path, body: try JSON.object(body).encoded())
+        }
+    }
+
+    private func identity(_ tpm: TPM, _ world: World, _ folder: String) throws -> DeviceIdentity {
+        let profile = Profile(world.service.origin, world.isFolded ? .activation : .certificate)
+        let authority = DeviceIdentity.AttestationService(url: "https://ca.example", roots: [world.root])
+        let vault = TPMKeyVault(tpm, .endorsement(above: [try Endorsed.issuer()]))
+        return try DeviceIdentity(
+            appID: world.service.appID, profile: profile, vault: vault, transport: world,
+            attestationService: authority, folder: StateFolder(at: folder), clock: clock(world.endorsement.now))
+    }
+
+    private func clock(_ seconds: Int64) -> FlowClock {
+        FlowClock(
+            moment: { Moment(continuous: .now, sinceEpoch: .seconds(seconds)) }, boot: "boot", wait: { _ in },
+            draw: { _ in .zero })
+    }
+
+    @Test(arguments: [true, false])
+    func registersWithAProofThatHolds(_ isFolded: Bool) async throws {
+        try await withTPM(state: Endorsed.state) { software, tpm in
+            let folder = try #require(mkdtemp(strdup("/tmp/tenon-identity-XXXXXX")).map { String(cString: $0) })
+            defer { removeAll(folder) }
+            let world = try World(isFolded: isFolded)
+            try await identity(tpm, world, folder).register()
+            #expect(
+                world.paths == (isFolded ? ["challenge", "register"] : ["attest", "secret", "challenge", "register"]))
+            let again = try identity(try software.tpm(), world, folder)
+            let signed = try await again.sign("POST", path: "/x", body: [1])
+            var message = try RequestMessage(method: "POST", path: "/x", timestamp: signed.timestamp)
+            let body: [UInt8] = [1]
+            try message.update(body.span)
+            let der = try TextEncoding.base64.decode(signed.signature)
+            let signature = try Signature(derRepresentation: der.span)
+            #expect(try #require(world.key).isValidSignature(signature, for: message.finish()))
+            #expect(try await again.register().status == .alreadyRegistered)
+        }
+    }
+
+    private func removeAll(_ path: String) {
+        guard let folder = opendir(path) else { return }
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != "..", unlink(path + "/" + name) != 0 { removeAll(path + "/" + name) }
+        }
+        closedir(folder)
+        rmdir(path)
+    }
+}
