@@ -37,6 +37,10 @@ package final class TPMKeyVault: KeyVault {
         return key
     }
 
+    package func facts(ofFile pem: [UInt8]) async throws(TenonError) -> KeyFacts {
+        try keep(try await TPM.PrivateKey(dataRepresentation: pem, in: tpm))
+    }
+
     package func makeAttestationKey(beside key: KeyFacts) async throws(TenonError) -> KeyFacts {
         try keep(try await TPM.AttestationKey(beside: privateKey(key)))
     }

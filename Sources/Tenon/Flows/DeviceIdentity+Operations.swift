@@ -104,6 +104,7 @@ extension DeviceIdentity {
         return mayHelp ? .resend(second) : .done
     }
 
+    /// - Parameter kind: what two operations share that give one result.
     private func operate(
         _ kind: String, _ body: @escaping @Sendable (Flow) async throws(TenonError) -> Outcome
     ) async throws(TenonError) -> Outcome {
@@ -112,7 +113,7 @@ extension DeviceIdentity {
             () throws(TenonError) in
             let held = try await self.lock()
             defer { held.release() }
-            return try await body(Flow(context, held))
+            return try await body(Flow(context, held, solves: kind == "register"))
         }
     }
 

@@ -66,7 +66,7 @@ extension Flow {
             try step(to: .challengeReceived)
             try step(to: .keyReady)
             return try await send(
-                HTTPRequest(journalled: journal.message), nil, isProven: record.attestation == .attested)
+                HTTPRequest(journalled: journal.message), isProven: record.attestation == .attested)
         }
         let next = try await nextKeyIfCommitted()
         let attester = try await attester(beside: key)
@@ -85,16 +85,15 @@ extension Flow {
             .register(
                 key.generation, message: try request.kept(context.declaration), resend: context.declaration.resend,
                 slot: terms.slot))
-        return try await send(request, challenge, isProven: terms.proof != nil)
+        return try await send(request, isProven: terms.proof != nil)
     }
 
     private func send(
-        _ request: HTTPRequest, _ challenge: LiveChallenge?, isProven: Bool
+        _ request: HTTPRequest, isProven: Bool
     ) async throws(TenonError) -> Registration {
         try record.move(to: .registering)
         try record.markSent()
         try await save()
-        if let challenge { try challenge.check(clock.now) }
         let wasOpen = isOutcomeOpen
         isOutcomeOpen = true
         let answer: HTTPResponse

@@ -29,6 +29,12 @@ extension Flow {
         return true
     }
 
+    /// Whether the service holds this key.
+    func isHeld(_ key: IdentityKey) async throws(TenonError) -> Bool {
+        guard canProbe else { return false }
+        return try await probe(key) == .held
+    }
+
     /// Asks with the current key.
     private func askForCurrent() async throws(TenonError) {
         guard let current = record.key(.current), canProbe else { return }

@@ -15,15 +15,23 @@ final class Flow {
     var hasLearntClock = false
 
     /// Reads the record and mends what a process that died left of it.
-    init(_ context: FlowContext, _ held: FileLock.Held) async throws(TenonError) {
+    ///
+    /// - Parameter solves: whether the service may be asked for what cannot be read.
+    init(_ context: FlowContext, _ held: FileLock.Held, solves: Bool = false) async throws(TenonError) {
         self.context = context
         self.held = held
         deadline = context.clock.now + context.limits.call
         let (declaration, origin) = (context.declaration, context.origin)
-        record = try await context.onDisk { store throws(TenonError) in
-            try store.open(declaration, origin: origin, held)
+        let empty = try IdentityRecord(unknown: context.name, declaration, origin: origin)
+        record = empty
+        do throws(TenonError) {
+            record = try await context.onDisk { store throws(TenonError) in
+                try store.open(empty, dialect: declaration.dialect, held)
+            }
+            context.status.show(IdentityStatus(record))
+        } catch  where solves && error.code == .stateUnresolved {
+            try await resolveLeftover()
         }
-        context.status.show(IdentityStatus(record))
     }
 
     var profile: any ServiceProfile { context.profile }
@@ -91,6 +99,13 @@ final class Flow {
 }
 
 extension IdentityRecord {
+    /// Of an identity of which nothing is known.
+    fileprivate init(unknown name: IdentityName, _ declaration: ServiceDeclaration, origin: String) throws(TenonError) {
+        self.init(
+            name, origin: origin, dialect: declaration.dialect, platform: declaration.platform,
+            alias: declaration.alias, deviceLocalID: try RequestHeaders.makeNonce(), isDev: Build.isDev)
+    }
+
     /// What the service's clock shows, in Unix seconds, as far as this device knows.
     func serviceTime(_ clock: FlowClock) -> Int64 {
         let moment = clock.moment()
@@ -105,19 +120,16 @@ extension RecordStore {
     /// The record, after what a process that died left was mended; that of an identity of which nothing is known is
     /// written before any key.
     func open(
-        _ declaration: ServiceDeclaration, origin: String, _ held: FileLock.Held
+        _ empty: IdentityRecord, dialect: String, _ held: FileLock.Held
     ) throws(TenonError) -> IdentityRecord {
         switch read() {
         case .unreadable(let error): throw error
         case .found(let record):
-            try record.check(dialect: declaration.dialect)
+            try record.check(dialect: dialect)
             return try recover(held).record
         case .absent:
-            let record = IdentityRecord(
-                name, origin: origin, dialect: declaration.dialect, platform: declaration.platform,
-                alias: declaration.alias, deviceLocalID: try RequestHeaders.makeNonce(), isDev: Build.isDev)
-            try create(record, held)
-            return record
+            try create(empty, held)
+            return empty
         }
     }
 }

@@ -20,6 +20,9 @@ package protocol KeyVault: Sendable {
     /// The same on the caller's thread, which it blocks.
     func blockingKey(_ facts: KeyFacts) throws(TenonError) -> any DeviceKey
 
+    /// What there is to know of the key in a file.
+    func facts(ofFile pem: [UInt8]) async throws(TenonError) -> KeyFacts
+
     // What the following throw says nothing about a signing key, whatever category it has (security.md B2).
 
     /// Makes an attestation key that lives and dies with a signing key.

@@ -245,6 +245,17 @@ import Testing
         #expect(try rig.record().attestation == .unattested)
     }
 
+    /// A key in memory is no identity but in a build for development.
+    @Test func w26_aSoftwareKeyIsNotRegistered() async throws {
+        let rig = try FlowRig()
+        let identity = try DeviceIdentity(
+            appID: "app", profile: rig.profile, vault: ScriptedVault(isHardware: false), transport: rig.service,
+            folder: rig.folder.open(), clock: rig.time.clock)
+        #expect(
+            await refusal { () async throws(TenonError) in try await identity.register() } == .attestationUnavailable)
+        #expect(rig.service.paths == [])
+    }
+
     @Test func w13_manyCallersAreOneRegistration() async throws {
         let rig = try FlowRig()
         let identity = rig.identity

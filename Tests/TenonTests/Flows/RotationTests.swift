@@ -141,6 +141,31 @@ import Testing
         #expect(registration.deviceID == "device-2")
     }
 
+    /// D5: the record is damaged, and only the one from before a rotation can be read. The service says which key it is.
+    @Test(arguments: settlements, [false, true])
+    func d5_anOlderRecordIsResolvedByTheService(_ settlements: [Settlement], _ isLost: Bool) async throws {
+        let rig = try await FlowRig.registered { $0.settlements = settlements }
+        let name = try rig.record().name
+        let old = try #require(rig.folder.open().read(name.record, atMost: 1 << 20).value).bytes
+        if isLost { rig.service.change { $0.fates = Array(repeating: .requestLost, count: 5) } }
+        _ = try? await rig.identity.rotate()
+        rig.service.change { $0.fates = [] }
+        try rig.folder.put(old, as: name.record + ".prev")
+        try rig.folder.put("damaged", as: name.record)
+        let identity = try rig.restarted()
+        for call in 0..<2 {
+            let code = await refusal { () async throws(TenonError) in
+                if call == 0 { _ = try await identity.sign("GET", path: "/") } else { try await identity.rotate() }
+            }
+            #expect(code == .stateUnresolved)
+        }
+        #expect(try await identity.register().status == .alreadyRegistered)
+        #expect(try rig.record().key(.current)?.generation == (isLost ? 1 : 2))
+        #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
+        try await rig.expectNotLost(identity)
+        #expect(rig.vault.keysMade == 2)
+    }
+
     @Test func anAnswerInBetweenTakesTheRefusalBack() async throws {
         let rig = try await FlowRig.registered()
         let key = try #require(rig.service.devices["device-1"]?.key)

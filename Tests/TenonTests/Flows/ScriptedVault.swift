@@ -19,9 +19,11 @@ final class ScriptedVault: KeyVault {
     }
 
     private let state = Mutex(State())
-    let isHardware = true
+    let isHardware: Bool
     let seed = Array(repeating: UInt8(7), count: 34)
     let ekCertificate: [UInt8] = [0x30, 0x00]
+
+    init(isHardware: Bool = true) { self.isHardware = isHardware }
 
     var keysMade: Int { state.withLock { $0.keys.count - $0.attestationKeys } }
     var attestationKeysMade: Int { state.withLock { $0.attestationKeys } }
@@ -49,6 +51,11 @@ final class ScriptedVault: KeyVault {
         let (key, isGone) = state.withLock { ($0.keys[facts.pem], $0.gone.contains(facts.pem)) }
         guard let key, !isGone else { throw TenonError(.keyGone, message: "The TPM was cleared.") }
         return key
+    }
+
+    func facts(ofFile pem: [UInt8]) async throws(TenonError) -> KeyFacts {
+        let name = try [0, 11] + Digest(hashing: pem).rawRepresentation
+        return try KeyFacts(pem: pem, name: name, parent: seed, witness: seed)
     }
 
     func makeAttestationKey(beside key: KeyFacts) async throws(TenonError) -> KeyFacts {

@@ -65,6 +65,25 @@ import Testing
         #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
     }
 
+    /// It is said, and not mended behind anybody's back.
+    @Test(arguments: [0, 1, 2])
+    func w16_eachOperationFindsAKeyThatIsGone(_ call: Int) async throws {
+        let rig = try await FlowRig.registered()
+        rig.vault.clear()
+        let identity = try rig.restarted()
+        let code = await refusal { () async throws(TenonError) in
+            switch call {
+            case 0: _ = try await identity.register()
+            case 1: _ = try await identity.rotate()
+            default: _ = try await identity.request("GET", path: "/")
+            }
+        }
+        #expect(code == .keyInvalidated)
+        #expect(try identity.status().state == .keyInvalid)
+        #expect(try identity.status().reason == .tpmCleared)
+        #expect(rig.service.paths == [])
+    }
+
     @Test(arguments: [TenonError.Code.tpmBusy, .tpmMissing, .tpmPermission, .authNeeded, .parentMissing, .tpmTransport])
     func w16_aTPMThatIsNotThereIsNoLoss(_ code: TenonError.Code) async throws {
         let rig = try await FlowRig.registered()
