@@ -85,7 +85,8 @@ extension DeviceIdentity {
             }
             return try await again(request, verdict)
         } catch {
-            return .stop(error)
+            // That the service could not be asked says nothing about the device.
+            return error.mayBeTriedAgain || error.code == .serviceAnswer ? .done : .stop(error)
         }
     }
 

@@ -292,6 +292,26 @@ import Testing
         #expect(rig.vault.keysMade == 1)
     }
 
+    /// What came is written down, though nobody waits for it any more.
+    @Test(arguments: ["/register", "/rotate"])
+    func w30_anAnswerThatCameIsKept(_ path: String) async throws {
+        let rig = try FlowRig()
+        let identity = rig.identity
+        if path == "/rotate" { try await identity.register() }
+        let box = TaskBox()
+        rig.service.change { $0.onExchange = { if $0 == path { box.cancel() } } }
+        let task = Task { () async -> TenonError.Code? in
+            await refusal { () async throws(TenonError) in
+                if path == "/rotate" { try await identity.rotate() } else { try await identity.register() }
+            }
+        }
+        box.set(task)
+        #expect(await task.value == nil)
+        let record = try rig.record()
+        #expect(record.state == .registered && record.journal == nil)
+        #expect(record.key(.current)?.generation == (path == "/rotate" ? 2 : 1))
+    }
+
     @Test func w9_aRecordThatCannotBeReadIsNotUnregistered() async throws {
         let rig = try await FlowRig.registered()
         let name = try rig.record().name

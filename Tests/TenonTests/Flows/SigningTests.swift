@@ -166,6 +166,17 @@ import Testing
         #expect(try rig.identity.status().reason == .revoked)
     }
 
+    @Test func aServiceThatCannotBeAskedStopsNobody() async throws {
+        let rig = try await FlowRig.registered()
+        let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
+        for fault in Fault.allCases {
+            rig.service.change { $0.fates = Array(repeating: fault.fate, count: 9) }
+            #expect(await rig.answer(signed, 401, "BAD_SIGNATURE").isDone)
+        }
+        #expect(rig.identity.isRegistered)
+        try await rig.expectNotLost()
+    }
+
     @Test func w14_resetForgetsAllAndKeepsTheKeysFiles() async throws {
         let rig = try await FlowRig.registered()
         let before = try rig.record()
