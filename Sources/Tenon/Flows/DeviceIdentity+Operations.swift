@@ -36,8 +36,8 @@ extension DeviceIdentity {
         return rotation
     }
 
-    /// Does what is due: settles a rotation whose outcome is not known, and changes a key that is old. For a timer, once
-    /// a day or so.
+    /// Does what is due: settles a rotation whose outcome is not known, renews the certificate of the attestation key,
+    /// and changes a key that is old. For a timer, once a day or so.
     public func maintain() async throws(TenonError) {
         _ = try await operate("maintain") { flow throws(TenonError) in
             try await flow.maintain()

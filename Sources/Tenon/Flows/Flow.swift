@@ -2,8 +2,8 @@
 
 /// One operation on an identity, by whoever holds its lock.
 ///
-/// The state in memory runs ahead of the disk by what costs nothing to lose: written is each key before anybody hears of
-/// it, each message before it leaves, and each outcome.
+/// The state in memory runs ahead of the disk by what costs nothing to lose: written is each key before anybody hears
+/// of it, each message before it leaves, and each outcome.
 final class Flow {
     let context: FlowContext
     let held: FileLock.Held

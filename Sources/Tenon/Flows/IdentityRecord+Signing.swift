@@ -18,8 +18,8 @@ extension IdentityRecord {
         return current
     }
 
-    /// When the key is old enough to be changed, in Unix seconds: 90 days, and as much less as a number that this device
-    /// drew says, so that not all devices of one day come on one day (W23).
+    /// When the key is old enough to be changed, in Unix seconds: 90 days, and as much less as a number that this
+    /// device drew says, so that not all devices of one day come on one day (W23).
     func rotationDue(_ limits: FlowLimits) -> Int64? {
         guard let since = keyRotatedAt ?? registeredAt else { return nil }
         let spread = UInt64(limits.keyAgeSpread.components.seconds)

@@ -141,7 +141,7 @@ import Testing
         #expect(registration.deviceID == "device-2")
     }
 
-    /// D5: the record is damaged, and only the one from before a rotation can be read. The service says which key it is.
+    /// D5: the record is damaged, and only the one from before a rotation can be read. The service says which key.
     @Test(arguments: settlements, [false, true])
     func d5_anOlderRecordIsResolvedByTheService(_ settlements: [Settlement], _ isLost: Bool) async throws {
         let rig = try await FlowRig.registered { $0.settlements = settlements }
