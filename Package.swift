@@ -23,9 +23,11 @@ let package = Package(
     products: [
         .library(name: "Tenon", targets: ["Tenon"]),
         .library(name: "TenonTPM", targets: ["TenonTPM"]),
+        .library(name: "TenonSynheart", targets: ["TenonSynheart"]),
     ],
     traits: [
-        .trait(name: "OpenSSL", description: "P-256 and SHA-256 come from libcrypto instead of mbedTLS.")
+        .trait(name: "OpenSSL", description: "P-256 and SHA-256 come from libcrypto instead of mbedTLS."),
+        .trait(name: "DevMode", description: "For development against a service on this machine, and nowhere else."),
     ],
     targets: [
         .target(
@@ -53,6 +55,12 @@ let package = Package(
         .target(name: "Tenon", dependencies: ["CTenon"], swiftSettings: interop),
         .target(name: "TenonTPM", dependencies: ["Tenon", "CTenonTPM"], swiftSettings: interop),
         .target(
+            name: "TenonSynheart",
+            dependencies: ["Tenon"],
+            path: "Sources/TenonServices/Synheart",
+            swiftSettings: strict
+        ),
+        .target(
             name: "CTestSupport",
             dependencies: ["CTenonTPM"],
             path: "Tests/Support",
@@ -61,6 +69,7 @@ let package = Package(
         .executableTarget(
             name: "StateChild", dependencies: ["Tenon"], path: "Tests/StateChild", swiftSettings: strict),
         .testTarget(name: "TenonTests", dependencies: ["Tenon", "StateChild"], swiftSettings: strict),
+        .testTarget(name: "TenonSynheartTests", dependencies: ["TenonSynheart"], swiftSettings: strict),
         .testTarget(name: "TenonTPMTests", dependencies: ["TenonTPM", "CTestSupport"], swiftSettings: interop),
     ],
     swiftLanguageModes: [.v6],

@@ -88,6 +88,7 @@ import Testing
         (.slotTaken, "SLOT_TAKEN"),
         (.keyGeneration, "KEY_GENERATION"),
         (.dialectChanged, "DIALECT_CHANGED"),
+        (.serviceURL, "SERVICE_URL"), (.challengeForm, "CHALLENGE_FORM"),
         (.serviceStep, "SERVICE_STEP"),
         (.serviceAnswer, "SERVICE_ANSWER"),
         (.serviceRefused, "SERVICE_REFUSED"),

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+
+/// A member that need not be there. It is nil itself where the member is there and not what it should be.
+struct Optionally<Value> {
+    let value: Value?
+}
+
+// The members of a challenge (synheart.md 1.2, build.md 23).
+extension JSON {
+    /// The first that is there of the names it goes by.
+    var challengeText: String? {
+        let names = ["challenge", "challenge_nonce", "challenge_id"]
+        guard let first = names.lazy.compactMap({ self[$0] }).first(where: { !$0.isNull }) else { return nil }
+        return first.string.flatMap { $0.isVisible(atMost: 1024) ? $0 : nil }
+    }
+
+    /// The first that can be read of the three ways to say it. A relative one needs no clock; a date is compared with
+    /// the server's own.
+    func life(date: Duration?) -> Duration? {
+        for key in ["ttl_seconds", "expires_in"] {
+            if let seconds = self[key]?.number { return .seconds(min(max(seconds, 0), 86_400)) }
+        }
+        guard let end = self["expires_at"]?.string.flatMap(CivilDate.iso8601), let date else { return nil }
+        return max(end - date, .zero)
+    }
+
+    /// What only the TPM that was named can open: two TPM2B, each as long as it says.
+    var credential: Optionally<Credential>? {
+        guard let activation = self["activation"], !activation.isNull else { return Optionally(value: nil) }
+        guard let idObject = activation["credential"]?.sized, let secret = activation["secret"]?.sized else {
+            return nil
+        }
+        return Optionally(value: Credential(idObject: idObject, encryptedSecret: secret))
+    }
+
+    private var sized: [UInt8]? {
+        guard let bytes = string.flatMap({ try? TextEncoding.base64.decode($0) }), bytes.count > 2,
+            bytes.count - 2 == Int(bytes[0]) << 8 + Int(bytes[1])
+        else { return nil }
+        return bytes
+    }
+}
+
+// The members of other answers.
+extension JSON {
+    /// One that may stand in a header (build.md 20).
+    var deviceID: Optionally<String>? {
+        guard let value = self["device_id"], !value.isNull else { return Optionally(value: nil) }
+        guard let text = value.string, text.isVisible(atMost: 128) else { return nil }
+        return Optionally(value: text)
+    }
+
+    /// Unix seconds; what is more than a day away is not taken (security.md D7).
+    func effectiveAt(near now: Duration) -> Int64? {
+        guard let seconds = self["effective_at"]?.number, 1e9..<1e12 ~= seconds else { return nil }
+        let distance = Duration.seconds(Int64(seconds)) - now
+        return Duration.seconds(-86_400)...Duration.seconds(86_400) ~= distance ? Int64(seconds) : nil
+    }
+
+    /// Up to four certificates of at most 4 KiB; none when they do not have that form: what is wrong with a certificate
+    /// costs the next attestation, never the identity (security.md 1.2).
+    var certificates: [[UInt8]] {
+        guard let texts = self["ak_certificate"]?.array, texts.count <= 4 else { return [] }
+        let certificates = texts.compactMap { $0.string.flatMap { try? TextEncoding.base64.decode($0) } }
+        guard certificates.count == texts.count, certificates.allSatisfy({ 1...4096 ~= $0.count }) else { return [] }
+        return certificates
+    }
+}
+
+/// synheart.md 1.5.
+enum RegistrationStatus {
+    case registered, pending, rejected
+
+    /// nil for a word that no document has, for none, and for two that contradict each other (W8).
+    init?(_ payload: JSON) {
+        let (word, flag) = (payload["status"], payload["registered"])
+        guard flag.isAbsent || flag?.bool != nil else { return nil }
+        switch word?.string {
+        case "registered", "success", "ok": self = .registered
+        case "pending": self = .pending
+        case "rejected": self = .rejected
+        case nil where word.isAbsent && flag == true: self = .registered
+        default: return nil
+        }
+        if let said = flag?.bool, said != (self == .registered) { return nil }
+    }
+}
+
+extension String {
+    /// Base64 of at least 32 bytes, in either alphabet, padded or not.
+    var isLongBase64: Bool {
+        let digits = utf8.reversed().drop { $0 == UInt8(ascii: "=") }.reversed()
+        guard utf8.count - digits.count <= 2 else { return false }
+        let url = digits.map { byte in
+            switch byte {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            default: byte
+            }
+        }
+        let bytes = try? TextEncoding.base64url.decode(String(decoding: url, as: UTF8.self))
+        return bytes.map { $0.count >= 32 } ?? false
+    }
+}

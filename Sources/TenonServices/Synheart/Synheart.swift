@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Tenon
+
+/// A Synheart auth service: where it is, and how it is spoken to.
+public struct Synheart: Sendable {
+    /// The app as the service knows it.
+    public let appID: String
+    public let dialect: Dialect
+    /// Whether the device registers only with a proof that its key is in a TPM.
+    public let requiresAttestation: Bool
+    let service: ServiceURL
+
+    /// - Parameter baseURL: as `https://api.example.org/auth`; `http` only where the host is this machine.
+    /// - Parameter requiresAttestation: false only in a build with the trait `DevMode`; another one has no way to
+    ///   register without.
+    /// - Throws: ``TenonError/Code/serviceURL``, ``TenonError/Code/appID``.
+    public init(
+        baseURL: String, appID: String, dialect: Dialect = .docs, requiresAttestation: Bool = true
+    ) throws(TenonError) {
+        guard appID.isVisible(atMost: 200) else {
+            throw TenonError(.appID, message: "An app id has 1 to 200 characters of ASCII without spaces.")
+        }
+        service = try ServiceURL(baseURL)
+        self.appID = appID
+        self.dialect = dialect
+        self.requiresAttestation = requiresAttestation
+    }
+
+    /// What the codes of the service mean (synheart.md 1.11). `KEY_INVALIDATED` is not here: what a service says of a key
+    /// never reaches the key (security.md D3).
+    static let verdicts: [String: ServiceVerdict] = [
+        "CHALLENGE_EXPIRED": .challengeSpent, "INVALID_CHALLENGE": .challengeSpent,
+        "INVALID_ATTESTATION": .attestationRefused, "ATTESTATION_FAILED": .attestationRefused,
+        "REGISTRATION_REJECTED": .rejected, "DEVICE_REVOKED": .revoked,
+        "NOT_REGISTERED": .keyRefused, "INVALID_SIGNATURE": .keyRefused,
+        "CLOCK_SKEW": .clockSkew, "NONCE_REPLAY": .nonceReplay, "ROTATION_FAILED": .rotationRefused,
+    ]
+}
