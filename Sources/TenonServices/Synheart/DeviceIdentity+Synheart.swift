@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Tenon
+
+extension DeviceIdentity {
+    /// The identity of this device at a Synheart service.
+    ///
+    /// - Parameters:
+    ///   - keys: what holds the keys, as a TPM.
+    ///   - transport: the way to the service.
+    ///   - stateDirectory: where the state lies. It is made with mode 0700 when it is absent.
+    /// - Throws: what is wrong with the folder, or ``TenonError/Code/httpURL`` where a build for development is to speak
+    ///   to another machine.
+    public convenience init(
+        _ service: Synheart, keys: Keys, transport: any Transport, stateDirectory: String
+    ) throws(TenonError) {
+        try self.init(
+            appID: service.appID, service: Service(service), keys: keys, transport: transport,
+            stateDirectory: stateDirectory)
+    }
+}
