@@ -24,6 +24,7 @@ let package = Package(
         .library(name: "Tenon", targets: ["Tenon"]),
         .library(name: "TenonTPM", targets: ["TenonTPM"]),
         .library(name: "TenonSynheart", targets: ["TenonSynheart"]),
+        .library(name: "SynheartAuth", targets: ["SynheartAuth"]),
     ],
     traits: [
         .trait(name: "OpenSSL", description: "P-256 and SHA-256 come from libcrypto instead of mbedTLS."),
@@ -60,6 +61,7 @@ let package = Package(
             path: "Sources/TenonServices/Synheart",
             swiftSettings: strict
         ),
+        .target(name: "SynheartAuth", dependencies: ["Tenon", "TenonSynheart"], swiftSettings: strict),
         .target(
             name: "CTestSupport",
             dependencies: ["CTenonTPM"],
@@ -70,6 +72,7 @@ let package = Package(
             name: "StateChild", dependencies: ["Tenon"], path: "Tests/StateChild", swiftSettings: strict),
         .testTarget(name: "TenonTests", dependencies: ["Tenon", "StateChild"], swiftSettings: strict),
         .testTarget(name: "TenonSynheartTests", dependencies: ["TenonSynheart"], swiftSettings: strict),
+        .testTarget(name: "SynheartAuthTests", dependencies: ["SynheartAuth", "TenonSynheart"], swiftSettings: strict),
         .testTarget(name: "TenonTPMTests", dependencies: ["TenonTPM", "CTestSupport"], swiftSettings: interop),
     ],
     swiftLanguageModes: [.v6],

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+public import FoundationEssentials
+internal import Synchronization
+package import Tenon
+
+/// The API of Synheart's iOS SDK, over Tenon: an app that uses it is ported by building it here.
+///
+/// ```swift
+/// SynheartAuth.shared.configure(baseUrl: "https://api.synheart.ai/auth")
+/// let result = try await SynheartAuth.shared.registerDevice(appId: "app_1")
+/// let headers = try SynheartAuth.shared.signRequest(appId: "app_1", method: "POST", path: "/v1/hsi", bodyBytes: body)
+/// ```
+///
+/// What it cannot say, `Tenon.DeviceIdentity` does.
+public final class SynheartAuth: Sendable {
+    /// The one of this process.
+    public static let shared = SynheartAuth()
+
+    package typealias Maker = @Sendable (_ appId: String) throws(TenonError) -> DeviceIdentity
+
+    private struct State {
+        var make: Maker?
+        var identities: [String: DeviceIdentity] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Says how the identity of an app is made; what was made before goes on under its old configuration only for
+    /// those who are in a call.
+    package func configure(_ make: Maker?) {
+        state.withLock { $0 = State(make: make) }
+    }
+
+    /// Whether the device is registered for an app, and may sign; false also when its state cannot be read.
+    public func isRegistered(appId: String) -> Bool { (try? identity(appId))?.isRegistered ?? false }
+
+    /// Registers the device for an app, or finds that it is. A call while another one runs has the same result.
+    ///
+    /// - Throws: ``SynheartAuthError/notConfigured``; ``SynheartAuthError/keychainError(_:)`` when the state cannot be
+    ///   read, and nothing was done; ``SynheartAuthError/registrationInProgress`` when others had it for too long.
+    ///   Whatever else goes wrong is in the result.
+    public func registerDevice(appId: String) async throws -> RegistrationResult {
+        let identity = try identity(appId)
+        do throws(TenonError) {
+            let registration = try await identity.register()
+            let isNew = registration.status == .registered
+            return RegistrationResult(
+                status: isNew ? .success : .alreadyRegistered, deviceId: registration.deviceID)
+        } catch {
+            return RegistrationResult(status: .failed, error: try SynheartAuthError(error).unlessThrown())
+        }
+    }
+
+    /// Signs a request, and blocks while the TPM does.
+    ///
+    /// - Parameters:
+    ///   - path: as the service mounts it, without a query.
+    ///   - bodyBytes: the very bytes that are sent.
+    public func signRequest(
+        appId: String, method: String, path: String, bodyBytes: Data? = nil
+    ) throws -> SignedHeaders {
+        let identity = try identity(appId)
+        do throws(TenonError) {
+            let body = bodyBytes.map { Array($0) } ?? []
+            return SignedHeaders(try identity.sign(method.uppercased(), path: path, body: body))
+        } catch {
+            throw SynheartAuthError(error)
+        }
+    }
+
+    /// What the service calls the device; nil also when the state cannot be read.
+    public func getDeviceId(appId: String) -> String? { (try? identity(appId))?.deviceID }
+
+    /// Gives the device a new key; until the service has it the old one signs.
+    ///
+    /// - Throws: as ``registerDevice(appId:)``, and ``SynheartAuthError/notRegistered``.
+    public func rotateKey(appId: String) async throws -> RotationResult {
+        let identity = try identity(appId)
+        do throws(TenonError) {
+            _ = try await identity.rotate()
+            return RotationResult(status: .success)
+        } catch {
+            return RotationResult(status: .failed, error: try SynheartAuthError(error).unlessThrown())
+        }
+    }
+
+    /// Forgets the identity of the device for an app. It waits at most 5 s for those who are at work on it.
+    public func resetDeviceIdentity(appId: String) {
+        try? identity(appId).reset(waitingAtMost: .seconds(5))
+    }
+
+    /// Sets the clock of the identities that this process uses by what a service says the time is, in seconds since
+    /// 1970. What is more than a day away is not believed.
+    public func correctClockSkew(serverTimestamp: TimeInterval) {
+        for identity in state.withLock({ Array($0.identities.values) }) {
+            try? identity.correctClock(serverTime: serverTimestamp, waitingAtMost: .seconds(5))
+        }
+    }
+
+    private func identity(_ appId: String) throws(SynheartAuthError) -> DeviceIdentity {
+        let (made, make) = state.withLock { ($0.identities[appId], $0.make) }
+        if let made { return made }
+        guard let make else { throw .notConfigured }
+        let identity: DeviceIdentity
+        do throws(TenonError) {
+            identity = try make(appId)
+        } catch {
+            throw SynheartAuthError(error)
+        }
+        return state.withLock { state in
+            if let made = state.identities[appId] { return made }
+            state.identities[appId] = identity
+            return identity
+        }
+    }
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Synchronization
+import SynheartAuth
+import Tenon
+import TenonSynheart
+import Testing
+
+@Suite struct SynheartAuthTests {
+    let auth = SynheartAuth()
+    let service = MemoryService()
+    let vault = MemoryVault()
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+
+    /// The SDK as an app has it, with a service and a TPM of the test.
+    init() {
+        let (service, vault, folder) = (service, vault, folder)
+        auth.configure { appId throws(TenonError) in
+            let synheart = try Synheart(baseURL: "http://localhost/auth", appID: appId, dialect: .tenon)
+            return try DeviceIdentity(
+                appID: appId, profile: synheart, vault: vault, transport: service, folder: StateFolder(at: folder),
+                limits: FlowLimits(impatient: true))
+        }
+    }
+
+    /// The quick start of the SDK's README, whose names and labels these are.
+    @Test func theQuickStartRuns() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let bodyData = Data(#"{"a":1}"#.utf8)
+        let result = try await auth.registerDevice(appId: "com.myapp")
+        #expect("Device ID: \(result.deviceId ?? "N/A")" == "Device ID: dev_1")
+        let headers = try auth.signRequest(
+            appId: "com.myapp",
+            method: "POST",
+            path: "/ingest/v1/hsi",
+            bodyBytes: bodyData
+        )
+        #expect(headers.appId == "com.myapp")
+        #expect(headers.deviceId == "dev_1")
+        #expect(headers.signatureVersion == "1")
+        #expect(headers.dictionary.count == 6)
+        let isSigned = service.state.withLock {
+            $0.isSigned(headers.dictionary, "POST", "/ingest/v1/hsi", Array(bodyData))
+        }
+        #expect(isSigned)
+    }
+
+    @Test func registeringAgainSendsNothing() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(!auth.isRegistered(appId: "com.myapp"))
+        #expect(auth.getDeviceId(appId: "com.myapp") == nil)
+        #expect(try await auth.registerDevice(appId: "com.myapp").status == .success)
+        let sent = service.paths
+        #expect(sent == ["challenge", "register"])
+        let again = try await auth.registerDevice(appId: "com.myapp")
+        #expect(again.status == .alreadyRegistered)
+        #expect(again.deviceId == "dev_1")
+        #expect(service.paths == sent)
+        #expect(auth.isRegistered(appId: "com.myapp"))
+        #expect(auth.getDeviceId(appId: "com.myapp") == "dev_1")
+        #expect(!auth.isRegistered(appId: "other"))
+    }
+
+    @Test func aRotationChangesTheKey() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        _ = try await auth.registerDevice(appId: "com.myapp")
+        let before = service.state.withLock { $0.devices["dev_1"] }
+        for _ in 0..<3 {
+            #expect(try await auth.rotateKey(appId: "com.myapp").status == .success)
+            let headers = try auth.signRequest(appId: "com.myapp", method: "get", path: "/v1/x")
+            #expect(service.state.withLock { $0.isSigned(headers.dictionary, "GET", "/v1/x", []) })
+        }
+        #expect(service.state.withLock { $0.devices["dev_1"] } != before)
+    }
+
+    @Test func aRotationThatIsRefusedLeavesTheKey() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        _ = try await auth.registerDevice(appId: "com.myapp")
+        service.answer("rotate-key", 409, #"{"code":"ROTATION_FAILED"}"#)
+        let result = try await auth.rotateKey(appId: "com.myapp")
+        #expect(result.status == .failed)
+        guard case .serverError("ROTATION_FAILED", _) = result.error else {
+            Issue.record("\(String(describing: result.error))")
+            return
+        }
+        let headers = try auth.signRequest(appId: "com.myapp", method: "GET", path: "/v1/x")
+        #expect(service.state.withLock { $0.isSigned(headers.dictionary, "GET", "/v1/x", []) })
+    }
+
+    @Test func withoutConfigurationNothingWorks() async throws {
+        let auth = SynheartAuth()
+        #expect(!auth.isRegistered(appId: "a"))
+        #expect(auth.getDeviceId(appId: "a") == nil)
+        auth.resetDeviceIdentity(appId: "a")
+        auth.correctClockSkew(serverTimestamp: 0)
+        await #expect(throws: SynheartAuthError.notConfigured) { try await auth.registerDevice(appId: "a") }
+        await #expect(throws: SynheartAuthError.notConfigured) { try await auth.rotateKey(appId: "a") }
+        #expect(throws: SynheartAuthError.notConfigured) {
+            try auth.signRequest(appId: "a", method: "GET", path: "/")
+        }
+    }
+
+    @Test func whoIsNotRegisteredIsTold() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(throws: SynheartAuthError.notRegistered) {
+            try auth.signRequest(appId: "com.myapp", method: "GET", path: "/")
+        }
+        await #expect(throws: SynheartAuthError.notRegistered) { try await auth.rotateKey(appId: "com.myapp") }
+        #expect(service.paths.isEmpty)
+    }
+
+    static let refusals: [(endpoint: String, status: Int, body: String, error: SynheartAuthError)] = [
+        ("challenge", 403, #"{"code":"UNKNOWN_APP"}"#, .serverError(code: "UNKNOWN_APP", message: "")),
+        ("challenge", 500, "{}", .serverError(code: "HTTP_ERROR", message: "")),
+        ("challenge", 200, "{}", .networkError("")),
+        ("register", 400, #"{"code":"INVALID_CHALLENGE"}"#, .challengeExpired),
+        ("register", 400, #"{"code":"INVALID_ATTESTATION"}"#, .serverError(code: "ATTESTATION_FAILED", message: "")),
+        ("register", 403, #"{"code":"DEVICE_REVOKED"}"#, .serverError(code: "DEVICE_REVOKED", message: "")),
+        ("register", 401, #"{"code":"CLOCK_SKEW"}"#, .clockSkew),
+        ("register", 200, #"{"status":"pending"}"#, .serverError(code: "REGISTRATION_PENDING", message: "")),
+        ("register", 200, #"{"status":"rejected"}"#, .serverError(code: "REGISTRATION_REJECTED", message: "")),
+        ("register", 200, #"{"status":"who knows"}"#, .networkError("")),
+    ]
+
+    @Test(arguments: refusals)
+    func aRefusalIsInTheResult(
+        _ row: (endpoint: String, status: Int, body: String, error: SynheartAuthError)
+    ) async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        service.answer(row.endpoint, row.status, row.body)
+        let result = try await auth.registerDevice(appId: "com.myapp")
+        #expect(result.status == .failed)
+        #expect(result.deviceId == nil)
+        #expect(result.error?.withoutMessage == row.error)
+        #expect(result.error?.errorDescription?.isEmpty == false)
+        #expect(!auth.isRegistered(appId: "com.myapp"))
+        service.behave()
+        #expect(try await auth.registerDevice(appId: "com.myapp").status == .success)
+    }
+
+    @Test func nobodyThereIsANetworkError() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        service.go(down: true)
+        let result = try await auth.registerDevice(appId: "com.myapp")
+        #expect(result.error?.withoutMessage == .networkError(""))
+    }
+
+    @Test func withoutAnAttestationNothingIsRegistered() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        vault.loseAttestation()
+        let result = try await auth.registerDevice(appId: "com.myapp")
+        #expect(result.status == .failed)
+        #expect(result.error == .attestationUnavailable)
+        #expect(!service.paths.contains("register"))
+    }
+
+    @Test func aKeyThatIsGoneIsSaid() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        _ = try await auth.registerDevice(appId: "com.myapp")
+        vault.clear()
+        // The key that was loaded is forgotten with its process.
+        let next = SynheartAuth()
+        let (service, vault, folder) = (service, vault, folder)
+        next.configure { appId throws(TenonError) in
+            let synheart = try Synheart(baseURL: "http://localhost/auth", appID: appId, dialect: .tenon)
+            return try DeviceIdentity(
+                appID: appId, profile: synheart, vault: vault, transport: service, folder: StateFolder(at: folder))
+        }
+        #expect(throws: SynheartAuthError.keyInvalidated) {
+            try next.signRequest(appId: "com.myapp", method: "GET", path: "/")
+        }
+        #expect(!next.isRegistered(appId: "com.myapp"))
+    }
+
+    /// build.md 25: an unreadable state is never an identity that is not registered.
+    @Test func aStateThatCannotBeReadIsAnError() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        _ = try await auth.registerDevice(appId: "com.myapp")
+        let name = try IdentityName(profile: "synheart", baseURL: "http://localhost/auth", appID: "com.myapp")
+        try Data("{".utf8).write(to: URL(fileURLWithPath: folder + "/" + name.record))
+        #expect(!auth.isRegistered(appId: "com.myapp"))
+        #expect(auth.getDeviceId(appId: "com.myapp") == nil)
+        let sent = service.paths
+        let error = await #expect(throws: SynheartAuthError.self) { try await auth.registerDevice(appId: "com.myapp") }
+        guard case .keychainError = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(service.paths == sent)
+        auth.resetDeviceIdentity(appId: "com.myapp")
+        #expect(try await auth.registerDevice(appId: "com.myapp").status == .success)
+    }
+
+    @Test func aResetForgetsOneApp() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        _ = try await auth.registerDevice(appId: "com.myapp")
+        _ = try await auth.registerDevice(appId: "com.myapp_next")
+        auth.resetDeviceIdentity(appId: "com.myapp")
+        #expect(!auth.isRegistered(appId: "com.myapp"))
+        #expect(auth.isRegistered(appId: "com.myapp_next"))
+        #expect(try await auth.registerDevice(appId: "com.myapp").status == .success)
+    }
+
+    /// W18: bounded; kept by the record, so that the next process has it.
+    @Test func theClockIsCorrectedByADayAtMost() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        _ = try await auth.registerDevice(appId: "com.myapp")
+        func time() throws -> Double {
+            Double(try auth.signRequest(appId: "com.myapp", method: "GET", path: "/").timestamp) ?? 0
+        }
+        let now = Date().timeIntervalSince1970
+        #expect(abs(try time() - now) <= 60)
+        auth.correctClockSkew(serverTimestamp: now + 7200)
+        #expect(abs(try time() - now - 7200) <= 60)
+        for wrong in [now + 100_000, now - 100_000, 0, -1, .infinity, -.infinity, .nan, 1e300] {
+            auth.correctClockSkew(serverTimestamp: wrong)
+            #expect(abs(try time() - now - 7200) <= 60)
+        }
+        auth.correctClockSkew(serverTimestamp: now)
+        #expect(abs(try time() - now) <= 60)
+    }
+
+    /// W13: one flow, and both have its result.
+    @Test func twoRegistrationsAreOne() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        async let first = auth.registerDevice(appId: "com.myapp")
+        async let second = auth.registerDevice(appId: "com.myapp")
+        let ids = try await [first.deviceId, second.deviceId]
+        #expect(ids == ["dev_1", "dev_1"])
+        #expect(service.paths == ["challenge", "register"])
+    }
+
+    @Test(arguments: [
+        ("", "/"), ("GET\n", "/"), ("G T", "/"), ("GET", ""), ("GET", "/a?b"), ("GET", "/a\nb"), ("GET", "/é"),
+    ])
+    func whatCannotBeSignedIsRefused(_ method: String, _ path: String) async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        _ = try await auth.registerDevice(appId: "com.myapp")
+        let error = #expect(throws: SynheartAuthError.self) {
+            try auth.signRequest(appId: "com.myapp", method: method, path: path)
+        }
+        #expect(error?.withoutMessage == .cryptoError(""))
+    }
+
+    @Test(arguments: ["", " ", "a/../b c", "é", String(repeating: "a", count: 10_240)])
+    func anAppIDThatIsNoneIsRefused(_ appId: String) async throws {
+        #expect(!auth.isRegistered(appId: appId))
+        await #expect(throws: SynheartAuthError.self) { try await auth.registerDevice(appId: appId) }
+        #expect(!FileManager.default.fileExists(atPath: folder))
+    }
+}
+
+extension SynheartAuthError {
+    /// The sentence is for people.
+    fileprivate var withoutMessage: SynheartAuthError {
+        switch self {
+        case .networkError: .networkError("")
+        case .serverError(let code, _): .serverError(code: code, message: "")
+        case .cryptoError: .cryptoError("")
+        default: self
+        }
+    }
+}
+
+extension FlowLimits {
+    /// A test waits for nobody.
+    fileprivate init(impatient: Bool) {
+        self.init()
+        retry.tries = 1
+    }
+}
