@@ -262,6 +262,12 @@ SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRY
 check-swift: $(TPM_STATE_FILE)
 	$(SWIFT) test $(SWIFT_FLAGS)
 
+## check-dev-mode   only a build with the trait DevMode has its header, and passes the tests, too
+.PHONY: check-dev-mode
+check-dev-mode:
+	Tests/Scripts/dev_mode.sh .build/dev-mode
+	$(SWIFT) test --scratch-path .build/swift-dev --traits DevMode --filter 'Synheart'
+
 ## rules            the shape of the tree
 .PHONY: rules
 rules:
@@ -279,7 +285,7 @@ FUZZ := .build/make/fuzz
 .PHONY: fuzz
 fuzz:
 	$(MAKE) fuzzers CC=$(CLANG) SANITIZE=fuzzer-no-link,address,undefined BUILD=$(FUZZ)
-	set -e; for name in $(FUZZERS) json; do \
+	set -e; for name in $(FUZZERS) json synheart; do \
 	    mkdir -p $(FUZZ)/corpus/$$name; \
 	    SWIFT_BACKTRACE=enable=no $(FUZZ)/$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
 	        -artifact_prefix=$(FUZZ)/ $(FUZZ)/corpus/$$name Tests/Fuzz/corpus/$$name > $(FUZZ)/$$name.log 2>&1 || { cat $(FUZZ)/$$name.log; exit 1; }; \
@@ -287,7 +293,7 @@ fuzz:
 	done
 
 .PHONY: fuzzers
-fuzzers: $(FUZZERS:%=$(FUZZ)/%_fuzz) $(FUZZ)/json_fuzz
+fuzzers: $(FUZZERS:%=$(FUZZ)/%_fuzz) $(FUZZ)/json_fuzz $(FUZZ)/synheart_fuzz
 
 $(FUZZ)/%_fuzz: $(FUZZ)/Tests/Fuzz/%_fuzz.o $(TPM_STATIC) $(STATIC)
 	$(CLANG) -fsanitize=fuzzer,address,undefined -fuse-ld=lld $^ $(LIBS) $(TPM_LIBS) -o $@
@@ -297,6 +303,20 @@ $(FUZZ)/Tests/Fuzz/%.o: TENON_CFLAGS += -Wno-missing-prototypes
 $(FUZZ)/json_fuzz: Tests/Fuzz/json_fuzz.swift $(wildcard Sources/Tenon/JSON*.swift Sources/Tenon/TenonError*.swift)
 	@mkdir -p $(@D)
 	$(SWIFT)c -O -use-ld=lld -sanitize=fuzzer,address -parse-as-library -package-name tenon $^ -o $@
+
+# The modules as they are, each with the coverage that the fuzzer looks at.
+FUZZ_MODULE = $(SWIFT)c -O -sanitize=fuzzer,address -parse-as-library -package-name tenon -I include -I $(FUZZ) \
+              -enable-experimental-feature SafeInteropWrappers
+$(FUZZ)/libTenon.a: $(shell find Sources/Tenon -name '*.swift')
+	@mkdir -p $(@D)
+	$(FUZZ_MODULE) -wmo -module-name Tenon -emit-module -emit-module-path $(FUZZ)/Tenon.swiftmodule -emit-library -static $^ -o $@
+
+$(FUZZ)/libTenonSynheart.a: $(wildcard Sources/TenonServices/Synheart/*.swift) $(FUZZ)/libTenon.a
+	$(FUZZ_MODULE) -wmo -module-name TenonSynheart -emit-module -emit-module-path $(FUZZ)/TenonSynheart.swiftmodule \
+	    -emit-library -static $(filter %.swift,$^) -o $@
+
+$(FUZZ)/synheart_fuzz: Tests/Fuzz/synheart_fuzz.swift $(FUZZ)/libTenonSynheart.a $(FUZZ)/libTenon.a $(STATIC)
+	$(FUZZ_MODULE) -use-ld=lld $^ $(LIBS) -o $@
 
 ## bench            what is fast, with both backends and a software TPM, and the figures that it has to reach
 BENCH_ARGUMENTS := --mbedtls $(MBEDTLS)/bench $(MBEDTLS)/libtenon.so --openssl $(OPENSSL)/bench $(OPENSSL)/libtenon.so \

@@ -7,7 +7,7 @@ let now = Duration.seconds(1_795_276_800)
 let nowText = "Sat, 21 Nov 2026 16:00:00 GMT"
 
 func service(_ dialect: Dialect = .docs) throws -> Synheart {
-    try Synheart(baseURL: "https://api.example.org/auth", appID: "app_1", dialect: dialect)
+    try Synheart(baseURL: "http://localhost/auth", appID: "app_1", dialect: dialect)
 }
 
 /// An answer that was a second on its way.
