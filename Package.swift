@@ -23,6 +23,7 @@ let package = Package(
     products: [
         .library(name: "Tenon", targets: ["Tenon"]),
         .library(name: "TenonTPM", targets: ["TenonTPM"]),
+        .library(name: "TenonAuthority", targets: ["TenonAuthority"]),
     ],
     traits: [
         .trait(name: "OpenSSL", description: "P-256 and SHA-256 come from libcrypto instead of mbedTLS.")
@@ -31,7 +32,7 @@ let package = Package(
         .target(
             name: "CTenon",
             path: ".",
-            exclude: ["Bench", "Sources", "Tests", "CSources/tpm"],
+            exclude: ["Bench", "Sources", "Tests", "CSources/ports", "CSources/tpm"],
             sources: ["CSources/base", "CSources/crypto", "CSources/proof"],
             publicHeadersPath: "include",
             cSettings: core,
@@ -44,7 +45,9 @@ let package = Package(
             name: "CTenonTPM",
             dependencies: ["CTenon"],
             path: ".",
-            exclude: ["Bench", "Sources", "Tests", "CSources/base", "CSources/crypto", "CSources/proof"],
+            exclude: [
+                "Bench", "Sources", "Tests", "CSources/base", "CSources/crypto", "CSources/ports", "CSources/proof",
+            ],
             sources: ["CSources/tpm"],
             publicHeadersPath: "include/tenon/tpm",
             cSettings: core,
@@ -52,6 +55,8 @@ let package = Package(
         ),
         .target(name: "Tenon", dependencies: ["CTenon"], swiftSettings: interop),
         .target(name: "TenonTPM", dependencies: ["Tenon", "CTenonTPM"], swiftSettings: interop),
+        .systemLibrary(name: "CSQLite", path: "CSources/ports/sqlite"),
+        .target(name: "TenonAuthority", dependencies: ["Tenon", "CSQLite"], swiftSettings: strict),
         .target(
             name: "CTestSupport",
             dependencies: ["CTenonTPM"],
@@ -59,6 +64,7 @@ let package = Package(
             exclude: ["selftest"]
         ),
         .testTarget(name: "TenonTests", dependencies: ["Tenon"], swiftSettings: strict),
+        .testTarget(name: "TenonAuthorityTests", dependencies: ["TenonAuthority"], swiftSettings: strict),
         .testTarget(name: "TenonTPMTests", dependencies: ["TenonTPM", "CTestSupport"], swiftSettings: interop),
     ],
     swiftLanguageModes: [.v6],

@@ -77,7 +77,7 @@ extension TenonError.Code {
         case .secretNotPending: "TENON_ERROR_SECRET_NOT_PENDING"
         case .pendingFull: "TENON_ERROR_PENDING_FULL"
         case .cancelled: "TENON_ERROR_CANCELLED"
-        default: httpName
+        default: httpName ?? storeName
         }
     }
 }

@@ -69,6 +69,10 @@ import Testing
         (.tlsHandshake, "TLS_HANDSHAKE"), (.httpProxy, "HTTP_PROXY"), (.tlsTrustFile, "TLS_TRUST_FILE"),
         (.httpNoAnswer, "HTTP_NO_ANSWER"), (.httpTimeout, "HTTP_TIMEOUT"), (.httpCancelled, "HTTP_CANCELLED"),
         (.httpTooLarge, "HTTP_TOO_LARGE"), (.httpMalformed, "HTTP_MALFORMED"),
+        (.configuration, "CONFIGURATION"), (.storeFull, "STORE_FULL"),
+        (.storeBusy, "STORE_BUSY"), (.storeFailed, "STORE_FAILED"), (.storeCorrupt, "STORE_CORRUPT"),
+        (.storeVersion, "STORE_VERSION"), (.storeInUse, "STORE_IN_USE"), (.storePermission, "STORE_PERMISSION"),
+        (.storeClosed, "STORE_CLOSED"), (.auditChain, "AUDIT_CHAIN"),
     ]
 
     @Test(arguments: core + module)
