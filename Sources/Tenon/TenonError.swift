@@ -15,6 +15,8 @@ public struct TenonError: Error, Sendable {
     public let serverCode: String?
     /// How long to wait before another try.
     public let retryAfter: Duration?
+    /// Where a text was refused: the offset of the byte.
+    package internal(set) var byteOffset: Int?
 
     public init(
         _ code: Code, message: String, httpStatus: Int? = nil, serverCode: String? = nil, retryAfter: Duration? = nil

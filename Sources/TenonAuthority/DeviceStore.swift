@@ -45,11 +45,13 @@ package protocol DeviceStore: Sendable {
 
     // MARK: What operators ask
 
-    /// Revokes, and says what. A second time says the same.
-    func revoke(_ revocation: Revocation, at now: AuthorityInstant) async throws(TenonError) -> Revocation.Outcome
+    /// Revokes, and says what. A second time says the same. The reason is for the audit log.
+    func revoke(
+        _ revocation: Revocation, reason: String, at now: AuthorityInstant
+    ) async throws(TenonError) -> Revocation.Outcome
 
     /// Takes an EK from the deny list; false when it is not there. What was revoked stays so.
-    func allow(ek: Digest) async throws(TenonError) -> Bool
+    func allow(ek: Digest, reason: String) async throws(TenonError) -> Bool
 
     /// Devices of an app, or of all, from a place that a page named; at most `limit`, which is 1 to 1,000.
     func devices(app: String?, from place: Int64?, limit: Int) async throws(TenonError) -> DevicePage

@@ -51,6 +51,7 @@ package protocol ReplayHorizon: Sendable {
     /// Stores that a request of this device with this timestamp may be accepted.
     func raise(device: String, to timestamp: Int64) async throws(TenonError)
 
-    /// The horizons that are later than a moment in Unix seconds; earlier ones are forgotten.
-    func horizons(after seconds: Int64) async throws(TenonError) -> [String: Int64]
+    /// The horizons that are later than a moment in Unix seconds; earlier ones are forgotten. Nil when nothing was ever
+    /// accepted: there was no earlier life.
+    func horizons(after seconds: Int64) async throws(TenonError) -> [String: Int64]?
 }

@@ -35,5 +35,5 @@ package enum RetiredKeyUse: Equatable, Sendable {
     /// Within 600 s of the rotation: what was under way.
     case underWay
     /// Later: somebody has a copy of the key, or of a virtual TPM (security.md D5). The number of such uses so far.
-    case alarm(uses: Int64)
+    case alarm(deviceID: String, uses: Int64)
 }

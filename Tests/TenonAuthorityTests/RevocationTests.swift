@@ -83,8 +83,8 @@ import Testing
             // Its devices stay, and may not register again.
             #expect(try await stores.devices.device(app: "demo", id: device.id)?.state == .active)
 
-            #expect(try await stores.devices.allow(ek: ek))
-            #expect(try await !stores.devices.allow(ek: ek))
+            #expect(try await stores.devices.allow(ek: ek, reason: ""))
+            #expect(try await !stores.devices.allow(ek: ek, reason: ""))
             #expect(try await !stores.devices.isDenied(ek: ek))
             #expect(try await Self.isLive(1, stores) == false)
             _ = try await Self.attested(stores, 3)

@@ -152,7 +152,7 @@ import Testing
             stores.clock.advance(1_000)
             for uses: Int64 in 1...3 {
                 let use = try await stores.devices.retiredKeyUsed(old.key, at: stores.clock.now())
-                #expect(use == .alarm(uses: uses))
+                #expect(use == .alarm(deviceID: device.id, uses: uses))
             }
             #expect(try await stores.devices.retiredKeyUsed(new.key, at: stores.clock.now()) == .unknownKey)
         }

@@ -49,7 +49,7 @@ struct TestStores: Sendable {
     }
 
     func revoke(_ revocation: Revocation) async throws(TenonError) -> Revocation.Outcome {
-        try await devices.revoke(revocation, at: clock.now())
+        try await devices.revoke(revocation, reason: "a test", at: clock.now())
     }
 
     /// Registers a device that is new.

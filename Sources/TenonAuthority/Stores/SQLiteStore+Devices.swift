@@ -19,7 +19,7 @@ extension SQLiteStore: DeviceStore {
     }
 
     package func revoke(
-        _ revocation: Revocation, at now: AuthorityInstant
+        _ revocation: Revocation, reason: String, at now: AuthorityInstant
     ) async throws(TenonError) -> Revocation.Outcome {
         try await writer.write { connection throws(TenonError) in
             try SQLiteRevocation(now: now, connection: connection).run(revocation)
@@ -50,11 +50,13 @@ extension SQLiteStore: DeviceStore {
         _ key: PublicKey, at now: AuthorityInstant
     ) async throws(TenonError) -> RetiredKeyUse {
         try await writer.write { connection throws(TenonError) in
-            guard let retiredAt = try StoredKey.find(key, in: connection)?.retiredAt else { return .unknownKey }
+            guard let stored = try StoredKey.find(key, in: connection), let retiredAt = stored.retiredAt else {
+                return .unknownKey
+            }
             guard now.seconds > retiredAt + RetiredKeyUse.graceSeconds else { return .underWay }
             let rows = try connection.run(
                 "UPDATE keys SET late_uses=late_uses+1 WHERE hash=? RETURNING late_uses", StoredKey.hash(key))
-            return .alarm(uses: try rows.first?.integer(0) ?? 0)
+            return .alarm(deviceID: stored.device, uses: try rows.first?.integer(0) ?? 0)
         }
     }
 
@@ -74,7 +76,7 @@ extension SQLiteStore: DeviceStore {
         try await readers.read { connection throws(TenonError) in try connection.isDenied(ek) }
     }
 
-    package func allow(ek: Digest) async throws(TenonError) -> Bool {
+    package func allow(ek: Digest, reason: String) async throws(TenonError) -> Bool {
         try await writer.write { connection throws(TenonError) in
             try connection.run("DELETE FROM denied_eks WHERE ek=?", SQLiteValue(ek))
             return connection.changes == 1

@@ -12,8 +12,9 @@ extension SQLiteStore: ReplayHorizon {
         }
     }
 
-    package func horizons(after seconds: Int64) async throws(TenonError) -> [String: Int64] {
-        try await writer.write { connection throws(TenonError) in
+    package func horizons(after seconds: Int64) async throws(TenonError) -> [String: Int64]? {
+        if isNew { return nil }
+        return try await writer.write { connection throws(TenonError) in
             try connection.run("DELETE FROM replay_horizons WHERE timestamp <= ?", .integer(seconds))
             var horizons: [String: Int64] = [:]
             for row in try connection.run("SELECT device, timestamp FROM replay_horizons") {

@@ -27,6 +27,8 @@ package final class SQLiteStore: Sendable {
     let writer: SQLiteWriter
     let readers: SQLiteReaders
     let challengeCount: ChallengeCount
+    /// Whether nothing was ever written here.
+    let isNew: Bool
 
     /// Opens the store, makes it when there is none, and brings an older one to this version. Blocks on the disk.
     ///
@@ -40,9 +42,10 @@ package final class SQLiteStore: Sendable {
         let connection = try SQLiteConnection(path, .writer)
         try SQLiteSchema.prepare(connection)
         if let pages = options.maxPages { try connection.run("PRAGMA max_page_count=\(pages)") }
-        let seen = try connection.run("SELECT seen FROM clock").first?.integer(0)
-        let clock = SteadyClock(source, notBefore: seen ?? 0)
+        let seen = try connection.run("SELECT seen FROM clock").first?.integer(0) ?? 0
+        let clock = SteadyClock(source, notBefore: seen)
         self.clock = clock
+        isNew = seen == 0
         challengeCount = ChallengeCount(limit: options.maxChallenges)
         readers = try SQLiteReaders(max(1, options.readers), path, holding: folder)
         writer = try SQLiteWriter(connection, holding: folder) { connection throws(TenonError) in
@@ -54,6 +57,8 @@ package final class SQLiteStore: Sendable {
     /// ``TenonError/Code/storeClosed``.
     package func close() async {
         await readers.close()
+        // For the stamp, which every transaction makes.
+        _ = try? await writer.write { _ in }
         await writer.close()
     }
 

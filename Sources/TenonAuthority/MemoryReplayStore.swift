@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
+package import Tenon
+
+/// The requests of one process, in memory (security.md E4): a durable write for each would cost more than the rest of
+/// a request.
+///
+/// What an earlier process accepted is forgotten, so requests from its time are refused: those whose timestamp is not
+/// after the start of this one, and, for a device whose clock is ahead, those up to the horizon that is stored before
+/// such a request is accepted. After 300 s none of them is in time anyway.
+package final class MemoryReplayStore: ReplayStore {
+    package struct Limits: Sendable {
+        /// Requests of one device that are remembered.
+        package var perDevice: Int
+        /// Requests that are remembered in all.
+        package var total: Int
+
+        package init(perDevice: Int = 10_000, total: Int = 2_000_000) {
+            self.perDevice = perDevice
+            self.total = total
+        }
+    }
+
+    /// A timestamp may be 300 s ahead and is in time until 300 s behind; a minute more is for clocks that are slewed.
+    package static let retention: Int64 = 660_000
+
+    private let clock: any AuthorityClock
+    private let horizon: any ReplayHorizon
+    private let limits: Limits
+    private let epoch: Int64
+    private let state: Mutex<ReplayMemory>
+
+    /// - Parameters:
+    ///   - clock: one that never goes back, also not behind what an earlier process saw.
+    ///   - horizon: where the horizons of devices are stored.
+    package init(
+        clock: any AuthorityClock, horizon: any ReplayHorizon, limits: Limits = Limits()
+    ) async throws(TenonError) {
+        self.clock = clock
+        self.horizon = horizon
+        self.limits = limits
+        let now = clock.now().seconds
+        let horizons = try await horizon.horizons(after: now)
+        epoch = horizons == nil ? .min : now
+        state = Mutex(ReplayMemory(forgotten: horizons ?? [:]))
+    }
+
+    package func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome {
+        guard let nonce = UUIDBytes(use.nonce) else {
+            throw TenonError(.nonce, message: "The nonce is no UUID.")
+        }
+        guard use.timestamp > epoch else { return .mayBeForgotten }
+        // Stored before it is accepted. What is not ahead now will not be ahead of the next epoch.
+        if use.timestamp > clock.now().seconds, state.withLock({ $0.needsHorizon(for: use) }) {
+            try await horizon.raise(device: use.deviceID, to: use.timestamp)
+            state.withLock { $0.hasHorizon(for: use) }
+        }
+        let now = clock.now()
+        return try state.withLock { state throws(TenonError) in
+            try state.remember(use, nonce, at: now, limits)
+        }
+    }
+}
+
+/// A UUID's 16 bytes: its text may be in either case.
+private struct UUIDBytes: Hashable {
+    private let high: UInt64
+    private let low: UInt64
+
+    init?(_ text: String) {
+        let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
+        guard text.utf8.count == 36, digits.count == 32, digits.allSatisfy({ $0 < 0x80 }),
+            let high = UInt64(String(decoding: digits[..<16], as: UTF8.self), radix: 16),
+            let low = UInt64(String(decoding: digits[16...], as: UTF8.self), radix: 16),
+            digits[0] != UInt8(ascii: "+"), digits[16] != UInt8(ascii: "+")
+        else { return nil }
+        self.high = high
+        self.low = low
+    }
+}
+
+/// A signature, whichever its s is.
+private struct SignatureMark: Hashable {
+    let thumbprint: String
+    let r: InlineArray<4, UInt64>
+
+    init(_ use: SignedUse) {
+        thumbprint = use.thumbprint
+        let bytes = use.signature.bytes
+        r = InlineArray { word in (0..<8).reduce(0) { $0 << 8 | UInt64(bytes[word * 8 + $1]) } }
+    }
+
+    static func == (left: SignatureMark, right: SignatureMark) -> Bool {
+        (0..<4).allSatisfy { left.r[$0] == right.r[$0] } && left.thumbprint == right.thumbprint
+    }
+
+    func hash(into hasher: inout Hasher) {
+        for word in 0..<4 { hasher.combine(r[word]) }
+    }
+}
+
+private struct ReplayMemory {
+    private struct DeviceMemory {
+        var nonces: Set<UUIDBytes> = []
+        var marks: Set<SignatureMark> = []
+    }
+
+    private struct Entry {
+        let device: String
+        let nonce: UUIDBytes
+        let mark: SignatureMark
+    }
+
+    private var devices: [String: DeviceMemory] = [:]
+    private var entries = ExpiryQueue<Entry>()
+    /// Per device, up to where requests may have been accepted by an earlier process.
+    private let forgotten: [String: Int64]
+    /// Per device, what this process has stored for the next.
+    private var stored: [String: Int64] = [:]
+
+    init(forgotten: [String: Int64]) { self.forgotten = forgotten }
+
+    func needsHorizon(for use: SignedUse) -> Bool { stored[use.deviceID, default: .min] < use.timestamp }
+
+    mutating func hasHorizon(for use: SignedUse) {
+        stored[use.deviceID] = max(stored[use.deviceID, default: .min], use.timestamp)
+    }
+
+    mutating func remember(
+        _ use: SignedUse, _ nonce: UUIDBytes, at now: AuthorityInstant, _ limits: MemoryReplayStore.Limits
+    ) throws(TenonError) -> SignedUse.Outcome {
+        forget(at: now)
+        guard use.timestamp > forgotten[use.deviceID, default: .min] else { return .mayBeForgotten }
+        let mark = SignatureMark(use)
+        // Looked at in place: a copy would make the insertion copy the sets.
+        if devices[use.deviceID]?.nonces.contains(nonce) == true { return .replay }
+        if devices[use.deviceID]?.marks.contains(mark) == true { return .replay }
+        if devices[use.deviceID]?.nonces.count ?? 0 >= limits.perDevice { return .tooMany }
+        guard entries.count < limits.total else {
+            throw TenonError(
+                .storeFull, message: "As many requests as may be are remembered: try again soon.",
+                retryAfter: .seconds(10))
+        }
+        devices[use.deviceID, default: DeviceMemory()].nonces.insert(nonce)
+        devices[use.deviceID]?.marks.insert(mark)
+        entries.append(
+            Entry(device: use.deviceID, nonce: nonce, mark: mark), until: now.boot + MemoryReplayStore.retention)
+        return .fresh
+    }
+
+    private mutating func forget(at now: AuthorityInstant) {
+        while let entry = entries.popExpired(at: now.boot) {
+            devices[entry.device]?.nonces.remove(entry.nonce)
+            devices[entry.device]?.marks.remove(entry.mark)
+            if devices[entry.device]?.nonces.isEmpty == true {
+                devices[entry.device] = nil
+                stored[entry.device] = nil
+            }
+        }
+    }
+}
