@@ -35,12 +35,11 @@ package final class AuditLog: Sendable {
     package init(
         in folder: StateFolder, clock: any AuthorityClock, options: Options
     ) throws(TenonError) {
-        let owner = AuditOwner(try AuditWriter(in: folder, clock: clock, options: options))
+        let owner = AuditOwner(try AuditWriter(in: folder, clock: clock, options: options), folder)
         thread = try BatchThread { jobs in
             owner.writer?.write(jobs)
         } finish: {
             owner.close()
-            withExtendedLifetime(folder) {}
         }
     }
 
@@ -76,14 +75,19 @@ struct AuditJob: Sendable {
     let finish: @Sendable (TenonError?) -> Void
 }
 
-/// Carries the writer to its thread, which alone touches it from then on.
+/// Carries the writer to its thread, which alone touches it from then on, and holds the folder as long.
 private final class AuditOwner: Sendable {
     nonisolated(unsafe) private(set) var writer: AuditWriter?
+    private nonisolated(unsafe) var folder: StateFolder?
 
-    init(_ writer: sending AuditWriter) { self.writer = writer }
+    init(_ writer: sending AuditWriter, _ folder: StateFolder) {
+        self.writer = writer
+        self.folder = folder
+    }
 
     func close() {
         writer?.signHead()
         writer = nil
+        folder = nil
     }
 }

@@ -79,9 +79,9 @@ package struct AuditedDeviceStore: DeviceStore {
         _ key: PublicKey, at now: AuthorityInstant
     ) async throws(TenonError) -> RetiredKeyUse {
         let use = try await store.retiredKeyUsed(key, at: now)
-        // The first of each key: whoever has the copy may use it as often as he likes.
-        if case .alarm(let device, 1) = use {
-            try await log.append(AuditEvent(.retiredKeyUsed, device: device))
+        // Not each of them: whoever has the copy may use it as often as he likes.
+        if case .alarm(let device, let uses) = use, uses & (uses - 1) == 0 {
+            try await log.append(AuditEvent(.retiredKeyUsed, device: device, details: ["uses": .integer(uses)]))
         }
         return use
     }

@@ -12,7 +12,7 @@ final class BatchThread<Item: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - perform: does a batch, in the order in which it was added.
-    ///   - finish: called once, on the thread, when nothing comes any more.
+    ///   - finish: called once, on the thread, when nothing comes any more; it lets go of what the thread used.
     /// - Throws: ``TenonError/Code/memory`` when there can be no thread; `finish` is not called then.
     init(
         perform: @escaping @Sendable ([Item]) -> Void, finish: @escaping @Sendable () -> Void = {}

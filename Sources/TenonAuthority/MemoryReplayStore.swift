@@ -6,8 +6,9 @@ package import Tenon
 /// a request.
 ///
 /// What an earlier process accepted is forgotten, so requests from its time are refused: those whose timestamp is not
-/// after the start of this one, and, for a device whose clock is ahead, those up to the horizon that is stored before
-/// such a request is accepted. After 300 s none of them is in time anyway.
+/// after the start of this one, nor after the horizons that were stored before they were accepted: one of all devices,
+/// for a wall clock that is behind after a reboot, and one of each device whose own clock is ahead. After 300 s none of
+/// them is in time anyway.
 package final class MemoryReplayStore: ReplayStore {
     package struct Limits: Sendable {
         /// Requests of one device that are remembered.
@@ -27,7 +28,6 @@ package final class MemoryReplayStore: ReplayStore {
     private let clock: any AuthorityClock
     private let horizon: any ReplayHorizon
     private let limits: Limits
-    private let epoch: Int64
     private let state: Mutex<ReplayMemory>
 
     /// - Parameters:
@@ -41,19 +41,18 @@ package final class MemoryReplayStore: ReplayStore {
         self.limits = limits
         let now = clock.now().seconds
         let horizons = try await horizon.horizons(after: now)
-        epoch = horizons == nil ? .min : now
-        state = Mutex(ReplayMemory(forgotten: horizons ?? [:]))
+        let epoch = horizons.map { max(now, $0.all ?? .min) } ?? .min
+        state = Mutex(ReplayMemory(epoch: epoch, forgotten: horizons?.devices ?? [:]))
     }
 
     package func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome {
         guard let nonce = UUIDBytes(use.nonce) else {
             throw TenonError(.nonce, message: "The nonce is no UUID.")
         }
-        guard use.timestamp > epoch else { return .mayBeForgotten }
-        // Stored before it is accepted. What is not ahead now will not be ahead of the next epoch.
-        if use.timestamp > clock.now().seconds, state.withLock({ $0.needsHorizon(for: use) }) {
-            try await horizon.raise(device: use.deviceID, to: use.timestamp)
-            state.withLock { $0.hasHorizon(for: use) }
+        let seconds = clock.now().seconds
+        if let ahead = state.withLock({ $0.horizon(for: use, at: seconds) }) {
+            try await horizon.raise(device: ahead.device, to: ahead.timestamp)
+            state.withLock { $0.raised(ahead) }
         }
         let now = clock.now()
         return try state.withLock { state throws(TenonError) in
@@ -111,26 +110,52 @@ private struct ReplayMemory {
         let mark: SignatureMark
     }
 
+    /// What has to be stored before a request is accepted.
+    struct Horizon {
+        let device: String?
+        let timestamp: Int64
+    }
+
+    /// How far ahead the horizon of all is stored: a write in so many seconds, and so many seconds after a crash in
+    /// which requests are refused.
+    private static let lead: Int64 = 2
+
     private var devices: [String: DeviceMemory] = [:]
     private var entries = ExpiryQueue<Entry>()
-    /// Per device, up to where requests may have been accepted by an earlier process.
+    /// Up to where requests may have been accepted by an earlier process: of all devices, and of some.
+    private let epoch: Int64
     private let forgotten: [String: Int64]
-    /// Per device, what this process has stored for the next.
+    /// What this process has stored for the next.
+    private var storedForAll: Int64 = .min
     private var stored: [String: Int64] = [:]
 
-    init(forgotten: [String: Int64]) { self.forgotten = forgotten }
+    init(epoch: Int64, forgotten: [String: Int64]) {
+        self.epoch = epoch
+        self.forgotten = forgotten
+    }
 
-    func needsHorizon(for use: SignedUse) -> Bool { stored[use.deviceID, default: .min] < use.timestamp }
+    func horizon(for use: SignedUse, at seconds: Int64) -> Horizon? {
+        if use.timestamp <= epoch || use.timestamp <= max(storedForAll, stored[use.deviceID, default: .min]) {
+            return nil
+        }
+        let reach = seconds + ReplayMemory.lead
+        return use.timestamp <= reach
+            ? Horizon(device: nil, timestamp: reach) : Horizon(device: use.deviceID, timestamp: use.timestamp)
+    }
 
-    mutating func hasHorizon(for use: SignedUse) {
-        stored[use.deviceID] = max(stored[use.deviceID, default: .min], use.timestamp)
+    mutating func raised(_ horizon: Horizon) {
+        guard let device = horizon.device else {
+            storedForAll = max(storedForAll, horizon.timestamp)
+            return
+        }
+        stored[device] = max(stored[device, default: .min], horizon.timestamp)
     }
 
     mutating func remember(
         _ use: SignedUse, _ nonce: UUIDBytes, at now: AuthorityInstant, _ limits: MemoryReplayStore.Limits
     ) throws(TenonError) -> SignedUse.Outcome {
         forget(at: now)
-        guard use.timestamp > forgotten[use.deviceID, default: .min] else { return .mayBeForgotten }
+        guard use.timestamp > max(epoch, forgotten[use.deviceID, default: .min]) else { return .mayBeForgotten }
         let mark = SignatureMark(use)
         // Looked at in place: a copy would make the insertion copy the sets.
         if devices[use.deviceID]?.nonces.contains(nonce) == true { return .replay }

@@ -45,13 +45,24 @@ package protocol ReplayStore: Sendable {
     func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome
 }
 
-/// How far into the future a device's accepted requests were dated: what a ``ReplayStore`` in memory needs from its last
-/// life. Requests dated up to its end are older than its next beginning, or are named here.
+/// Up to which timestamps requests may have been accepted: what a ``ReplayStore`` in memory needs from its last life.
 package protocol ReplayHorizon: Sendable {
-    /// Stores that a request of this device with this timestamp may be accepted.
-    func raise(device: String, to timestamp: Int64) async throws(TenonError)
+    /// Stores that requests with timestamps up to this one may be accepted: of this device, or with nil of all.
+    func raise(device: String?, to timestamp: Int64) async throws(TenonError)
 
-    /// The horizons that are later than a moment in Unix seconds; earlier ones are forgotten. Nil when nothing was ever
-    /// accepted: there was no earlier life.
-    func horizons(after seconds: Int64) async throws(TenonError) -> [String: Int64]?
+    /// What was stored, but for devices whose horizon is not after a moment in Unix seconds: that is forgotten. Nil when
+    /// nothing was ever accepted: there was no earlier life.
+    func horizons(after seconds: Int64) async throws(TenonError) -> ReplayHorizons?
+}
+
+package struct ReplayHorizons: Equatable, Sendable {
+    /// Of all devices; nil when nothing is stored.
+    package var all: Int64?
+    /// Of devices whose clocks are ahead.
+    package var devices: [String: Int64]
+
+    package init(all: Int64? = nil, devices: [String: Int64] = [:]) {
+        self.all = all
+        self.devices = devices
+    }
 }

@@ -5,6 +5,7 @@ package import Tenon
 /// The folder that holds what one authority process keeps: opened once, ours alone, and locked as long as this value
 /// lives (security.md D6).
 package final class StateFolder: Sendable {
+    /// Without links, which SQLite would not follow.
     package let path: String
     private let folder: Int32
     private let lock: Int32
@@ -17,12 +18,12 @@ package final class StateFolder: Sendable {
     /// - Throws: ``TenonError/Code/storePermission`` when it is a link, or others own or may write it;
     ///   ``TenonError/Code/storeInUse`` when another process, or this one, has it.
     package init(_ path: String) throws(TenonError) {
-        self.path = path
         mkdir(path, 0o700)
         folder = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard folder >= 0 else { throw StateFolder.refusal("\(path) cannot be opened as a folder") }
         do throws(TenonError) {
             try StateFolder.check(folder, type: S_IFDIR, forbidden: 0o022, "\(path)")
+            self.path = try StateFolder.path(of: folder)
             lock = try StateFolder.open("authority.lock", in: folder, flags: 0)
         } catch {
             Glibc.close(folder)
@@ -63,6 +64,12 @@ package final class StateFolder: Sendable {
         // A new file is there after a power cut only when its folder was written.
         fsync(folder)
         return file
+    }
+
+    private static func path(of folder: Int32) throws(TenonError) -> String {
+        guard let found = realpath("/proc/self/fd/\(folder)", nil) else { throw refusal("/proc cannot be read") }
+        defer { free(found) }
+        return String(cString: found)
     }
 
     private static func check(

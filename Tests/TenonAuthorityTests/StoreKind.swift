@@ -13,7 +13,8 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
 
     /// Runs a test on empty stores, whose clock it sets.
     func withStores(
-        maxChallenges: Int = 10_000, _ body: (TestStores) async throws -> Void
+        maxChallenges: Int = 10_000, replayLimits: MemoryReplayStore.Limits = .init(),
+        _ body: (TestStores) async throws -> Void
     ) async throws {
         let clock = FakeClock()
         switch self {
@@ -21,7 +22,10 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
             let folder = try TestFolder()
             let store = try SQLiteStore(
                 in: StateFolder(folder.path), clock: clock, options: .init(maxChallenges: maxChallenges))
-            try await body(TestStores(challenges: store, devices: store, clock: clock))
+            let replays = try await MemoryReplayStore(clock: store.clock, horizon: store, limits: replayLimits)
+            let answers = MemoryAnswerStore(clock: store.clock, limit: 64)
+            try await body(
+                TestStores(challenges: store, devices: store, replays: replays, answers: answers, clock: clock))
             await store.close()
         }
     }
@@ -30,6 +34,8 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
 struct TestStores: Sendable {
     let challenges: any ChallengeStore
     let devices: any DeviceStore
+    let replays: any ReplayStore
+    let answers: any AnswerStore
     let clock: FakeClock
 
     func put(_ entry: ChallengeEntry, _ text: String) async throws {
@@ -39,6 +45,8 @@ struct TestStores: Sendable {
     func take(_ text: String, _ purpose: ChallengeEntry.Purpose = .registration) async throws -> ChallengeEntry? {
         try await challenges.take(purpose, under: Digest(hashing: Array(text.utf8)))
     }
+
+    func remember(_ use: SignedUse) async throws -> SignedUse.Outcome { try await replays.remember(use) }
 
     func register(_ registration: Registration) async throws(TenonError) -> Registration.Outcome {
         try await devices.register(registration, at: clock.now())

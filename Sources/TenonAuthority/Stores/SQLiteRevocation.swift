@@ -26,7 +26,8 @@ struct SQLiteRevocation {
             try connection.run(
                 "UPDATE devices SET state='revoked', revoked_at=? WHERE id=?", .integer(now.seconds), .text(id))
         }
-        var certificates = try revokeCertificates("device=?", .text(id))
+        // One that it showed may be recorded for another device of the same AK.
+        var certificates = try revokeCertificates("device=? OR serial=?", .text(id), SQLiteValue(device.akSerial))
         if compromised, let ek = device.attestation?.ek { certificates = try max(certificates, deny(ek).certificates) }
         return Revocation.Outcome(device: device, certificates: certificates, found: true)
     }
@@ -45,8 +46,8 @@ struct SQLiteRevocation {
     }
 
     /// How many there are, those that were revoked before included.
-    private func revokeCertificates(_ condition: String, _ value: SQLiteValue) throws(TenonError) -> Int {
-        try connection.run("UPDATE certificates SET is_live=0 WHERE \(condition)", value)
+    private func revokeCertificates(_ condition: String, _ values: SQLiteValue...) throws(TenonError) -> Int {
+        try connection.run("UPDATE certificates SET is_live=0 WHERE \(condition)", values)
         return connection.changes
     }
 }

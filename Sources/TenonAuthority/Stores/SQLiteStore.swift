@@ -10,13 +10,9 @@ package final class SQLiteStore: Sendable {
         package var maxChallenges: Int
         /// Connections that read.
         package var readers: Int
-        /// The file's most pages of 4 KiB, for tests of a full disk; nil is SQLite's own limit.
-        package var maxPages: Int?
-
-        package init(maxChallenges: Int = 10_000, readers: Int = 2, maxPages: Int? = nil) {
+        package init(maxChallenges: Int = 10_000, readers: Int = 2) {
             self.maxChallenges = maxChallenges
             self.readers = readers
-            self.maxPages = maxPages
         }
     }
 
@@ -41,7 +37,6 @@ package final class SQLiteStore: Sendable {
         let path = "\(folder.path)/\(SQLiteStore.fileName)"
         let connection = try SQLiteConnection(path, .writer)
         try SQLiteSchema.prepare(connection)
-        if let pages = options.maxPages { try connection.run("PRAGMA max_page_count=\(pages)") }
         let seen = try connection.run("SELECT seen FROM clock").first?.integer(0) ?? 0
         let clock = SteadyClock(source, notBefore: seen)
         self.clock = clock

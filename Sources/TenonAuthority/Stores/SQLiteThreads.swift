@@ -48,13 +48,12 @@ final class SQLiteWriter: Sendable {
         _ connection: sending SQLiteConnection, holding folder: StateFolder,
         stamp: @escaping @Sendable (SQLiteConnection) throws(TenonError) -> Void
     ) throws(TenonError) {
-        let owner = SQLiteOwner(connection)
+        let owner = SQLiteOwner(connection, folder)
         thread = try BatchThread { jobs in
             SQLiteWriter.commit(jobs, owner.connection, stamp)
         } finish: {
             owner.connection?.checkpoint(all: true)
             owner.close()
-            withExtendedLifetime(folder) {}
         }
     }
 
@@ -98,14 +97,13 @@ final class SQLiteReaders: Sendable {
     init(_ count: Int, _ path: String, holding folder: StateFolder) throws(TenonError) {
         var threads: [BatchThread<SQLiteJob>] = []
         for _ in 0..<count {
-            let owner = SQLiteOwner(try SQLiteConnection(path, .reader))
+            let owner = SQLiteOwner(try SQLiteConnection(path, .reader), folder)
             threads.append(
                 try BatchThread { jobs in
                     guard let connection = owner.connection else { return }
                     for job in jobs { job.run(connection)(nil) }
                 } finish: {
                     owner.close()
-                    withExtendedLifetime(folder) {}
                 })
         }
         self.threads = threads
@@ -125,13 +123,20 @@ final class SQLiteReaders: Sendable {
     }
 }
 
-/// Carries a connection to its thread, which alone touches it from then on.
+/// Carries a connection to its thread, which alone touches it from then on, and holds the folder as long.
 private final class SQLiteOwner: Sendable {
     nonisolated(unsafe) private(set) var connection: SQLiteConnection?
+    private nonisolated(unsafe) var folder: StateFolder?
 
-    init(_ connection: sending SQLiteConnection) { self.connection = connection }
+    init(_ connection: sending SQLiteConnection, _ folder: StateFolder) {
+        self.connection = connection
+        self.folder = folder
+    }
 
-    func close() { connection = nil }
+    func close() {
+        connection = nil
+        folder = nil
+    }
 }
 
 extension TenonError {
