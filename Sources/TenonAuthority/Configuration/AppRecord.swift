@@ -39,6 +39,11 @@ package struct AppRecord: Equatable, Sendable {
         package var path: String
         /// For makers whose authorities sign other things too.
         package var requiresEKU: Bool
+
+        package init(path: String, requiresEKU: Bool = false) {
+            self.path = path
+            self.requiresEKU = requiresEKU
+        }
     }
 
     package var id: String

@@ -7,6 +7,11 @@ package enum Listener: Equatable, Sendable {
         /// Paths of PEM files.
         package var certificate: String
         package var key: String
+
+        package init(certificate: String, key: String) {
+            self.certificate = certificate
+            self.key = key
+        }
     }
 
     case tcp(address: String, port: Int, tls: TLS?)
