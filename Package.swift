@@ -55,8 +55,11 @@ let package = Package(
         ),
         .target(name: "Tenon", dependencies: ["CTenon"], swiftSettings: interop),
         .target(name: "TenonTPM", dependencies: ["Tenon", "CTenonTPM"], swiftSettings: interop),
+        .systemLibrary(name: "CPostgres", path: "CSources/ports/postgres"),
+        .systemLibrary(name: "CRedis", path: "CSources/ports/redis"),
         .systemLibrary(name: "CSQLite", path: "CSources/ports/sqlite"),
-        .target(name: "TenonAuthority", dependencies: ["Tenon", "CSQLite"], swiftSettings: strict),
+        .target(
+            name: "TenonAuthority", dependencies: ["Tenon", "CPostgres", "CRedis", "CSQLite"], swiftSettings: strict),
         .target(
             name: "CTestSupport",
             dependencies: ["CTenonTPM"],

@@ -61,23 +61,6 @@ package final class MemoryReplayStore: ReplayStore {
     }
 }
 
-/// A UUID's 16 bytes: its text may be in either case.
-private struct UUIDBytes: Hashable {
-    private let high: UInt64
-    private let low: UInt64
-
-    init?(_ text: String) {
-        let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
-        guard text.utf8.count == 36, digits.count == 32, digits.allSatisfy({ $0 < 0x80 }),
-            let high = UInt64(String(decoding: digits[..<16], as: UTF8.self), radix: 16),
-            let low = UInt64(String(decoding: digits[16...], as: UTF8.self), radix: 16),
-            digits[0] != UInt8(ascii: "+"), digits[16] != UInt8(ascii: "+")
-        else { return nil }
-        self.high = high
-        self.low = low
-    }
-}
-
 /// A signature, whichever its s is.
 private struct SignatureMark: Hashable {
     let thumbprint: String

@@ -8,6 +8,10 @@ import Testing
 /// The stores that the one suite of store tests runs on.
 enum StoreKind: CaseIterable, CustomTestStringConvertible {
     case sqlite
+    /// Redis and PostgreSQL, where they are: see Tests/Scripts/stores.sh.
+    case shared
+
+    static var allCases: [StoreKind] { SharedServers.folder == nil ? [.sqlite] : [.sqlite, .shared] }
 
     var testDescription: String { "\(self)" }
 
@@ -27,6 +31,11 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
             try await body(
                 TestStores(challenges: store, devices: store, replays: replays, answers: answers, clock: clock))
             await store.close()
+        case .shared:
+            let instance = try SharedInstance(
+                clock: clock, maxChallenges: maxChallenges, requestsPerDevice: replayLimits.perDevice)
+            try await body(instance.stores)
+            await instance.close()
         }
     }
 }

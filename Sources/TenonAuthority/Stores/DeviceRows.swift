@@ -8,7 +8,7 @@ extension Device {
         local_id, registered_at, key_rotated_at, revoked_at
         """
 
-    init(row: SQLiteRow) throws(TenonError) {
+    init(row: SQLRow) throws(TenonError) {
         guard let state = State(rawValue: try row.text(2)), let level = Level(rawValue: try row.text(3)) else {
             throw .damaged("a device")
         }
@@ -21,13 +21,13 @@ extension Device {
             keyRotatedAt: try row.optionalInteger(14), revokedAt: try row.optionalInteger(15))
     }
 
-    var values: [SQLiteValue] {
+    var values: [SQLValue] {
         [
             .text(id), .text(app), .text(state.rawValue), .text(level.rawValue), .blob(publicKey.rawRepresentation),
-            .text(thumbprint), SQLiteValue(attestation?.ek), SQLiteValue(attestation?.akName),
-            SQLiteValue(attestation?.akPublic), SQLiteValue(akSerial),
-            .text(signatureVersions.map(String.init).joined(separator: ",")), SQLiteValue(platform),
-            SQLiteValue(localID), .integer(registeredAt), SQLiteValue(keyRotatedAt), SQLiteValue(revokedAt),
+            .text(thumbprint), SQLValue(attestation?.ek), SQLValue(attestation?.akName),
+            SQLValue(attestation?.akPublic), SQLValue(akSerial),
+            .text(signatureVersions.map(String.init).joined(separator: ",")), SQLValue(platform),
+            SQLValue(localID), .integer(registeredAt), SQLValue(keyRotatedAt), SQLValue(revokedAt),
         ]
     }
 
@@ -42,7 +42,7 @@ extension Device {
 }
 
 extension Device.Attestation {
-    fileprivate init?(row: SQLiteRow) throws(TenonError) {
+    fileprivate init?(row: SQLRow) throws(TenonError) {
         guard let ek = try row.optionalBlob(6) else { return nil }
         self.init(
             ek: try Digest(stored: ek), akName: try row.blob(7), akPublic: try row.blob(8))
@@ -52,20 +52,20 @@ extension Device.Attestation {
 extension AKCertificate {
     static let columns = "serial, app, ek, ak_name, device, not_after, is_live"
 
-    init(row: SQLiteRow) throws(TenonError) {
+    init(row: SQLRow) throws(TenonError) {
         self.init(
             serial: try row.blob(0), app: try row.text(1), ek: try Digest(stored: row.blob(2)),
             akName: try row.blob(3), device: try row.optionalText(4), notAfter: try row.integer(5),
             isLive: try row.integer(6) != 0)
     }
 
-    func insert(into connection: SQLiteConnection) throws(TenonError) {
+    func insert(into connection: any SQLConnection) throws(TenonError) {
         try connection.run(
-            "INSERT INTO certificates VALUES (?, ?, ?, ?, ?, ?, ?)", .blob(serial), .text(app), SQLiteValue(ek),
-            .blob(akName), SQLiteValue(device), .integer(notAfter), .integer(isLive ? 1 : 0))
+            "INSERT INTO certificates VALUES (?, ?, ?, ?, ?, ?, ?)", .blob(serial), .text(app), SQLValue(ek),
+            .blob(akName), SQLValue(device), .integer(notAfter), .integer(isLive ? 1 : 0))
     }
 
-    static func find(_ serial: [UInt8], in connection: SQLiteConnection) throws(TenonError) -> AKCertificate? {
+    static func find(_ serial: [UInt8], in connection: any SQLConnection) throws(TenonError) -> AKCertificate? {
         try connection.run("SELECT \(columns) FROM certificates WHERE serial=?", .blob(serial)).first
             .map { row throws(TenonError) in try AKCertificate(row: row) }
     }
@@ -78,11 +78,11 @@ struct StoredKey {
     let retiredAt: Int64?
 
     /// SHA-256 of the SubjectPublicKeyInfo.
-    static func hash(_ key: PublicKey) throws(TenonError) -> SQLiteValue {
-        SQLiteValue(try Digest(hashing: key.derRepresentation))
+    static func hash(_ key: PublicKey) throws(TenonError) -> SQLValue {
+        SQLValue(try Digest(hashing: key.derRepresentation))
     }
 
-    static func find(_ key: PublicKey, in connection: SQLiteConnection) throws(TenonError) -> StoredKey? {
+    static func find(_ key: PublicKey, in connection: any SQLConnection) throws(TenonError) -> StoredKey? {
         let rows = try connection.run("SELECT device, generation, retired_at FROM keys WHERE hash=?", hash(key))
         guard let row = rows.first else { return nil }
         return StoredKey(
@@ -90,7 +90,7 @@ struct StoredKey {
     }
 
     static func insert(
-        _ key: PublicKey, device: String, generation: Int64, into connection: SQLiteConnection
+        _ key: PublicKey, device: String, generation: Int64, into connection: any SQLConnection
     ) throws(TenonError) {
         try connection.run(
             "INSERT INTO keys (hash, device, generation, key) VALUES (?, ?, ?, ?)", hash(key), .text(device),

@@ -3,7 +3,7 @@ internal import CSQLite
 internal import Tenon
 
 /// A connection with its prepared statements. One thread uses it at a time.
-final class SQLiteConnection {
+final class SQLiteConnection: SQLConnection {
     enum Role {
         case writer
         case reader
@@ -54,12 +54,8 @@ final class SQLiteConnection {
 
     fileprivate func log(has pages: Int32) { logPages = Int(pages) }
 
-    /// Runs a statement and gives its rows.
     @discardableResult
-    func run(_ sql: String, _ values: SQLiteValue...) throws(TenonError) -> [SQLiteRow] { try run(sql, values) }
-
-    @discardableResult
-    func run(_ sql: String, _ values: [SQLiteValue]) throws(TenonError) -> [SQLiteRow] {
+    func run(_ sql: String, _ values: [SQLValue]) throws(TenonError) -> [SQLRow] {
         if let statement = statements[sql] { return try statement.rows(values) }
         let statement = try SQLiteStatement(sql, in: handle)
         statements[sql] = statement
@@ -72,7 +68,6 @@ final class SQLiteConnection {
         guard status == SQLITE_OK else { throw TenonError(sqlite: status, of: handle) }
     }
 
-    /// Rows that the last INSERT, UPDATE or DELETE changed.
     var changes: Int { Int(sqlite3_changes64(handle)) }
 
     /// False also when SQLite has taken the transaction back by itself, as it does when the disk is full.

@@ -19,13 +19,13 @@ final class SQLiteStatement {
     deinit { sqlite3_finalize(handle) }
 
     /// Runs the statement to its end.
-    func rows(_ values: [SQLiteValue]) throws(TenonError) -> [SQLiteRow] {
+    func rows(_ values: [SQLValue]) throws(TenonError) -> [SQLRow] {
         defer {
             sqlite3_reset(handle)
             sqlite3_clear_bindings(handle)
         }
         for (index, value) in values.enumerated() { try check(bind(value, at: Int32(index + 1))) }
-        var rows: [SQLiteRow] = []
+        var rows: [SQLRow] = []
         while true {
             switch sqlite3_step(handle) {
             case SQLITE_ROW: rows.append(row)
@@ -35,7 +35,7 @@ final class SQLiteStatement {
         }
     }
 
-    private func bind(_ value: SQLiteValue, at index: Int32) -> Int32 {
+    private func bind(_ value: SQLValue, at index: Int32) -> Int32 {
         switch value {
         case .null: sqlite3_bind_null(handle, index)
         case .integer(let value): sqlite3_bind_int64(handle, index, value)
@@ -54,11 +54,11 @@ final class SQLiteStatement {
         }
     }
 
-    private var row: SQLiteRow {
-        SQLiteRow(values: (0..<sqlite3_column_count(handle)).map(value))
+    private var row: SQLRow {
+        SQLRow(values: (0..<sqlite3_column_count(handle)).map(value))
     }
 
-    private func value(_ column: Int32) -> SQLiteValue {
+    private func value(_ column: Int32) -> SQLValue {
         switch sqlite3_column_type(handle, column) {
         case SQLITE_NULL: return .null
         case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, column))

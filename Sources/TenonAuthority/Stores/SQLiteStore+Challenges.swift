@@ -8,7 +8,7 @@ extension SQLiteStore: ChallengeStore {
         let isStored = try await writer.write { [challengeCount] connection throws(TenonError) in
             guard try challengeCount.hasRoom(connection, at: now) else { return false }
             try connection.run(
-                "INSERT INTO challenges VALUES (?, ?, ?, ?, ?)", SQLiteValue(key), .text(entry.purpose.rawValue),
+                "INSERT INTO challenges VALUES (?, ?, ?, ?, ?)", SQLValue(key), .text(entry.purpose.rawValue),
                 .integer(entry.deadline.wall), .integer(entry.deadline.boot), .blob(encoded))
             challengeCount.add(1)
             return true
@@ -26,7 +26,7 @@ extension SQLiteStore: ChallengeStore {
         let clock = clock
         let row: [UInt8]? = try await writer.write { [challengeCount] connection throws(TenonError) in
             let rows = try connection.run(
-                "DELETE FROM challenges WHERE key=? AND purpose=? RETURNING entry", SQLiteValue(key),
+                "DELETE FROM challenges WHERE key=? AND purpose=? RETURNING entry", SQLValue(key),
                 .text(purpose.rawValue))
             challengeCount.add(-rows.count)
             return try rows.first?.blob(0)

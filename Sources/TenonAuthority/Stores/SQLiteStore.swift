@@ -4,7 +4,7 @@ package import Tenon
 
 /// Challenges, devices and replay horizons in one SQLite file of the state folder, for one process: durable when a
 /// function returns, with one fsync for whatever was asked for while the last one ran.
-package final class SQLiteStore: Sendable {
+package final class SQLiteStore: SQLDeviceStore {
     package struct Options: Sendable {
         /// Challenges and pending secrets that may be outstanding at a time.
         package var maxChallenges: Int
@@ -21,9 +21,8 @@ package final class SQLiteStore: Sendable {
     /// The clock, which knows the latest time that an earlier process saw.
     package let clock: SteadyClock
     let writer: SQLiteWriter
-    let readers: SQLiteReaders
+    private let readers: SQLiteReaders
     let challengeCount: ChallengeCount
-    /// Whether nothing was ever written here.
     let isNew: Bool
 
     /// Opens the store, makes it when there is none, and brings an older one to this version. Blocks on the disk.
@@ -55,6 +54,18 @@ package final class SQLiteStore: Sendable {
         // For the stamp, which every transaction makes.
         _ = try? await writer.write { _ in }
         await writer.close()
+    }
+
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value {
+        try await writer.write(body)
+    }
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value {
+        try await readers.read(body)
     }
 
     /// A start after a step backwards of the wall clock does not go back behind this (security.md E4).

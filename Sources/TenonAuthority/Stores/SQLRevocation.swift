@@ -2,9 +2,9 @@
 internal import Tenon
 
 /// A revocation's one transaction.
-struct SQLiteRevocation {
+struct SQLRevocation {
     let now: AuthorityInstant
-    let connection: SQLiteConnection
+    let connection: any SQLConnection
 
     func run(_ revocation: Revocation) throws(TenonError) -> Revocation.Outcome {
         switch revocation {
@@ -27,16 +27,16 @@ struct SQLiteRevocation {
                 "UPDATE devices SET state='revoked', revoked_at=? WHERE id=?", .integer(now.seconds), .text(id))
         }
         // One that it showed may be recorded for another device of the same AK.
-        var certificates = try revokeCertificates("device=? OR serial=?", .text(id), SQLiteValue(device.akSerial))
+        var certificates = try revokeCertificates("device=? OR serial=?", .text(id), SQLValue(device.akSerial))
         if compromised, let ek = device.attestation?.ek { certificates = try max(certificates, deny(ek).certificates) }
         return Revocation.Outcome(device: device, certificates: certificates, found: true)
     }
 
     private func deny(_ ek: Digest) throws(TenonError) -> Revocation.Outcome {
-        let devices = try connection.run("SELECT 1 FROM devices WHERE ek=? LIMIT 1", SQLiteValue(ek))
+        let devices = try connection.run("SELECT 1 FROM devices WHERE ek=? LIMIT 1", SQLValue(ek))
         try connection.run(
-            "INSERT INTO denied_eks VALUES (?, ?) ON CONFLICT DO NOTHING", SQLiteValue(ek), .integer(now.seconds))
-        let certificates = try revokeCertificates("ek=?", SQLiteValue(ek))
+            "INSERT INTO denied_eks VALUES (?, ?) ON CONFLICT DO NOTHING", SQLValue(ek), .integer(now.seconds))
+        let certificates = try revokeCertificates("ek=?", SQLValue(ek))
         return Revocation.Outcome(certificates: certificates, found: !devices.isEmpty || certificates > 0)
     }
 
@@ -46,7 +46,7 @@ struct SQLiteRevocation {
     }
 
     /// How many there are, those that were revoked before included.
-    private func revokeCertificates(_ condition: String, _ values: SQLiteValue...) throws(TenonError) -> Int {
+    private func revokeCertificates(_ condition: String, _ values: SQLValue...) throws(TenonError) -> Int {
         try connection.run("UPDATE certificates SET is_live=0 WHERE \(condition)", values)
         return connection.changes
     }

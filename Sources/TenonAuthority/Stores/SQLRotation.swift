@@ -2,10 +2,10 @@
 internal import Tenon
 
 /// A rotation's one transaction.
-struct SQLiteRotation {
+struct SQLRotation {
     let rotation: Rotation
     let now: AuthorityInstant
-    let connection: SQLiteConnection
+    let connection: any SQLConnection
 
     func run() throws(TenonError) -> Rotation.Outcome {
         guard let device = try connection.device(id: rotation.deviceID), device.app == rotation.app else {

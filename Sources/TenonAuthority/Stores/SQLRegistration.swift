@@ -2,10 +2,10 @@
 internal import Tenon
 
 /// A registration's one transaction.
-struct SQLiteRegistration {
+struct SQLRegistration {
     let registration: Registration
     let now: AuthorityInstant
-    let connection: SQLiteConnection
+    let connection: any SQLConnection
 
     private var device: Device { registration.device }
 
@@ -29,7 +29,7 @@ struct SQLiteRegistration {
         get throws(TenonError) {
             if let ek = device.attestation?.ek, try connection.isDenied(ek) { return .ekDenied }
             let spent = try connection.run(
-                "SELECT 1 FROM spent_challenges WHERE hash=?", SQLiteValue(registration.challenge))
+                "SELECT 1 FROM spent_challenges WHERE hash=?", SQLValue(registration.challenge))
             return spent.isEmpty ? nil : .challengeSpent
         }
     }
@@ -45,7 +45,7 @@ struct SQLiteRegistration {
         known.akSerial = serial.value ?? known.akSerial
         known.level = device.level
         try connection.run(
-            "UPDATE devices SET ak_serial=?, level=? WHERE id=?", SQLiteValue(known.akSerial),
+            "UPDATE devices SET ak_serial=?, level=? WHERE id=?", SQLValue(known.akSerial),
             .text(known.level.rawValue), .text(known.id))
         try finish(known)
         return .known(known)
@@ -61,7 +61,7 @@ struct SQLiteRegistration {
         get throws(TenonError) {
             guard let limit = registration.maxDevicesPerEK, let ek = device.attestation?.ek else { return false }
             let rows = try connection.run(
-                "SELECT count(*) FROM devices WHERE ek=? AND app=? AND state='active'", SQLiteValue(ek),
+                "SELECT count(*) FROM devices WHERE ek=? AND app=? AND state='active'", SQLValue(ek),
                 .text(device.app))
             return try rows.first?.integer(0) ?? 0 >= limit
         }
@@ -108,8 +108,8 @@ struct SQLiteRegistration {
                 "UPDATE certificates SET device=? WHERE serial=?", .text(device.id), .blob(serial))
         }
         try connection.run(
-            "DELETE FROM spent_challenges WHERE at < ?", .integer(now.seconds - SQLiteRegistration.spentSeconds))
+            "DELETE FROM spent_challenges WHERE at < ?", .integer(now.seconds - SQLRegistration.spentSeconds))
         try connection.run(
-            "INSERT INTO spent_challenges VALUES (?, ?)", SQLiteValue(registration.challenge), .integer(now.seconds))
+            "INSERT INTO spent_challenges VALUES (?, ?)", SQLValue(registration.challenge), .integer(now.seconds))
     }
 }

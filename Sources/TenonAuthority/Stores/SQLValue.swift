@@ -1,22 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
+/// A connection to a database within a transaction, as the functions of ``SQLDeviceStore`` need it.
+protocol SQLConnection: AnyObject {
+    /// Runs a statement, whose values stand as `?`, and gives its rows.
+    @discardableResult
+    func run(_ sql: String, _ values: [SQLValue]) throws(TenonError) -> [SQLRow]
+
+    /// Runs several statements, which have no rows and no values.
+    func runScript(_ sql: String) throws(TenonError)
+
+    /// Rows that the last INSERT, UPDATE or DELETE changed.
+    var changes: Int { get }
+}
+
+extension SQLConnection {
+    @discardableResult
+    func run(_ sql: String, _ values: SQLValue...) throws(TenonError) -> [SQLRow] { try run(sql, values) }
+}
+
 /// What a column holds.
-enum SQLiteValue {
+enum SQLValue {
     case null
     case integer(Int64)
     case text(String)
     case blob([UInt8])
 
-    init(_ value: Int64?) { self = value.map(SQLiteValue.integer) ?? .null }
-    init(_ value: String?) { self = value.map(SQLiteValue.text) ?? .null }
-    init(_ value: [UInt8]?) { self = value.map(SQLiteValue.blob) ?? .null }
+    init(_ value: Int64?) { self = value.map(SQLValue.integer) ?? .null }
+    init(_ value: String?) { self = value.map(SQLValue.text) ?? .null }
+    init(_ value: [UInt8]?) { self = value.map(SQLValue.blob) ?? .null }
     init(_ value: Digest?) { self.init(value?.rawRepresentation) }
 }
 
 /// The columns of a row. The schema says what each is; another type there is a damaged store.
-struct SQLiteRow {
-    let values: [SQLiteValue]
+struct SQLRow {
+    let values: [SQLValue]
 
     func optionalInteger(_ column: Int) throws(TenonError) -> Int64? {
         switch values[column] {
