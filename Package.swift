@@ -68,7 +68,8 @@ let package = Package(
         ),
         .testTarget(name: "TenonTests", dependencies: ["Tenon"], swiftSettings: strict),
         .testTarget(name: "TenonAuthorityTests", dependencies: ["TenonAuthority"], swiftSettings: strict),
-        .testTarget(name: "TenonTPMTests", dependencies: ["TenonTPM", "CTestSupport"], swiftSettings: interop),
+        .testTarget(
+            name: "TenonTPMTests", dependencies: ["TenonAuthority", "TenonTPM", "CTestSupport"], swiftSettings: interop),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c11

@@ -158,7 +158,8 @@ import Testing
 
     /// Rates by address, an IPv6 /64 being one, and by app; they end with the minute.
     @Test func tooManyRequests() async throws {
-        try await ServiceRig.with(limits: #"{"per_address_per_minute": 2, "per_app_per_minute": 3}"#) { rig async throws in
+        try await ServiceRig.with(limits: #"{"per_address_per_minute": 2, "per_app_per_minute": 3}"#) {
+            rig async throws in
             func verdict(_ peer: String) async throws -> String {
                 var request = AuthorityRequest(method: "POST", target: "/v1/device/challenge", peer: peer)
                 request.body = try (["app_id": "open"] as JSON).encoded()

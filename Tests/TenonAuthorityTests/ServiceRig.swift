@@ -58,8 +58,8 @@ struct ServiceRig: Sendable {
         let certificate = try root.certificate(forAuthority: "Issuer", key: key.publicKey, terms: terms)
         let secret = { (byte: UInt8) in Secret(copying: [UInt8](repeating: byte, count: 32).span) }
         return AuthorityKeys(
-            issuer: AttestationAuthority(certificate: certificate, key: key), roots: [root.certificate],
-            activation: secret(1), ek: secret(2))
+            certificate: certificate, key: key, roots: [root.certificate], activation: secret(1), ek: secret(2),
+            audit: secret(3))
     }
 
     var seconds: Int64 { clock.now().seconds }
