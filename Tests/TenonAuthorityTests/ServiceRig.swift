@@ -14,10 +14,10 @@ struct ServiceRig: Sendable {
 
     static let token = "0123456789abcdef0123456789abcdef"
 
-    static func configuration(_ apps: String, limits: String = "{}") throws -> Configuration {
+    static func configuration(_ apps: String, limits: String, origins: String) throws -> Configuration {
         let token = try Digest(hashing: Array(token.utf8))
         let text = """
-            {"origins": ["https://auth.example"], "apps": \(apps), "limits": \(limits),
+            {"origins": \(origins), "apps": \(apps), "limits": \(limits),
              "internal": {"unix": "internal.sock"},
              "backends": [{"name": "ingest", "token_sha256": "\(token)", "apps": ["open"], "mount": "/ingest",
                            "hosts": ["api.example"]}]}
@@ -34,10 +34,11 @@ struct ServiceRig: Sendable {
 
     /// Runs a test on a service of its own.
     static func with(
-        apps: String = apps, limits: String = "{}", _ body: (ServiceRig) async throws -> Void
+        apps: String = apps, limits: String = "{}", origins: String = #"["https://auth.example"]"#,
+        _ body: (ServiceRig) async throws -> Void
     ) async throws {
         let (clock, folder) = (FakeClock(), try TestFolder())
-        let configuration = try configuration(apps, limits: limits)
+        let configuration = try configuration(apps, limits: limits, origins: origins)
         let store = try SQLiteStore(
             in: StateFolder(folder.path), clock: clock,
             options: .init(maxChallenges: configuration.limits.challenges))
@@ -60,6 +61,11 @@ struct ServiceRig: Sendable {
         return AuthorityKeys(
             certificate: certificate, key: key, roots: [root.certificate], activation: secret(1), ek: secret(2),
             audit: secret(3))
+    }
+
+    /// The same service on other stores.
+    func service(on stores: AuthorityStores) -> AuthorityService {
+        AuthorityService(configuration: service.configuration, stores: stores, keys: keys, clock: clock, ekRoots: [:])
     }
 
     var seconds: Int64 { clock.now().seconds }

@@ -189,8 +189,49 @@ import Testing
             #expect(
                 await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds)).verdict
                     == "401 INVALID_SIGNATURE")
+            // Who rotates to another key than the device did has a copy; who asks which key is held may be the device.
+            let other = try SoftwareKey().publicKey
+            #expect(await rig.ask(try device.rotation(to: other, at: rig.seconds)).verdict == "409 ROTATION_FAILED")
+            #expect(await rig.ask(try device.request("GET", "/v1/device/self", at: rig.seconds)).verdict == "200")
             let use = try await rig.stores.devices.retiredKeyUsed(device.key.publicKey, at: rig.clock.now())
-            #expect(use == .alarm(deviceID: device.id, uses: 2))
+            #expect(use == .alarm(deviceID: device.id, uses: 3))
         }
+    }
+
+    /// A store that cannot be asked: the request is refused, and there is no way around it (security.md E4).
+    @Test func storesThatFail() async throws {
+        try await ServiceRig.with { rig in
+            let device = try await rig.device()
+            var stores = rig.stores
+            stores.replays = BrokenReplays()
+            let broken = rig.service(on: stores)
+            let request = try device.request("POST", "/v1/echo", at: rig.seconds)
+            let answer = await broken.answer(request, at: .public)
+            #expect(answer.verdict == "503 UNAVAILABLE" && answer.header("Retry-After") == "7")
+            #expect(answer.header("x-server-timestamp") == String(rig.seconds))
+            // It was not accepted: it still can be.
+            #expect(await rig.ask(request).verdict == "200")
+            stores.challenges = BrokenChallenges()
+            let body = try JSON.members(["app_id": "open"]).encoded()
+            let challenge = await rig.service(on: stores).answer(
+                AuthorityRequest(method: "POST", target: "/v1/device/challenge", body: body), at: .public)
+            #expect(challenge.verdict == "503 UNAVAILABLE" && challenge.json["challenge"] == nil)
+        }
+    }
+}
+
+private struct BrokenReplays: ReplayStore {
+    func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome {
+        throw TenonError(.storeFailed, message: "", retryAfter: .seconds(7))
+    }
+}
+
+private struct BrokenChallenges: ChallengeStore {
+    func put(_ entry: ChallengeEntry, under key: Digest) async throws(TenonError) {
+        throw TenonError(.storePermission, message: "")
+    }
+
+    func take(_ purpose: ChallengeEntry.Purpose, under key: Digest) async throws(TenonError) -> ChallengeEntry? {
+        throw TenonError(.storePermission, message: "")
     }
 }

@@ -114,16 +114,20 @@ import Testing
                 let device = try Device(tpm)
                 let chain = try await rig.certificates(device, app: "demo")
                 let others = try await rig.certificates(device, app: "other")
-                func verdict(_ certificates: [[UInt8]]) async throws -> AuthorityAnswer {
+                func verdict(
+                    _ certificates: [[UInt8]], activation: JSON? = nil
+                ) async throws -> AuthorityAnswer {
                     let plain = try await rig.post("/v1/device/challenge", ["app_id": "demo"])
                     let challenge = try #require(plain.json["challenge"]?.string)
-                    return try await rig.post(
-                        "/v1/device/register",
-                        [
-                            "app_id": "demo", "challenge": .string(challenge), "public_key": .string(device.keyText),
-                            "proof": .string(try await rig.proof(device, challenge, certificates: certificates)),
-                        ])
+                    var message: [String: JSON] = [
+                        "app_id": "demo", "challenge": .string(challenge), "public_key": .string(device.keyText),
+                        "proof": .string(try await rig.proof(device, challenge, certificates: certificates)),
+                    ]
+                    message["activation_proof"] = activation
+                    return try await rig.post("/v1/device/register", message)
                 }
+                // Without a credential never with an activation (security.md A4).
+                #expect(try await verdict(chain, activation: "AAAA").verdict == "400 INVALID_ATTESTATION")
                 // A certificate is good for one app (security.md 1.2), and so is none at all.
                 #expect(try await verdict(others).verdict == "403 INVALID_ATTESTATION")
                 #expect(try await verdict([]).verdict == "400 INVALID_ATTESTATION")
@@ -181,37 +185,43 @@ import Testing
         }
     }
 
-    /// By another AK of the same TPM, which has a live certificate for the same app; or without a proof, where the
-    /// app's record has the device marked.
-    @Test func rotationByACertificateOrMarked() async throws {
+    /// By another AK of the same EK that has a live certificate for the same app; or without a proof, where the app's
+    /// record has the device marked.
+    @Test(arguments: [
+        ("demo", "demo", EndorsementKey.Kind.p384, "200", TenonAuthority.Device.Level.attested),
+        ("demo", "other", .p384, "403 INVALID_ATTESTATION", .attested),
+        ("demo", "demo", .rsa2048, "403 INVALID_ATTESTATION", .attested),
+        ("marked", nil, .p384, "200", .unattested),
+    ])
+    func rotationByACertificateOrMarked(
+        _ app: String, _ certifier: String?, _ kind: EndorsementKey.Kind, _ verdict: String,
+        _ level: TenonAuthority.Device.Level
+    ) async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
             try await AuthorityRig.with { rig in
-                for (app, hasProof) in [("demo", true), ("marked", false)] {
-                    let device = try Device(tpm)
-                    let id = try #require(try await rig.register(device, app: app).json["device_id"]?.string)
-                    let next = try await TPM.PrivateKey(in: tpm)
-                    let second = try Device(tpm)
-                    let chain = try await rig.certificates(second, app: app)
-                    let text = TextEncoding.base64.encode(next.publicKey.derRepresentation)
-                    let answer = try await rig.signed(device.key, app, id, "POST", "/v1/device/rotate-key") {
-                        timestamp in
+                let device = try Device(tpm)
+                let id = try #require(try await rig.register(device, app: app).json["device_id"]?.string)
+                let next = try await TPM.PrivateKey(in: tpm)
+                let second = try Device(tpm, kind)
+                let text = TextEncoding.base64.encode(next.publicKey.derRepresentation)
+                let answer = try await rig.signed(device.key, app, id, "POST", "/v1/device/rotate-key") { timestamp in
+                    var members: [String: JSON] = [
+                        "app_id": .string(app), "device_id": .string(id), "new_public_key": .string(text),
+                    ]
+                    if let certifier {
                         let nonce = try Digest.rotationNonce(
                             origin: "https://auth.example", appID: app, deviceID: id, oldKeyText: device.keyText,
                             newKeyText: text, timestamp: timestamp)
                         let proof = try await next.attest(
-                            by: second.ak, qualifyingData: nonce.rawRepresentation, certificates: chain)
-                        var members: [String: JSON] = [
-                            "app_id": .string(app), "device_id": .string(id), "new_public_key": .string(text),
-                        ]
-                        if hasProof {
-                            members["proof"] = .string(TextEncoding.base64url.encode(proof.dataRepresentation))
-                        }
-                        return try JSON.members(members).encoded()
+                            by: second.ak, qualifyingData: nonce.rawRepresentation,
+                            certificates: rig.certificates(second, app: certifier))
+                        members["proof"] = .string(TextEncoding.base64url.encode(proof.dataRepresentation))
                     }
-                    #expect(answer.verdict == "200")
-                    let stored = try #require(try await rig.stores.devices.device(app: app, id: id))
-                    #expect(stored.level == (hasProof ? .attested : .unattested))
+                    return try JSON.members(members).encoded()
                 }
+                #expect(answer.verdict == verdict)
+                let stored = try #require(try await rig.stores.devices.device(app: app, id: id))
+                #expect(stored.level == level && (stored.publicKey == next.publicKey) == (verdict == "200"))
             }
         }
     }

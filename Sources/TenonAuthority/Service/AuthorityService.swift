@@ -16,6 +16,7 @@ package struct AuthorityService: Sendable {
     /// By app.
     let ekRoots: [String: [EndorsementRoots]]
     let rates = RequestRates()
+    let endorsements = EndorsementCache()
     let gate: ActivationGate
 
     /// Seconds for which a challenge is good (synheart.md 1.2), and a secret of the attestation CA.

@@ -20,9 +20,7 @@ extension AuthorityService {
     /// - Throws: ``Refusal/Code/invalidAttestation``: 400 for what is no certificate of an EK, 403 for one that is not
     ///   taken.
     func admit(_ certificates: [[UInt8]], for app: AppRecord) async throws(Refusal) -> EndorsementKey {
-        let key = try gate.run { () throws(Refusal) in
-            app.ekAdmission.needsChain ? try verified(certificates, for: app) : try named(certificates)
-        }
+        let key = app.ekAdmission.needsChain ? try known(certificates, for: app) : try named(certificates)
         if app.ekAdmission.needsInventory, !app.ekAllowList.contains(key.id) {
             throw Refusal(.invalidAttestation, "The TPM is not in the app's inventory.", status: 403)
         }
@@ -39,6 +37,15 @@ extension AuthorityService {
         return try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
             try EndorsementKey(unverified: certificates[0])
         }
+    }
+
+    /// Verified now, or not long ago.
+    private func known(_ certificates: [[UInt8]], for app: AppRecord) throws(Refusal) -> EndorsementKey {
+        let name = try refusing { () throws(TenonError) in try EndorsementCache.name(certificates, app: app.id) }
+        if let key = endorsements.key(name, at: clock.now()) { return key }
+        let key = try gate.run { () throws(Refusal) in try verified(certificates, for: app) }
+        endorsements.keep(key, name, at: clock.now())
+        return key
     }
 
     private func verified(_ certificates: [[UInt8]], for app: AppRecord) throws(Refusal) -> EndorsementKey {

@@ -59,7 +59,7 @@ package struct Refusal: Error, Equatable, Sendable {
     /// What a store, or the core, could not do: nothing has happened that anybody may rely on.
     init(_ error: TenonError) {
         switch error.code.category {
-        case .transient, .unavailable, .state, .unknown:
+        case .transient, .unavailable, .permission, .auth, .state, .unknown:
             let seconds = error.retryAfter.map { max(1, $0.components.seconds) } ?? 1
             self.init(.unavailable, "The service cannot answer now: try again soon.", retryAfter: seconds)
         default:

@@ -59,7 +59,7 @@ extension AuthorityService {
         }
     }
 
-    /// The key that made the signature. A former one that did is an alarm (security.md D5).
+    /// The key that made the signature. A former one that did, where no such is taken, is an alarm (security.md D5).
     private func signer(
         of digest: Digest, _ signature: Signature, _ device: Device, _ accepted: AcceptedKey
     ) async throws(Refusal) -> PublicKey {
@@ -72,11 +72,14 @@ extension AuthorityService {
             throw wrong
         }
         let key = former[index].publicKey
-        _ = try await waiting { () throws(TenonError) in
-            try await stores.devices.retiredKeyUsed(key, at: clock.now())
-        }
-        guard accepted == .presentOrPrevious, index == 0 else { throw wrong }
-        return key
+        if accepted == .presentOrPrevious && index == 0 { return key }
+        try await alarm(key)
+        throw wrong
+    }
+
+    func alarm(_ key: PublicKey) async throws(Refusal) {
+        let now = clock.now()
+        _ = try await waiting { () throws(TenonError) in try await stores.devices.retiredKeyUsed(key, at: now) }
     }
 
     /// After the signature: else anybody could spend a nonce (synheart.md 1.9, security.md E1).

@@ -27,7 +27,10 @@ extension AuthorityService {
                 "status": "rotated", "device_id": .string(device.id), "key_thumbprint": .string(device.thumbprint),
                 "effective_at": .integer(device.keyRotatedAt ?? now.seconds),
             ])
-        case .refused(let refusal): throw Refusal(refusal)
+        case .refused(let refusal):
+            // A device that lost an answer offers the same key again; another one offers whoever has a copy.
+            if refusal == .superseded { try await alarm(signed.key) }
+            throw Refusal(refusal)
         }
     }
 

@@ -17,13 +17,17 @@ extension AuthorityService {
     func vouch(
         _ message: RegisterMessage, _ entry: ChallengeEntry, _ key: PublicKey, _ app: AppRecord, isDevelopment: Bool
     ) async throws(Refusal) -> Vouched {
+        // synheart.md 1.10: whatever else it brings.
+        guard !isDevelopment || app.allowsDevelopment else {
+            throw Refusal(.invalidAttestation, "Development builds are not taken here.", status: 403)
+        }
         // With a credential only with its activation, without one never (security.md A4).
         guard (entry.attestation == nil) == (message.activation == nil) else {
             throw Refusal(.invalidAttestation, "The challenge and the activation do not belong together.")
         }
         if let attestation = entry.attestation { return try activated(message, entry, attestation, key) }
         if let proof = message.proof { return try await certified(message, try Proof(sent: proof), key, app) }
-        guard isDevelopment ? app.allowsDevelopment : !app.requiresAttestation else {
+        guard isDevelopment || !app.requiresAttestation else {
             throw Refusal(.invalidAttestation, "The app's devices register with a proof only.", status: 403)
         }
         return Vouched(level: isDevelopment ? .software : .unattested)
