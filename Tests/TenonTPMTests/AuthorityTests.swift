@@ -188,7 +188,7 @@ import Testing
     /// By another AK of the same EK that has a live certificate for the same app; or without a proof, where the app's
     /// record has the device marked.
     @Test(arguments: [
-        ("demo", "demo", EndorsementKey.Kind.p384, "200", TenonAuthority.Device.Level.attested),
+        ("demo", "demo" as String?, EndorsementKey.Kind.p384, "200", TenonAuthority.Device.Level.attested),
         ("demo", "other", .p384, "403 INVALID_ATTESTATION", .attested),
         ("demo", "demo", .rsa2048, "403 INVALID_ATTESTATION", .attested),
         ("marked", nil, .p384, "200", .unattested),
