@@ -163,6 +163,39 @@ import Testing
         }
     }
 
+    /// Of two rotations at once one is, and the device has that key.
+    @Test func rotationsThatRace() async throws {
+        try await ServiceRig.with { rig in
+            let device = try await rig.device()
+            let keys = try (0..<8).map { _ in try SoftwareKey() }
+            let requests = try keys.map { try device.rotation(to: $0.publicKey, at: rig.seconds) }
+            let won = await withTaskGroup(of: (Int, String).self) { group in
+                for (index, request) in requests.enumerated() {
+                    group.addTask { (index, await rig.ask(request).verdict) }
+                }
+                return await group.reduce(into: [Int: String]()) { $0[$1.0] = $1.1 }
+            }
+            let winners = won.filter { $0.value == "200" }.keys
+            let winner = try #require(winners.first)
+            #expect(winners.count == 1)
+            #expect(won.values.filter { $0 == "409 ROTATION_FAILED" }.count == 7)
+            let stored = try #require(try await rig.stores.devices.device(app: "open", id: device.id))
+            #expect(stored.publicKey == keys[winner].publicKey)
+        }
+    }
+
+    /// Of 64 who send one request at once one is answered.
+    @Test func replaysThatRace() async throws {
+        try await ServiceRig.with { rig in
+            let request = try await rig.device().request("POST", "/v1/echo", [1], at: rig.seconds)
+            let verdicts = await withTaskGroup(of: String.self) { group in
+                for _ in 0..<64 { group.addTask { await rig.ask(request).verdict } }
+                return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+            }
+            #expect(verdicts == ["200": 1, "409 NONCE_REPLAY": 63])
+        }
+    }
+
     /// An old key may say who it is and rotate, and nothing else.
     @Test func keysThatAreTooOld() async throws {
         try await ServiceRig.with { rig in

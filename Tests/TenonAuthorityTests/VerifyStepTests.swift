@@ -156,4 +156,27 @@ import Testing
             #expect(try await !rig.stores.devices.isDenied(ek: hidden))
         }
     }
+
+    /// Counted by endpoint and code; what a request says is no label.
+    @Test func metrics() async throws {
+        try await ServiceRig.with { rig in
+            _ = try await rig.challenge()
+            for target in ["/v1/device/challenge", "/x\"}y", "/"] {
+                _ = await rig.ask(AuthorityRequest(method: "POST", target: target))
+            }
+            let answer = await rig.ask(AuthorityRequest(method: "GET", target: "/metrics"), at: .admin)
+            #expect(
+                String(decoding: answer.body, as: UTF8.self) == """
+                    # TYPE tenon_authority_answers_total counter
+                    tenon_authority_answers_total{endpoint="challenge",code="INVALID_REQUEST"} 1
+                    tenon_authority_answers_total{endpoint="challenge",code="OK"} 1
+                    tenon_authority_answers_total{endpoint="other",code="NOT_FOUND"} 2
+                    # TYPE tenon_authority_retired_key_uses_total counter
+                    tenon_authority_retired_key_uses_total 0
+
+                    """)
+            let elsewhere = await rig.ask(AuthorityRequest(method: "GET", target: "/metrics"))
+            #expect(elsewhere.verdict == "404 NOT_FOUND")
+        }
+    }
 }

@@ -143,6 +143,32 @@ import Testing
         }
     }
 
+    /// What an attestation CA gives is one app's, and a secret is good once wherever it is brought.
+    @Test func theSecretOfAnotherApp() async throws {
+        try await withTPM(state: Endorsed.state) { _, tpm in
+            try await AuthorityRig.with { rig in
+                let device = try Device(tpm)
+                let request = try AttestRequest(ekCertificates: device.chain, ak: device.ak.publicArea)
+                let offer = await rig.post("/ca/demo/attest", try request.encoded())
+                let credential = try AttestAnswer(parsing: offer.body).credential
+                let secret = try await device.ak.secret(of: credential, certificate: device.chain[0])
+                let body = try SecretRequest(secret).encoded()
+                // No secret is a challenge, nor a challenge a secret.
+                let text = TextEncoding.base64.encode(secret.withBytes { span in span.indices.map { span[$0] } })
+                let message: [String: JSON] = [
+                    "app_id": "demo", "challenge": .string(text), "public_key": .string(device.keyText),
+                ]
+                #expect(try await rig.post("/v1/device/register", message).verdict == "400 INVALID_CHALLENGE")
+                #expect(await rig.post("/ca/other/secret", body).verdict == "400 INVALID_CHALLENGE")
+                #expect(await rig.post("/ca/demo/secret", body).verdict == "400 INVALID_CHALLENGE")
+                let claimed = AttestRequest(
+                    ekCertificates: device.chain, ak: request.ak, ek: device.key.publicKey.derRepresentation)
+                #expect(
+                    await rig.post("/ca/demo/attest", try claimed.encoded()).verdict == "400 INVALID_ATTESTATION")
+            }
+        }
+    }
+
     /// A rotated key is certified by the same AK, or refused.
     @Test func rotation() async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in

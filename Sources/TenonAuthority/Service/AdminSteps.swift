@@ -6,6 +6,9 @@ extension AuthorityService {
     func adminAnswer(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         switch request.path {
         case "/v1/devices": return try await devices(try request.asking("GET"))
+        case "/metrics":
+            return AuthorityAnswer(
+                status: 200, headers: [("Content-Type", "text/plain; version=0.0.4")], body: Array(metrics.text.utf8))
         case "/v1/ca": return try authorities(try request.asking("GET"))
         case "/v1/revoke": return try await revoke(try request.posted())
         case "/v1/allow": return try await allow(try request.posted())

@@ -18,6 +18,7 @@ package struct AuthorityService: Sendable {
     let rates = RequestRates()
     let endorsements = EndorsementCache()
     let gate: ActivationGate
+    let metrics = AuthorityMetrics()
 
     /// Seconds for which a challenge is good (synheart.md 1.2), and a secret of the attestation CA.
     static let challengeLife: Int64 = 90
@@ -40,16 +41,25 @@ package struct AuthorityService: Sendable {
     /// Answers a request; whatever goes wrong is an answer, too.
     package func answer(_ request: AuthorityRequest, at door: AuthorityRequest.Door) async -> AuthorityAnswer {
         do throws(Refusal) {
-            guard request.body.count <= configuration.limits.bodyBytes else {
-                throw Refusal(.invalidRequest, "The body is too large.", status: 413)
-            }
-            switch door {
-            case .public: return try await publicAnswer(request)
-            case .internal: return try await internalAnswer(request)
-            case .admin: return try await adminAnswer(request)
-            }
+            let answer = try await success(request, at: door)
+            metrics.count(request.path, nil)
+            return answer
         } catch {
+            metrics.count(request.path, error.code)
             return AuthorityAnswer(error, at: clock.now())
+        }
+    }
+
+    private func success(
+        _ request: AuthorityRequest, at door: AuthorityRequest.Door
+    ) async throws(Refusal) -> AuthorityAnswer {
+        guard request.body.count <= configuration.limits.bodyBytes else {
+            throw Refusal(.invalidRequest, "The body is too large.", status: 413)
+        }
+        switch door {
+        case .public: return try await publicAnswer(request)
+        case .internal: return try await internalAnswer(request)
+        case .admin: return try await adminAnswer(request)
         }
     }
 

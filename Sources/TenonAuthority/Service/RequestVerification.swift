@@ -78,6 +78,7 @@ extension AuthorityService {
     }
 
     func alarm(_ key: PublicKey) async throws(Refusal) {
+        metrics.countRetiredKey()
         let now = clock.now()
         _ = try await waiting { () throws(TenonError) in try await stores.devices.retiredKeyUsed(key, at: now) }
     }
