@@ -24,6 +24,7 @@ let package = Package(
         .library(name: "Tenon", targets: ["Tenon"]),
         .library(name: "TenonTPM", targets: ["TenonTPM"]),
         .library(name: "TenonAuthority", targets: ["TenonAuthority"]),
+        .library(name: "TenonHTTP", targets: ["TenonHTTP"]),
     ],
     traits: [
         .trait(name: "OpenSSL", description: "P-256 and SHA-256 come from libcrypto instead of mbedTLS.")
@@ -53,6 +54,13 @@ let package = Package(
             cSettings: core,
             linkerSettings: [.linkedLibrary("tss2-tctildr")]
         ),
+        .target(
+            name: "CTenonCurl",
+            path: "CSources/ports/curl",
+            publicHeadersPath: ".",
+            cSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("curl")]
+        ),
         .target(name: "Tenon", dependencies: ["CTenon"], swiftSettings: interop),
         .target(name: "TenonTPM", dependencies: ["Tenon", "CTenonTPM"], swiftSettings: interop),
         .systemLibrary(name: "CPostgres", path: "CSources/ports/postgres"),
@@ -60,6 +68,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", path: "CSources/ports/sqlite"),
         .target(
             name: "TenonAuthority", dependencies: ["Tenon", "CPostgres", "CRedis", "CSQLite"], swiftSettings: strict),
+        .target(name: "TenonHTTP", dependencies: ["Tenon", "CTenonCurl"], swiftSettings: strict),
         .target(
             name: "CTestSupport",
             dependencies: ["CTenonTPM"],
@@ -70,6 +79,7 @@ let package = Package(
         .testTarget(name: "TenonAuthorityTests", dependencies: ["TenonAuthority"], swiftSettings: strict),
         .testTarget(
             name: "TenonTPMTests", dependencies: ["TenonAuthority", "TenonTPM", "CTestSupport"], swiftSettings: interop),
+        .testTarget(name: "TenonHTTPTests", dependencies: ["TenonHTTP"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c11
