@@ -25,6 +25,7 @@ let package = Package(
         .library(name: "TenonTPM", targets: ["TenonTPM"]),
         .library(name: "TenonAuthority", targets: ["TenonAuthority"]),
         .library(name: "TenonHTTP", targets: ["TenonHTTP"]),
+        .executable(name: "tenon-authority", targets: ["TenonAuthorityServer"]),
     ],
     traits: [
         .trait(name: "OpenSSL", description: "P-256 and SHA-256 come from libcrypto instead of mbedTLS.")
@@ -61,6 +62,13 @@ let package = Package(
             cSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("curl")]
         ),
+        .target(
+            name: "CTenonHTTPD",
+            path: "CSources/ports/httpd",
+            publicHeadersPath: ".",
+            cSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("microhttpd")]
+        ),
         .target(name: "Tenon", dependencies: ["CTenon"], swiftSettings: interop),
         .target(name: "TenonTPM", dependencies: ["Tenon", "CTenonTPM"], swiftSettings: interop),
         .systemLibrary(name: "CPostgres", path: "CSources/ports/postgres"),
@@ -69,6 +77,11 @@ let package = Package(
         .target(
             name: "TenonAuthority", dependencies: ["Tenon", "CPostgres", "CRedis", "CSQLite"], swiftSettings: strict),
         .target(name: "TenonHTTP", dependencies: ["Tenon", "CTenonCurl"], swiftSettings: strict),
+        .executableTarget(
+            name: "TenonAuthorityServer",
+            dependencies: ["Tenon", "TenonAuthority", "TenonHTTP", "CTenonHTTPD"],
+            swiftSettings: strict
+        ),
         .target(
             name: "CTestSupport",
             dependencies: ["CTenonTPM"],
@@ -80,6 +93,11 @@ let package = Package(
         .testTarget(
             name: "TenonTPMTests", dependencies: ["TenonAuthority", "TenonTPM", "CTestSupport"], swiftSettings: interop),
         .testTarget(name: "TenonHTTPTests", dependencies: ["TenonHTTP"], swiftSettings: strict),
+        .testTarget(
+            name: "TenonAuthorityServerTests",
+            dependencies: ["TenonAuthorityServer", "TenonAuthority", "TenonHTTP", "Tenon"],
+            swiftSettings: strict
+        ),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c11

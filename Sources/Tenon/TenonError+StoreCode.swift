@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The codes of the authority's stores and of its configuration (bit 22 set, from 0x180).
+// The codes of the authority's stores, of its configuration and its listeners (bit 22 set, from 0x180).
 extension TenonError.Code {
     /// The configuration has a mistake; the message names its line.
     public static let configuration = Self(rawValue: 0x0240_0180)
@@ -23,6 +23,9 @@ extension TenonError.Code {
     /// A line of the audit log is not the one that was written, or one is missing.
     public static let auditChain = Self(rawValue: 0x0340_0189)
 
+    /// Nobody can connect there: the address, the port or the socket's path is taken, or not ours to take.
+    public static let listenerFailed = Self(rawValue: 0x0540_0190)
+
     var storeName: String? {
         switch self {
         case .configuration: "TENON_ERROR_CONFIGURATION"
@@ -35,6 +38,7 @@ extension TenonError.Code {
         case .storePermission: "TENON_ERROR_STORE_PERMISSION"
         case .storeClosed: "TENON_ERROR_STORE_CLOSED"
         case .auditChain: "TENON_ERROR_AUDIT_CHAIN"
+        case .listenerFailed: "TENON_ERROR_LISTENER_FAILED"
         default: nil
         }
     }

@@ -24,6 +24,7 @@ need libhiredis-dev test -e /usr/include/hiredis/hiredis.h
 need libpq-dev test -e /usr/include/postgresql/libpq-fe.h
 need libsqlite3-dev test -e /usr/include/sqlite3.h
 need libcurl4-openssl-dev pkg-config --exists libcurl
+need libmicrohttpd-dev test -e /usr/include/microhttpd.h
 need openssl command -v openssl
 need swtpm command -v swtpm
 need swtpm-tools command -v swtpm_setup
