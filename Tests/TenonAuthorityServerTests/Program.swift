@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Synchronization
 import Testing
 
 /// The command, as a person runs it; its output is read while it runs.
@@ -8,10 +9,20 @@ final class Program: Sendable {
     private let output: Int32
 
     /// - Parameter words: what stands behind `tenon-authority`.
-    init(_ words: [String]) throws {
-        let bundle = try #require(realpath("/proc/self/exe", nil).map { String(cString: $0) })
-        let tests = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? bundle
-        let path = "/" + tests.split(separator: "/").dropLast().joined(separator: "/") + "/tenon-authority"
+    convenience init(_ words: [String]) throws {
+        let bundle = try #require(CommandLine.arguments.first { $0.hasSuffix(".xctest") })
+        try self.init(
+            at: bundle.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/tenon-authority", words)
+    }
+
+    init(at path: String, _ words: [String]) throws {
+        (process, output) = try Program.oneByOne.withLock { _ in try Program.start(path, words) }
+    }
+
+    /// Else another child would have the end of a pipe that is not closed on exec yet, and keep it open.
+    private static let oneByOne = Mutex(())
+
+    private static func start(_ path: String, _ words: [String]) throws -> (pid_t, Int32) {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -25,7 +36,7 @@ final class Program: Sendable {
         var child = pid_t()
         try #require(posix_spawn(&child, path, &actions, nil, all, environ) == 0)
         close(ends[1])
-        (process, output) = (child, ends[0])
+        return (child, ends[0])
     }
 
     deinit { close(output) }
