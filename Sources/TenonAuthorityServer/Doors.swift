@@ -11,18 +11,14 @@ final class Doors: Sendable {
     let publicPort: Int
 
     /// - Throws: ``TenonError/Code/listenerFailed``, ``TenonError/Code/configuration``.
-    init(
-        _ service: AuthorityService, _ metrics: Metrics, clock: SteadyClock, folder: String
-    ) throws(TenonError) {
-        let configuration = service.configuration
+    init(_ service: AuthorityService, folder: String) throws(TenonError) {
+        let (configuration, metrics) = (service.configuration, Metrics())
         let trusted = Set(configuration.trustedProxies)
         let admin = try HTTPServer(
             ListeningSocket(path: FolderChoice.path(configuration.adminSocket, in: folder), mode: 0o600),
-            HTTPServer.Options(threads: 1, connections: 64, bodyBytes: 32_768)
+            HTTPServer.Options(threads: 1, connections: 64)
         ) { request, peer in
-            await metrics.measure(.admin) {
-                await Doors.adminAnswer(request, peer, service, metrics, clock)
-            }
+            await metrics.measure(.admin) { await Doors.adminAnswer(request, peer, service, metrics) }
         }
         var servers = [admin]
         if let listener = configuration.internalListener {
@@ -52,23 +48,14 @@ final class Doors: Sendable {
 
     /// Only who runs the authority, and root, whatever the file's mode has become.
     private static func adminAnswer(
-        _ request: AuthorityRequest, _ peer: HTTPPeer, _ service: AuthorityService, _ metrics: Metrics,
-        _ clock: SteadyClock
+        _ request: AuthorityRequest, _ peer: HTTPPeer, _ service: AuthorityService, _ metrics: Metrics
     ) async -> AuthorityAnswer {
         guard let user = peer.user, user == geteuid() || user == 0 else {
             return AuthorityAnswer(status: 403, body: Array("{\"error_code\":\"NOT_ALLOWED\"}".utf8))
         }
-        switch (request.method, request.target) {
-        case ("GET", "/metrics"):
-            return AuthorityAnswer(
-                status: 200, headers: [("Content-Type", "text/plain; version=0.0.4")],
-                body: Array(metrics.text(stepBack: clock.stepBack).utf8))
-        case ("GET", "/health"):
-            // Two seconds: an authority whose clock is wrong refuses good requests (security.md E4).
-            let isWell = clock.stepBack <= 2_000
-            return AuthorityAnswer(status: isWell ? 200 : 503, body: Array((isWell ? "ok" : "clock").utf8))
-        default: return await service.answer(request, at: .admin)
-        }
+        var answer = await service.answer(request, at: .admin)
+        if request.target == "/metrics" { answer.body += Array(metrics.text.utf8) }
+        return answer
     }
 
     private static func open(

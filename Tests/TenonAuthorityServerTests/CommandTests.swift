@@ -44,7 +44,8 @@ import Testing
             ended = try await Program.run("ca", "show", "--state-dir", state)
             #expect(ended.output.split(separator: "-----BEGIN CERTIFICATE-----").count == 2)
             ended = try await Program.run("metrics", "--state-dir", state)
-            #expect(ended.output.contains("tenon_authority_requests_total{door=\"public\",status=\"200\"} 2\n"))
+            #expect(ended.output.contains("tenon_authority_answers_total{endpoint=\"challenge\",code=\"OK\"} 1\n"))
+            #expect(ended.output.contains("tenon_authority_request_seconds_count{listener=\"public\"} 2\n"))
             ended = try await Program.run("audit", "verify", "--state-dir", state)
             #expect(ended.code == 5)
 
