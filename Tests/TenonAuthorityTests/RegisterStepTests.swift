@@ -10,7 +10,7 @@ import Testing
             let answer = try await rig.post("/auth/v1/device/challenge", ["app_id": "open", "extra": [1]])
             #expect(answer.status == 200)
             #expect(answer.json["ttl_seconds"]?.integer == 90)
-            #expect(answer.json["expires_at"]?.string == "2027-01-15T08:01:30Z")
+            #expect(answer.json["expires_at"]?.string == "2027-01-15T08:11:30Z")
             #expect(answer.json["activation"] == nil)
             let text = try #require(answer.json["challenge"]?.string)
             #expect(try TextEncoding.base64.decode(text).count == 32)

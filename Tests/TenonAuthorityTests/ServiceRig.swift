@@ -32,24 +32,25 @@ struct ServiceRig: Sendable {
          {"id": "loose", "require_attestation": false, "v1_query": "allow", "dialects": ["docs"]}]
         """
 
-    /// Runs a test on a service of its own.
+    /// Runs a test on a service of its own, on each kind of stores. They are older than any request is in time for: new
+    /// ones refuse what they may have forgotten.
     static func with(
         apps: String = apps, limits: String = "{}", origins: String = #"["https://auth.example"]"#,
         _ body: (ServiceRig) async throws -> Void
     ) async throws {
-        let (clock, folder) = (FakeClock(), try TestFolder())
         let configuration = try configuration(apps, limits: limits, origins: origins)
-        let store = try SQLiteStore(
-            in: StateFolder(folder.path), clock: clock,
-            options: .init(maxChallenges: configuration.limits.challenges))
-        let replays = try await MemoryReplayStore(clock: clock, horizon: store)
-        let stores = AuthorityStores(
-            challenges: store, devices: store, replays: replays, answers: MemoryAnswerStore(clock: clock))
         let keys = try makeKeys()
-        let service = AuthorityService(
-            configuration: configuration, stores: stores, keys: keys, clock: clock, ekRoots: [:])
-        try await body(ServiceRig(service: service, stores: stores, clock: clock, keys: keys))
-        await store.close()
+        for kind in StoreKind.allCases {
+            try await kind.withStores(maxChallenges: configuration.limits.challenges) { stores in
+                stores.clock.advance(600_000)
+                let kept = AuthorityStores(
+                    challenges: stores.challenges, devices: stores.devices, replays: stores.replays,
+                    answers: stores.answers)
+                let service = AuthorityService(
+                    configuration: configuration, stores: kept, keys: keys, clock: stores.clock, ekRoots: [:])
+                try await body(ServiceRig(service: service, stores: kept, clock: stores.clock, keys: keys))
+            }
+        }
     }
 
     private static func makeKeys() throws -> AuthorityKeys {

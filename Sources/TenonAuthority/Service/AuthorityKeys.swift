@@ -36,6 +36,17 @@ package struct AuthorityKeys: Sendable {
         try Digest(authenticating: ekID.rawRepresentation, key: ek)
     }
 
+    /// By what instances see that they have the same: nothing is learnt of the keys from it.
+    var digest: Digest {
+        get throws(TenonError) {
+            let label = Array("tenon/settle/1".utf8)
+            let marks = [
+                try Digest(authenticating: label, key: activation), try Digest(authenticating: label, key: ek),
+            ].flatMap(\.rawRepresentation)
+            return try Digest(hashing: marks + issuer.certificate)
+        }
+    }
+
     /// Signs what is no certificate: the head of an audit log. DER.
     package func signature(of message: [UInt8]) throws(TenonError) -> [UInt8] {
         try key.signature(for: Digest(hashing: message)).derRepresentation
