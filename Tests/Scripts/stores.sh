@@ -18,10 +18,11 @@ find_program() { # find_program PACKAGE PROGRAM FOLDER
     "$root/Tests/Scripts/unpack.sh" "$1" >&2
     echo "$root/.build/deps/$1$3"
 }
-redis=$(find_program redis-server redis-server /usr/bin)
+# redis-server is this program under another name.
+redis=$(find_program redis-tools redis-check-rdb /usr/bin)
 postgres=$(find_program postgresql-15 initdb /usr/lib/postgresql/15/bin)
 libraries=
-for package in redis-server postgresql-15; do
+for package in redis-tools postgresql-15; do
     place=$root/.build/deps/$package/usr/lib/$(uname -m)-linux-gnu
     [ ! -d "$place" ] || libraries=$libraries:$place
 done
@@ -36,26 +37,40 @@ stop() {
 trap stop EXIT
 trap 'exit 1' HUP INT TERM
 
-# PostgreSQL does not run as root.
+# PostgreSQL does not run as root; whoever it runs as has to reach its files.
 as=
 if [ "$(id -u)" = 0 ]; then
     as="runuser -u nobody --"
     chmod 755 "$folder"
+    if ! $as test -x "$postgres/initdb"; then
+        cp -a "$root/.build/deps/postgresql-15" "$folder/deps"
+        postgres=$folder/deps/usr/lib/postgresql/15/bin
+        libraries=$libraries:$folder/deps/usr/lib/$(uname -m)-linux-gnu
+    fi
 fi
 
 prepare() { # prepare FOLDER
     mkdir -p "$1"
+    ln -s "$redis/redis-check-rdb" "$1/redis-server"
     cat > "$1/server" << SCRIPT
 #!/bin/sh
 # server redis|postgres start|stop|kill; server redis set NAME VALUE; server postgres sql TEXT
+set -e
 export LD_LIBRARY_PATH='${libraries#:}'
+wait_until() { # wait_until CONDITION...: at most ten seconds
+    for _ in \$(seq 1000); do
+        if test "\$@"; then return; fi
+        sleep 0.01
+    done
+    exit 1
+}
 cd '$1'
 case "\$1 \$2" in
 "redis start")
-    $as '$redis/redis-server' --port 0 --unixsocket '$1/redis.sock' --unixsocketperm 777 --save '' --appendonly no \\
+    ./redis-server --port 0 --unixsocket '$1/redis.sock' --unixsocketperm 777 --save '' --appendonly no \\
         --dir '$1' --pidfile '$1/redis.pid' --daemonize yes --logfile '$1/redis.log' > /dev/null
-    until [ -S '$1/redis.sock' ]; do sleep 0.01; done ;;
-"redis stop") kill \$(cat redis.pid); while [ -e redis.pid ]; do sleep 0.01; done ;;
+    wait_until -S redis.sock ;;
+"redis stop") kill \$(cat redis.pid); wait_until ! -e redis.pid ;;
 "redis kill") [ ! -e redis.pid ] || kill -9 \$(cat redis.pid); rm -f redis.pid redis.sock ;;
 "redis set") '$redis/redis-cli' -s redis.sock config set "\$3" "\$4" > /dev/null ;;
 "postgres sql") '$postgres/psql' -q -h '$1' -U tenon -d postgres -c "\$3" > /dev/null ;;
@@ -73,7 +88,8 @@ SCRIPT
 }
 prepare "$folder"
 prepare "$folder/fragile"
-(cd "$folder" && LD_LIBRARY_PATH=${libraries#:} $as "$postgres/initdb" -D "$folder/data" -A trust -U tenon --no-sync -E UTF8 --locale=C > /dev/null)
+(cd "$folder" && LD_LIBRARY_PATH=${libraries#:} $as "$postgres/initdb" \
+    -D "$folder/data" -A trust -U tenon --no-sync -E UTF8 --locale=C > /dev/null)
 cp -a "$folder/data" "$folder/fragile/data"
 for place in "$folder" "$folder/fragile"; do
     "$place/server" redis start

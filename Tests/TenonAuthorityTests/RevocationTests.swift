@@ -39,6 +39,20 @@ import Testing
         }
     }
 
+    /// A certificate that a second device of the same AK showed is recorded for that one, and is the first one's too.
+    @Test(arguments: StoreKind.allCases)
+    func aSharedCertificateGoesWithEitherDevice(_ kind: StoreKind) async throws {
+        try await kind.withStores { stores in
+            let one = try await Self.attested(stores, 1)
+            let serial = try #require(one.akSerial)
+            let shown = try Sample().registration(ek: "ek", certificate: .shown(serial: serial))
+            _ = try await stores.register(shown)
+            #expect(try await stores.devices.certificate(serial: serial)?.device == shown.device.id)
+            #expect(try await stores.revoke(.device(app: "demo", id: one.id, compromised: false)).certificates == 1)
+            #expect(try await Self.isLive(1, stores) == false)
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func aCompromisedDeviceTakesItsTPMWithIt(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in
