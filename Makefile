@@ -256,11 +256,11 @@ $(BUILD)/abi_cpp: Tests/ABI/abi.cpp $(SHARED)
 check-install: lib
 	Tests/ABI/install.sh . $(BUILD)/install
 
-## check-swift      the Swift tests (CRYPTO=)
+## check-swift      the Swift tests, with a Redis and a PostgreSQL beside them (CRYPTO=)
 SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRYPTO)),--traits OpenSSL)
 .PHONY: check-swift
 check-swift: $(TPM_STATE_FILE)
-	$(SWIFT) test $(SWIFT_FLAGS)
+	Tests/Scripts/stores.sh $(SWIFT) test $(SWIFT_FLAGS)
 
 ## check-dev-mode   only a build with the trait DevMode has its header, and passes the tests, too
 .PHONY: check-dev-mode

@@ -25,6 +25,9 @@ let package = Package(
         .library(name: "TenonTPM", targets: ["TenonTPM"]),
         .library(name: "TenonSynheart", targets: ["TenonSynheart"]),
         .library(name: "SynheartAuth", targets: ["SynheartAuth"]),
+        .library(name: "TenonAuthority", targets: ["TenonAuthority"]),
+        .library(name: "TenonHTTP", targets: ["TenonHTTP"]),
+        .executable(name: "tenon-authority", targets: ["TenonAuthorityServer"]),
     ],
     traits: [
         .trait(name: "OpenSSL", description: "P-256 and SHA-256 come from libcrypto instead of mbedTLS."),
@@ -34,7 +37,7 @@ let package = Package(
         .target(
             name: "CTenon",
             path: ".",
-            exclude: ["Bench", "Sources", "Tests", "CSources/tpm"],
+            exclude: ["Bench", "Sources", "Tests", "CSources/ports", "CSources/tpm"],
             sources: ["CSources/base", "CSources/crypto", "CSources/proof"],
             publicHeadersPath: "include",
             cSettings: core,
@@ -47,14 +50,41 @@ let package = Package(
             name: "CTenonTPM",
             dependencies: ["CTenon"],
             path: ".",
-            exclude: ["Bench", "Sources", "Tests", "CSources/base", "CSources/crypto", "CSources/proof"],
+            exclude: [
+                "Bench", "Sources", "Tests", "CSources/base", "CSources/crypto", "CSources/ports", "CSources/proof",
+            ],
             sources: ["CSources/tpm"],
             publicHeadersPath: "include/tenon/tpm",
             cSettings: core,
             linkerSettings: [.linkedLibrary("tss2-tctildr")]
         ),
+        .target(
+            name: "CTenonCurl",
+            path: "CSources/ports/curl",
+            publicHeadersPath: ".",
+            cSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("curl")]
+        ),
+        .target(
+            name: "CTenonHTTPD",
+            path: "CSources/ports/httpd",
+            publicHeadersPath: ".",
+            cSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("microhttpd")]
+        ),
         .target(name: "Tenon", dependencies: ["CTenon"], swiftSettings: interop),
         .target(name: "TenonTPM", dependencies: ["Tenon", "CTenonTPM"], swiftSettings: interop),
+        .systemLibrary(name: "CPostgres", path: "CSources/ports/postgres"),
+        .systemLibrary(name: "CRedis", path: "CSources/ports/redis"),
+        .systemLibrary(name: "CSQLite", path: "CSources/ports/sqlite"),
+        .target(
+            name: "TenonAuthority", dependencies: ["Tenon", "CPostgres", "CRedis", "CSQLite"], swiftSettings: strict),
+        .target(name: "TenonHTTP", dependencies: ["Tenon", "CTenonCurl"], swiftSettings: strict),
+        .executableTarget(
+            name: "TenonAuthorityServer",
+            dependencies: ["Tenon", "TenonAuthority", "TenonHTTP", "CTenonHTTPD"],
+            swiftSettings: strict
+        ),
         .target(
             name: "TenonSynheart",
             dependencies: ["Tenon"],
@@ -73,7 +103,15 @@ let package = Package(
         .testTarget(name: "TenonTests", dependencies: ["Tenon", "StateChild"], swiftSettings: strict),
         .testTarget(name: "TenonSynheartTests", dependencies: ["TenonSynheart"], swiftSettings: strict),
         .testTarget(name: "SynheartAuthTests", dependencies: ["SynheartAuth", "TenonSynheart"], swiftSettings: strict),
-        .testTarget(name: "TenonTPMTests", dependencies: ["TenonTPM", "CTestSupport"], swiftSettings: interop),
+        .testTarget(name: "TenonAuthorityTests", dependencies: ["TenonAuthority"], swiftSettings: strict),
+        .testTarget(
+            name: "TenonTPMTests", dependencies: ["TenonAuthority", "TenonTPM", "CTestSupport"], swiftSettings: interop),
+        .testTarget(name: "TenonHTTPTests", dependencies: ["TenonHTTP"], swiftSettings: strict),
+        .testTarget(
+            name: "TenonAuthorityServerTests",
+            dependencies: ["TenonAuthorityServer", "TenonAuthority", "TenonHTTP", "Tenon"],
+            swiftSettings: strict
+        ),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c11

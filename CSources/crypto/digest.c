@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "internal/backend.h"
+#include "internal/hmac.h"
 #include "internal/secure.h"
 #include "internal/stream.h"
 
@@ -66,5 +67,17 @@ tenon_status tenon_sha256(tenon_digest *out, const uint8_t *data, size_t n)
     if (status == TENON_OK)
         status = tenon_sha256_finish(&stream, out);
     tenoni_wipe(&stream, sizeof stream);
+    return status;
+}
+
+tenon_status tenon_hmac_sha256(tenon_digest *out, const uint8_t *key, size_t key_n, const uint8_t *data, size_t n)
+{
+    if (out != NULL)
+        memset(out, 0, sizeof *out);
+    if (out == NULL || (key == NULL && key_n != 0) || (data == NULL && n != 0))
+        return TENON_ERROR_NULL;
+    tenon_status status = tenoni_hmac(out, key, key_n, &(tenoni_part){data, n}, 1);
+    if (status != TENON_OK)
+        memset(out, 0, sizeof *out);
     return status;
 }

@@ -92,22 +92,36 @@ public struct AttestationCA: Sendable {
         try offer(request, endorsement: policy, secret: Secret(random: AttestationCA.secretSize))
     }
 
-    static let secretSize = 32
+    package static let secretSize = 32
 
     package func offer(
         _ request: AttestRequest, endorsement policy: EndorsementPolicy, secret: Secret
     ) throws(TenonError) -> Offer {
+        let ak = try AttestationCA.attestationKey(of: request)
+        let ek = try EndorsementKey(verifying: request.ekCertificates, policy: policy)
+        let (digest, answer) = try AttestationCA.offer(request, to: ak, in: ek, secret: secret)
+        return Offer(
+            answer: try answer.encoded(), digest: digest,
+            activation: PendingActivation(
+                ak: ak, ekCertificate: request.ekCertificates[0], deadline: policy.now &+ secretLifetime))
+    }
+
+    /// The AK, which has to be one.
+    package static func attestationKey(of request: AttestRequest) throws(TenonError) -> PublicArea {
         let ak = try PublicArea(dataRepresentation: request.ak)
         try ak.verifyIsAttestationKey()
-        let ek = try EndorsementKey(verifying: request.ekCertificates, policy: policy)
+        return ak
+    }
+
+    /// A credential for whoever judges endorsement keys and keeps activations by himself.
+    package static func offer(
+        _ request: AttestRequest, to ak: PublicArea, in ek: EndorsementKey,
+        secret: Secret = Secret(random: AttestationCA.secretSize)
+    ) throws(TenonError) -> (digest: Digest, answer: AttestAnswer) {
         if let claimed = request.ek, try Digest(hashing: claimed) != ek.id {
             throw TenonError(.rule33EKKey, message: "The endorsement key is not the one of the certificate.")
         }
-        let credential = try Credential(secret, for: ek, akName: ak.name)
-        return Offer(
-            answer: try AttestAnswer(credential).encoded(), digest: try secret.digest,
-            activation: PendingActivation(
-                ak: ak, ekCertificate: request.ekCertificates[0], deadline: policy.now &+ secretLifetime))
+        return (try secret.digest, AttestAnswer(try Credential(secret, for: ek, akName: ak.name)))
     }
 
     /// Issues the certificate of an activation whose secret came back, if it came in time and its TPM was not denied

@@ -55,6 +55,23 @@ package enum JSON: Equatable, Sendable {
     }
 }
 
+// Where things stand in a text, for messages to whoever wrote it.
+extension JSON {
+    /// From a value to one within it.
+    package enum Step: Hashable, Sendable {
+        case key(String)
+        case index(Int)
+    }
+
+    /// The offset of the value at a path of a text that ``init(parsing:maxBytes:maxValues:)`` took, or with `key` that of
+    /// the key of the last step. Nil when there is none.
+    package static func offset(of path: [Step], key: Bool = false, in bytes: [UInt8]) -> Int? {
+        var reader = JSONReader(bytes, maxValues: bytes.count)
+        guard let offset = try? reader.locate(path[...], key: key) else { return nil }
+        return offset
+    }
+}
+
 // What a value is, or nil.
 extension JSON {
     package var isNull: Bool { self == .null }

@@ -79,6 +79,50 @@ struct JSONReader {
         }
     }
 
+    /// Where the value of a path begins, in a text that was read; or where the key of its last step does. Nil when there
+    /// is none.
+    mutating func locate(_ path: ArraySlice<JSON.Step>, key wantsKey: Bool) throws(TenonError) -> Int? {
+        skipSpace()
+        return switch path.first {
+        case nil: offset
+        case .index(let index): try locate(path.dropFirst(), key: wantsKey, inElement: index)
+        case .key(let key): try locate(path.dropFirst(), key: wantsKey, inMember: key)
+        }
+    }
+
+    private mutating func locate(
+        _ path: ArraySlice<JSON.Step>, key wantsKey: Bool, inElement wanted: Int
+    ) throws(TenonError) -> Int? {
+        guard next == UInt8(ascii: "[") else { return nil }
+        try open()
+        var index = 0
+        while try !close(UInt8(ascii: "]"), isFirst: index == 0) {
+            if index == wanted { return try locate(path, key: wantsKey) }
+            _ = try readValue()
+            index += 1
+        }
+        return nil
+    }
+
+    private mutating func locate(
+        _ path: ArraySlice<JSON.Step>, key wantsKey: Bool, inMember wanted: String
+    ) throws(TenonError) -> Int? {
+        guard next == UInt8(ascii: "{") else { return nil }
+        try open()
+        var isFirst = true
+        while try !close(UInt8(ascii: "}"), isFirst: isFirst) {
+            let keyOffset = offset
+            let isWanted = try readString().utf8.elementsEqual(wanted.utf8)
+            skipSpace()
+            offset += 1
+            if isWanted { return wantsKey && path.isEmpty ? keyOffset : try locate(path, key: wantsKey) }
+            skipSpace()
+            _ = try readValue()
+            isFirst = false
+        }
+        return nil
+    }
+
     private mutating func open() throws(TenonError) {
         guard depth < JSON.maxDepth else {
             throw refusal(.jsonTooDeep, "is nested more than \(JSON.maxDepth) levels deep")
@@ -142,5 +186,6 @@ extension TenonError {
     /// Says where a JSON text is refused, and never what stands there.
     init(_ code: Code, jsonText what: String, at offset: Int) {
         self.init(code, message: "The JSON text \(what), at byte \(offset).")
+        byteOffset = offset
     }
 }

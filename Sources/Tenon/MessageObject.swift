@@ -4,12 +4,12 @@
 ///
 /// Members that nobody asks for are not looked at: who sends them may be newer. What is asked for and is of another
 /// type or size, `null` too, is ``TenonError/Code/messageMember``; bytes are standard base64, or its own codes.
-struct MessageObject {
+package struct MessageObject: Sendable {
     private let members: JSONObject
     private let path: String
 
     /// Reads a message; the codes are those of the JSON reader.
-    init(parsing bytes: [UInt8], maxBytes: Int) throws(TenonError) {
+    package init(parsing bytes: [UInt8], maxBytes: Int) throws(TenonError) {
         let json = try JSON(parsing: bytes, maxBytes: maxBytes, maxValues: 256)
         guard let members = json.object else {
             throw TenonError(.messageMember, message: "The message is no JSON object.")
@@ -24,37 +24,37 @@ struct MessageObject {
     }
 
     /// The object's members; nil when it is not there, as with all that follow.
-    func object(_ name: String) throws(TenonError) -> MessageObject? {
+    package func object(_ name: String) throws(TenonError) -> MessageObject? {
         guard let value = members[name] else { return nil }
         guard let object = value.object else { throw refusal(name, "is no object") }
         return MessageObject(object, path: path + name + ".")
     }
 
-    func text(_ name: String, maxBytes: Int) throws(TenonError) -> String? {
+    package func text(_ name: String, maxBytes: Int) throws(TenonError) -> String? {
         guard let value = members[name] else { return nil }
         guard let text = value.string else { throw refusal(name, "is no text") }
         guard text.utf8.count <= maxBytes else { throw refusal(name, "is longer than \(maxBytes) bytes") }
         return text
     }
 
-    func integer(_ name: String) throws(TenonError) -> Int64? {
+    package func integer(_ name: String) throws(TenonError) -> Int64? {
         guard let value = members[name] else { return nil }
         guard let integer = value.integer else { throw refusal(name, "is no integer") }
         return integer
     }
 
-    func bool(_ name: String) throws(TenonError) -> Bool? {
+    package func bool(_ name: String) throws(TenonError) -> Bool? {
         guard let value = members[name] else { return nil }
         guard let bool = value.bool else { throw refusal(name, "is neither true nor false") }
         return bool
     }
 
-    func bytes(_ name: String, sizes: ClosedRange<Int>) throws(TenonError) -> [UInt8]? {
+    package func bytes(_ name: String, sizes: ClosedRange<Int>) throws(TenonError) -> [UInt8]? {
         guard let value = members[name] else { return nil }
         return try bytes(value, name, sizes)
     }
 
-    func byteStrings(_ name: String, maxCount: Int, sizes: ClosedRange<Int>) throws(TenonError) -> [[UInt8]]? {
+    package func byteStrings(_ name: String, maxCount: Int, sizes: ClosedRange<Int>) throws(TenonError) -> [[UInt8]]? {
         guard let value = members[name] else { return nil }
         guard let array = value.array else { throw refusal(name, "is no array") }
         guard array.count <= maxCount else { throw refusal(name, "has more than \(maxCount) elements") }
@@ -64,16 +64,16 @@ struct MessageObject {
     }
 
     /// A chain of certificates, DER.
-    func certificates(_ name: String) throws(TenonError) -> [[UInt8]]? {
+    package func certificates(_ name: String) throws(TenonError) -> [[UInt8]]? {
         try byteStrings(name, maxCount: CertificateLimits.count, sizes: MessageObject.certificateSizes)
     }
 
     static let certificateSizes = 1...CertificateLimits.size
 
     /// For what has to be there.
-    func missing(_ name: String) -> TenonError { refusal(name, "is missing") }
+    package func missing(_ name: String) -> TenonError { refusal(name, "is missing") }
 
-    func refusal(_ name: String, _ what: String) -> TenonError {
+    package func refusal(_ name: String, _ what: String) -> TenonError {
         TenonError(.messageMember, message: "The message's \(path)\(name) \(what).")
     }
 

@@ -3,14 +3,14 @@
 // Random bytes as the operating system gives them, for each need anew.
 
 extension [UInt8] {
-    init(random count: Int) {
+    package init(random count: Int) {
         var generator = SystemRandomNumberGenerator()
         self = (0..<count).map { _ in generator.next() }
     }
 }
 
 extension Secret {
-    convenience init(random count: Int) {
+    package convenience init(random count: Int) {
         self.init(count: count) { bytes in
             var generator = SystemRandomNumberGenerator()
             for index in bytes.indices { bytes[index] = generator.next() }

@@ -17,6 +17,8 @@ public struct TenonError: Error, Sendable {
     public let retryAfter: Duration?
     /// The change that ``Code/invalidStateTransition`` refuses.
     public let stateTransition: (from: String, to: String)?
+    /// Where a text was refused: the offset of the byte.
+    package internal(set) var byteOffset: Int?
 
     public init(
         _ code: Code, message: String, httpStatus: Int? = nil, serverCode: String? = nil, retryAfter: Duration? = nil,

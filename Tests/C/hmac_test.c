@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal/hmac.h"
+#include "tenon/digest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,10 +94,26 @@ TEST(hmac_knows_its_vectors)
         test_about("case %zu", i + 1);
         CHECK_STATUS(tenoni_hmac(&digest, key, key_n, &(tenoni_part){data, n}, 1), TENON_OK);
         CHECK_BYTES(digest.bytes, mac, mac_n);
+        memset(&digest, 0xa5, sizeof digest);
+        CHECK_STATUS(tenon_hmac_sha256(&digest, key, key_n, data, n), TENON_OK);
+        CHECK_BYTES(digest.bytes, mac, mac_n);
         free(mac);
         free(data);
         free(key);
     }
+}
+
+TEST(hmac_public_function_refuses_what_is_missing)
+{
+    tenon_digest digest, zero = {{0}};
+    const uint8_t byte = 1;
+    CHECK_STATUS(tenon_hmac_sha256(NULL, &byte, 1, &byte, 1), TENON_ERROR_NULL);
+    memset(&digest, 0xa5, sizeof digest);
+    CHECK_STATUS(tenon_hmac_sha256(&digest, NULL, 1, &byte, 1), TENON_ERROR_NULL);
+    CHECK_BYTES(digest.bytes, zero.bytes, sizeof zero);
+    memset(&digest, 0xa5, sizeof digest);
+    CHECK_STATUS(tenon_hmac_sha256(&digest, &byte, 1, NULL, 1), TENON_ERROR_NULL);
+    CHECK_BYTES(digest.bytes, zero.bytes, sizeof zero);
 }
 
 static void check_384(const void *key, size_t key_n, const void *data, size_t n, const char *hex)

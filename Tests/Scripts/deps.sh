@@ -20,6 +20,12 @@ need pkg-config command -v pkg-config
 need libmbedtls-dev test -e /usr/include/mbedtls/ecp.h
 need libssl-dev test -e /usr/include/openssl/ec.h
 need libtss2-dev test -e /usr/include/tss2/tss2_tctildr.h
+need libhiredis-dev test -e /usr/include/hiredis/hiredis.h
+need libpq-dev test -e /usr/include/postgresql/libpq-fe.h
+need libsqlite3-dev test -e /usr/include/sqlite3.h
+need libcurl4-openssl-dev pkg-config --exists libcurl
+need libmicrohttpd-dev test -e /usr/include/microhttpd.h
+need openssl command -v openssl
 need swtpm command -v swtpm
 need swtpm-tools command -v swtpm_setup
 need python3 command -v python3

@@ -93,6 +93,10 @@ rule mbedtls "mbedTLS is called in CSources/crypto only" < <(
 rule openssl "OpenSSL is called in CSources/crypto/*_openssl.c only" < <(
     includes 'openssl/' | grep -vE '^CSources/crypto/[a-z0-9_]+_openssl\.c:'
 )
+rule curl "libcurl is called in CSources/ports/curl only" < <(includes 'curl/' | grep -v '^CSources/ports/curl/')
+rule httpd "libmicrohttpd is called in CSources/ports/httpd only" < <(
+    includes 'microhttpd' | grep -v '^CSources/ports/httpd/'
+)
 rule tss2 "tss2 is called in CSources/tpm only" < <(includes 'tss2/' | grep -vE '^CSources/tpm/')
 
 # A function belongs to the folder that defines it, and an internal header to the folder of the functions it declares.

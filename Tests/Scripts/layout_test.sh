@@ -52,6 +52,8 @@ breaks spaces 'docs/a name.md' 'a\n'
 breaks c-folders CSources/base/more.txt 'a\n'
 breaks c-folders CSources/crypto/more/more.c "$c"
 breaks mbedtls CSources/base/more.c "$c#include <mbedtls/sha256.h>\n"
+breaks curl CSources/ports/httpd/more.c "$c#include <curl/curl.h>\n"
+breaks httpd CSources/ports/curl/more.c "$c#include <microhttpd.h>\n"
 breaks mbedtls include/tenon/more.h "$c#include \"mbedtls/sha256.h\"\n"
 breaks openssl CSources/crypto/more.c "$c#include <openssl/sha.h>\n"
 breaks openssl CSources/base/more.c "$c  #  include <openssl/sha.h>\n"

@@ -22,6 +22,12 @@ import Testing
         #expect(try hexText(Digest(hashing: bytes).rawRepresentation) == expected)
     }
 
+    /// RFC 4231, 4.3; a key that is longer than a block is in the C tests.
+    @Test func authenticatesAsRFC4231() throws {
+        let mac = try Digest(authenticating: Array("what do ya want for nothing?".utf8), key: Array("Jefe".utf8))
+        #expect(mac.description == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
+    }
+
     @Test(arguments: [1, 3, 63, 64, 65, 1000])
     func piecesMakeTheSameDigest(_ size: Int) throws {
         let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }

@@ -108,6 +108,11 @@ import Testing
         (.nonceReplay, "NONCE_REPLAY"),
         (.registrationInProgress, "REGISTRATION_IN_PROGRESS"),
         (.foreignTPM, "FOREIGN_TPM"),
+        (.configuration, "CONFIGURATION"), (.storeFull, "STORE_FULL"),
+        (.storeBusy, "STORE_BUSY"), (.storeFailed, "STORE_FAILED"), (.storeCorrupt, "STORE_CORRUPT"),
+        (.storeVersion, "STORE_VERSION"), (.storeInUse, "STORE_IN_USE"), (.storePermission, "STORE_PERMISSION"),
+        (.storeClosed, "STORE_CLOSED"), (.auditChain, "AUDIT_CHAIN"),
+        (.listenerFailed, "LISTENER_FAILED"),
     ]
 
     @Test(arguments: core + module)

@@ -25,6 +25,10 @@ TENON_API TENON_MUST_USE tenon_status tenon_sha256_update(tenon_sha256_stream *s
                                                           const uint8_t *TENON_COUNTED(n) data, size_t n);
 TENON_API TENON_MUST_USE tenon_status tenon_sha256_finish(tenon_sha256_stream *stream, tenon_digest *out);
 
+/* HMAC-SHA256 (RFC 2104) of n bytes. The key may have any length; nothing of it stays in memory. */
+TENON_API TENON_MUST_USE tenon_status tenon_hmac_sha256(tenon_digest *out, const uint8_t *TENON_COUNTED(key_n) key,
+                                                        size_t key_n, const uint8_t *TENON_COUNTED(n) data, size_t n);
+
 TENON_END
 
 #endif

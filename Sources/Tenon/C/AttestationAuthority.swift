@@ -47,11 +47,34 @@ public struct AttestationAuthority: Sendable {
     public func certificate(
         for ak: PublicArea, of ek: EndorsementKey, terms: CertificateTerms
     ) throws(TenonError) -> [UInt8] {
+        try certificate(for: ak, core: ek.core, terms: terms)
+    }
+
+    /// The same, by what was kept of the endorsement key's certificate.
+    ///
+    /// - Throws: ``TenonError/Code/tooLarge`` for texts that no certificate has.
+    package func certificate(
+        for ak: PublicArea, maker: [UInt8], model: [UInt8], version: [UInt8], terms: CertificateTerms
+    ) throws(TenonError) -> [UInt8] {
+        var ek = tenon_ek()
+        guard max(maker.count, model.count, version.count) <= TENON_EK_TEXT_MAX else {
+            throw TenonError(.tooLarge, message: "A TPM's maker, model and version have at most 64 bytes each.")
+        }
+        withUnsafeMutableBytes(of: &ek.maker) { $0.copyBytes(from: maker) }
+        withUnsafeMutableBytes(of: &ek.model) { $0.copyBytes(from: model) }
+        withUnsafeMutableBytes(of: &ek.version) { $0.copyBytes(from: version) }
+        (ek.maker_n, ek.model_n, ek.version_n) = (maker.count, model.count, version.count)
+        return try certificate(for: ak, core: ek, terms: terms)
+    }
+
+    private func certificate(
+        for ak: PublicArea, core ek: tenon_ek, terms: CertificateTerms
+    ) throws(TenonError) -> [UInt8] {
         let key = try CoreKey(asking: key)
         let serial = try terms.coreSerial
         return try bytes(capacity: TENON_CERTIFICATE_MAX) { buffer, written in
             ak.dataRepresentation.withCoreBytes { ak in
-                withUnsafePointer(to: ek.core) { ek in
+                withUnsafePointer(to: ek) { ek in
                     certificate.withUnsafeBufferPointer {
                         var request = tenon_ak_request()
                         request.size = MemoryLayout<tenon_ak_request>.size

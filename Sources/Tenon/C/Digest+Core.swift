@@ -19,6 +19,22 @@ extension Digest {
         self.init(core: digest)
     }
 
+    /// The HMAC-SHA256 (RFC 2104) of the bytes.
+    package init(authenticating bytes: [UInt8], key: [UInt8]) throws(TenonError) {
+        var digest = tenon_digest()
+        try TenonError.check(tenon_hmac_sha256(&digest, key.span, bytes.span))
+        self.init(core: digest)
+    }
+
+    /// The HMAC-SHA256 (RFC 2104) of the bytes.
+    package init(authenticating bytes: [UInt8], key: Secret) throws(TenonError) {
+        var digest = tenon_digest()
+        try key.withBytes { key throws(TenonError) in
+            try TenonError.check(tenon_hmac_sha256(&digest, key, bytes.span))
+        }
+        self.init(core: digest)
+    }
+
     /// The nonce that binds a key to a challenge: the SHA-256 of the challenge text as it came, then of the base64 text
     /// of the public key exactly as it is sent. Nothing is decoded.
     ///

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* struct ucred */
+#include "server.h"
+#include "connections.h"
+#include "framing.h"
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* Of a connection: its head, and what of the body is on its way. */
+#define MEMORY 8192
+
+struct tenoni_httpd {
+    struct MHD_Daemon *daemon;
+    tenoni_connections connections;
+    size_t body_max;
+    void (*handle)(void *context, tenoni_httpd_call *call);
+    void *context;
+};
+
+typedef enum stage { STAGE_NEW, STAGE_RECEIVING, STAGE_HANDED } stage;
+
+struct tenoni_httpd_call {
+    tenoni_httpd *server;
+    struct MHD_Connection *connection;
+    stage stage;
+    char *target;
+    const char *method;
+    uint8_t *body;
+    size_t body_n;
+    size_t body_size;
+    struct MHD_Response *response;
+    unsigned status;
+};
+
+static tenoni_connection *known(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info != NULL ? info->socket_context : NULL;
+}
+
+static int descriptor(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info != NULL ? info->connect_fd : -1;
+}
+
+static void on_connection(void *context, struct MHD_Connection *connection, void **state,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    tenoni_httpd *server = context;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        *state = tenoni_connections_add(&server->connections, descriptor(connection));
+        return;
+    }
+    tenoni_connections_remove(&server->connections, *state);
+    *state = NULL;
+}
+
+/* The one place where the target can be had as it was sent. */
+static void *on_target(void *context, const char *target, struct MHD_Connection *connection)
+{
+    tenoni_httpd_call *call = calloc(1, sizeof *call);
+    if (call == NULL)
+        return NULL;
+    call->server = context;
+    call->connection = connection;
+    call->target = strdup(target);
+    return call;
+}
+
+static void on_completed(void *context, struct MHD_Connection *connection, void **state,
+                         enum MHD_RequestTerminationCode why)
+{
+    tenoni_httpd *server = context;
+    tenoni_httpd_call *call = *state;
+    (void)why;
+    (void)tenoni_connections_enter(&server->connections, known(connection), TENONI_PHASE_READING);
+    *state = NULL;
+    if (call == NULL)
+        return;
+    if (call->response != NULL)
+        MHD_destroy_response(call->response);
+    free(call->target);
+    free(call->body);
+    free(call);
+}
+
+static enum MHD_Result refuse(tenoni_httpd_call *call, tenoni_refusal refusal)
+{
+    char body[160];
+    int n = snprintf(body, sizeof body, "{\"error_code\":\"INVALID_REQUEST\",\"message\":\"%s\"}", refusal.reason);
+    call->response = MHD_create_response_from_buffer((size_t)n, body, MHD_RESPMEM_MUST_COPY);
+    if (call->response == NULL)
+        return MHD_NO;
+    (void)MHD_add_response_header(call->response, "Content-Type", "application/json");
+    (void)MHD_add_response_header(call->response, "Connection", "close");
+    return MHD_queue_response(call->connection, refusal.status, call->response);
+}
+
+static enum MHD_Result begin(tenoni_httpd_call *call, const char *method, const char *version)
+{
+    tenoni_refusal refusal = tenoni_framing_check(&call->body_size, call->connection, method, call->target, version);
+    call->stage = STAGE_RECEIVING;
+    call->method = method;
+    if (refusal.status == 0 && call->body_size > call->server->body_max)
+        refusal = (tenoni_refusal){413, "The body is too large."};
+    if (refusal.status != 0)
+        return refuse(call, refusal);
+    call->body = malloc(call->body_size + 1);
+    return call->body != NULL ? MHD_YES : MHD_NO;
+}
+
+static enum MHD_Result receive(tenoni_httpd_call *call, const char *bytes, size_t *n)
+{
+    if (*n > call->body_size - call->body_n)
+        return MHD_NO;
+    memcpy(call->body + call->body_n, bytes, *n);
+    call->body_n += *n;
+    *n = 0;
+    return MHD_YES;
+}
+
+static enum MHD_Result hand_over(tenoni_httpd_call *call)
+{
+    tenoni_httpd *server = call->server;
+    call->stage = STAGE_HANDED;
+    (void)tenoni_connections_enter(&server->connections, known(call->connection), TENONI_PHASE_HANDED);
+    /* First: the answer may be there before the handler returns. */
+    MHD_suspend_connection(call->connection);
+    server->handle(server->context, call);
+    return MHD_YES;
+}
+
+static enum MHD_Result answer(tenoni_httpd_call *call)
+{
+    tenoni_connections *connections = &call->server->connections;
+    bool is_last = tenoni_connections_enter(connections, known(call->connection), TENONI_PHASE_ANSWERING);
+    if (call->response == NULL)
+        return MHD_NO;
+    if (is_last)
+        (void)MHD_add_response_header(call->response, "Connection", "close");
+    return MHD_queue_response(call->connection, call->status, call->response);
+}
+
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *path,
+                                  const char *method, const char *version, const char *bytes, size_t *n, void **state)
+{
+    tenoni_httpd_call *call = *state;
+    (void)context, (void)connection, (void)path;
+    if (call == NULL || call->target == NULL)
+        return MHD_NO;
+    switch (call->stage) {
+    case STAGE_NEW:
+        return begin(call, method, version);
+    case STAGE_RECEIVING:
+        return *n > 0 ? receive(call, bytes, n) : hand_over(call);
+    default:
+        return answer(call);
+    }
+}
+
+static struct MHD_Daemon *start(tenoni_httpd *server, const tenoni_httpd_options *options)
+{
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+    struct MHD_OptionItem more[] = {
+        {options->threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)options->threads, NULL},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)options->certificate},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)options->key},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t) "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    struct MHD_OptionItem none = {MHD_OPTION_END, 0, NULL};
+    return MHD_start_daemon(options->certificate != NULL ? flags | MHD_USE_TLS : flags, 0, NULL, NULL, on_request,
+                            server, MHD_OPTION_LISTEN_SOCKET, options->listener, MHD_OPTION_ARRAY, more,
+                            MHD_OPTION_ARRAY, options->certificate != NULL ? tls : &none, MHD_OPTION_CONNECTION_LIMIT,
+                            options->connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT, options->connections_of_address,
+                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+                            MHD_OPTION_URI_LOG_CALLBACK, on_target, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
+                            server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_END);
+}
+
+tenoni_httpd *tenoni_httpd_start(const tenoni_httpd_options *options)
+{
+    tenoni_httpd *server = calloc(1, sizeof *server);
+    if (server == NULL)
+        return NULL;
+    server->body_max = options->body_max;
+    server->handle = options->handle;
+    server->context = options->context;
+    if (!tenoni_connections_start(&server->connections, options->seconds)) {
+        free(server);
+        return NULL;
+    }
+    server->daemon = start(server, options);
+    if (server->daemon != NULL)
+        return server;
+    tenoni_connections_end(&server->connections);
+    free(server);
+    return NULL;
+}
+
+void tenoni_httpd_stop(tenoni_httpd *server)
+{
+    (void)MHD_quiesce_daemon(server->daemon);
+    tenoni_connections_drain(&server->connections);
+    MHD_stop_daemon(server->daemon);
+    tenoni_connections_end(&server->connections);
+    free(server);
+}
+
+const char *tenoni_httpd_method(const tenoni_httpd_call *call)
+{
+    return call->method;
+}
+
+const char *tenoni_httpd_target(const tenoni_httpd_call *call)
+{
+    return call->target;
+}
+
+const uint8_t *tenoni_httpd_body(const tenoni_httpd_call *call, size_t *n)
+{
+    *n = call->body_n;
+    return call->body;
+}
+
+static void set_address(tenoni_httpd_peer *peer, const struct sockaddr_storage *address)
+{
+    struct sockaddr_in6 v6;
+    struct sockaddr_in v4;
+    if (address->ss_family == AF_INET) {
+        memcpy(&v4, address, sizeof v4);
+        (void)inet_ntop(AF_INET, &v4.sin_addr, peer->address, sizeof peer->address);
+    } else if (address->ss_family == AF_INET6) {
+        memcpy(&v6, address, sizeof v6);
+        if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr))
+            (void)inet_ntop(AF_INET, v6.sin6_addr.s6_addr + 12, peer->address, sizeof peer->address);
+        else
+            (void)inet_ntop(AF_INET6, &v6.sin6_addr, peer->address, sizeof peer->address);
+    }
+}
+
+void tenoni_httpd_peer_of(const tenoni_httpd_call *call, tenoni_httpd_peer *peer)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t address_n = sizeof address;
+    struct ucred user;
+    socklen_t user_n = sizeof user;
+    int socket = descriptor(call->connection);
+    *peer = (tenoni_httpd_peer){.user = -1};
+    if (getpeername(socket, (struct sockaddr *)&address, &address_n) != 0)
+        return;
+    set_address(peer, &address);
+    if (address.ss_family == AF_UNIX && getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &user, &user_n) == 0)
+        peer->user = user.uid;
+}
+
+typedef struct header_sink {
+    void *context;
+    void (*each)(void *context, const char *name, size_t name_n, const char *value, size_t value_n);
+} header_sink;
+
+static enum MHD_Result on_header(void *context, enum MHD_ValueKind kind, const char *name, size_t name_n,
+                                 const char *value, size_t value_n)
+{
+    const header_sink *sink = context;
+    (void)kind;
+    sink->each(sink->context, name, name_n, value, value_n);
+    return MHD_YES;
+}
+
+void tenoni_httpd_headers(const tenoni_httpd_call *call, void *context,
+                          void (*each)(void *context, const char *name, size_t name_n, const char *value,
+                                       size_t value_n))
+{
+    header_sink sink = {context, each};
+    (void)MHD_get_connection_values_n(call->connection, MHD_HEADER_KIND, on_header, &sink);
+}
+
+void tenoni_httpd_set_body(tenoni_httpd_call *call, const uint8_t *body, size_t n)
+{
+    call->response = MHD_create_response_from_buffer(n, (void *)(uintptr_t)body, MHD_RESPMEM_MUST_COPY);
+}
+
+void tenoni_httpd_add_header(tenoni_httpd_call *call, const char *name, const char *value)
+{
+    if (call->response != NULL)
+        (void)MHD_add_response_header(call->response, name, value);
+}
+
+void tenoni_httpd_answer(tenoni_httpd_call *call, unsigned status)
+{
+    call->status = status;
+    MHD_resume_connection(call->connection);
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Tenon
+
+/// The answers that backends were given, so that one that was lost can be asked for again without being a replay
+/// (security.md E3).
+package protocol AnswerStore: Sendable {
+    /// The answer under this `request_id` of this backend, for 60 s.
+    ///
+    /// - Parameter request: the digest of all that was asked: another question under the same id is no retry.
+    func answer(backend: String, requestID: String, request: Digest) async throws(TenonError) -> StoredAnswer
+
+    /// Keeps an answer. Where there is no room it is not kept, and a retry is a replay: safe, and rare.
+    func keep(_ answer: [UInt8], backend: String, requestID: String, request: Digest) async throws(TenonError)
+}
+
+package enum StoredAnswer: Equatable, Sendable {
+    case none
+    case answer([UInt8])
+    /// The id was used for another question.
+    case anotherRequest
+}

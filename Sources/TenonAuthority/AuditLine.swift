@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Tenon
+
+/// What the audit log says of one event. It names whole devices and never what no log may hold (DESIGN 5).
+package struct AuditEvent: Sendable {
+    package enum Kind: String, Sendable {
+        case registered
+        /// A known key was registered again.
+        case registeredAgain = "registered_again"
+        case rotated
+        case rotatedAgain = "rotated_again"
+        case deviceRevoked = "device_revoked"
+        case certificateRevoked = "certificate_revoked"
+        case ekDenied = "ek_denied"
+        case ekAllowed = "ek_allowed"
+        case certificateIssued = "certificate_issued"
+        case retiredKeyUsed = "retired_key_used"
+    }
+
+    package var kind: Kind
+    package var app: String?
+    package var device: String?
+    /// What is particular to the kind: a level, a serial, a number, an operator's reason.
+    package var details: [String: JSON]
+
+    package init(_ kind: Kind, app: String? = nil, device: String? = nil, details: [String: JSON] = [:]) {
+        self.kind = kind
+        self.app = app
+        self.device = device
+        self.details = details
+    }
+}
+
+/// The end of a chain, as it is signed.
+package struct AuditHead: Equatable, Sendable {
+    package var instance: String
+    package var sequence: Int64
+    /// Of the line with this sequence.
+    package var mac: Digest
+
+    package init(instance: String, sequence: Int64, mac: Digest) {
+        self.instance = instance
+        self.sequence = sequence
+        self.mac = mac
+    }
+
+    /// What the CA's key signs; nothing else that it signs begins so.
+    package var message: [UInt8] {
+        Array("tenon/audit/1\n\(instance)\n\(sequence)\n\(mac)\n".utf8)
+    }
+}
+
+/// The chain of one instance's lines: each line's `mac` is the HMAC-SHA256 of the `mac` before it, then of the line
+/// without its own.
+///
+/// A line is one JSON object in its one form, and a line feed.
+struct AuditChain: Sendable {
+    private let key: [UInt8]
+    private(set) var head: AuditHead
+
+    /// A chain without lines.
+    init(instance: String, key: [UInt8]) throws(TenonError) {
+        self.key = key
+        let start = AuditHead(instance: instance, sequence: 0, mac: try Digest(hashing: []))
+        head = start
+        head.mac = try Digest(authenticating: start.message, key: key)
+    }
+
+    /// A chain that goes on behind a line, of which `sequence` and `mac` are believed.
+    init(instance: String, key: [UInt8], after line: [UInt8]) throws(TenonError) {
+        self.key = key
+        guard let json = try? JSON(parsing: line), let sequence = json["sequence"]?.integer,
+            let mac = AuditChain.mac(in: json)
+        else { throw AuditChain.broken }
+        head = AuditHead(instance: instance, sequence: sequence, mac: mac)
+    }
+
+    /// The next line.
+    mutating func add(_ members: [String: JSON], at seconds: Int64) throws(TenonError) -> [UInt8] {
+        var object = JSONObject()
+        for (key, value) in members { object[key] = value }
+        object["instance"] = .string(head.instance)
+        object["sequence"] = .integer(head.sequence + 1)
+        object["time"] = .integer(seconds)
+        let mac = try next(object)
+        object["mac"] = .string(mac.description)
+        let line = try JSON.object(object).encoded()
+        head.sequence += 1
+        head.mac = mac
+        return line + [UInt8(ascii: "\n")]
+    }
+
+    /// Takes a line, without its line feed, that has to be the next.
+    ///
+    /// - Throws: ``TenonError/Code/auditChain``.
+    mutating func verify(_ line: [UInt8]) throws(TenonError) -> JSON {
+        guard let json = try? JSON(parsing: line), (try? json.encoded()) == line, var object = json.object,
+            let mac = AuditChain.mac(in: json), json["sequence"]?.integer == head.sequence + 1,
+            json["instance"]?.string == head.instance
+        else { throw AuditChain.broken }
+        object["mac"] = nil
+        guard try next(object) == mac else { throw AuditChain.broken }
+        head.sequence += 1
+        head.mac = mac
+        return json
+    }
+
+    private func next(_ object: JSONObject) throws(TenonError) -> Digest {
+        try Digest(authenticating: head.mac.rawRepresentation + JSON.object(object).encoded(), key: key)
+    }
+
+    private static func mac(in json: JSON) -> Digest? {
+        guard let text = json["mac"]?.string, let bytes = try? TextEncoding.hex.decode(text) else { return nil }
+        return try? Digest(rawRepresentation: bytes)
+    }
+
+    static let broken = TenonError(
+        .auditChain, message: "A line of the audit log is not the one that was written behind the line before it.")
+}

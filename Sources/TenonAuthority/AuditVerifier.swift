@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Tenon
+
+/// Reads an audit log again, line by line.
+package struct AuditVerifier {
+    package struct Summary: Equatable, Sendable {
+        package var lines: Int64
+        /// The last line that a signed head covers; what comes behind it, somebody with the key could have cut off.
+        package var signedLines: Int64
+    }
+
+    private var chain: AuditChain
+    private let checkHead: (AuditHead, [UInt8]) throws(TenonError) -> Void
+    private var rest: [UInt8] = []
+    package private(set) var summary = Summary(lines: 0, signedLines: 0)
+
+    /// - Parameter checkHead: throws when the signature over ``AuditHead/message`` is not the CA's.
+    package init(
+        instance: String, key: [UInt8], checkHead: @escaping (AuditHead, [UInt8]) throws(TenonError) -> Void
+    ) throws(TenonError) {
+        chain = try AuditChain(instance: instance, key: key)
+        self.checkHead = checkHead
+    }
+
+    /// Takes the next bytes of the file.
+    ///
+    /// - Throws: ``TenonError/Code/auditChain`` with the number of the first line that is wrong, or whatever the check
+    ///   of a head throws.
+    package mutating func update(_ bytes: [UInt8]) throws(TenonError) {
+        rest += bytes
+        var start = 0
+        while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
+            try verify(Array(rest[start..<end]))
+            start = end + 1
+        }
+        rest.removeFirst(start)
+    }
+
+    /// The log ends here: with a whole line.
+    package func finish() throws(TenonError) -> Summary {
+        guard rest.isEmpty else { throw broken }
+        return summary
+    }
+
+    private mutating func verify(_ line: [UInt8]) throws(TenonError) {
+        let head = chain.head
+        guard let json = try? chain.verify(line) else { throw broken }
+        if json["event"]?.string == AuditWriter.headEvent {
+            guard let signature = json["signature"]?.bytes else { throw broken }
+            try checkHead(head, signature)
+            summary.signedLines = head.sequence
+        }
+        summary.lines += 1
+    }
+
+    private var broken: TenonError {
+        TenonError(
+            .auditChain,
+            message: "Line \(summary.lines + 1) of the audit log is not the one that was written behind those before.")
+    }
+}

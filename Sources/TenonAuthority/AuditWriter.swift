@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+
+/// Writes groups of lines, and now and then the signature over the last. One thread uses it.
+final class AuditWriter {
+    private let file: AuditFile
+    private let clock: any AuthorityClock
+    private let sign: (@Sendable (AuditHead) throws(TenonError) -> [UInt8])?
+    private var chain: AuditChain
+    private var unsigned = 0
+    private var signedAt: Int64
+
+    /// security.md F5.
+    private static let signedLines = 1_000
+    private static let signedMilliseconds: Int64 = 3_600_000
+    /// Of one write, so that what a crash leaves unfinished stays short.
+    private static let groupLines = 500
+    /// An operator's reason is the only text of any length.
+    private static let lineBytes = 2_000
+
+    init(in folder: StateFolder, clock: any AuthorityClock, options: AuditLog.Options) throws(TenonError) {
+        file = try AuditFile(AuditLog.fileName, in: folder)
+        self.clock = clock
+        sign = options.sign
+        signedAt = clock.now().boot
+        let lines = try file.lastLines()
+        guard let last = lines.last else {
+            chain = try AuditChain(instance: options.instance, key: options.key)
+            return
+        }
+        chain =
+            lines.count == 2
+            ? try AuditChain(instance: options.instance, key: options.key, after: lines[0])
+            : try AuditChain(instance: options.instance, key: options.key)
+        let json = try chain.verify(last)
+        unsigned = json["event"]?.string == AuditWriter.headEvent ? 0 : 1
+    }
+
+    func write(_ jobs: [AuditJob]) {
+        var rest = jobs[...]
+        while !rest.isEmpty {
+            writeGroup(rest.prefix(AuditWriter.groupLines))
+            rest = rest.dropFirst(AuditWriter.groupLines)
+        }
+        let wanted = jobs.contains { $0.members == nil }
+        let isDue = unsigned >= AuditWriter.signedLines || clock.now().boot - signedAt >= AuditWriter.signedMilliseconds
+        let failure = wanted || isDue ? signHead() : nil
+        for job in jobs where job.members == nil { job.finish(failure) }
+    }
+
+    /// All lines of a group are stored, or none is and each is told so.
+    private func writeGroup(_ jobs: ArraySlice<AuditJob>) {
+        let before = chain
+        var bytes: [UInt8] = []
+        var written: [AuditJob] = []
+        for job in jobs {
+            guard let members = job.members else { continue }
+            do throws(TenonError) {
+                bytes += try line(members)
+                written.append(job)
+            } catch {
+                job.finish(error)
+            }
+        }
+        guard !written.isEmpty else { return }
+        do throws(TenonError) {
+            try file.append(bytes)
+            unsigned += written.count
+            for job in written { job.finish(nil) }
+        } catch {
+            chain = before
+            for job in written { job.finish(error) }
+        }
+    }
+
+    private func line(_ members: [String: JSON]) throws(TenonError) -> [UInt8] {
+        let before = chain
+        let line = try chain.add(members, at: clock.now().seconds)
+        guard line.count <= AuditWriter.lineBytes else {
+            chain = before
+            throw TenonError(.tooLarge, message: "A line of the audit log would be too long: give a shorter reason.")
+        }
+        return line
+    }
+
+    static let headEvent = "head"
+
+    /// A head that could not be signed is signed with the next group.
+    @discardableResult
+    func signHead() -> TenonError? {
+        guard unsigned > 0, let sign else { return nil }
+        let before = chain
+        do throws(TenonError) {
+            let signature = try sign(chain.head)
+            let members: [String: JSON] = ["event": .string(AuditWriter.headEvent), "signature": .bytes(signature)]
+            try file.append(try chain.add(members, at: clock.now().seconds))
+            unsigned = 0
+            signedAt = clock.now().boot
+            return nil
+        } catch {
+            chain = before
+            return error
+        }
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import Synchronization
+internal import Tenon
+
+/// A thread of its own for work that blocks. It takes all that is waiting at once: what was added while it was busy is
+/// the next batch, which is what makes one fsync serve many.
+///
+/// It ends with this value, or by ``end()``, when all that was added is done.
+final class BatchThread<Item: Sendable>: Sendable {
+    private let queue: BatchQueue<Item>
+
+    /// - Parameters:
+    ///   - perform: does a batch, in the order in which it was added.
+    ///   - finish: called once, on the thread, when nothing comes any more; it lets go of what the thread used.
+    /// - Throws: ``TenonError/Code/memory`` when there can be no thread; `finish` is not called then.
+    init(
+        perform: @escaping @Sendable ([Item]) -> Void, finish: @escaping @Sendable () -> Void = {}
+    ) throws(TenonError) {
+        queue = BatchQueue(perform: perform, finish: finish)
+        try queue.start()
+    }
+
+    deinit { queue.end(nil) }
+
+    /// Adds work; false after ``end()``.
+    func add(_ item: Item) -> Bool { queue.add(item) }
+
+    /// Waits until all that was added is done and the thread has finished.
+    func end() async {
+        await withCheckedContinuation { queue.end($0) }
+    }
+}
+
+private final class BatchQueue<Item: Sendable>: Sendable {
+    private struct State {
+        var waiting: [Item] = []
+        var isOver = false
+        var hasFinished = false
+        var ending: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let perform: @Sendable ([Item]) -> Void
+    private let finish: @Sendable () -> Void
+    private let state = Mutex(State())
+    // A semaphore is made for use by many threads. It counts what was ever added, so it may wake the thread for nothing.
+    private nonisolated(unsafe) let changes: UnsafeMutablePointer<sem_t>
+
+    init(perform: @escaping @Sendable ([Item]) -> Void, finish: @escaping @Sendable () -> Void) {
+        self.perform = perform
+        self.finish = finish
+        changes = .allocate(capacity: 1)
+        sem_init(changes, 0, 0)
+    }
+
+    deinit {
+        sem_destroy(changes)
+        changes.deallocate()
+    }
+
+    func add(_ item: Item) -> Bool {
+        let isTaken = state.withLock { state in
+            if !state.isOver { state.waiting.append(item) }
+            return !state.isOver
+        }
+        if isTaken { sem_post(changes) }
+        return isTaken
+    }
+
+    func end(_ continuation: CheckedContinuation<Void, Never>?) {
+        let hasFinished = state.withLock { state in
+            state.isOver = true
+            if let continuation, !state.hasFinished { state.ending.append(continuation) }
+            return state.hasFinished
+        }
+        if hasFinished { continuation?.resume() }
+        sem_post(changes)
+    }
+
+    func run() {
+        while let batch = next() {
+            if !batch.isEmpty { perform(batch) }
+        }
+        finish()
+        let ending = state.withLock { state in
+            state.hasFinished = true
+            return state.ending
+        }
+        for continuation in ending { continuation.resume() }
+    }
+
+    /// What is waiting, perhaps nothing; nil at the end.
+    private func next() -> [Item]? {
+        while sem_wait(changes) != 0 {}
+        return state.withLock { state in
+            if state.isOver && state.waiting.isEmpty { return nil }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+    }
+
+    /// The thread takes no signals: they are for the program's own threads.
+    func start() throws(TenonError) {
+        var all = sigset_t()
+        var before = sigset_t()
+        var thread = pthread_t()
+        let life = Unmanaged.passRetained(ThreadLife { self.run() })
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        let error = pthread_create(&thread, nil, runLife, life.toOpaque())
+        pthread_sigmask(SIG_SETMASK, &before, nil)
+        guard error == 0 else {
+            life.release()
+            throw TenonError(.memory, message: "No thread can be started for the stores: raise the limit of threads.")
+        }
+        pthread_detach(thread)
+    }
+}
+
+/// What pthread_create can carry: a generic class has no function pointer of its own.
+private final class ThreadLife {
+    let run: () -> Void
+
+    init(_ run: @escaping () -> Void) { self.run = run }
+}
+
+private func runLife(_ life: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let life else { return nil }
+    Unmanaged<ThreadLife>.fromOpaque(life).takeRetainedValue().run()
+    return nil
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Tenon
+
+/// What the authority keeps under a challenge, or under the secret of its attestation CA, until it is redeemed
+/// (security.md 1.3). Neither the challenge nor a secret is in it: whoever reads the store can forge nothing.
+package struct ChallengeEntry: Equatable, Sendable {
+    /// What may redeem the entry. An entry is found under its own purpose only.
+    package enum Purpose: String, Sendable {
+        /// A challenge, redeemed by a registration.
+        case registration = "register"
+        /// A secret of the attestation CA, redeemed by a request for the AK's certificate.
+        case certificate = "certify"
+    }
+
+    /// The TPM that a credential was made for, and what its AK's certificate is going to say of it.
+    package struct Attestation: Equatable, Sendable {
+        /// SHA-256 of the EK's SubjectPublicKeyInfo.
+        package var ekID: Digest
+        /// SHA-256 of the EK's certificate.
+        package var ekCertificate: Digest
+        /// The AK's TPMT_PUBLIC as it was sent.
+        package var akPublic: [UInt8]
+        /// Maker, model and version out of the EK's certificate.
+        package var maker: [UInt8]
+        package var model: [UInt8]
+        package var version: [UInt8]
+
+        package init(
+            ekID: Digest, ekCertificate: Digest, akPublic: [UInt8], maker: [UInt8], model: [UInt8], version: [UInt8]
+        ) {
+            self.ekID = ekID
+            self.ekCertificate = ekCertificate
+            self.akPublic = akPublic
+            self.maker = maker
+            self.model = model
+            self.version = version
+        }
+    }
+
+    package var purpose: Purpose
+    package var app: String
+    package var origin: String
+    package var dialect: String
+    package var deadline: AuthorityInstant
+    /// With a credential: the entry is redeemed only with the activation that it belongs to (security.md A4).
+    package var attestation: Attestation?
+
+    package init(
+        purpose: Purpose, app: String, origin: String, dialect: String, deadline: AuthorityInstant,
+        attestation: Attestation? = nil
+    ) {
+        self.purpose = purpose
+        self.app = app
+        self.origin = origin
+        self.dialect = dialect
+        self.deadline = deadline
+        self.attestation = attestation
+    }
+}
+
+// The form in which every store keeps an entry: JSON, whatever the store's own format is.
+extension ChallengeEntry {
+    package func encoded() throws(TenonError) -> [UInt8] {
+        var json: JSON = [
+            "app": .string(app), "origin": .string(origin), "dialect": .string(dialect),
+            "purpose": .string(purpose.rawValue), "wall": .integer(deadline.wall), "boot": .integer(deadline.boot),
+        ]
+        if let attestation, case .object(var object) = json {
+            object["attestation"] = attestation.json
+            json = .object(object)
+        }
+        return try json.encoded()
+    }
+
+    /// - Throws: ``TenonError/Code/storeCorrupt`` when no ``encoded()`` made this.
+    package init(encoded: [UInt8]) throws(TenonError) {
+        guard let json = try? JSON(parsing: encoded), let purpose = json["purpose"]?.string.flatMap(Purpose.init),
+            let app = json["app"]?.string, let origin = json["origin"]?.string,
+            let dialect = json["dialect"]?.string, let wall = json["wall"]?.integer, let boot = json["boot"]?.integer
+        else { throw .damaged("a challenge") }
+        self.init(
+            purpose: purpose, app: app, origin: origin, dialect: dialect,
+            deadline: AuthorityInstant(wall: wall, boot: boot),
+            attestation: try json["attestation"].map(Attestation.init(json:)))
+    }
+}
+
+extension ChallengeEntry.Attestation {
+    fileprivate var json: JSON {
+        [
+            "ek_id": .bytes(ekID.rawRepresentation), "ek_certificate": .bytes(ekCertificate.rawRepresentation),
+            "ak": .bytes(akPublic), "maker": .bytes(maker), "model": .bytes(model), "version": .bytes(version),
+        ]
+    }
+
+    fileprivate init(json: JSON) throws(TenonError) {
+        guard let ekID = json["ek_id"]?.bytes, let certificate = json["ek_certificate"]?.bytes,
+            let akPublic = json["ak"]?.bytes, let maker = json["maker"]?.bytes, let model = json["model"]?.bytes,
+            let version = json["version"]?.bytes, let ekID = try? Digest(rawRepresentation: ekID),
+            let certificate = try? Digest(rawRepresentation: certificate)
+        else { throw .damaged("a challenge") }
+        self.init(
+            ekID: ekID, ekCertificate: certificate, akPublic: akPublic, maker: maker, model: model, version: version)
+    }
+}
+
+extension JSON {
+    static func bytes(_ bytes: [UInt8]) -> JSON { .string(TextEncoding.base64.encode(bytes)) }
+
+    /// The bytes of a base64 text.
+    var bytes: [UInt8]? { string.flatMap { try? TextEncoding.base64.decode($0) } }
+}
+
+extension TenonError {
+    /// A store gave what it was never given.
+    static func damaged(_ what: String) -> TenonError {
+        TenonError(.storeCorrupt, message: "The store holds \(what) that nobody put there: restore it from a backup.")
+    }
+}

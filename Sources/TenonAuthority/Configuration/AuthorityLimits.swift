@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+
+/// How much of everything there may be (security.md F4).
+package struct AuthorityLimits: Equatable, Sendable {
+    /// Challenges outstanding, in all.
+    package var challenges = 10_000
+    /// Requests of one device within the time that they are remembered.
+    package var requestsPerDevice = 10_000
+    /// Requests that are remembered, in all.
+    package var requests = 2_000_000
+    /// Requests to the public listener a minute, from one IPv4 address or one IPv6 /64.
+    package var perAddressPerMinute = 600
+    /// The same, for one app.
+    package var perAppPerMinute = 60_000
+    /// Activations at a time; more get 503.
+    package var activations = 8
+    package var connections = 1_024
+    /// Bytes of a body (build.md 12).
+    package var bodyBytes = 32_768
+
+    package init() {}
+
+    init(_ section: inout ConfigurationSection) throws(TenonError) {
+        challenges = try section.integer("challenges", 1...10_000_000, default: challenges)
+        requestsPerDevice = try section.integer("requests_per_device", 1...1_000_000, default: requestsPerDevice)
+        requests = try section.integer("requests", 1...100_000_000, default: requests)
+        perAddressPerMinute = try section.integer("per_address_per_minute", 1...1_000_000, default: perAddressPerMinute)
+        perAppPerMinute = try section.integer("per_app_per_minute", 1...100_000_000, default: perAppPerMinute)
+        activations = try section.integer("activations", 1...1_024, default: activations)
+        connections = try section.integer("connections", 1...65_536, default: connections)
+        bodyBytes = try section.integer("body_bytes", 1_024...1_048_576, default: bodyBytes)
+    }
+}

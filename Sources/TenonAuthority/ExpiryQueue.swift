@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is all remembered for the same time: who came first goes first.
+struct ExpiryQueue<Element> {
+    private var waiting: [(deadline: Int64, element: Element)] = []
+    private var first = 0
+
+    var count: Int { waiting.count - first }
+
+    /// The deadlines never go down: they come from a clock that never goes back.
+    mutating func append(_ element: Element, until deadline: Int64) { waiting.append((deadline, element)) }
+
+    /// Takes the first when its time is over.
+    mutating func popExpired(at now: Int64) -> Element? {
+        guard first < waiting.count, waiting[first].deadline <= now else { return nil }
+        defer { advance() }
+        return waiting[first].element
+    }
+
+    /// Moves the rest down when more than half of the places are free, which costs each element one move.
+    private mutating func advance() {
+        first += 1
+        guard first * 2 > waiting.count else { return }
+        waiting.removeFirst(first)
+        first = 0
+    }
+}

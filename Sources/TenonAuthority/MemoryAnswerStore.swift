@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
+package import Tenon
+
+/// The answers of one process, in memory: one that is lost with it makes a retry a replay.
+package final class MemoryAnswerStore: AnswerStore {
+    private struct Key: Hashable {
+        let backend: String
+        let requestID: String
+    }
+
+    private struct State {
+        var answers: [Key: (request: Digest, answer: [UInt8])] = [:]
+        var order = ExpiryQueue<Key>()
+
+        mutating func forget(at now: AuthorityInstant) {
+            while let key = order.popExpired(at: now.boot) { answers[key] = nil }
+        }
+    }
+
+    /// security.md E3.
+    package static let retention: Int64 = 60_000
+
+    private let clock: any AuthorityClock
+    private let limit: Int
+    private let state = Mutex(State())
+
+    /// - Parameter limit: answers that are kept at a time.
+    package init(clock: any AuthorityClock, limit: Int = 100_000) {
+        self.clock = clock
+        self.limit = limit
+    }
+
+    package func answer(
+        backend: String, requestID: String, request: Digest
+    ) async throws(TenonError) -> StoredAnswer {
+        let now = clock.now()
+        return state.withLock { state in
+            state.forget(at: now)
+            guard let kept = state.answers[Key(backend: backend, requestID: requestID)] else { return .none }
+            return kept.request == request ? .answer(kept.answer) : .anotherRequest
+        }
+    }
+
+    package func keep(
+        _ answer: [UInt8], backend: String, requestID: String, request: Digest
+    ) async throws(TenonError) {
+        let now = clock.now()
+        let key = Key(backend: backend, requestID: requestID)
+        state.withLock { state in
+            state.forget(at: now)
+            guard state.answers.count < limit, state.answers[key] == nil else { return }
+            state.answers[key] = (request, answer)
+            state.order.append(key, until: now.boot + MemoryAnswerStore.retention)
+        }
+    }
+}

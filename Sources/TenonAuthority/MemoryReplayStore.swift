@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
+package import Tenon
+
+/// The requests of one process, in memory (security.md E4): a durable write for each would cost more than the rest of
+/// a request.
+///
+/// What an earlier process accepted is forgotten, so requests from its time are refused: those whose timestamp is not
+/// after the start of this one, nor after the horizons that were stored before they were accepted: one of all devices,
+/// for a wall clock that is behind after a reboot, and one of each device whose own clock is ahead. After 300 s none of
+/// them is in time anyway.
+package final class MemoryReplayStore: ReplayStore {
+    package struct Limits: Sendable {
+        /// Requests of one device that are remembered.
+        package var perDevice: Int
+        /// Requests that are remembered in all.
+        package var total: Int
+
+        package init(perDevice: Int = 10_000, total: Int = 2_000_000) {
+            self.perDevice = perDevice
+            self.total = total
+        }
+    }
+
+    /// A timestamp may be 300 s ahead and is in time until 300 s behind; a minute more is for clocks that are slewed.
+    package static let retention: Int64 = 660_000
+
+    private let clock: any AuthorityClock
+    private let horizon: any ReplayHorizon
+    private let limits: Limits
+    private let state: Mutex<ReplayMemory>
+
+    /// - Parameters:
+    ///   - clock: one that never goes back, also not behind what an earlier process saw.
+    ///   - horizon: where the horizons of devices are stored.
+    package init(
+        clock: any AuthorityClock, horizon: any ReplayHorizon, limits: Limits = Limits()
+    ) async throws(TenonError) {
+        self.clock = clock
+        self.horizon = horizon
+        self.limits = limits
+        let now = clock.now().seconds
+        let horizons = try await horizon.horizons(after: now)
+        let epoch = horizons.map { max(now, $0.all ?? .min) } ?? .min
+        state = Mutex(ReplayMemory(epoch: epoch, forgotten: horizons?.devices ?? [:]))
+    }
+
+    package func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome {
+        guard let nonce = UUIDBytes(use.nonce) else {
+            throw TenonError(.nonce, message: "The nonce is no UUID.")
+        }
+        let seconds = clock.now().seconds
+        if let ahead = state.withLock({ $0.horizon(for: use, at: seconds) }) {
+            try await horizon.raise(device: ahead.device, to: ahead.timestamp)
+            state.withLock { $0.raised(ahead) }
+        }
+        let now = clock.now()
+        return try state.withLock { state throws(TenonError) in
+            try state.remember(use, nonce, at: now, limits)
+        }
+    }
+}
+
+/// A signature, whichever its s is.
+private struct SignatureMark: Hashable {
+    let thumbprint: String
+    let r: InlineArray<4, UInt64>
+
+    init(_ use: SignedUse) {
+        thumbprint = use.thumbprint
+        let bytes = use.signature.bytes
+        r = InlineArray { word in (0..<8).reduce(0) { $0 << 8 | UInt64(bytes[word * 8 + $1]) } }
+    }
+
+    static func == (left: SignatureMark, right: SignatureMark) -> Bool {
+        (0..<4).allSatisfy { left.r[$0] == right.r[$0] } && left.thumbprint == right.thumbprint
+    }
+
+    func hash(into hasher: inout Hasher) {
+        for word in 0..<4 { hasher.combine(r[word]) }
+    }
+}
+
+private struct ReplayMemory {
+    private struct DeviceMemory {
+        var nonces: Set<UUIDBytes> = []
+        var marks: Set<SignatureMark> = []
+    }
+
+    private struct Entry {
+        let device: String
+        let nonce: UUIDBytes
+        let mark: SignatureMark
+    }
+
+    /// What has to be stored before a request is accepted.
+    struct Horizon {
+        let device: String?
+        let timestamp: Int64
+    }
+
+    /// How far ahead the horizon of all is stored: a write in so many seconds, and so many seconds after a crash in
+    /// which requests are refused.
+    private static let lead: Int64 = 2
+
+    private var devices: [String: DeviceMemory] = [:]
+    private var entries = ExpiryQueue<Entry>()
+    /// Up to where requests may have been accepted by an earlier process: of all devices, and of some.
+    private let epoch: Int64
+    private let forgotten: [String: Int64]
+    /// What this process has stored for the next.
+    private var storedForAll: Int64 = .min
+    private var stored: [String: Int64] = [:]
+
+    init(epoch: Int64, forgotten: [String: Int64]) {
+        self.epoch = epoch
+        self.forgotten = forgotten
+    }
+
+    func horizon(for use: SignedUse, at seconds: Int64) -> Horizon? {
+        if use.timestamp <= epoch || use.timestamp <= max(storedForAll, stored[use.deviceID, default: .min]) {
+            return nil
+        }
+        let reach = seconds + ReplayMemory.lead
+        return use.timestamp <= reach
+            ? Horizon(device: nil, timestamp: reach) : Horizon(device: use.deviceID, timestamp: use.timestamp)
+    }
+
+    mutating func raised(_ horizon: Horizon) {
+        guard let device = horizon.device else {
+            storedForAll = max(storedForAll, horizon.timestamp)
+            return
+        }
+        stored[device] = max(stored[device, default: .min], horizon.timestamp)
+    }
+
+    mutating func remember(
+        _ use: SignedUse, _ nonce: UUIDBytes, at now: AuthorityInstant, _ limits: MemoryReplayStore.Limits
+    ) throws(TenonError) -> SignedUse.Outcome {
+        forget(at: now)
+        guard use.timestamp > max(epoch, forgotten[use.deviceID, default: .min]) else { return .mayBeForgotten }
+        let mark = SignatureMark(use)
+        // Looked at in place: a copy would make the insertion copy the sets.
+        if devices[use.deviceID]?.nonces.contains(nonce) == true { return .replay }
+        if devices[use.deviceID]?.marks.contains(mark) == true { return .replay }
+        if devices[use.deviceID]?.nonces.count ?? 0 >= limits.perDevice { return .tooMany }
+        guard entries.count < limits.total else {
+            throw TenonError(
+                .storeFull, message: "As many requests as may be are remembered: try again soon.",
+                retryAfter: .seconds(10))
+        }
+        devices[use.deviceID, default: DeviceMemory()].nonces.insert(nonce)
+        devices[use.deviceID]?.marks.insert(mark)
+        entries.append(
+            Entry(device: use.deviceID, nonce: nonce, mark: mark), until: now.boot + MemoryReplayStore.retention)
+        return .fresh
+    }
+
+    private mutating func forget(at now: AuthorityInstant) {
+        while let entry = entries.popExpired(at: now.boot) {
+            devices[entry.device]?.nonces.remove(entry.nonce)
+            devices[entry.device]?.marks.remove(entry.mark)
+            if devices[entry.device]?.nonces.isEmpty == true {
+                devices[entry.device] = nil
+                stored[entry.device] = nil
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Tenon
+
+/// A request whose signature is good.
+package struct SignedUse: Sendable {
+    package var deviceID: String
+    /// The device's `X-Synheart-Nonce`: a UUID. Its case does not matter.
+    package var nonce: String
+    /// Of the key that signed.
+    package var thumbprint: String
+    package var signature: Signature
+    /// Unix seconds, as signed.
+    package var timestamp: Int64
+
+    package init(deviceID: String, nonce: String, thumbprint: String, signature: Signature, timestamp: Int64) {
+        self.deviceID = deviceID
+        self.nonce = nonce
+        self.thumbprint = thumbprint
+        self.signature = signature
+        self.timestamp = timestamp
+    }
+
+    package enum Outcome: Equatable, Sendable {
+        /// It is the first, and remembered.
+        case fresh
+        /// NONCE_REPLAY.
+        case replay
+        /// The device has made 10,000 requests that are still remembered: 429.
+        case tooMany
+        /// The request may be one that was accepted before the store lost its memory: CLOCK_SKEW.
+        case mayBeForgotten
+    }
+}
+
+/// Which requests were accepted (security.md E1, E4).
+package protocol ReplayStore: Sendable {
+    /// Remembers `(device, nonce)` and `(thumbprint, r)` in one step, for 660 s, or says that either is known. s is not
+    /// looked at: n - s is as good, and anybody can compute it.
+    ///
+    /// It is asked after the signature was verified, else anybody could spend a victim's nonce, and after the timestamp
+    /// was found within 300 s of now.
+    ///
+    /// - Throws: ``TenonError/Code/nonce`` for what is no UUID; ``TenonError/Code/storeFull``, or what says that the
+    ///   store cannot be asked: the request is refused (503), there is no way to go on without.
+    func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome
+}
+
+/// Up to which timestamps requests may have been accepted: what a ``ReplayStore`` in memory needs from its last life.
+package protocol ReplayHorizon: Sendable {
+    /// Stores that requests with timestamps up to this one may be accepted: of this device, or with nil of all.
+    func raise(device: String?, to timestamp: Int64) async throws(TenonError)
+
+    /// What was stored, but for devices whose horizon is not after a moment in Unix seconds: that is forgotten. Nil when
+    /// nothing was ever accepted: there was no earlier life.
+    func horizons(after seconds: Int64) async throws(TenonError) -> ReplayHorizons?
+}
+
+package struct ReplayHorizons: Equatable, Sendable {
+    /// Of all devices; nil when nothing is stored.
+    package var all: Int64?
+    /// Of devices whose clocks are ahead.
+    package var devices: [String: Int64]
+
+    package init(all: Int64? = nil, devices: [String: Int64] = [:]) {
+        self.all = all
+        self.devices = devices
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+
+extension AuthorityService {
+    /// What the command of an operator asks over the admin socket, whose peer is authenticated there (security.md F1).
+    func adminAnswer(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
+        switch request.path {
+        case "/v1/devices": return try await devices(try request.asking("GET"))
+        case "/metrics":
+            return AuthorityAnswer(
+                status: 200, headers: [("Content-Type", "text/plain; version=0.0.4")], body: Array(metrics.text.utf8))
+        case "/v1/ca": return try authorities(try request.asking("GET"))
+        case "/v1/revoke": return try await revoke(try request.posted())
+        case "/v1/allow": return try await allow(try request.posted())
+        default: throw Refusal(.notFound, "There is nothing here.")
+        }
+    }
+
+    /// `?app=ID&from=PLACE&limit=N`, each of which may be left out.
+    private func devices(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
+        var values: [Substring: Substring] = [:]
+        for part in (request.query ?? "").split(separator: "&") {
+            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard pair.count == 2, ["app", "from", "limit"].contains(pair[0]), values[pair[0]] == nil else {
+                throw Refusal(.invalidRequest, "The query has another form.")
+            }
+            values[pair[0]] = pair[1]
+        }
+        let from = try values["from"].map { text throws(Refusal) in try number(text, 0...Int64.max) }
+        let limit = try values["limit"].map { text throws(Refusal) in try number(text, 1...1_000) } ?? 100
+        let app = values["app"].map(String.init)
+        let page = try await waiting { () throws(TenonError) in
+            try await stores.devices.devices(app: app, from: from, limit: Int(limit))
+        }
+        return try AuthorityAnswer([
+            "devices": .array(page.devices.map { $0.listed }), "next": page.next.map(JSON.integer),
+        ])
+    }
+
+    private func number(_ text: Substring, _ range: ClosedRange<Int64>) throws(Refusal) -> Int64 {
+        guard let number = Int64(text), range ~= number else {
+            throw Refusal(.invalidRequest, "A number of the query is none.")
+        }
+        return number
+    }
+
+    private func authorities(_ request: AuthorityRequest) throws(Refusal) -> AuthorityAnswer {
+        try AuthorityAnswer([
+            "issuer": .bytes(keys.issuer.certificate), "roots": .array(keys.roots.map(JSON.bytes)),
+        ])
+    }
+
+    /// One of `device_id` with `app_id`, `serial` and `ek_id`; the reason is for the audit log.
+    private func revoke(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
+        let message = try request.message()
+        let revocation = try refusing(Refusal.init(form:)) { () throws(TenonError) in try named(message) }
+        let reason = try refusing(Refusal.init(form:)) { () throws(TenonError) in try message.reason() }
+        let now = clock.now()
+        let outcome = try await waiting { () throws(TenonError) in
+            try await stores.devices.revoke(revocation, reason: reason, at: now)
+        }
+        guard outcome.found || isEK(revocation) else { throw Refusal(.notFound, "There is no such name.") }
+        return try AuthorityAnswer([
+            "found": .bool(outcome.found), "certificates": .integer(Int64(outcome.certificates)),
+            "device": outcome.device.map { $0.listed },
+        ])
+    }
+
+    /// An EK is denied before it is known.
+    private func isEK(_ revocation: Revocation) -> Bool {
+        if case .ek = revocation { true } else { false }
+    }
+
+    private func named(_ message: MessageObject) throws(TenonError) -> Revocation {
+        let device = try message.text("device_id", maxBytes: 128)
+        let serial = try message.text("serial", maxBytes: 64)
+        let ek = try message.text("ek_id", maxBytes: 64)
+        switch (device, serial, ek) {
+        case (let device?, nil, nil):
+            guard let app = try message.text("app_id", maxBytes: 200) else { throw message.missing("app_id") }
+            return .device(app: app, id: device, compromised: try message.bool("compromised") ?? false)
+        case (nil, let serial?, nil): return .certificate(serial: try TextEncoding.hex.decode(serial))
+        case (nil, nil, let ek?): return .ek(try hidden(ek))
+        default: throw message.refusal("device_id", "or serial or ek_id has to be there, and one of them alone")
+        }
+    }
+
+    private func hidden(_ ekID: String) throws(TenonError) -> Digest {
+        let bytes = try TextEncoding.hex.decode(ekID)
+        return try keys.hidden(Digest(rawRepresentation: bytes))
+    }
+
+    private func allow(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
+        let message = try request.message()
+        let (ek, reason) = try refusing(Refusal.init(form:)) { () throws(TenonError) in
+            guard let ek = try message.text("ek_id", maxBytes: 64) else { throw message.missing("ek_id") }
+            return (try hidden(ek), try message.reason())
+        }
+        let wasDenied = try await waiting { () throws(TenonError) in
+            try await stores.devices.allow(ek: ek, reason: reason)
+        }
+        return try AuthorityAnswer(["found": .bool(wasDenied)])
+    }
+}
+
+extension MessageObject {
+    fileprivate func reason() throws(TenonError) -> String { try text("reason", maxBytes: 1_000) ?? "" }
+}
+
+extension Device {
+    /// What operators see of a device; its TPM they do not.
+    fileprivate var listed: JSON {
+        var object = JSONObject()
+        object["device_id"] = .string(id)
+        object["app_id"] = .string(app)
+        object["state"] = .string(state.rawValue)
+        object["attestation"] = .string(level.rawValue)
+        object["key_thumbprint"] = .string(thumbprint)
+        object["ak_serial"] = akSerial.map { .string(TextEncoding.hex.encode($0)) }
+        object["platform"] = platform.map(JSON.string)
+        object["device_local_id"] = localID.map(JSON.string)
+        object["registered_at"] = .integer(registeredAt)
+        object["key_rotated_at"] = keyRotatedAt.map(JSON.integer)
+        object["revoked_at"] = revokedAt.map(JSON.integer)
+        return .object(object)
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Tenon
+
+/// One instance of an authority, as a process has it: the service, its stores, its keys and its audit log.
+package final class AuthorityInstance: Sendable {
+    /// What instances share; without it there is one, on SQLite in its state folder.
+    package struct Shared: Sendable {
+        package var postgres: PostgresStore.Options
+        package var redis: RedisStore.Options
+
+        package init(postgres: PostgresStore.Options, redis: RedisStore.Options) {
+            self.postgres = postgres
+            self.redis = redis
+        }
+    }
+
+    package let service: AuthorityService
+    /// The two clocks' difference and the like, for health; nil with SQLite.
+    package let redis: RedisStore?
+    private let log: AuditLog
+    private let closeStores: @Sendable () async -> Void
+
+    /// Opens what is there and makes what is not. It blocks on disk and network: for a program's start.
+    ///
+    /// - Throws: ``TenonError/Code/configuration`` when there is no CA and it may not be made by itself, when it is not
+    ///   the other instances' (security.md F2), or the EK roots cannot be read; what the stores throw.
+    package init(
+        _ configuration: Configuration, in folder: StateFolder, shared: Shared? = nil,
+        clock: any AuthorityClock = SystemClock()
+    ) async throws(TenonError) {
+        let mayMake = configuration.publicListener.isLocal && shared == nil
+        let keys = try AuthorityInstance.keys(in: folder, mayMake: mayMake, at: clock.now().seconds)
+        let roots = try AuthorityInstance.roots(configuration, in: folder)
+        let opened =
+            if let shared {
+                try await AuthorityInstance.open(shared, configuration, keys, clock)
+            } else {
+                try await AuthorityInstance.open(folder, configuration, clock)
+            }
+        do throws(TenonError) {
+            log = try AuthorityInstance.log(configuration, keys, in: folder, opened.clock)
+        } catch {
+            await opened.close()
+            throw error
+        }
+        var stores = opened.stores
+        stores.devices = AuditedDeviceStore(stores.devices, log: log)
+        service = AuthorityService(
+            configuration: configuration, stores: stores, keys: keys, clock: opened.clock, ekRoots: roots)
+        redis = opened.redis
+        closeStores = opened.close
+    }
+
+    /// Stores what is under way, signs the head of the audit log, and ends.
+    package func close() async {
+        await closeStores()
+        await log.close()
+    }
+
+    private struct Opened {
+        let stores: AuthorityStores
+        let clock: SteadyClock
+        var redis: RedisStore?
+        let close: @Sendable () async -> Void
+    }
+
+    private static func open(
+        _ folder: StateFolder, _ configuration: Configuration, _ clock: any AuthorityClock
+    ) async throws(TenonError) -> Opened {
+        let limits = configuration.limits
+        let store = try SQLiteStore(in: folder, clock: clock, options: .init(maxChallenges: limits.challenges))
+        do throws(TenonError) {
+            let replays = try await MemoryReplayStore(
+                clock: store.clock, horizon: store,
+                limits: .init(perDevice: limits.requestsPerDevice, total: limits.requests))
+            let stores = AuthorityStores(
+                challenges: store, devices: store, replays: replays, answers: MemoryAnswerStore(clock: store.clock))
+            return Opened(stores: stores, clock: store.clock) { await store.close() }
+        } catch {
+            await store.close()
+            throw error
+        }
+    }
+
+    private static func open(
+        _ shared: Shared, _ configuration: Configuration, _ keys: AuthorityKeys, _ clock: any AuthorityClock
+    ) async throws(TenonError) -> Opened {
+        let postgres = try PostgresStore(options: shared.postgres)
+        do throws(TenonError) {
+            guard try await postgres.settle("keys", as: keys.digest) else {
+                throw TenonError(
+                    .configuration, message: "The other instances have another CA: give this one their ca.json.")
+            }
+            var options = shared.redis
+            options.maxChallenges = configuration.limits.challenges
+            options.requestsPerDevice = configuration.limits.requestsPerDevice
+            let redis = try RedisStore(options: options, clock: clock, horizon: postgres)
+            let stores = AuthorityStores(challenges: redis, devices: postgres, replays: redis, answers: redis)
+            return Opened(stores: stores, clock: redis.clock, redis: redis) {
+                await redis.close()
+                await postgres.close()
+            }
+        } catch {
+            await postgres.close()
+            throw error
+        }
+    }
+
+    /// Made by itself only where nobody else can ask: two first starts would make two CAs.
+    private static func keys(
+        in folder: StateFolder, mayMake: Bool, at now: Int64
+    ) throws(TenonError) -> AuthorityKeys {
+        if let keys = try AuthorityKeys(from: folder) { return keys }
+        guard mayMake else {
+            throw TenonError(.configuration, message: "There is no CA: make one with `tenon-authority ca init`.")
+        }
+        return try AuthorityKeys.create(in: folder, name: "TEST", at: now)
+    }
+
+    private static func roots(
+        _ configuration: Configuration, in folder: StateFolder
+    ) throws(TenonError) -> [String: [EndorsementRoots]] {
+        var roots: [String: [EndorsementRoots]] = [:]
+        for app in configuration.apps {
+            for named in app.ekRoots {
+                let path = named.path.hasPrefix("/") ? named.path : "\(folder.path)/\(named.path)"
+                roots[app.id, default: []].append(
+                    try EndorsementRoots(reading: path, requiresUsage: named.requiresEKU))
+            }
+        }
+        return roots
+    }
+
+    private static func log(
+        _ configuration: Configuration, _ keys: AuthorityKeys, in folder: StateFolder, _ clock: SteadyClock
+    ) throws(TenonError) -> AuditLog {
+        let options = AuditLog.Options(
+            instance: configuration.instance, key: keys.audit.withBytes { span in span.indices.map { span[$0] } },
+            sign: { head throws(TenonError) in try keys.signature(of: head.message) })
+        return try AuditLog(in: folder, clock: clock, options: options)
+    }
+}

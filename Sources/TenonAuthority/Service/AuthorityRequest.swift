@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One HTTP request as it came in, its framing checked and its body whole: what the sockets give the service.
+package struct AuthorityRequest: Sendable {
+    /// The listener that it came in by: what may be asked there is what is answered there (security.md F1).
+    package enum Door: Sendable {
+        case `public`
+        case `internal`
+        case admin
+    }
+
+    package var method: String
+    /// As it stands on the request line: a path, and maybe a query.
+    package var target: String
+    /// In the order in which they came; a name may come twice.
+    package var headers: [(name: String, value: String)]
+    package var body: [UInt8]
+    /// The address of whoever asks, behind the proxies that are trusted; "" on a unix socket.
+    package var peer: String
+
+    package init(
+        method: String, target: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
+        peer: String = ""
+    ) {
+        self.method = method
+        self.target = target
+        self.headers = headers
+        self.body = body
+        self.peer = peer
+    }
+
+    /// The target before its query.
+    var path: String { String(target.prefix { $0 != "?" }) }
+
+    /// The query without its question mark; nil without one.
+    var query: String? {
+        target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
+    }
+
+    /// The value of a header, whose name has no case.
+    ///
+    /// - Throws: ``Refusal/Code/invalidRequest`` when it is there twice: one of the two is not what somebody checked.
+    func header(_ name: String) throws(Refusal) -> String? {
+        let name = name.lowercased()
+        let values = headers.filter { $0.name.lowercased() == name }
+        guard values.count <= 1 else { throw Refusal(.invalidRequest, "A header stands twice in the request.") }
+        return values.first?.value
+    }
+}

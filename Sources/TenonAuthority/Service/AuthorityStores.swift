@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where the service keeps what it has to remember.
+package struct AuthorityStores: Sendable {
+    package var challenges: any ChallengeStore
+    package var devices: any DeviceStore
+    package var replays: any ReplayStore
+    package var answers: any AnswerStore
+
+    package init(
+        challenges: any ChallengeStore, devices: any DeviceStore, replays: any ReplayStore, answers: any AnswerStore
+    ) {
+        self.challenges = challenges
+        self.devices = devices
+        self.replays = replays
+        self.answers = answers
+    }
+}

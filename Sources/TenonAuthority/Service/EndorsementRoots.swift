@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+
+/// Certificates below which EK certificates are good, as the record of an app names them.
+package struct EndorsementRoots: Sendable {
+    /// DER.
+    package var certificates: [[UInt8]]
+    /// Whether an EK certificate has to name its use: their makers sign other things, too.
+    package var requiresUsage: Bool
+
+    package init(certificates: [[UInt8]], requiresUsage: Bool) {
+        self.certificates = certificates
+        self.requiresUsage = requiresUsage
+    }
+}
+
+extension AuthorityService {
+    /// An EK that the app takes, by the certificates that were sent (security.md 1.2).
+    ///
+    /// - Throws: ``Refusal/Code/invalidAttestation``: 400 for what is no certificate of an EK, 403 for one that is not
+    ///   taken.
+    func admit(_ certificates: [[UInt8]], for app: AppRecord) async throws(Refusal) -> EndorsementKey {
+        let key = app.ekAdmission.needsChain ? try known(certificates, for: app) : try named(certificates)
+        if app.ekAdmission.needsInventory, !app.ekAllowList.contains(key.id) {
+            throw Refusal(.invalidAttestation, "The TPM is not in the app's inventory.", status: 403)
+        }
+        let hidden = try refusing { () throws(TenonError) in try keys.hidden(key.id) }
+        guard try await waiting({ () throws(TenonError) in try await !stores.devices.isDenied(ek: hidden) }) else {
+            throw .ekDenied
+        }
+        return key
+    }
+
+    /// Whom an inventory names is known by the key alone: some TPMs have no certificate that chains.
+    private func named(_ certificates: [[UInt8]]) throws(Refusal) -> EndorsementKey {
+        guard certificates.count == 1 else { throw Refusal(.invalidAttestation, "One EK certificate is expected.") }
+        return try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
+            try EndorsementKey(unverified: certificates[0])
+        }
+    }
+
+    /// Verified now, or not long ago.
+    private func known(_ certificates: [[UInt8]], for app: AppRecord) throws(Refusal) -> EndorsementKey {
+        let name = try refusing { () throws(TenonError) in try EndorsementCache.name(certificates, app: app.id) }
+        if let key = endorsements.key(name, at: clock.now()) { return key }
+        let key = try gate.run { () throws(Refusal) in try verified(certificates, for: app) }
+        endorsements.keep(key, name, at: clock.now())
+        return key
+    }
+
+    private func verified(_ certificates: [[UInt8]], for app: AppRecord) throws(Refusal) -> EndorsementKey {
+        var refusal = Refusal(
+            .invalidAttestation, "The app has no EK roots: its operator has to give some.", status: 403)
+        for roots in ekRoots[app.id] ?? [] where !roots.certificates.isEmpty {
+            let policy = EndorsementPolicy(
+                roots: roots.certificates, now: clock.now().seconds, requiresUsage: roots.requiresUsage,
+                allowsSimulator: configuration.publicListener.isLocal)
+            do throws(TenonError) {
+                return try EndorsementKey(verifying: certificates, policy: policy)
+            } catch {
+                refusal = Refusal(attestation: error)
+            }
+        }
+        throw refusal
+    }
+}
+
+extension Refusal {
+    static let ekDenied = Refusal(.invalidAttestation, "The TPM is not taken any more.", status: 403)
+
+    /// A proof, a certificate or a key that is not what it has to be; the sentence is the rule's.
+    init(attestation error: TenonError) {
+        let isUntrusted: [TenonError.Code] = [.rule28Chain, .rule32EKChain, .rule33aEKAllowed]
+        switch error.code.category {
+        case .internal: self.init(error)
+        default:
+            self.init(.invalidAttestation, error.message, status: isUntrusted.contains(error.code) ? 403 : nil)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+
+extension AuthorityService {
+    /// security.md 1.2, step 4, in exactly its order.
+    func register(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
+        let object = try request.message()
+        let message = try refusing(Refusal.init(form:)) { () throws(TenonError) in try RegisterMessage(object) }
+        let app = try app(message.appID)
+        let challenge = try digest(of: message.challenge)
+        let entry = try await taken(challenge, for: app, at: try origin(of: request))
+        let key = try PublicKey(sent: message.keyText)
+        let vouched = try await vouch(message, entry, key, app, isDevelopment: try isDevelopment(request))
+        let now = clock.now()
+        let registration = DeviceRegistration(
+            device: try device(key, vouched, message, at: now), challenge: challenge,
+            certificate: vouched.certificate, maxDevicesPerEK: vouched.attestation.map { _ in app.maxDevicesPerEK })
+        let outcome = try await waiting { () throws(TenonError) in
+            try await stores.devices.register(registration, at: now)
+        }
+        switch outcome {
+        case .registered(let device), .known(let device): return try registered(device, vouched)
+        case .refused(let refusal): throw Refusal(refusal)
+        }
+    }
+
+    /// Whatever comes of it, the challenge is spent.
+    private func taken(
+        _ challenge: Digest, for app: AppRecord, at origin: String
+    ) async throws(Refusal) -> ChallengeEntry {
+        let entry = try await waiting { () throws(TenonError) in
+            try await stores.challenges.take(.registration, under: challenge)
+        }
+        guard let entry, entry.app == app.id, entry.origin == origin else { throw .challenge }
+        return entry
+    }
+
+    private func isDevelopment(_ request: AuthorityRequest) throws(Refusal) -> Bool {
+        try request.header("X-Synheart-Dev-Mode").map { $0.lowercased() == "true" } ?? false
+    }
+
+    private func device(
+        _ key: PublicKey, _ vouched: Vouched, _ message: RegisterMessage, at now: AuthorityInstant
+    ) throws(Refusal) -> Device {
+        try refusing { () throws(TenonError) in
+            Device(
+                id: try RequestHeaders.makeNonce(), app: message.appID, level: vouched.level, publicKey: key,
+                thumbprint: try key.thumbprint, attestation: vouched.attestation, akSerial: vouched.serial,
+                platform: message.platform, localID: message.localID, registeredAt: now.seconds)
+        }
+    }
+
+    private func registered(_ device: Device, _ vouched: Vouched) throws(Refusal) -> AuthorityAnswer {
+        let chain = try vouched.issue?(self)
+        return try AuthorityAnswer([
+            "device_id": .string(device.id), "status": "registered", "registered_at": .integer(device.registeredAt),
+            "ak_certificate": chain.map { .array($0.map(JSON.bytes)) },
+        ])
+    }
+}
+
+extension Refusal {
+    static let challenge = Refusal(
+        .invalidChallenge, "The challenge is not good any more, or is not this app's: ask for another.")
+
+    fileprivate init(_ refusal: DeviceRegistration.Refusal) {
+        switch refusal {
+        case .ekDenied: self = .ekDenied
+        case .challengeSpent: self = .challenge
+        case .revoked: self.init(.deviceRevoked, "The device was revoked.")
+        case .keyRetired: self.init(.registrationRejected, "The key was replaced by another.")
+        case .keyInUse: self.init(.registrationRejected, "The key is in use already.")
+        case .tooManyDevices: self.init(.registrationRejected, "The TPM has as many devices as it may have.")
+        case .certificate: self.init(.invalidAttestation, "The AK certificate is not good here.", status: 403)
+        }
+    }
+}

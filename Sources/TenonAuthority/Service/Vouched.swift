@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+
+/// What vouches for the key of a registration.
+struct Vouched {
+    var level: Device.Level
+    var attestation: Device.Attestation?
+    /// Of the AK's certificate.
+    var serial: [UInt8]?
+    var certificate: DeviceRegistration.Certificate?
+    /// Makes the certificate, once it is recorded.
+    var issue: (@Sendable (AuthorityService) throws(Refusal) -> [[UInt8]])?
+}
+
+extension AuthorityService {
+    /// security.md 1.2, step 4: from the challenge that was taken to a proof that is good.
+    func vouch(
+        _ message: RegisterMessage, _ entry: ChallengeEntry, _ key: PublicKey, _ app: AppRecord, isDevelopment: Bool
+    ) async throws(Refusal) -> Vouched {
+        // synheart.md 1.10: whatever else it brings.
+        guard !isDevelopment || app.allowsDevelopment else {
+            throw Refusal(.invalidAttestation, "Development builds are not taken here.", status: 403)
+        }
+        // With a credential only with its activation, without one never (security.md A4).
+        guard (entry.attestation == nil) == (message.activation == nil) else {
+            throw Refusal(.invalidAttestation, "The challenge and the activation do not belong together.")
+        }
+        if let attestation = entry.attestation { return try activated(message, entry, attestation, key) }
+        if let proof = message.proof { return try await certified(message, try Proof(sent: proof), key, app) }
+        guard isDevelopment || !app.requiresAttestation else {
+            throw Refusal(.invalidAttestation, "The app's devices register with a proof only.", status: 403)
+        }
+        return Vouched(level: isDevelopment ? .software : .unattested)
+    }
+
+    /// The activation before the proof is parsed; the proof under the AK of the challenge.
+    private func activated(
+        _ message: RegisterMessage, _ entry: ChallengeEntry, _ attestation: ChallengeEntry.Attestation, _ key: PublicKey
+    ) throws(Refusal) -> Vouched {
+        let ak = try refusing { () throws(TenonError) in try PublicArea(dataRepresentation: attestation.akPublic) }
+        try gate.run { () throws(Refusal) in
+            try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
+                let nonce = try Digest(bindingChallenge: message.challenge, toKeyText: message.keyText)
+                try verify(message, entry, attestation, ak)
+                guard let text = message.proof else { throw .noProof }
+                let proof = Proof(dataRepresentation: try TextEncoding.base64url.decode(text))
+                try proof.verify(key, nonce: nonce, policy: ProofPolicy(trust: .ak(ak), now: clock.now().seconds))
+            }
+        }
+        let hidden = try refusing { () throws(TenonError) in try keys.hidden(attestation.ekID) }
+        let terms = certificateTerms()
+        let record = AKCertificate(
+            serial: terms.serial, app: entry.app, ek: hidden, akName: ak.name, notAfter: terms.notAfter)
+        return Vouched(
+            level: .attested,
+            attestation: Device.Attestation(ek: hidden, akName: ak.name, akPublic: attestation.akPublic),
+            serial: terms.serial, certificate: .issued(record),
+            issue: { service throws(Refusal) in try service.chain(for: ak, attestation, terms) })
+    }
+
+    private func verify(
+        _ message: RegisterMessage, _ entry: ChallengeEntry, _ attestation: ChallengeEntry.Attestation, _ ak: PublicArea
+    ) throws(TenonError) {
+        let secret = try Activation.secret(
+            forChallenge: message.challenge, ekID: attestation.ekID, akName: ak.name, key: keys.activation)
+        let activation = Activation(
+            origin: entry.origin, appID: entry.app, challenge: message.challenge, keyText: message.keyText)
+        try activation.verify(message.activation ?? [], secret: secret, ekID: attestation.ekID, akName: ak.name)
+    }
+
+    /// A proof under a certificate of ours, as dialect `docs` brings it.
+    private func certified(
+        _ message: RegisterMessage, _ proof: Proof, _ key: PublicKey, _ app: AppRecord
+    ) async throws(Refusal) -> Vouched {
+        let serial = try gate.run { () throws(Refusal) in
+            try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
+                let nonce = try Digest(bindingChallenge: message.challenge, toKeyText: message.keyText)
+                return try verify(proof, of: key, nonce: nonce)
+            }
+        }
+        let record = try await waiting { () throws(TenonError) in try await stores.devices.certificate(serial: serial)
+        }
+        // Whether it is live, and of this app, the store says as it registers.
+        guard let record else {
+            throw Refusal(.invalidAttestation, "The AK certificate is not good here.", status: 403)
+        }
+        return Vouched(
+            level: .attested, attestation: Device.Attestation(ek: record.ek, akName: record.akName, akPublic: []),
+            serial: serial, certificate: .shown(serial: serial))
+    }
+
+    /// Verifies a proof below our own roots, and gives the serial of its AK's certificate.
+    func verify(_ proof: Proof, of key: PublicKey, nonce: Digest) throws(TenonError) -> [UInt8] {
+        let policy = ProofPolicy(trust: .roots(keys.roots), now: clock.now().seconds)
+        try proof.verify(key, nonce: nonce, policy: policy)
+        guard let leaf = try proof.evidence().certificates.first, let serial = serial(ofCertificate: leaf) else {
+            throw TenonError(.certificateForm, message: "The AK certificate has a serial number of another form.")
+        }
+        return serial
+    }
+}
+
+extension Proof {
+    init(sent text: String) throws(Refusal) {
+        self.init(
+            dataRepresentation: try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
+                try TextEncoding.base64url.decode(text)
+            })
+    }
+}
+
+extension TenonError {
+    fileprivate static let noProof = TenonError(.proofForm, message: "There is no proof.")
+}
+
+/// The serial number, as 16 bytes, of a certificate that was verified (RFC 5280, 4.1): nil for one that has more.
+func serial(ofCertificate der: [UInt8]) -> [UInt8]? {
+    var rest = der[...]
+    // Certificate, TBSCertificate, [0] version.
+    guard enter(&rest, 0x30), enter(&rest, 0x30), let version = take(&rest, 0xa0), version.count == 3,
+        let number = take(&rest, 0x02)
+    else { return nil }
+    let digits = number.drop { $0 == 0 }
+    guard digits.count <= 16 else { return nil }
+    return [UInt8](repeating: 0, count: 16 - digits.count) + digits
+}
+
+/// Goes into a value.
+private func enter(_ rest: inout ArraySlice<UInt8>, _ tag: UInt8) -> Bool {
+    guard let inner = take(&rest, tag) else { return false }
+    rest = inner
+    return true
+}
+
+/// Takes a value of less than 64 KiB off.
+private func take(_ rest: inout ArraySlice<UInt8>, _ tag: UInt8) -> ArraySlice<UInt8>? {
+    guard rest.count >= 2, rest.popFirst() == tag, let first = rest.popFirst() else { return nil }
+    var count = Int(first)
+    if first >= 0x80 {
+        guard first <= 0x82, rest.count >= Int(first & 0x7f) else { return nil }
+        count = rest.prefix(Int(first & 0x7f)).reduce(0) { $0 << 8 | Int($1) }
+        rest = rest.dropFirst(Int(first & 0x7f))
+    }
+    guard count <= rest.count else { return nil }
+    defer { rest = rest.dropFirst(count) }
+    return rest.prefix(count)
+}

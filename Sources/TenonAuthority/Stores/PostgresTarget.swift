@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CPostgres
+internal import Tenon
+
+/// Where PostgreSQL is: a URL, or what else libpq takes. It names its host, and a host that is not this machine only
+/// with `sslmode=verify-full` (security.md F6).
+struct PostgresTarget {
+    private let text: String
+    let schema: String
+
+    /// - Throws: ``TenonError/Code/configuration``.
+    init(_ text: String, schema: String) throws(TenonError) {
+        self.text = text
+        self.schema = schema
+        let isName = schema.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
+            default: false
+            }
+        }
+        guard isName, 1...63 ~= schema.utf8.count, schema.first?.isNumber == false else {
+            throw TenonError(.configuration, message: "The schema in PostgreSQL has to be 1 to 63 of a-z 0-9 _.")
+        }
+        var options: [String: String] = [:]
+        guard let found = PQconninfoParse(text, nil) else {
+            throw TenonError(.configuration, message: "The address of PostgreSQL is no postgres:// URL.")
+        }
+        defer { PQconninfoFree(found) }
+        var option = found
+        while let keyword = option.pointee.keyword {
+            options[String(cString: keyword)] = option.pointee.val.map { String(cString: $0) }
+            option += 1
+        }
+        let hosts = [options["host"], options["hostaddr"]].compactMap { $0 }
+            .flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+        guard !hosts.isEmpty else {
+            throw TenonError(.configuration, message: "The address of PostgreSQL names no host.")
+        }
+        guard hosts.allSatisfy(PostgresTarget.isLocal) || options["sslmode"] == "verify-full" else {
+            throw TenonError(
+                .configuration, message: "The address of PostgreSQL is another machine's: it needs sslmode=verify-full."
+            )
+        }
+    }
+
+    private static func isLocal(_ host: String) -> Bool {
+        host.hasPrefix("/") || host.hasPrefix("@") || Address.isLoopback(host)
+    }
+
+    /// A connection, which may have failed.
+    func connect() throws(TenonError) -> OpaquePointer {
+        let options = [
+            ("dbname", text), ("application_name", "tenon-authority"), ("client_encoding", "UTF8"),
+            ("connect_timeout", "5"), ("target_session_attrs", "read-write"), ("tcp_user_timeout", "10000"),
+        ]
+        // A list of strings ends with NULL; the URL is taken apart where the first stands.
+        let handle = withStrings(options.map(\.0)) { keywords in
+            withStrings(options.map(\.1)) { PQconnectdbParams(keywords, $0, 1) }
+        }
+        guard let handle else { throw TenonError(.memory, message: "There is no memory for a connection.") }
+        return handle
+    }
+}
+
+/// Strings as C has them, for as long as the body runs.
+private func withStrings<Value>(_ texts: [String], _ body: ([UnsafePointer<CChar>?]) -> Value) -> Value {
+    let bytes = texts.flatMap { Array($0.utf8CString) }
+    return bytes.withUnsafeBufferPointer { bytes in
+        var pointers: [UnsafePointer<CChar>?] = []
+        var start = 0
+        for text in texts {
+            pointers.append(bytes.baseAddress.map { $0 + start })
+            start += text.utf8CString.count
+        }
+        return body(pointers + [nil])
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CRedis
+internal import Glibc
+internal import Tenon
+
+/// A command: its name and arguments.
+typealias RedisCommand = [[UInt8]]
+
+enum RedisReply: Equatable, Sendable {
+    case null
+    case integer(Int64)
+    case bytes([UInt8])
+    case list([RedisReply])
+
+    var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
+    var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+    var list: [RedisReply]? { if case .list(let list) = self { list } else { nil } }
+}
+
+/// A connection, which is made when it is needed, and made again when it was lost. One thread uses it.
+final class RedisConnection {
+    private let target: RedisTarget
+    private var context: UnsafeMutablePointer<redisContext>?
+    /// Which life of the server this is: another one may have forgotten.
+    private(set) var runID = ""
+
+    init(_ target: RedisTarget) { self.target = target }
+
+    deinit { redisFree(context) }
+
+    /// Sends all commands at once, then takes their replies. One without a reply may have been done or not.
+    func replies(to commands: [RedisCommand]) throws(TenonError) -> [Result<RedisReply, TenonError>] {
+        do throws(TenonError) {
+            for command in commands { try append(command) }
+            var replies: [Result<RedisReply, TenonError>] = []
+            for _ in commands { replies.append(try nextReply()) }
+            return replies
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    /// - Throws: ``TenonError/Code/configuration`` for a server that throws away what it has no room for.
+    func connect() throws(TenonError) {
+        if context != nil && !hasEnded { return }
+        close()
+        context = target.connect()
+        guard let context, context.pointee.err == 0 else {
+            close()
+            throw TenonError.redisLost
+        }
+        let information = try replies(to: [["INFO", "server"], ["INFO", "memory"]].map { $0.map { Array($0.utf8) } })
+        var facts: [Substring: Substring] = [:]
+        for reply in information {
+            for line in String(decoding: try reply.get().bytes ?? [], as: UTF8.self).split(separator: "\r\n") {
+                let parts = line.split(separator: ":", maxSplits: 1)
+                if parts.count == 2 { facts[parts[0]] = parts[1] }
+            }
+        }
+        guard facts["maxmemory_policy"] == "noeviction" else {
+            close()
+            throw TenonError(
+                .configuration, message: "Redis has to run with maxmemory-policy noeviction: it would readmit replays.")
+        }
+        runID = String(facts["run_id"] ?? "")
+        guard !runID.isEmpty else { throw TenonError.damaged("no run id") }
+    }
+
+    func close() {
+        redisFree(context)
+        context = nil
+    }
+
+    /// Whether the server has closed the connection: nobody waits for a reply now, so that nothing should be there.
+    private var hasEnded: Bool {
+        guard let context else { return true }
+        var byte: UInt8 = 0
+        let count = recv(context.pointee.fd, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
+        return count >= 0 || errno != EAGAIN
+    }
+
+    private func append(_ command: RedisCommand) throws(TenonError) {
+        let bytes: [UInt8] = command.joined() + [0]
+        let lengths = command.map(\.count)
+        let status = bytes.withUnsafeBytes { bytes in
+            var start = 0
+            var pointers: [UnsafePointer<CChar>?] = []
+            for length in lengths {
+                pointers.append(bytes.baseAddress.map { ($0 + start).assumingMemoryBound(to: CChar.self) })
+                start += length
+            }
+            return redisAppendCommandArgv(context, Int32(lengths.count), &pointers, lengths)
+        }
+        guard status == REDIS_OK else { throw .redisLost }
+    }
+
+    private func nextReply() throws(TenonError) -> Result<RedisReply, TenonError> {
+        var reply: UnsafeMutableRawPointer?
+        guard redisGetReply(context, &reply) == REDIS_OK, let reply else { throw .redisLost }
+        defer { freeReplyObject(reply) }
+        return RedisConnection.value(of: reply.assumingMemoryBound(to: redisReply.self).pointee)
+    }
+
+    private static func value(of reply: redisReply) -> Result<RedisReply, TenonError> {
+        let bytes = [UInt8](UnsafeRawBufferPointer(start: reply.str, count: reply.str == nil ? 0 : Int(reply.len)))
+        switch reply.type {
+        case REDIS_REPLY_NIL: return .success(.null)
+        case REDIS_REPLY_INTEGER: return .success(.integer(reply.integer))
+        case REDIS_REPLY_ERROR: return .failure(TenonError(redis: bytes))
+        case REDIS_REPLY_ARRAY:
+            var list: [RedisReply] = []
+            for index in 0..<Int(reply.elements) {
+                guard let element = reply.element[index] else { return .failure(.damaged("a reply")) }
+                switch value(of: element.pointee) {
+                case .success(let value): list.append(value)
+                case .failure(let error): return .failure(error)
+                }
+            }
+            return .success(.list(list))
+        default: return .success(.bytes(bytes))
+        }
+    }
+}
+
+/// Where Redis is: a path of a unix socket, or a port of this machine; nothing is encrypted on the way to it
+/// (security.md E4).
+struct RedisTarget {
+    private let address: RedisStore.Address
+
+    init(_ address: RedisStore.Address) throws(TenonError) {
+        self.address = address
+        if case .tcp(let host, _) = address, !Address.isLoopback(host) || host == "localhost" {
+            throw TenonError(
+                .configuration,
+                message: "Redis has to be a unix socket, or an address of loopback: nothing is encrypted.")
+        }
+    }
+
+    func connect() -> UnsafeMutablePointer<redisContext>? {
+        let wait = timeval(tv_sec: 5, tv_usec: 0)
+        let context =
+            switch address {
+            case .unix(let path): redisConnectUnixWithTimeout(path, wait)
+            case .tcp(let host, let port): redisConnectWithTimeout(host, Int32(port), wait)
+            }
+        if let context, context.pointee.err == 0 { redisSetTimeout(context, wait) }
+        return context
+    }
+}
+
+extension TenonError {
+    static var redisLost: TenonError {
+        TenonError(
+            .storeFailed, message: "Redis cannot be reached, or has gone away: try again soon.",
+            retryAfter: .seconds(1))
+    }
+
+    /// Names the first word of Redis's sentence, which is its code.
+    init(redis sentence: [UInt8]) {
+        let word = sentence.prefix { $0 != UInt8(ascii: " ") }
+        let isPlain = word.count <= 32 && word.allSatisfy { 0x21...0x7e ~= $0 }
+        let name = isPlain ? String(decoding: word, as: UTF8.self) : "an error"
+        switch name {
+        case "OOM":
+            self.init(.storeFull, message: "Redis has no memory left: try again soon.", retryAfter: .seconds(10))
+        case "NOAUTH", "WRONGPASS", "NOPERM":
+            self.init(.storePermission, message: "Redis refuses with \(name).")
+        default:
+            self.init(.storeFailed, message: "Redis refuses with \(name).", retryAfter: .seconds(1))
+        }
+    }
+}

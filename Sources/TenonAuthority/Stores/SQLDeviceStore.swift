@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+
+/// A ``DeviceStore`` whose database speaks SQL, and what it does there; how a transaction is run is the database's
+/// affair.
+protocol SQLDeviceStore: DeviceStore, ReplayHorizon {
+    /// Runs a step in a transaction that no other can come between. It is stored when this returns. The body may be run
+    /// again when another came between: it has no effect but on the connection.
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value
+
+    /// Reads what is stored.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value
+
+    /// Whether nothing was ever written here.
+    var isNew: Bool { get }
+}
+
+extension SQLDeviceStore {
+    package func register(
+        _ registration: DeviceRegistration, at now: AuthorityInstant
+    ) async throws(TenonError) -> DeviceRegistration.Outcome {
+        try await write { connection throws(TenonError) in
+            try SQLRegistration(registration: registration, now: now, connection: connection).run()
+        }
+    }
+
+    package func rotate(
+        _ rotation: KeyRotation, at now: AuthorityInstant
+    ) async throws(TenonError) -> KeyRotation.Outcome {
+        try await write { connection throws(TenonError) in
+            try SQLRotation(rotation: rotation, now: now, connection: connection).run()
+        }
+    }
+
+    package func revoke(
+        _ revocation: Revocation, reason: String, at now: AuthorityInstant
+    ) async throws(TenonError) -> Revocation.Outcome {
+        try await write { connection throws(TenonError) in
+            try SQLRevocation(now: now, connection: connection).run(revocation)
+        }
+    }
+
+    package func device(app: String, id: String) async throws(TenonError) -> Device? {
+        let device = try await read { connection throws(TenonError) in try connection.device(id: id) }
+        return device?.app == app ? device : nil
+    }
+
+    package func retiredKeys(ofDevice id: String, limit: Int) async throws(TenonError) -> [RetiredKey] {
+        try await read { connection throws(TenonError) in
+            var keys: [RetiredKey] = []
+            let rows = try connection.run(
+                """
+                SELECT key, retired_at FROM keys WHERE device=? AND retired_at IS NOT NULL
+                ORDER BY generation DESC LIMIT ?
+                """, .text(id), .integer(Int64(max(0, limit))))
+            for row in rows {
+                keys.append(RetiredKey(publicKey: try PublicKey(stored: row.blob(0)), retiredAt: try row.integer(1)))
+            }
+            return keys
+        }
+    }
+
+    package func retiredKeyUsed(
+        _ key: PublicKey, at now: AuthorityInstant
+    ) async throws(TenonError) -> RetiredKeyUse {
+        try await write { connection throws(TenonError) in
+            guard let stored = try StoredKey.find(key, in: connection), let retiredAt = stored.retiredAt else {
+                return .unknownKey
+            }
+            guard now.seconds > retiredAt + RetiredKeyUse.graceSeconds else { return .underWay }
+            let rows = try connection.run(
+                "UPDATE keys SET late_uses=late_uses+1 WHERE hash=? RETURNING late_uses", StoredKey.hash(key))
+            return .alarm(deviceID: stored.device, uses: try rows.first?.integer(0) ?? 0)
+        }
+    }
+
+    package func record(_ certificate: AKCertificate) async throws(TenonError) -> Bool {
+        try await write { connection throws(TenonError) in
+            guard try !connection.isDenied(certificate.ek) else { return false }
+            try certificate.insert(into: connection)
+            return true
+        }
+    }
+
+    package func certificate(serial: [UInt8]) async throws(TenonError) -> AKCertificate? {
+        try await read { connection throws(TenonError) in try AKCertificate.find(serial, in: connection) }
+    }
+
+    package func isDenied(ek: Digest) async throws(TenonError) -> Bool {
+        try await read { connection throws(TenonError) in try connection.isDenied(ek) }
+    }
+
+    package func allow(ek: Digest, reason: String) async throws(TenonError) -> Bool {
+        try await write { connection throws(TenonError) in
+            try connection.run("DELETE FROM denied_eks WHERE ek=?", SQLValue(ek))
+            return connection.changes == 1
+        }
+    }
+
+    package func devices(
+        app: String?, from place: Int64?, limit: Int
+    ) async throws(TenonError) -> DevicePage {
+        let limit = min(max(1, limit), 1_000)
+        return try await read { connection throws(TenonError) in
+            try connection.page(app: app, from: place ?? 0, limit: limit)
+        }
+    }
+}
+
+extension RetiredKeyUse {
+    /// For requests that were under way when the key changed (security.md D5).
+    package static let graceSeconds: Int64 = 600
+}
+
+// What several of the above ask.
+extension SQLConnection {
+    func device(id: String) throws(TenonError) -> Device? {
+        guard let row = try run("SELECT \(Device.columns) FROM devices WHERE id=?", .text(id)).first else { return nil }
+        return try Device(row: row)
+    }
+
+    func isDenied(_ ek: Digest) throws(TenonError) -> Bool {
+        try !run("SELECT 1 FROM denied_eks WHERE ek=?", SQLValue(ek)).isEmpty
+    }
+
+    /// One row more than asked for says where the next page begins.
+    fileprivate func page(app: String?, from place: Int64, limit: Int) throws(TenonError) -> DevicePage {
+        let range: [SQLValue] = [.integer(place), .integer(Int64(limit + 1))]
+        var rows = try run(
+            "SELECT \(Device.columns), place FROM devices WHERE \(app == nil ? "" : "app=? AND") place>=? "
+                + "ORDER BY place LIMIT ?", (app.map { [.text($0)] } ?? []) + range)
+        let next = rows.count > limit ? try rows.removeLast().integer(16) : nil
+        var devices: [Device] = []
+        for row in rows { devices.append(try Device(row: row)) }
+        return DevicePage(devices: devices, next: next)
+    }
+}

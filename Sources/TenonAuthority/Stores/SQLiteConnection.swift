@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CSQLite
+internal import Tenon
+
+/// A connection with its prepared statements. One thread uses it at a time.
+final class SQLiteConnection: SQLConnection {
+    enum Role {
+        case writer
+        case reader
+    }
+
+    private let handle: OpaquePointer
+    private var statements: [String: SQLiteStatement] = [:]
+    /// Pages in the write-ahead log that were not in the database at the last commit.
+    private(set) var logPages = 0
+    /// How often something that was written was taken back: who counts rows in memory counts again.
+    private(set) var rollbacks = 0
+
+    /// For as long as another program has the lock, which none should.
+    private static let patience: Int32 = 5_000
+
+    init(_ path: String, _ role: Role) throws(TenonError) {
+        var handle: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
+        let status = sqlite3_open_v2(path, &handle, flags, nil)
+        guard status == SQLITE_OK, let handle else {
+            let error = TenonError(sqlite: status, of: handle)
+            sqlite3_close_v2(handle)
+            throw error
+        }
+        self.handle = handle
+        sqlite3_busy_timeout(handle, SQLiteConnection.patience)
+        try run("PRAGMA trusted_schema=OFF")
+        try run("PRAGMA cell_size_check=ON")
+        try run("PRAGMA temp_store=MEMORY")
+        switch role {
+        case .writer: try prepareToWrite()
+        case .reader: try run("PRAGMA query_only=ON")
+        }
+    }
+
+    deinit {
+        statements = [:]
+        sqlite3_close_v2(handle)
+    }
+
+    private func prepareToWrite() throws(TenonError) {
+        try run("PRAGMA journal_mode=WAL")
+        try run("PRAGMA synchronous=FULL")
+        try run("PRAGMA foreign_keys=ON")
+        // The hook stands in for the checkpoint that a commit would make before anybody has an answer.
+        sqlite3_wal_hook(handle, noteLog, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    fileprivate func log(has pages: Int32) { logPages = Int(pages) }
+
+    @discardableResult
+    func run(_ sql: String, _ values: [SQLValue]) throws(TenonError) -> [SQLRow] {
+        if let statement = statements[sql] { return try statement.rows(values) }
+        let statement = try SQLiteStatement(sql, in: handle)
+        statements[sql] = statement
+        return try statement.rows(values)
+    }
+
+    /// Runs several statements, which have no rows and no values.
+    func runScript(_ sql: String) throws(TenonError) {
+        let status = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard status == SQLITE_OK else { throw TenonError(sqlite: status, of: handle) }
+    }
+
+    var changes: Int { Int(sqlite3_changes64(handle)) }
+
+    /// False also when SQLite has taken the transaction back by itself, as it does when the disk is full.
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    func begin() throws(TenonError) { try run("BEGIN IMMEDIATE") }
+
+    func commit() throws(TenonError) { try run("COMMIT") }
+
+    /// Takes everything back. There is nothing that a failure of it could leave: the transaction is over either way.
+    func rollBack() {
+        rollbacks += 1
+        if isInTransaction { _ = try? run("ROLLBACK") }
+    }
+
+    /// One step of a transaction: when it throws, what it wrote is taken back and the steps around it stay.
+    func step<Value>(_ body: (SQLiteConnection) throws(TenonError) -> Value) -> Result<Value, TenonError> {
+        let before = sqlite3_total_changes64(handle)
+        do throws(TenonError) {
+            try run("SAVEPOINT step")
+            let value = try body(self)
+            try run("RELEASE step")
+            return .success(value)
+        } catch {
+            if isInTransaction { _ = try? runScript("ROLLBACK TO step; RELEASE step") }
+            if sqlite3_total_changes64(handle) != before { rollbacks += 1 }
+            return .failure(error)
+        }
+    }
+
+    /// Moves the log into the database; `all` waits for readers and empties the log. What fails is tried again later:
+    /// the log holds everything.
+    func checkpoint(all: Bool = false) {
+        let mode = all ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+        sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
+        logPages = 0
+    }
+}
+
+private func noteLog(
+    _ connection: UnsafeMutableRawPointer?, _: OpaquePointer?, _: UnsafePointer<CChar>?, _ pages: Int32
+) -> Int32 {
+    if let connection { Unmanaged<SQLiteConnection>.fromOpaque(connection).takeUnretainedValue().log(has: pages) }
+    return SQLITE_OK
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+
+/// The tables, and how a file of an earlier version becomes one of this.
+enum SQLiteSchema {
+    /// "TnAu": another program's database is not ours to change.
+    private static let application: Int64 = 0x546e_4175
+
+    /// Each makes a version out of the one before it. What has been released is never changed.
+    private static let migrations = [
+        """
+        CREATE TABLE clock (seen INTEGER NOT NULL) STRICT;
+        INSERT INTO clock VALUES (0);
+
+        CREATE TABLE challenges (
+            key BLOB PRIMARY KEY, purpose TEXT NOT NULL, wall INTEGER NOT NULL, boot INTEGER NOT NULL,
+            entry BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE devices (
+            place INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, app TEXT NOT NULL, state TEXT NOT NULL,
+            level TEXT NOT NULL, key BLOB NOT NULL UNIQUE, thumbprint TEXT NOT NULL, ek BLOB, ak_name BLOB,
+            ak_public BLOB, ak_serial BLOB, signature_versions TEXT NOT NULL, platform TEXT, local_id TEXT,
+            registered_at INTEGER NOT NULL, key_rotated_at INTEGER, revoked_at INTEGER
+        ) STRICT;
+        CREATE INDEX devices_of_app ON devices (app, place);
+        CREATE INDEX devices_of_ek ON devices (ek, app) WHERE ek IS NOT NULL;
+
+        -- Every key that a device has or had, by SHA-256 of its SubjectPublicKeyInfo: one owner for ever.
+        CREATE TABLE keys (
+            hash BLOB PRIMARY KEY, device TEXT NOT NULL REFERENCES devices (id), generation INTEGER NOT NULL,
+            key BLOB NOT NULL, retired_at INTEGER, late_uses INTEGER NOT NULL DEFAULT 0, UNIQUE (device, generation)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE spent_challenges (hash BLOB PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE INDEX spent_challenges_at ON spent_challenges (at);
+
+        CREATE TABLE certificates (
+            serial BLOB PRIMARY KEY, app TEXT NOT NULL, ek BLOB NOT NULL, ak_name BLOB NOT NULL,
+            device TEXT REFERENCES devices (id), not_after INTEGER NOT NULL, is_live INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX certificates_of_device ON certificates (device) WHERE device IS NOT NULL;
+        CREATE INDEX certificates_of_ek ON certificates (ek);
+
+        CREATE TABLE denied_eks (ek BLOB PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE replay_horizons (device TEXT PRIMARY KEY, timestamp INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        """
+    ]
+
+    static let version = Int64(migrations.count)
+
+    /// - Throws: ``TenonError/Code/storeVersion`` for a later version, ``TenonError/Code/storeCorrupt`` for a file that
+    ///   is damaged or another program's.
+    static func prepare(_ connection: SQLiteConnection) throws(TenonError) {
+        let found = try number("PRAGMA user_version", connection)
+        let owner = try number("PRAGMA application_id", connection)
+        let tables = try number("SELECT count(*) FROM sqlite_schema", connection)
+        guard owner == application || tables == 0 && owner == 0 && found == 0 else {
+            throw TenonError(.storeCorrupt, message: "The store's file belongs to another program: move it away.")
+        }
+        guard found <= version else {
+            throw TenonError(
+                .storeVersion,
+                message: "The store has version \(found), and this Tenon knows \(version): run the later Tenon.")
+        }
+        try check(connection)
+        for next in found..<version { try migrate(connection, to: next + 1) }
+    }
+
+    private static func migrate(_ connection: SQLiteConnection, to version: Int64) throws(TenonError) {
+        do throws(TenonError) {
+            try connection.begin()
+            try connection.runScript(migrations[Int(version - 1)])
+            try connection.runScript("PRAGMA application_id=\(application); PRAGMA user_version=\(version)")
+            try connection.commit()
+        } catch {
+            connection.rollBack()
+            throw error
+        }
+    }
+
+    private static func check(_ connection: SQLiteConnection) throws(TenonError) {
+        guard let answer = try connection.run("PRAGMA quick_check(1)").first, try answer.text(0) == "ok" else {
+            throw TenonError(.storeCorrupt, message: "The store's file is damaged: restore it from a backup.")
+        }
+    }
+
+    private static func number(_ sql: String, _ connection: SQLiteConnection) throws(TenonError) -> Int64 {
+        guard let row = try connection.run(sql).first else { return 0 }
+        return try row.integer(0)
+    }
+}

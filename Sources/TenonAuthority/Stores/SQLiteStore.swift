@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+package import Tenon
+
+/// Challenges, devices and replay horizons in one SQLite file of the state folder, for one process: durable when a
+/// function returns, with one fsync for whatever was asked for while the last one ran.
+package final class SQLiteStore: SQLDeviceStore {
+    package struct Options: Sendable {
+        /// Challenges and pending secrets that may be outstanding at a time.
+        package var maxChallenges: Int
+        /// Connections that read.
+        package var readers: Int
+        package init(maxChallenges: Int = 10_000, readers: Int = 2) {
+            self.maxChallenges = maxChallenges
+            self.readers = readers
+        }
+    }
+
+    static let fileName = "authority.db"
+
+    /// The clock, which knows the latest time that an earlier process saw.
+    package let clock: SteadyClock
+    let writer: SQLiteWriter
+    private let readers: SQLiteReaders
+    let challengeCount: ChallengeCount
+    let isNew: Bool
+
+    /// Opens the store, makes it when there is none, and brings an older one to this version. Blocks on the disk.
+    ///
+    /// - Throws: ``TenonError/Code/storeVersion``, ``TenonError/Code/storeCorrupt``,
+    ///   ``TenonError/Code/storePermission``, ``TenonError/Code/storeFailed``.
+    package init(
+        in folder: StateFolder, clock source: any AuthorityClock = SystemClock(), options: Options = Options()
+    ) throws(TenonError) {
+        Glibc.close(try folder.open(SQLiteStore.fileName))
+        let path = "\(folder.path)/\(SQLiteStore.fileName)"
+        let connection = try SQLiteConnection(path, .writer)
+        try SQLiteSchema.prepare(connection)
+        let seen = try connection.run("SELECT seen FROM clock").first?.integer(0) ?? 0
+        let clock = SteadyClock(source, notBefore: seen)
+        self.clock = clock
+        isNew = seen == 0
+        challengeCount = ChallengeCount(limit: options.maxChallenges)
+        readers = try SQLiteReaders(max(1, options.readers), path, holding: folder)
+        writer = try SQLiteWriter(connection, holding: folder) { connection throws(TenonError) in
+            try SQLiteStore.stamp(connection, clock)
+        }
+    }
+
+    /// Ends what was asked for, moves the log into the file and closes it. Later calls throw
+    /// ``TenonError/Code/storeClosed``.
+    package func close() async {
+        await readers.close()
+        // For the stamp, which every transaction makes.
+        _ = try? await writer.write { _ in }
+        await writer.close()
+    }
+
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value {
+        try await writer.write(body)
+    }
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value {
+        try await readers.read(body)
+    }
+
+    /// A start after a step backwards of the wall clock does not go back behind this (security.md E4).
+    private static func stamp(_ connection: SQLiteConnection, _ clock: SteadyClock) throws(TenonError) {
+        let now = clock.now().wall
+        try connection.run("UPDATE clock SET seen=?1 WHERE seen < ?1 - 1000", .integer(now))
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
+internal import Tenon
+
+/// A caller's wish, which is either run or failed.
+private struct SQLiteJob: Sendable {
+    /// Reads or writes, and gives back what tells the caller: the result, or the failure of the group that it was in.
+    let run: @Sendable (SQLiteConnection) -> @Sendable (_ groupFailure: TenonError?) -> Void
+    /// Tells the caller that it was not run.
+    let fail: @Sendable (TenonError) -> Void
+
+    init<Value: Sendable>(
+        _ continuation: CheckedContinuation<Result<Value, TenonError>, Never>,
+        _ body: @escaping @Sendable (SQLiteConnection) -> Result<Value, TenonError>
+    ) {
+        run = { connection in
+            let result = body(connection)
+            return { failure in continuation.resume(returning: failure.map { .failure($0) } ?? result) }
+        }
+        fail = { continuation.resume(returning: .failure($0)) }
+    }
+}
+
+extension BatchThread where Item == SQLiteJob {
+    fileprivate func result<Value: Sendable>(
+        of body: @escaping @Sendable (SQLiteConnection) -> Result<Value, TenonError>
+    ) async throws(TenonError) -> Value {
+        let result: Result<Value, TenonError> = await withCheckedContinuation { continuation in
+            let job = SQLiteJob(continuation, body)
+            if !add(job) { job.fail(.closed) }
+        }
+        return try result.get()
+    }
+}
+
+/// The one connection that writes, and its thread. What queued while the last fsync ran is the next transaction
+/// (build.md 27): its steps are stored together, or none of them is and each caller is told so.
+final class SQLiteWriter: Sendable {
+    private let thread: BatchThread<SQLiteJob>
+
+    /// 4 MiB: then the log is moved into the database, after the callers have their answers.
+    private static let longLog = 1_024
+
+    /// - Parameters:
+    ///   - stamp: runs at the end of each transaction, and is part of it.
+    ///   - folder: held until the connection is closed.
+    init(
+        _ connection: sending SQLiteConnection, holding folder: StateFolder,
+        stamp: @escaping @Sendable (SQLiteConnection) throws(TenonError) -> Void
+    ) throws(TenonError) {
+        let owner = SQLiteOwner(connection, folder)
+        thread = try BatchThread { jobs in
+            SQLiteWriter.commit(jobs, owner.connection, stamp)
+        } finish: {
+            owner.connection?.checkpoint(all: true)
+            owner.close()
+        }
+    }
+
+    /// A step of a transaction. It is stored when this returns.
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (SQLiteConnection) throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value {
+        try await thread.result { $0.step(body) }
+    }
+
+    func close() async { await thread.end() }
+
+    private static func commit(
+        _ jobs: [SQLiteJob], _ connection: SQLiteConnection?,
+        _ stamp: (SQLiteConnection) throws(TenonError) -> Void
+    ) {
+        guard let connection else { return }
+        var answers: [@Sendable (TenonError?) -> Void] = []
+        var failure: TenonError?
+        do throws(TenonError) {
+            try connection.begin()
+            for job in jobs where connection.isInTransaction { answers.append(job.run(connection)) }
+            guard connection.isInTransaction else { throw .takenBack }
+            try stamp(connection)
+            try connection.commit()
+        } catch {
+            connection.rollBack()
+            failure = error
+        }
+        for answer in answers { answer(failure) }
+        for job in jobs.dropFirst(answers.count) { job.fail(failure ?? .takenBack) }
+        if connection.logPages >= longLog { connection.checkpoint() }
+    }
+}
+
+/// Connections that only read, each with its thread: a read never waits for a commit.
+final class SQLiteReaders: Sendable {
+    private let threads: [BatchThread<SQLiteJob>]
+    private let turn = Atomic(0)
+
+    init(_ count: Int, _ path: String, holding folder: StateFolder) throws(TenonError) {
+        var threads: [BatchThread<SQLiteJob>] = []
+        for _ in 0..<count {
+            let owner = SQLiteOwner(try SQLiteConnection(path, .reader), folder)
+            threads.append(
+                try BatchThread { jobs in
+                    guard let connection = owner.connection else { return }
+                    for job in jobs { job.run(connection)(nil) }
+                } finish: {
+                    owner.close()
+                })
+        }
+        self.threads = threads
+    }
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (SQLiteConnection) throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value {
+        let turn = turn.wrappingAdd(1, ordering: .relaxed).newValue
+        return try await threads[Int(UInt(bitPattern: turn) % UInt(threads.count))].result { connection in
+            Result { () throws(TenonError) in try body(connection) }
+        }
+    }
+
+    func close() async {
+        for thread in threads { await thread.end() }
+    }
+}
+
+/// Carries a connection to its thread, which alone touches it from then on, and holds the folder as long.
+private final class SQLiteOwner: Sendable {
+    nonisolated(unsafe) private(set) var connection: SQLiteConnection?
+    private nonisolated(unsafe) var folder: StateFolder?
+
+    init(_ connection: sending SQLiteConnection, _ folder: StateFolder) {
+        self.connection = connection
+        self.folder = folder
+    }
+
+    func close() {
+        connection = nil
+        folder = nil
+    }
+}
+
+extension TenonError {
+    static let closed = TenonError(.storeClosed, message: "The store was closed: the authority is stopping.")
+
+    static let takenBack = TenonError(
+        .storeFailed, message: "The store's disk is full or failing: nothing of this was stored. Make room.")
+}

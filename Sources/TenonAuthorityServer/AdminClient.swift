@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+internal import TenonAuthority
+internal import TenonHTTP
+
+/// Asks an authority that runs, over its admin socket.
+struct AdminClient {
+    private let transport: HTTPTransport
+
+    init(_ arguments: Arguments) throws(TenonError) {
+        var path = try arguments.value("--admin")
+        if path == nil { path = AdminClient.socket(in: try FolderChoice.path(arguments)) }
+        transport = try HTTPTransport(.init(unixSocket: path))
+    }
+
+    func get(_ target: String) async throws(TenonError) -> [UInt8] {
+        try await ask(HTTPRequest(method: "GET", url: "http://localhost" + target))
+    }
+
+    func post(_ target: String, _ json: JSON) async throws(TenonError) -> [UInt8] {
+        try await ask(
+            HTTPRequest(
+                method: "POST", url: "http://localhost" + target, headers: [("Content-Type", "application/json")],
+                body: try json.encoded()))
+    }
+
+    /// Of a query: whatever is not a letter, a digit or one of `-._~` is escaped.
+    static func escaped(_ text: String) -> String {
+        text.utf8.map { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f, 0x7e: String(UnicodeScalar(byte))
+            default: "%" + TextEncoding.hex.encode([byte]).uppercased()
+            }
+        }.joined()
+    }
+
+    private func ask(_ request: HTTPRequest) async throws(TenonError) -> [UInt8] {
+        let answer = try await transport.exchange(request, deadline: .now + .seconds(30))
+        guard answer.status == 200 else {
+            let json = try? JSON(parsing: answer.body)
+            throw TenonError(
+                answer.status < 500 ? .options : .storeFailed,
+                message: json?["message"]?.string ?? "The authority answers \(answer.status).",
+                httpStatus: answer.status, serverCode: json?["error_code"]?.string)
+        }
+        return answer.body
+    }
+
+    /// What the configuration of the folder says, if it can be read; else what it says by default.
+    private static func socket(in folder: String) -> String {
+        let configuration = try? Configuration(file: "\(folder)/\(Configuration.fileName)")
+        return FolderChoice.path(configuration?.adminSocket ?? "admin.sock", in: folder)
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+
+/// `tenon-authority devices`.
+enum DevicesCommand {
+    static func run(_ arguments: Arguments) async throws(TenonError) {
+        let client = try AdminClient(arguments)
+        let app = try arguments.value("--app").map { "&app=" + AdminClient.escaped($0) } ?? ""
+        var from = ""
+        repeat {
+            let body = try await client.get("/v1/devices?limit=100\(app)\(from)")
+            let page = try JSON(parsing: body)
+            if arguments.has("--json") {
+                Output.line(String(decoding: body, as: UTF8.self))
+            } else {
+                for device in page["devices"]?.array ?? [] { Output.line(line(device)) }
+            }
+            from = page["next"]?.integer.map { "&from=\($0)" } ?? ""
+        } while !from.isEmpty
+    }
+
+    private static func line(_ device: JSON) -> String {
+        ["device_id", "app_id", "state", "attestation", "key_thumbprint"]
+            .map { device[$0]?.string ?? "-" }.joined(separator: "\t")
+    }
+}
+
+/// `tenon-authority revoke` and `allow`.
+enum RevokeCommand {
+    static func run(_ arguments: Arguments) async throws(TenonError) {
+        var message: [String: JSON] = ["reason": .string(try arguments.value("--reason") ?? "")]
+        let named = (
+            device: arguments.operands.first, serial: try arguments.value("--serial"),
+            ek: try arguments.value("--ek")
+        )
+        switch named {
+        case (let device?, nil, nil) where arguments.operands.count == 1:
+            guard let app = try arguments.value("--app") else {
+                throw Arguments.mistake("Say the device's --app, too.")
+            }
+            message["device_id"] = .string(device)
+            message["app_id"] = .string(app)
+            message["compromised"] = .bool(arguments.has("--compromised"))
+        case (nil, let serial?, nil): message["serial"] = .string(serial)
+        case (nil, nil, let ek?): message["ek_id"] = .string(ek)
+        default: throw Arguments.mistake("Name a device, or --serial, or --ek, and one of them alone.")
+        }
+        try await ask("/v1/revoke", message, arguments)
+    }
+
+    static func allow(_ arguments: Arguments) async throws(TenonError) {
+        guard let ek = try arguments.value("--ek"), arguments.operands.isEmpty else {
+            throw Arguments.mistake("Say which --ek.")
+        }
+        let reason = try arguments.value("--reason") ?? ""
+        try await ask("/v1/allow", ["ek_id": .string(ek), "reason": .string(reason)], arguments)
+    }
+
+    private static func ask(
+        _ target: String, _ message: [String: JSON], _ arguments: Arguments
+    ) async throws(TenonError) {
+        var object = JSONObject()
+        for (name, value) in message { object[name] = value }
+        let body = try await AdminClient(arguments).post(target, .object(object))
+        if arguments.has("--json") { return Output.line(String(decoding: body, as: UTF8.self)) }
+        Output.line(try JSON(parsing: body)["found"] == .bool(true) ? "done" : "it was not known; noted all the same")
+    }
+}
+
+/// `tenon-authority metrics`.
+enum MetricsCommand {
+    static func run(_ arguments: Arguments) async throws(TenonError) {
+        Output.text(String(decoding: try await AdminClient(arguments).get("/metrics"), as: UTF8.self))
+    }
+}

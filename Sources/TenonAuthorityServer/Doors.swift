@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import Tenon
+internal import TenonAuthority
+
+/// The listeners of one authority (security.md F1): public, internal where backends ask, and admin, which is on no TCP
+/// port.
+final class Doors: Sendable {
+    private let servers: [HTTPServer]
+    /// Of the public listener, if it is on TCP.
+    let publicPort: Int
+
+    /// - Throws: ``TenonError/Code/listenerFailed``, ``TenonError/Code/configuration``.
+    init(_ service: AuthorityService, folder: String) throws(TenonError) {
+        let (configuration, metrics) = (service.configuration, Metrics())
+        let trusted = Set(configuration.trustedProxies)
+        let admin = try HTTPServer(
+            ListeningSocket(path: FolderChoice.path(configuration.adminSocket, in: folder), mode: 0o600),
+            HTTPServer.Options(threads: 1, connections: 64)
+        ) { request, peer in
+            await metrics.measure(.admin) { await Doors.adminAnswer(request, peer, service, metrics) }
+        }
+        var servers = [admin]
+        if let listener = configuration.internalListener {
+            let (socket, options) = try Doors.open(listener, configuration, folder: folder)
+            servers.append(
+                try HTTPServer(socket, options) { request, _ in
+                    await metrics.measure(.internal) { await service.answer(request, at: .internal) }
+                })
+        }
+        let (socket, options) = try Doors.open(configuration.publicListener, configuration, folder: folder)
+        servers.append(
+            try HTTPServer(socket, options) { request, peer in
+                await metrics.measure(.public) {
+                    var request = request
+                    request.peer = ForwardedAddress.asker(peer.address, request.headers, trusted: trusted)
+                    return await service.answer(request, at: .public)
+                }
+            })
+        publicPort = socket.port
+        self.servers = servers
+    }
+
+    /// The public one first: who is told to stop asks nothing new.
+    func stop() async {
+        for server in servers.reversed() { await server.stop() }
+    }
+
+    /// Only who runs the authority, and root, whatever the file's mode has become.
+    private static func adminAnswer(
+        _ request: AuthorityRequest, _ peer: HTTPPeer, _ service: AuthorityService, _ metrics: Metrics
+    ) async -> AuthorityAnswer {
+        guard let user = peer.user, user == geteuid() || user == 0 else {
+            return AuthorityAnswer(status: 403, body: Array("{\"error_code\":\"NOT_ALLOWED\"}".utf8))
+        }
+        var answer = await service.answer(request, at: .admin)
+        if request.target == "/metrics" { answer.body += Array(metrics.text.utf8) }
+        return answer
+    }
+
+    private static func open(
+        _ listener: Listener, _ configuration: Configuration, folder: String
+    ) throws(TenonError) -> (ListeningSocket, HTTPServer.Options) {
+        var options = HTTPServer.Options(
+            threads: max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN))), connections: configuration.limits.connections,
+            bodyBytes: configuration.limits.bodyBytes)
+        switch listener {
+        case .unix(let path):
+            return (try ListeningSocket(path: FolderChoice.path(path, in: folder), mode: 0o660), options)
+        case .tcp(let address, let port, let tls):
+            if let tls {
+                options.tls = (
+                    try TextFile.read(FolderChoice.path(tls.certificate, in: folder)),
+                    try TextFile.read(FolderChoice.path(tls.key, in: folder))
+                )
+                // Where everybody comes by one proxy, its address is everybody's.
+                let isDirect = !listener.isLocal && configuration.trustedProxies.isEmpty
+                options.connectionsOfAddress = isDirect ? max(1, configuration.limits.connections / 4) : 0
+            }
+            return (try ListeningSocket(address: address, port: port), options)
+        }
+    }
+}

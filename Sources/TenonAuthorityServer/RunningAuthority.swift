@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+internal import TenonAuthority
+
+/// An authority whose listeners take connections.
+final class RunningAuthority: Sendable {
+    private let authority: EmbeddedAuthority
+    private let doors: Doors
+
+    /// Starts it. Blocks on the disk for a moment.
+    init(_ configuration: Configuration, in folder: StateFolder) async throws(TenonError) {
+        authority = try await EmbeddedAuthority(configuration, in: folder)
+        do throws(TenonError) {
+            doors = try Doors(authority.service, folder: folder.path)
+        } catch {
+            await authority.close()
+            throw error
+        }
+    }
+
+    /// Where devices find it.
+    var url: String {
+        switch authority.service.configuration.publicListener {
+        case .tcp(let address, _, let tls):
+            "\(tls == nil ? "http" : "https")://\(address.contains(":") ? "[\(address)]" : address):\(doors.publicPort)"
+        case .unix(let path): path
+        }
+    }
+
+    /// Answers what was asked, stores it, and ends.
+    func stop() async {
+        await doors.stop()
+        await authority.close()
+    }
+}

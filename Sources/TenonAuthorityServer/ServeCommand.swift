@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import Tenon
+internal import TenonAuthority
+
+/// `tenon-authority serve`: until a signal ends it.
+enum ServeCommand {
+    static func run(_ arguments: Arguments) async throws(TenonError) {
+        guard arguments.operands.isEmpty else { throw Arguments.mistake("serve takes no operands; see --help.") }
+        let folder = try StateFolder(try FolderChoice.path(arguments))
+        let configuration = try configuration(arguments, folder)
+        Signals.watch()
+        let authority = try await RunningAuthority(configuration, in: folder)
+        Output.line("tenon-authority \(tenonVersion): \(authority.url), state in \(folder.path)")
+        let thread = WorkThread()
+        await Signals.wait(on: thread)
+        Output.line("tenon-authority: answering what was asked, then ending")
+        await authority.stop()
+    }
+
+    /// What the operator wrote; else one for loopback, which is written and shown (build.md 27).
+    private static func configuration(
+        _ arguments: Arguments, _ folder: StateFolder
+    ) throws(TenonError) -> Configuration {
+        let port = try arguments.value("--port")
+        let roots = arguments.all("--ek-roots")
+        let path = try arguments.value("--config") ?? "\(folder.path)/\(Configuration.fileName)"
+        if arguments.has("--config") || access(path, F_OK) == 0 {
+            guard port == nil, roots.isEmpty else {
+                throw Arguments.mistake("--port and --ek-roots are for a new configuration; there is \(path): edit it.")
+            }
+            return try Configuration(file: path)
+        }
+        guard let number = Int(port ?? "8420"), 1...65_535 ~= number else {
+            throw Arguments.mistake("--port is 1 to 65535.")
+        }
+        let absolute = roots.map { FolderChoice.path($0, in: currentFolder) }
+        let text = try Configuration.writeDefault(in: folder, port: number, ekRoots: absolute)
+        Output.text("No configuration was there; this one is in \(path) now:\n\(text)")
+        return try Configuration(parsing: Array(text.utf8))
+    }
+
+    private static var currentFolder: String {
+        guard let path = getcwd(nil, 0) else { return "/" }
+        defer { free(path) }
+        return String(cString: path)
+    }
+}

@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# stores.sh COMMAND...: runs a command while a Redis and a PostgreSQL of its own are there, on sockets in a folder that
+# TENON_TEST_STORES names and that is gone afterwards. Nothing listens on a port and no service is touched.
+#
+#   redis.sock, .s.PGSQL.5432    of servers that stay
+#   fragile/...                  the same of two more, which `fragile/server` commands: see below
+set -eu
+
+[ $# != 0 ] || { echo "usage: $0 COMMAND..." >&2; exit 2; }
+root=$(cd "$(dirname "$0")/../.." && pwd)
+
+# What is installed, or what is unpacked beside it.
+find_program() { # find_program PACKAGE PROGRAM FOLDER
+    for folder in "$3" "$root/.build/deps/$1$3"; do
+        [ ! -x "$folder/$2" ] || { echo "$folder"; return; }
+    done
+    "$root/Tests/Scripts/unpack.sh" "$1" >&2
+    echo "$root/.build/deps/$1$3"
+}
+# redis-server is this program under another name.
+redis=$(find_program redis-tools redis-check-rdb /usr/bin)
+postgres=$(find_program postgresql-15 initdb /usr/lib/postgresql/15/bin)
+libraries=
+for package in redis-tools postgresql-15; do
+    place=$root/.build/deps/$package/usr/lib/$(uname -m)-linux-gnu
+    [ ! -d "$place" ] || libraries=$libraries:$place
+done
+
+folder=$(mktemp -d "${TMPDIR:-/tmp}/tenon-stores.XXXXXX")
+stop() {
+    for place in "$folder" "$folder/fragile"; do
+        [ ! -x "$place/server" ] || { "$place/server" redis kill; "$place/server" postgres kill; } || :
+    done
+    rm -rf "$folder"
+}
+trap stop EXIT
+trap 'exit 1' HUP INT TERM
+
+# PostgreSQL does not run as root; whoever it runs as has to reach its files.
+as=
+if [ "$(id -u)" = 0 ]; then
+    as="runuser -u nobody --"
+    chmod 755 "$folder"
+    if ! $as test -x "$postgres/initdb"; then
+        cp -a "$root/.build/deps/postgresql-15" "$folder/deps"
+        postgres=$folder/deps/usr/lib/postgresql/15/bin
+        libraries=$libraries:$folder/deps/usr/lib/$(uname -m)-linux-gnu
+    fi
+fi
+
+prepare() { # prepare FOLDER
+    mkdir -p "$1"
+    ln -s "$redis/redis-check-rdb" "$1/redis-server"
+    cat > "$1/server" << SCRIPT
+#!/bin/sh
+# server redis|postgres start|stop|kill; server redis set NAME VALUE; server postgres sql TEXT
+set -e
+export LD_LIBRARY_PATH='${libraries#:}'
+wait_until() { # wait_until CONDITION...: at most ten seconds
+    for _ in \$(seq 1000); do
+        if test "\$@"; then return; fi
+        sleep 0.01
+    done
+    exit 1
+}
+cd '$1'
+case "\$1 \$2" in
+"redis start")
+    ./redis-server --port 0 --unixsocket '$1/redis.sock' --unixsocketperm 777 --save '' --appendonly no \\
+        --dir '$1' --pidfile '$1/redis.pid' --daemonize yes --logfile '$1/redis.log' > /dev/null
+    wait_until -S redis.sock ;;
+"redis stop") kill \$(cat redis.pid); wait_until ! -e redis.pid ;;
+"redis kill") [ ! -e redis.pid ] || kill -9 \$(cat redis.pid); rm -f redis.pid redis.sock ;;
+"redis set") '$redis/redis-cli' -s redis.sock config set "\$3" "\$4" > /dev/null ;;
+"postgres sql") '$postgres/psql' -q -h '$1' -U tenon -d postgres -c "\$3" > /dev/null ;;
+"postgres start")
+    rm -f data/postmaster.pid
+    $as '$postgres/pg_ctl' -w -s -D '$1/data' -l '$1/postgres.log' \\
+        -o "-c listen_addresses= -c max_connections=400 -c unix_socket_directories='$1'" start ;;
+"postgres stop") $as '$postgres/pg_ctl' -w -s -m fast -D '$1/data' stop ;;
+"postgres kill") [ ! -e data/postmaster.pid ] || $as '$postgres/pg_ctl' -w -s -m immediate -D '$1/data' stop ;;
+*) exit 2 ;;
+esac
+SCRIPT
+    chmod 755 "$1/server"
+    [ -z "$as" ] || chown nobody "$1"
+}
+prepare "$folder"
+prepare "$folder/fragile"
+(cd "$folder" && LD_LIBRARY_PATH=${libraries#:} $as "$postgres/initdb" \
+    -D "$folder/data" -A trust -U tenon --no-sync -E UTF8 --locale=C > /dev/null)
+cp -a "$folder/data" "$folder/fragile/data"
+for place in "$folder" "$folder/fragile"; do
+    "$place/server" redis start
+    "$place/server" postgres start
+done
+
+TENON_TEST_STORES=$folder "$@"

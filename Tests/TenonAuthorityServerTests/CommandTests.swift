@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Tenon
+import TenonHTTP
+import Testing
+
+@testable import TenonAuthority
+@testable import TenonAuthorityServer
+
+/// The command, as it is typed.
+@Suite(.timeLimit(.minutes(1))) struct CommandTests {
+    /// A port that was free a moment ago.
+    private func freePort() throws -> Int { try ListeningSocket(address: "127.0.0.1", port: 0).port }
+
+    private func ask(_ method: String, _ url: String, _ body: String = "") async throws -> HTTPResponse {
+        try await HTTPTransport().exchange(
+            HTTPRequest(method: method, url: url, body: Array(body.utf8)), deadline: .now + .seconds(30))
+    }
+
+    /// From nothing to a challenge, and an end that leaves everything stored.
+    @Test(arguments: [SIGTERM, SIGINT])
+    func aLife(_ signal: Int32) async throws {
+        try await withFolder { folder in
+            let state = folder + "/state"
+            let program = try Program(["--state-dir", state, "--port", String(freePort())])
+            var url = ""
+            while url.isEmpty, let line = await program.line() {
+                url = line.hasPrefix("tenon-authority ") ? String(line.split(separator: " ")[2].dropLast()) : ""
+            }
+            #expect(try await ask("GET", url + "/health").status == 200)
+            let answer = try await ask("POST", url + "/auth/v1/device/challenge", #"{"app_id":"demo"}"#)
+            #expect(answer.status == 200)
+            #expect(try JSON(parsing: answer.body)["challenge"]?.string?.utf8.count == 44)
+
+            var ended = try await Program.run("devices", "--state-dir", state)
+            #expect(ended.code == 0 && ended.output.isEmpty)
+            ended = try await Program.run("revoke", "--state-dir", state, "--app", "demo", "nobody")
+            #expect(ended.code == 1 && ended.output == "tenon-authority: There is no such name.\n")
+            let ek = String(repeating: "a1", count: 32)
+            ended = try await Program.run("revoke", "--state-dir", state, "--ek", ek, "--reason", "lost", "--json")
+            #expect(ended.code == 0 && ended.output.contains("\"found\""))
+            ended = try await Program.run("allow", "--state-dir", state, "--ek", ek)
+            #expect(ended.code == 0 && ended.output == "done\n")
+            ended = try await Program.run("ca", "show", "--state-dir", state)
+            #expect(ended.output.split(separator: "-----BEGIN CERTIFICATE-----").count == 2)
+            ended = try await Program.run("metrics", "--state-dir", state)
+            #expect(ended.output.contains("tenon_authority_answers_total{endpoint=\"challenge\",code=\"OK\"} 1\n"))
+            #expect(ended.output.contains("tenon_authority_request_seconds_count{listener=\"public\"} 2\n"))
+            ended = try await Program.run("audit", "verify", "--state-dir", state)
+            #expect(ended.code == 5)
+
+            program.signal(signal)
+            ended = try await program.ended()
+            #expect(ended.code == 0)
+            ended = try await Program.run("audit", "verify", "--state-dir", state)
+            #expect(ended.code == 0)
+            #expect(ended.output == "3 lines, each where it was written; a signed head covers 2\n")
+            ended = try await Program.run("devices", "--state-dir", state)
+            #expect(ended.code == 4)
+        }
+    }
+
+    @Test func aCAIsMadeOnce() async throws {
+        try await withFolder { folder in
+            var ended = try await Program.run("ca", "init", "--state-dir", folder, "--name", "Example")
+            #expect(ended.code == 0 && ended.output.contains("BEGIN CERTIFICATE"))
+            ended = try await Program.run("ca", "init", "--state-dir", folder)
+            #expect(ended.code == 5 && !ended.output.contains("BEGIN CERTIFICATE"))
+        }
+    }
+
+    /// On an address that others reach nothing is made by itself.
+    @Test func noCA() async throws {
+        try await withFolder { folder in
+            let text = """
+                {"origins": ["https://auth.example"], "public": {"address": "0.0.0.0", "port": 0, "behind_proxy": true},
+                 "apps": [{"id": "demo", "require_attestation": false}]}
+                """
+            try text.write(to: folder + "/own.json")
+            let ended = try await Program.run("serve", "--state-dir", folder, "--config", folder + "/own.json")
+            #expect(ended.code == 2 && ended.output.contains("tenon-authority ca init"))
+        }
+    }
+
+    @Test func aMistakeInTheConfiguration() async throws {
+        try await withFolder { folder in
+            try "{\n\"origins\": 1}".write(to: folder + "/authority.json")
+            let ended = try await Program.run("--state-dir", folder)
+            #expect(ended.code == 2 && ended.output.contains("line 2"))
+        }
+    }
+
+    @Test(arguments: [
+        ["brew"], ["serve", "--nope"], ["serve", "x"], ["--port"], ["--state-dir"], ["--port", "0"], ["--port", "x"],
+        ["ca"], ["audit"], ["revoke"], ["revoke", "x"], ["revoke", "--json=1", "--ek", "x"],
+        ["revoke", "x", "--ek", "y"],
+        ["devices", "--app", "a", "--app", "b"], ["allow"], ["ca", "init", "--name", ""],
+    ])
+    func mistakes(_ words: [String]) async throws {
+        try await withFolder { folder in
+            let hasFolder = words.contains("--state-dir")
+            let ended = try await Program(words + (hasFolder ? [] : ["--state-dir", folder])).ended()
+            #expect(ended.code == 1)
+            #expect(ended.output.hasPrefix("tenon-authority: ") && ended.output.split(separator: "\n").count == 1)
+        }
+    }
+
+    /// Each command is in the help, and has one of its own.
+    @Test func help() async throws {
+        let text = try await Program.run("--help").output
+        #expect(try await Program.run("--version").output == "tenon-authority 0.1.0\n")
+        for verb in Verb.all {
+            #expect(text.contains("  " + verb.words.joined(separator: " ")))
+            let ended = try await Program(verb.words + ["--help"]).ended()
+            #expect(ended.code == 0)
+            for flag in verb.flags { #expect(ended.output.contains("  \(flag.name)")) }
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("192.0.2.1", [], "192.0.2.1"), ("192.0.2.1", ["198.51.100.7"], "192.0.2.1"), ("10.0.0.1", [], "10.0.0.1"),
+            ("10.0.0.1", ["198.51.100.7"], "198.51.100.7"), ("10.0.0.1", ["1.1.1.1, 198.51.100.7"], "198.51.100.7"),
+            ("10.0.0.1", ["1.1.1.1", "198.51.100.7,10.0.0.2"], "198.51.100.7"), ("10.0.0.1", ["10.0.0.2"], "10.0.0.2"),
+            ("10.0.0.1", ["x, 10.0.0.2"], "10.0.0.2"), ("10.0.0.1", ["2001:db8::1"], "2001:db8::1"),
+            ("10.0.0.1", ["1.1.1.1,"], "10.0.0.1"), ("10.0.0.1", ["1.1.1.1:80"], "10.0.0.1"),
+        ] as [(String, [String], String)])
+    func whoAsks(_ peer: String, _ forwarded: [String], _ expected: String) {
+        let headers = forwarded.map { (name: "X-Forwarded-For", value: $0) }
+        let asker = ForwardedAddress.asker(peer, headers, trusted: ["10.0.0.1", "10.0.0.2"])
+        #expect(asker == expected)
+    }
+}
+
+extension String {
+    fileprivate func write(to path: String) throws {
+        let file = try #require(fopen(path, "we"))
+        defer { fclose(file) }
+        try #require(fwrite(self, 1, utf8.count, file) == utf8.count)
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+import Testing
+
+@testable import TenonAuthority
+@testable import TenonAuthorityServer
+
+/// What is slow, too much, or about to end.
+@Suite(.timeLimit(.minutes(1))) struct LimitTests {
+    private static let get = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    /// A request that never gets whole ends, however often a byte of it comes.
+    @Test(arguments: ["", "GET /x HT", "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbo"])
+    func slowRequest(_ begun: String) async throws {
+        var options = HTTPServer.Options()
+        options.seconds = 1
+        try await withServer(options) { server, arrivals in
+            let client = try RawClient(port: server.socket.port)
+            client.send(begun)
+            #expect(await client.readByte() == nil)
+            #expect(arrivals.lines.isEmpty)
+        }
+    }
+
+    /// One that is answered in time may ask again, and has its time anew.
+    @Test func aKeptConnection() async throws {
+        try await withServer { server, arrivals in
+            let client = try RawClient(port: server.socket.port)
+            for _ in 0..<100 {
+                client.send(Self.get)
+                #expect(statuses(await client.readAnswer()) == [200])
+            }
+            #expect(arrivals.all.count == 100)
+        }
+    }
+
+    /// Answers that wait hold up nobody else, and no thread.
+    @Test func manyAtOnce() async throws {
+        let gate = Gate()
+        try await withServer { _ in
+            await gate.pass()
+            return AuthorityAnswer(status: 200)
+        } _: { server, _ in
+            var clients: [RawClient] = []
+            for _ in 0..<200 {
+                clients.append(try RawClient(port: server.socket.port))
+                clients.last?.send(Self.get)
+            }
+            await gate.waitFor(200)
+            gate.open()
+            for client in clients { #expect(statuses(await client.readAnswer()) == [200]) }
+        }
+    }
+
+    @Test func tooManyConnections() async throws {
+        var options = HTTPServer.Options()
+        options.connections = 4
+        try await withServer(options) { server, _ in
+            var clients: [RawClient] = []
+            for _ in 0..<4 {
+                let client = try RawClient(port: server.socket.port)
+                client.send(Self.get)
+                #expect(statuses(await client.readAnswer()) == [200])
+                clients.append(client)
+            }
+            let late = try RawClient(port: server.socket.port)
+            late.send(Self.get)
+            clients.removeFirst()
+            clients[0].send(Self.get)
+            #expect(statuses(await clients[0].readAnswer()) == [200])
+        }
+    }
+
+    @Test func tooManyOfOneAddress() async throws {
+        var options = HTTPServer.Options()
+        options.connectionsOfAddress = 2
+        try await withServer(options) { server, _ in
+            let clients = try (0..<2).map { _ in try RawClient(port: server.socket.port) }
+            for client in clients {
+                client.send(Self.get)
+                #expect(statuses(await client.readAnswer()) == [200])
+            }
+            let third = try RawClient(port: server.socket.port)
+            #expect(await third.readByte() == nil)
+        }
+    }
+
+    /// A stop answers what was asked, ends who is idle, and takes nobody in.
+    @Test func gracefulStop() async throws {
+        let gate = Gate()
+        let socket = try ListeningSocket(address: "127.0.0.1", port: 0)
+        let server = try HTTPServer(socket) { _, _ in
+            await gate.pass()
+            return AuthorityAnswer(status: 200, body: Array("done".utf8))
+        }
+        let idle = try RawClient(port: socket.port)
+        let begun = try RawClient(port: socket.port)
+        begun.send("POST /x HT")
+        let asking = try RawClient(port: socket.port)
+        asking.send(Self.get)
+        await gate.waitFor(1)
+        let stop = Task { await server.stop() }
+        #expect(await idle.readByte() == nil)
+        #expect(await begun.readByte() == nil)
+        gate.open()
+        let answer = await asking.talk("")
+        #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n") && answer.hasSuffix("\r\n\r\ndone"))
+        #expect(answer.lowercased().contains("\r\nconnection: close\r\n"))
+        await stop.value
+        await server.stop()
+    }
+
+    /// Who goes while his answer is made harms nobody.
+    @Test func theAskerGoes() async throws {
+        let gate = Gate()
+        try await withServer { _ in
+            await gate.pass()
+            return AuthorityAnswer(status: 200, body: [UInt8](repeating: 0x78, count: 60_000))
+        } _: { server, _ in
+            for _ in 0..<20 { try RawClient(port: server.socket.port).send(Self.get) }
+            await gate.waitFor(20)
+            gate.open()
+            let client = try RawClient(port: server.socket.port)
+            client.send(Self.get)
+            #expect(statuses(await client.readAnswer()) == [200])
+        }
+    }
+
+    /// Who does not read his answer is let go.
+    @Test func theAskerDoesNotRead() async throws {
+        var options = HTTPServer.Options()
+        options.seconds = 1
+        try await withServer(options) { _ in
+            AuthorityAnswer(status: 200, body: [UInt8](repeating: 0x78, count: 32 << 20))
+        } _: { server, _ in
+            let client = try RawClient(port: server.socket.port)
+            client.send(Self.get)
+            await server.stop()
+            #expect(await client.talk("").utf8.count < 32 << 20)
+        }
+    }
+}
+
+/// Where answers wait until the test lets them go.
+final class Gate: Sendable {
+    private struct State {
+        var count = 0
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var watcher: (count: Int, CheckedContinuation<Void, Never>)?
+    }
+
+    private let state = Mutex(State())
+
+    func pass() async {
+        await withCheckedContinuation { continuation in
+            let (isOpen, watcher) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
+                state.count += 1
+                if !state.isOpen { state.waiting.append(continuation) }
+                guard let (count, watcher) = state.watcher, state.count >= count else { return (state.isOpen, nil) }
+                state.watcher = nil
+                return (state.isOpen, watcher)
+            }
+            watcher?.resume()
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    /// Waits until so many have come.
+    func waitFor(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.count < count { state.watcher = (count, continuation) }
+                return state.count >= count
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}

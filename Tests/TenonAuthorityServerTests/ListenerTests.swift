@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Tenon
+import TenonHTTP
+import Testing
+
+@testable import TenonAuthority
+@testable import TenonAuthorityServer
+
+/// Sockets: who may come in, and who is told that he is there.
+@Suite(.timeLimit(.minutes(1))) struct ListenerTests {
+    @Test func aUnixSocketIsItsOwnersAlone() async throws {
+        try await withFolder { folder in
+            let path = folder + "/admin.sock"
+            do {
+                let server = try HTTPServer(ListeningSocket(path: path, mode: 0o600)) { request, peer in
+                    AuthorityAnswer(
+                        status: 200, body: Array("\(peer.address)|\(peer.user ?? 0)|\(request.target)".utf8))
+                }
+                var facts = stat()
+                #expect(stat(path, &facts) == 0 && facts.st_mode & 0o777 == 0o600)
+                let transport = try HTTPTransport(.init(unixSocket: path))
+                let answer = try await transport.exchange(
+                    HTTPRequest(method: "GET", url: "http://localhost/x"), deadline: .now + .seconds(30))
+                #expect(String(decoding: answer.body, as: UTF8.self) == "|\(geteuid())|/x")
+                await server.stop()
+            }
+            #expect(access(path, F_OK) != 0)
+        }
+    }
+
+    @Test func theSocketOfADeadProcessIsReplaced() async throws {
+        try await withFolder { folder in
+            let path = folder + "/s"
+            do {
+                let former = try ListeningSocket(path: folder + "/former", mode: 0o600)
+                #expect(former.descriptor >= 0 && link(folder + "/former", path) == 0)
+            }
+            #expect(access(path, F_OK) == 0)
+            let socket = try ListeningSocket(path: path, mode: 0o600)
+            #expect(throws: TenonError(.listenerFailed, message: "")) { try ListeningSocket(path: path, mode: 0o600) }
+            #expect(socket.descriptor >= 0)
+        }
+    }
+
+    @Test func whatIsNoSocketStays() async throws {
+        try await withFolder { folder in
+            let path = folder + "/file"
+            close(open(path, O_CREAT | O_WRONLY, 0o600))
+            #expect(throws: TenonError(.listenerFailed, message: "")) { try ListeningSocket(path: path, mode: 0o600) }
+            #expect(access(path, F_OK) == 0)
+            let long = folder + "/" + String(repeating: "x", count: 108)
+            #expect(throws: TenonError(.listenerFailed, message: "")) { try ListeningSocket(path: long, mode: 0o600) }
+        }
+    }
+
+    @Test func addresses() async throws {
+        for (address, expected) in [("127.0.0.1", "127.0.0.1"), ("::1", "::1"), ("::", "127.0.0.1")] {
+            let server = try HTTPServer(ListeningSocket(address: address, port: 0)) { _, peer in
+                AuthorityAnswer(status: 200, body: Array("\(peer.address)|\(peer.user == nil)".utf8))
+            }
+            let host = address == "::1" ? "[::1]" : "127.0.0.1"
+            let answer = try await HTTPTransport().exchange(
+                HTTPRequest(method: "GET", url: "http://\(host):\(server.socket.port)/"), deadline: .now + .seconds(30))
+            #expect(String(decoding: answer.body, as: UTF8.self) == "\(expected)|true")
+            await server.stop()
+        }
+    }
+
+    @Test func aPortThatIsTaken() throws {
+        let socket = try ListeningSocket(address: "127.0.0.1", port: 0)
+        #expect(throws: TenonError(.listenerFailed, message: "")) {
+            try ListeningSocket(address: "127.0.0.1", port: socket.port)
+        }
+        for address in ["192.0.2.1", "localhost", "", "1.2.3"] {
+            #expect(throws: TenonError(.listenerFailed, message: "")) { try ListeningSocket(address: address, port: 0) }
+        }
+    }
+}
+
+/// A folder of one test, which is removed after it.
+func withFolder(_ body: (String) async throws -> Void) async throws {
+    var template = Array("/tmp/tenon-server-XXXXXX".utf8CString)
+    let folder = String(cString: try #require(mkdtemp(&template)))
+    defer { removeFolder(folder) }
+    try await body(folder)
+}
+
+private func removeFolder(_ path: String) {
+    guard let folder = opendir(path) else { return }
+    defer {
+        closedir(folder)
+        rmdir(path)
+    }
+    while let entry = readdir(folder) {
+        let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        if name == "." || name == ".." { continue }
+        if unlink(path + "/" + name) != 0 { removeFolder(path + "/" + name) }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+import Testing
+
+/// The command, as a person runs it; its output is read while it runs.
+final class Program: Sendable {
+    private let process: pid_t
+    private let output: Int32
+
+    /// - Parameter words: what stands behind `tenon-authority`.
+    convenience init(_ words: [String]) throws {
+        let bundle = try #require(CommandLine.arguments.first { $0.hasSuffix(".xctest") })
+        try self.init(
+            at: bundle.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/tenon-authority", words)
+    }
+
+    init(at path: String, _ words: [String]) throws {
+        (process, output) = try Program.oneByOne.withLock { _ in try Program.start(path, words) }
+    }
+
+    /// Else another child would have the end of a pipe that is not closed on exec yet, and keep it open.
+    private static let oneByOne = Mutex(())
+
+    private static func start(_ path: String, _ words: [String]) throws -> (pid_t, Int32) {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 2)
+        let all = ([path] + words).map { strdup($0) } + [nil]
+        defer { for word in all { free(word) } }
+        var child = pid_t()
+        try #require(posix_spawn(&child, path, &actions, nil, all, environ) == 0)
+        close(ends[1])
+        return (child, ends[0])
+    }
+
+    deinit { close(output) }
+
+    /// Runs it to its end.
+    static func run(_ words: String...) async throws -> (code: Int32, output: String) {
+        try await Program(words).ended()
+    }
+
+    /// The next line of what it prints; nil behind the last.
+    func line() async -> String? {
+        await onThread { [output] in
+            var line: [UInt8] = []
+            var byte: UInt8 = 0
+            while read(output, &byte, 1) == 1 {
+                if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
+                line.append(byte)
+            }
+            return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+        }
+    }
+
+    func signal(_ number: Int32) { kill(process, number) }
+
+    /// Its exit status, 128 and the signal's number where one ended it, and what else it prints.
+    func ended() async throws -> (code: Int32, output: String) {
+        var text = ""
+        while let line = await line() { text += line + "\n" }
+        let status = await onThread { [process] in
+            var status: Int32 = 0
+            while waitpid(process, &status, 0) < 0 && errno == EINTR {}
+            return status
+        }
+        return (status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f, text)
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import TenonAuthority
+import Testing
+
+@Suite struct AnswerStoreTests {
+    @Test(arguments: StoreKind.allCases)
+    func anAnswerIsGivenAgain(_ kind: StoreKind) async throws {
+        try await kind.withStores { stores in
+            let (one, two) = (try Sample.digest("one"), try Sample.digest("two"))
+            let answers = stores.answers
+            #expect(try await answers.answer(backend: "b", requestID: "1", request: one) == .none)
+            try await answers.keep([1, 0, 255], backend: "b", requestID: "1", request: one)
+            try await answers.keep([], backend: "b", requestID: "2", request: two)
+            #expect(try await answers.answer(backend: "b", requestID: "1", request: one) == .answer([1, 0, 255]))
+            #expect(try await answers.answer(backend: "b", requestID: "2", request: two) == .answer([]))
+            // The id of one question is not for another, and that of one backend not for another.
+            #expect(try await answers.answer(backend: "b", requestID: "1", request: two) == .anotherRequest)
+            #expect(try await answers.answer(backend: "c", requestID: "1", request: one) == .none)
+            // The first answer is the one that was given.
+            try await answers.keep([2], backend: "b", requestID: "1", request: one)
+            try await answers.keep([3], backend: "b", requestID: "1", request: two)
+            #expect(try await answers.answer(backend: "b", requestID: "1", request: one) == .answer([1, 0, 255]))
+        }
+    }
+
+    /// Names that would run into each other.
+    @Test(arguments: StoreKind.allCases)
+    func namesAreApart(_ kind: StoreKind) async throws {
+        try await kind.withStores { stores in
+            let request = try Sample.digest("one")
+            let names = [("a", "b:c"), ("a:b", "c"), ("a", "b\0c"), ("a\0b", "c"), ("", "abc"), ("abc", "")]
+            for (index, (backend, id)) in names.enumerated() {
+                try await stores.answers.keep([UInt8(index)], backend: backend, requestID: id, request: request)
+            }
+            for (index, (backend, id)) in names.enumerated() {
+                let answer = try await stores.answers.answer(backend: backend, requestID: id, request: request)
+                #expect(answer == .answer([UInt8(index)]))
+            }
+        }
+    }
+
+    @Test func keptFor60Seconds() async throws {
+        try await StoreKind.sqlite.withStores { stores in
+            let request = try Sample.digest("one")
+            try await stores.answers.keep([1], backend: "b", requestID: "1", request: request)
+            stores.clock.advance(59_999)
+            #expect(try await stores.answers.answer(backend: "b", requestID: "1", request: request) == .answer([1]))
+            stores.clock.advance(1)
+            #expect(try await stores.answers.answer(backend: "b", requestID: "1", request: request) == .none)
+        }
+    }
+
+    @Test func withoutRoomNothingIsKeptAndNothingLost() async throws {
+        try await StoreKind.sqlite.withStores { stores in
+            let request = try Sample.digest("one")
+            for id in 0..<65 {
+                try await stores.answers.keep([UInt8(id)], backend: "b", requestID: "\(id)", request: request)
+            }
+            #expect(try await stores.answers.answer(backend: "b", requestID: "0", request: request) == .answer([0]))
+            #expect(try await stores.answers.answer(backend: "b", requestID: "63", request: request) == .answer([63]))
+            #expect(try await stores.answers.answer(backend: "b", requestID: "64", request: request) == .none)
+            stores.clock.advance(60_000)
+            try await stores.answers.keep([7], backend: "b", requestID: "64", request: request)
+            #expect(try await stores.answers.answer(backend: "b", requestID: "64", request: request) == .answer([7]))
+        }
+    }
+}

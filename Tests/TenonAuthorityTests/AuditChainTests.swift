@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Tenon
+import TenonAuthority
+import Testing
+
+/// Changed logs, torn logs, full disks.
+@Suite struct AuditChainTests {
+    static let key = AuditLogTests.key
+
+    static func lines(_ count: Int, in folder: TestFolder) async throws -> [[UInt8]] {
+        try await AuditLogTests.withLog(folder) { log in
+            for number in 0..<count { try await log.append(AuditLogTests.event(number)) }
+        }
+        return try folder.read(AuditLog.fileName).split(separator: UInt8(ascii: "\n")).map(Array.init)
+    }
+
+    static func joined(_ lines: [[UInt8]]) -> [UInt8] { lines.flatMap { $0 + [UInt8(ascii: "\n")] } }
+
+    @Test func everyChangeIsNoticedWithItsLine() async throws {
+        let lines = try await Self.lines(5, in: TestFolder())
+        var changes: [(what: String, line: Int, lines: [[UInt8]])] = []
+        for line in lines.indices {
+            var copy = lines
+            copy.swapAt(line, (line + 1) % 5)
+            changes.append(("swapped", min(line, (line + 1) % 5) + 1, copy))
+            copy = lines
+            copy.insert(lines[line], at: line)
+            changes.append(("doubled", line + 2, copy))
+            if line < 4 {
+                copy = lines
+                copy.remove(at: line)
+                changes.append(("removed", line + 1, copy))
+            }
+        }
+        for change in changes {
+            let error = await errorThrown { try AuditReader.verify(Self.joined(change.lines), key: Self.key) }
+            #expect(error?.code == .auditChain, "\(change.what)")
+            #expect(error?.message.hasPrefix("Line \(change.line) ") == true, "\(change.what)")
+        }
+    }
+
+    @Test func everyByteCounts() async throws {
+        let bytes = Self.joined(try await Self.lines(2, in: TestFolder()))
+        for offset in bytes.indices {
+            var changed = bytes
+            changed[offset] ^= 1
+            #expect(
+                await errorThrown { try AuditReader.verify(changed, key: Self.key) }?.code == .auditChain, "\(offset)")
+        }
+        for end in 1..<bytes.count where bytes[end - 1] != UInt8(ascii: "\n") {
+            #expect(await errorThrown { try AuditReader.verify(Array(bytes[..<end]), key: Self.key) } != nil, "\(end)")
+        }
+    }
+
+    /// The one form: what means the same is not the same.
+    @Test func aLineHasOneForm() async throws {
+        let lines = try await Self.lines(1, in: TestFolder())
+        let text = String(decoding: lines[0], as: UTF8.self)
+        for changed in [text + " ", " " + text, "{ " + text.dropFirst(), text + "\r"] {
+            let error = await errorThrown { try AuditReader.verify(Array((changed + "\n").utf8), key: Self.key) }
+            #expect(error?.code == .auditChain)
+        }
+    }
+
+    @Test func anotherKeyOrInstanceIsAnotherChain() async throws {
+        let folder = try TestFolder()
+        let bytes = Self.joined(try await Self.lines(2, in: folder))
+        #expect(await errorThrown { try AuditReader.verify(bytes, key: [1]) }?.code == .auditChain)
+        let instance = await errorThrown { try AuditReader.verify(bytes, key: Self.key, instance: "b") }
+        #expect(instance?.code == .auditChain)
+        for (instance, key) in [("main", [1]), ("b", Self.key)] {
+            let error = await errorThrown {
+                try await AuditLogTests.withLog(folder, instance: instance, key: key) { _ in }
+            }
+            #expect(error?.code == .auditChain)
+        }
+        #expect(try folder.read(AuditLog.fileName) == bytes)
+    }
+
+    /// What a crash leaves behind the last line was acknowledged to nobody.
+    @Test(arguments: ["{\"app\":\"de", "\0\0\0\0", "{\"app\":\"d\0\0\0", "\0\n\0\n"])
+    func aTornEndIsCutOff(_ torn: String) async throws {
+        for count in 0..<4 {
+            let folder = try TestFolder()
+            let whole = Self.joined(try await Self.lines(count, in: folder))
+            try folder.write(whole + Array(torn.utf8), to: AuditLog.fileName)
+            try await AuditLogTests.withLog(folder) { #expect(await Self.append($0) == nil) }
+            let bytes = try folder.read(AuditLog.fileName)
+            #expect(bytes.starts(with: whole))
+            #expect(try AuditReader.verify(bytes, key: Self.key).lines == Int64(count + 1))
+        }
+    }
+
+    static func append(_ log: AuditLog) async -> TenonError? {
+        await errorThrown { try await log.append(AuditLogTests.event(0)) }
+    }
+
+    /// A last line that somebody changed is no torn end.
+    @Test func aChangedEndStopsTheStart() async throws {
+        for count in 1..<4 {
+            let folder = try TestFolder()
+            var bytes = Self.joined(try await Self.lines(count, in: folder))
+            bytes[bytes.count - 10] ^= 1
+            try folder.write(bytes, to: AuditLog.fileName)
+            let error = await errorThrown { try await AuditLogTests.withLog(folder) { _ in } }
+            #expect(error?.code == .auditChain)
+            #expect(try folder.read(AuditLog.fileName) == bytes)
+        }
+    }
+
+    @Test func whatIsNoLogStopsTheStart() async throws {
+        for bytes in [Array("\n".utf8), Array("text\n".utf8), [UInt8](repeating: UInt8(ascii: "x"), count: 2_000_000)] {
+            let folder = try TestFolder()
+            try folder.write(bytes, to: AuditLog.fileName)
+            let error = await errorThrown { try await AuditLogTests.withLog(folder) { _ in } }
+            #expect(error?.code == .auditChain)
+            #expect(try folder.read(AuditLog.fileName) == bytes)
+        }
+    }
+
+    /// A full disk refuses, keeps no half of a line, and is over when there is room.
+    @Test func aFullDiskIsSaidAndOver() async throws {
+        let folder = try TestFolder()
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in
+            try await AuditChainTests.fill(path)
+        }
+        let lines = try AuditReader.verify(folder.read(AuditLog.fileName), key: Self.key).lines
+        #expect(try lines == CrashTests.Acknowledgements.read(folder).count)
+    }
+
+    /// Some lines fit, then none, four times.
+    static func fill(_ path: String) async throws {
+        let log = try AuditLog(
+            in: StateFolder(path), clock: FakeClock(), options: .init(instance: "main", key: key))
+        let acknowledged = try CrashTests.Acknowledgements(path)
+        signal(SIGXFSZ, SIG_IGN)
+        var facts = stat()
+        for _ in 0..<4 {
+            stat("\(path)/\(AuditLog.fileName)", &facts)
+            CrashTests.limitFiles(to: rlim_t(facts.st_size) + 2_500)
+            var error = await append(log)
+            #expect(error == nil)
+            while error == nil {
+                try acknowledged.add("a line")
+                error = await append(log)
+            }
+            #expect(error?.code == .storeFailed)
+            CrashTests.limitFiles(to: .max)
+        }
+        await log.close()
+    }
+}

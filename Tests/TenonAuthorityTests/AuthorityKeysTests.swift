@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import TenonAuthority
+import Testing
+
+@Suite struct AuthorityKeysTests {
+    private let now: Int64 = 1_800_000_000
+
+    @Test func madeOnceAndReadAgain() throws {
+        let folder = try TestFolder()
+        let state = try StateFolder(folder.path)
+        #expect(try AuthorityKeys(from: state) == nil)
+        let made = try AuthorityKeys.create(in: state, name: "Example", at: now)
+        let bytes = try folder.read("ca.json")
+        let read = try #require(try AuthorityKeys(from: state))
+        #expect(read.issuer.certificate == made.issuer.certificate && read.roots == made.roots)
+        let id = try Digest(hashing: [1])
+        #expect(try read.hidden(id) == made.hidden(id) && read.audit == made.audit)
+        #expect(try read.hidden(id) != Digest(authenticating: id.rawRepresentation, key: read.audit))
+        // Never over one that is there.
+        let error = #expect(throws: TenonError.self) { try AuthorityKeys.create(in: state, name: "Example", at: now) }
+        #expect(error?.code == .storeInUse)
+        #expect(try folder.read("ca.json") == bytes)
+    }
+
+    /// Its certificates are those of an authority for AKs, and what it signs is its key's.
+    @Test func whatItIssues() throws {
+        let folder = try TestFolder()
+        let keys = try AuthorityKeys.create(in: StateFolder(folder.path), name: "Example", at: now)
+        #expect(keys.roots.count == 1 && keys.roots[0] != keys.issuer.certificate)
+        let message = Array("tenon/audit/1\nx\n1\n".utf8)
+        let signature = try keys.signature(of: message)
+        try keys.publicKey.verify(Signature(derRepresentation: signature.span), for: Digest(hashing: message))
+        let other = try TestFolder()
+        let second = try AuthorityKeys.create(in: StateFolder(other.path), name: "Example", at: now)
+        #expect(second.roots != keys.roots && second.audit != keys.audit)
+    }
+
+    @Test func filesThatAreNone() throws {
+        for text in ["{}", "x", #"{"version":2}"#, #"{"version":1,"key":"AAAA"}"#] {
+            let folder = try TestFolder()
+            let state = try StateFolder(folder.path)
+            try folder.write(Array(text.utf8), to: "ca.json")
+            let error = #expect(throws: TenonError.self) { try AuthorityKeys(from: state) }
+            #expect(error?.code == .storeCorrupt)
+            #expect(throws: TenonError.self) { try AuthorityKeys.create(in: state, name: "Example", at: now) }
+        }
+        // What was begun and never written is none.
+        let folder = try TestFolder()
+        try folder.write([], to: "ca.json")
+        #expect(try AuthorityKeys(from: StateFolder(folder.path)) == nil)
+    }
+
+    @Test func rootsFromFiles() throws {
+        let folder = try TestFolder()
+        let terms = CertificateTerms(serial: Array(1...16), notBefore: now, notAfter: now + 1_000_000)
+        let roots = try ["A", "B"].map {
+            try AttestationAuthority(root: $0, key: SoftwareKey(signsDigests: true), terms: terms).certificate
+        }
+        func pem(_ der: [UInt8]) -> String {
+            let text = TextEncoding.base64.encode(der)
+            let lines = stride(from: 0, to: text.utf8.count, by: 64).map {
+                String(decoding: text.utf8.dropFirst($0).prefix(64), as: UTF8.self)
+            }
+            return (["-----BEGIN CERTIFICATE-----"] + lines + ["-----END CERTIFICATE-----", ""]).joined(
+                separator: "\n")
+        }
+        try folder.write(Array(("a text\n" + pem(roots[0]) + pem(roots[1])).utf8), to: "both.pem")
+        try folder.write(Array(pem(roots[1]).replacing("\n", with: "\r\n").utf8), to: "b.crt")
+        try folder.write(Array("-----BEGIN CERTIFICATE-----\n".utf8), to: "broken")
+        try folder.write(Array("nothing".utf8), to: "empty.txt")
+        func read(_ name: String) throws(TenonError) -> [[UInt8]] {
+            try EndorsementRoots(reading: folder.path + name, requiresUsage: true).certificates
+        }
+        #expect(try read("/both.pem") == roots)
+        #expect(try read("/b.crt") == [roots[1]])
+        #expect(try read("") == [roots[1]] + roots)
+        for name in ["/broken", "/empty.txt", "/missing", "/missing/x"] {
+            let error = #expect(throws: TenonError.self) { try read(name) }
+            #expect(error?.code == .configuration)
+        }
+    }
+}

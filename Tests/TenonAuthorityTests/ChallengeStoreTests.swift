@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import TenonAuthority
+import Testing
+
+@Suite struct ChallengeStoreTests {
+    static func entry(
+        _ stores: TestStores, _ purpose: ChallengeEntry.Purpose = .registration, app: String = "demo",
+        milliseconds: Int64 = 90_000, attestation: ChallengeEntry.Attestation? = nil
+    ) -> ChallengeEntry {
+        ChallengeEntry(
+            purpose: purpose, app: app, origin: "https://a.example", dialect: "tenon",
+            deadline: stores.clock.now().advanced(byMilliseconds: milliseconds), attestation: attestation)
+    }
+
+    static func attestation() throws -> ChallengeEntry.Attestation {
+        ChallengeEntry.Attestation(
+            ekID: try Sample.digest("ek"), ekCertificate: try Sample.digest("certificate"),
+            akPublic: [0, 0x23, 0, 0x0b],
+            maker: Array("id:49465800".utf8), model: [0xc3, 0xa9], version: [])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func whatIsPutIsTakenOnce(_ kind: StoreKind) async throws {
+        try await kind.withStores { stores in
+            let entry = Self.entry(stores, app: "a \"quoted\" é\n app", attestation: try Self.attestation())
+            try await stores.put(entry, "one")
+            #expect(try await stores.take("two") == nil)
+            #expect(try await stores.take("one") == entry)
+            #expect(try await stores.take("one") == nil)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func oneOf64HasIt(_ kind: StoreKind) async throws {
+        try await kind.withStores { stores in
+            for round in 0..<8 {
+                try await stores.put(Self.entry(stores), "one \(round)")
+                let taken = try await atOnce(64) { _ in try await stores.take("one \(round)") }
+                #expect(taken.count { $0 != nil } == 1)
+            }
+        }
+    }
+
+    /// A secret of the attestation CA is no challenge, and is not burnt by being tried as one.
+    @Test(arguments: StoreKind.allCases)
+    func purposesAreApart(_ kind: StoreKind) async throws {
+        try await kind.withStores { stores in
+            let entry = Self.entry(stores, .certificate, attestation: try Self.attestation())
+            try await stores.put(entry, "one")
+            #expect(try await stores.take("one", .registration) == nil)
+            #expect(try await stores.take("one", .certificate) == entry)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func lateIsNever(_ kind: StoreKind) async throws {
+        try await kind.withStores { stores in
+            for text in ["in time", "late", "late by the other clock"] {
+                try await stores.put(Self.entry(stores), text)
+            }
+            stores.clock.advance(89_999)
+            #expect(try await stores.take("in time") != nil)
+            stores.clock.advance(1)
+            #expect(try await stores.take("late") == nil)
+            // Setting the clock back does not help.
+            stores.clock.step(-3_600_000)
+            #expect(try await stores.take("late by the other clock") == nil)
+            #expect(try await stores.take("late") == nil)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func fullIsBusyAndPutsNobodyOut(_ kind: StoreKind) async throws {
+        try await kind.withStores(maxChallenges: 3) { stores in
+            for text in ["a", "b", "c"] { try await stores.put(Self.entry(stores), text) }
+            let error = await errorThrown { try await stores.put(Self.entry(stores), "d") }
+            #expect(error?.code == .storeFull)
+            #expect(error?.retryAfter != nil)
+            #expect(try await stores.take("d") == nil)
+            #expect(try await stores.take("b") != nil)
+            try await stores.put(Self.entry(stores), "e")
+            #expect(await errorThrown { try await stores.put(Self.entry(stores), "f") }?.code == .storeFull)
+            // What has expired makes room.
+            stores.clock.advance(90_000)
+            for text in ["g", "h", "i"] { try await stores.put(Self.entry(stores), text) }
+            #expect(await errorThrown { try await stores.put(Self.entry(stores), "j") }?.code == .storeFull)
+            for text in ["a", "c", "e"] { #expect(try await stores.take(text) == nil) }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func theLimitHoldsFor64AtOnce(_ kind: StoreKind) async throws {
+        try await kind.withStores(maxChallenges: 10) { stores in
+            let errors = try await atOnce(64) { index in
+                await errorThrown { try await stores.put(Self.entry(stores), "\(index)") }?.code
+            }
+            #expect(errors.count { $0 == nil } == 10)
+            #expect(errors.count { $0 == .storeFull } == 54)
+        }
+    }
+
+    @Test(arguments: [
+        "", "{}", "null", #"{"app":"a"}"#,
+        #"{"app":"a","boot":1,"dialect":"d","origin":"o","purpose":"other","wall":1}"#,
+        #"{"app":"a","attestation":{},"boot":1,"dialect":"d","origin":"o","purpose":"register","wall":1}"#,
+    ])
+    func damageIsNoEntry(_ text: String) async throws {
+        let error = await errorThrown { try ChallengeEntry(encoded: Array(text.utf8)) }
+        #expect(error?.code == .storeCorrupt)
+    }
+}

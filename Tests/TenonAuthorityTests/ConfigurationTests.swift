@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Tenon
+import TenonAuthority
+import Testing
+
+@Suite struct ConfigurationTests {
+    /// A configuration in which every member stands.
+    static let whole = """
+        {
+          "origins": ["https://auth.example", "http://127.0.0.1:8420"],
+          "state_folder": "/var/lib/tenon",
+          "instance": "one",
+          "public": {"address": "::", "port": 443, "certificate": "a.pem", "key": "a.key"},
+          "internal": {"unix": "verify.sock"},
+          "admin": {"unix": "admin2.sock"},
+          "apps": [
+            {
+              "id": "a",
+              "dialects": ["tenon"],
+              "require_attestation": true,
+              "ek_admission": "both",
+              "ek_roots": [{"path": "roots"}, {"path": "more.pem", "require_eku": true}],
+              "ek_allow_list": ["\(String(repeating: "ab", count: 32))"],
+              "max_devices_per_ek": 3,
+              "allow_development": true,
+              "max_key_age_days": 90,
+              "unproven_rotation": "refuse",
+              "v1_query": "allow"
+            },
+            {"id": "b", "require_attestation": false, "unproven_rotation": "mark_unattested"}
+          ],
+          "backends": [
+            {
+              "name": "ingest", "token_sha256": "\(String(repeating: "cd", count: 32))", "apps": ["a", "b"],
+              "mount": "/ingest", "hosts": ["ingest.example", "10.0.0.1", "[::1]"]
+            }
+          ],
+          "limits": {
+            "challenges": 1, "requests_per_device": 2, "requests": 3, "per_address_per_minute": 4,
+            "per_app_per_minute": 5, "activations": 6, "connections": 7, "body_bytes": 1024
+          },
+          "trusted_proxies": ["10.0.0.1", "fd00::1"]
+        }
+        """
+
+    static func parse(_ text: String) throws(TenonError) -> Configuration {
+        try Configuration(parsing: Array(text.utf8))
+    }
+
+    @Test func everyMemberIsRead() throws {
+        let read = try Self.parse(Self.whole)
+        #expect(read.origins == ["https://auth.example", "http://127.0.0.1:8420"])
+        #expect(read.stateFolder == "/var/lib/tenon" && read.instance == "one" && read.adminSocket == "admin2.sock")
+        #expect(
+            read.publicListener == .tcp(address: "::", port: 443, tls: .init(certificate: "a.pem", key: "a.key")))
+        #expect(read.internalListener == .unix(path: "verify.sock"))
+        #expect(read.trustedProxies == ["10.0.0.1", "fd00::1"])
+        let app = try #require(read.app("a"))
+        #expect(app.dialects == [.tenon] && app.requiresAttestation && app.ekAdmission == .both)
+        #expect(
+            app.ekRoots == [.init(path: "roots", requiresEKU: false), .init(path: "more.pem", requiresEKU: true)])
+        #expect(app.ekAllowList == [try Digest(rawRepresentation: [UInt8](repeating: 0xab, count: 32))])
+        #expect(app.maxDevicesPerEK == 3 && app.allowsDevelopment && app.maxKeyAgeDays == 90)
+        #expect(app.unprovenRotation == .refuse && app.version1Query == .allow)
+        #expect(read.app("b")?.unprovenRotation == .markUnattested && read.app("c") == nil)
+        let backend = try #require(read.backends.first)
+        #expect(backend.name == "ingest" && backend.apps == ["a", "b"] && backend.mount == "/ingest")
+        #expect(backend.tokenDigest == (try Digest(rawRepresentation: [UInt8](repeating: 0xcd, count: 32))))
+        #expect(backend.hosts == ["ingest.example", "10.0.0.1", "[::1]"])
+        let limits = read.limits
+        #expect([limits.challenges, limits.requestsPerDevice, limits.requests] == [1, 2, 3])
+        #expect([limits.perAddressPerMinute, limits.perAppPerMinute, limits.activations] == [4, 5, 6])
+        #expect([limits.connections, limits.bodyBytes] == [7, 1024])
+    }
+
+    @Test func whatIsNotSaidIsSafe() throws {
+        let read = try Self.parse(Self.small())
+        let app = try #require(read.app("demo"))
+        #expect(read.publicListener == .tcp(address: "127.0.0.1", port: 8420, tls: nil))
+        #expect(read.internalListener == nil && read.adminSocket == "admin.sock" && read.instance == "main")
+        #expect(read.backends.isEmpty && read.trustedProxies.isEmpty && read.stateFolder == nil)
+        #expect(read.limits == AuthorityLimits())
+        #expect(app.requiresAttestation && app.ekAdmission == .chain && !app.allowsDevelopment)
+        #expect(app.dialects == [.docs, .tenon] && app.maxDevicesPerEK == 8 && app.maxKeyAgeDays == nil)
+        #expect(app.unprovenRotation == .refuse && app.version1Query == .refuseWrites)
+    }
+
+    /// A configuration that is right but for one member, which stands in line 3.
+    static func small(_ member: String = "", app: String = "") -> String {
+        """
+        {
+          "origins": ["http://127.0.0.1:8420"],
+          \(member.isEmpty ? "" : member + ",")
+          "apps": [
+            {"id": "demo"\(app.isEmpty ? "" : ",\n" + app)}
+          ]
+        }
+        """
+    }
+
+    /// What stands in the configuration, the line of the mistake, and what is said of it.
+    @Test(arguments: [
+        (#""unknown": 1"#, 3, "unknown is not known"),
+        (#""public": {"port": 1}"#, 3, "public needs \"unix\", or \"address\" and \"port\""),
+        (#""public": {"address": "0.0.0.0", "port": 1}"#, 3, "public needs \"certificate\" and \"key\""),
+        (#""public": {"address": "here", "port": 1}"#, 3, "public.address has to be an IP address"),
+        (#""public": {"address": "::1", "port": 65536}"#, 3, "public.port has to be a whole number from 0 to 65535"),
+        (#""public": {"address": "::1", "port": "1"}"#, 3, "public.port has to be a whole number"),
+        (#""public": {"address": "::1", "port": 1, "key": "k"}"#, 3, "public needs both \"certificate\" and \"key\""),
+        (#""public": {"unix": "s", "port": 1}"#, 3, "public is either"),
+        (#""public": []"#, 3, "public has to be an object"),
+        (#""internal": {"unix": "s"}"#, 3, "internal is of no use without \"backends\""),
+        (#""internal": {"address": "10.0.0.1", "port": 1, "behind_proxy": true}"#, 3, "internal needs \"certificate\""),
+        (#""admin": {}"#, 3, "admin needs \"unix\""), (#""admin": {"unix": ""}"#, 3, "admin.unix has to be"),
+        (#""admin": {"unix": "a", "port": 1}"#, 3, "admin.port is not known"),
+        (#""instance": "a b""#, 3, "instance has to be 1 to 64"),
+        (#""trusted_proxies": ["a"]"#, 3, "trusted_proxies[0] has to be an address"),
+        (#""limits": {"challenges": 0}"#, 3, "limits.challenges has to be a whole number from 1 to 10000000"),
+        (#""limits": {"chalenges": 1}"#, 3, "limits.chalenges is not known"),
+        (#""backends": [{"name": "a"}]"#, 3, "backends[0] needs \"token_sha256\""),
+        (#""backends": {}"#, 3, "backends has to be an array"),
+        ("\"\\u0007\": 1", 3, "(a name that is not shown) is not known"),
+    ])
+    func aMistakeIsNamedWithItsLine(_ member: String, _ line: Int, _ what: String) async {
+        await Self.expect(Self.small(member), line, what)
+    }
+
+    static func expect(
+        _ text: String, _ line: Int, _ what: String, _ location: SourceLocation = #_sourceLocation
+    ) async {
+        let error = await errorThrown { try parse(text) }
+        #expect(error?.code == .configuration, sourceLocation: location)
+        let message = error?.message ?? ""
+        #expect(message.hasPrefix("The configuration, line \(line): \(what)"), "\(message)", sourceLocation: location)
+    }
+
+    @Test(arguments: [
+        (#""dialects": ["swift"]"#, "apps[0].dialects[0] has to be \"docs\" or \"tenon\""),
+        (#""dialects": ["docs", "docs"]"#, "apps[0].dialects[1] stands there twice"),
+        (#""ek_admission": "none""#, "apps[0].ek_admission has to be \"chain\" or \"inventory\" or \"both\""),
+        (#""ek_admission": "inventory""#, "apps[0].ek_admission needs \"ek_allow_list\""),
+        (#""ek_allow_list": ["\#(String(repeating: "ab", count: 32))"]"#, "apps[0].ek_allow_list is not asked"),
+        (#""ek_allow_list": ["ab"]"#, "apps[0].ek_allow_list[0] has to be a SHA-256 in hex"),
+        (#""ek_roots": [{}]"#, "apps[0].ek_roots[0] needs \"path\""),
+        (#""ek_roots": ["a.pem"]"#, "apps[0].ek_roots[0] has to be an object"),
+        (#""max_devices_per_ek": 0"#, "apps[0].max_devices_per_ek has to be a whole number"),
+        (#""unproven_rotation": "mark_unattested""#, "apps[0].unproven_rotation has to be \"refuse\""),
+        (#""require_attestation": "no""#, "apps[0].require_attestation has to be true or false"),
+        (#""id2": 1"#, "apps[0].id2 is not known"),
+    ])
+    func aMistakeInAnAppIsNamedWithItsLine(_ member: String, _ what: String) async {
+        await Self.expect(Self.small(app: member), 6, what)
+    }
+
+    @Test func whatOneMemberCannotKnowIsCheckedToo() async {
+        await Self.expect("{}", 1, "the whole needs \"origins\"")
+        await Self.expect("\n{\"origins\": [\"https://a.example\"]}", 2, "the whole needs \"apps\"")
+        await Self.expect("[]", 1, "the whole has to be an object")
+        let app = #"{"id": "a"}"#
+        let start = "{\"origins\": [\"https://a.example\"],\n"
+        await Self.expect(start + "\"apps\": [\(app), \(app)]}", 2, "apps has an app twice")
+        await Self.expect(start + "\"apps\": [{}]}", 2, "apps[0] needs \"id\"")
+        await Self.expect(start + "\"apps\": [{\"id\": \"a b\"}]}", 2, "apps[0].id has to be")
+        let token = String(repeating: "ab", count: 32)
+        let backend = #"{"name": "b", "token_sha256": "\#(token)", "apps": ["a"]}"#
+        let apps = start + "\"apps\": [\(app)],\n"
+        await Self.expect(apps + "\"backends\": [\(backend), \(backend)]}", 3, "backends has a name twice")
+        let sameToken = #"{"name": "c", "token_sha256": "\#(token)", "apps": ["a"]}"#
+        await Self.expect(apps + "\"backends\": [\(backend), \(sameToken)]}", 3, "backends has a token twice")
+        let stranger = #"{"name": "c", "token_sha256": "\#(token)", "apps": ["z"]}"#
+        await Self.expect(apps + "\"backends\": [\(stranger)]}", 3, "backends[0].apps[0] has to be the id of an app")
+        let lonely = #"{"name": "c", "token_sha256": "\#(token)"}"#
+        await Self.expect(apps + "\"backends\": [\(lonely)]}", 3, "backends[0] needs \"apps\"")
+    }
+
+    /// Without roots nobody can be attested: a demo on loopback may start so, a service may not.
+    @Test func rootsAreNeededWhereStrangersCome() async throws {
+        let open = #""public": {"address": "10.0.0.1", "port": 1, "behind_proxy": true}"#
+        await Self.expect(Self.small(open), 5, "apps[0] needs \"ek_roots\"")
+        _ = try Self.parse(Self.small(open, app: #""require_attestation": false"#))
+        _ = try Self.parse(Self.small(open, app: #""ek_roots": [{"path": "a"}]"#))
+    }
+
+    @Test(arguments: [
+        "https://a.example", "https://a.example:8443", "https://10.0.0.1", "https://[fd00::1]:1", "http://localhost",
+        "http://127.0.0.1:8420", "http://[::1]",
+    ])
+    func anOriginIs(_ origin: String) throws {
+        #expect(try Self.parse(Self.small().replacing("http://127.0.0.1:8420", with: origin)).origins == [origin])
+    }
+
+    @Test(arguments: [
+        "", "a.example", "https://", "https://A.example", "https://a.example/", "https://a.example:443",
+        "https://a.example:0", "https://a.example:08", "https://a.example:65536", "https://a.example:",
+        "http://a.example",
+        "http://127.0.0.1:80", "http://10.0.0.1", "https://[fd00::g]", "https://fd00::1", "https://a..example",
+        "https://-a.example", "https://a.example?q", "https://u@a.example", "wss://a.example", "https://a_b.example",
+    ])
+    func anOriginIsNot(_ origin: String) async {
+        await Self.expect(
+            Self.small().replacing("http://127.0.0.1:8420", with: origin), 2,
+            "origins[0] has to be scheme://host[:port]")
+    }
+
+    @Test func whatIsNoJSONIsNamedWithItsLine() async {
+        await Self.expect("", 1, "")
+        await Self.expect("{\n\"origins\": [\n\"a\",\n}", 4, "")
+        await Self.expect("{\n\"a\": 1,\n\"a\": 2}", 3, "")
+        await Self.expect("{}\n\nx", 3, "")
+        await Self.expect("{\n\"a\": \"\u{1}\"}", 2, "")
+        let deep = await errorThrown { try Self.parse(String(repeating: "[", count: 100)) }
+        #expect(deep?.code == .configuration)
+        let large = await errorThrown { try Self.parse("{}" + String(repeating: " ", count: 1 << 20)) }
+        #expect(large?.code == .configuration)
+    }
+
+    // MARK: The file
+
+    @Test func aFileIsRead() async throws {
+        let folder = try TestFolder()
+        try folder.write(Array(Self.whole.utf8), to: "a.json")
+        #expect(try Configuration(file: "\(folder.path)/a.json") == Self.parse(Self.whole))
+        try folder.write(Array((Self.whole + String(repeating: "\n", count: 1 << 20)).utf8), to: "a.json")
+        let large = await errorThrown { try Configuration(file: "\(folder.path)/a.json") }
+        #expect(large?.code == .configuration)
+        for path in ["\(folder.path)/none", folder.path] {
+            #expect(await errorThrown { try Configuration(file: path) }?.code == .storePermission)
+        }
+    }
+
+    @Test func withoutAFileOneIsWritten() async throws {
+        let folder = try TestFolder()
+        let state = try StateFolder(folder.path)
+        let text = try Configuration.writeDefault(in: state, port: 9_000, ekRoots: ["a \"b\".pem"])
+        let path = "\(folder.path)/\(Configuration.fileName)"
+        #expect(try folder.read(Configuration.fileName) == Array(text.utf8))
+        let read = try Configuration(file: path)
+        #expect(read.origins == ["http://127.0.0.1:9000"] && read.publicListener.isLocal)
+        #expect(read.app("demo")?.requiresAttestation == true)
+        #expect(read.app("demo")?.ekRoots == [.init(path: "a \"b\".pem", requiresEKU: false)])
+        let again = await errorThrown { try Configuration.writeDefault(in: state) }
+        #expect(again?.code == .storePermission)
+        #expect(try folder.read(Configuration.fileName) == Array(text.utf8))
+        _ = try Self.parse(Configuration.defaultText())
+    }
+}

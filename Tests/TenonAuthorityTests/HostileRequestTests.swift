@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import TenonAuthority
+import Testing
+
+/// Requests that somebody changed are answered, with a code that is known, and give nobody anything.
+@Suite struct HostileRequestTests {
+    private struct Generator: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return (state >> 33) << 32 | (state &* 2_862_933_555_777_941_757) >> 32
+        }
+    }
+
+    private func mutated(_ bytes: [UInt8], _ generator: inout Generator) -> [UInt8] {
+        var bytes = bytes
+        for _ in 0..<Int.random(in: 1...3, using: &generator) where !bytes.isEmpty {
+            let index = Int.random(in: 0..<bytes.count, using: &generator)
+            switch Int.random(in: 0..<5, using: &generator) {
+            case 0: bytes[index] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+            case 1: bytes[index] = .random(in: 0...255, using: &generator)
+            case 2: bytes.remove(at: index)
+            case 3: bytes.insert(contentsOf: bytes[index...].prefix(16), at: index)
+            default: bytes.removeSubrange(index...)
+            }
+        }
+        return bytes
+    }
+
+    private func mutated(_ text: String, _ generator: inout Generator) -> String {
+        String(decoding: mutated(Array(text.utf8), &generator), as: UTF8.self)
+    }
+
+    @Test func bodies() async throws {
+        try await ServiceRig.with(limits: #"{"per_address_per_minute": 1000000, "challenges": 10000}"#) { rig in
+            var generator = Generator(state: 6)
+            let key = try SoftwareKey().publicKey
+            let activation: [String: JSON] = [
+                "app_id": "open", "ak_public": "AAEC", "ek_certificates": ["MIIB", "MIIC"],
+            ]
+            let codes = Set(Refusal.Code.allCases.map(\.rawValue))
+            for round in 0..<1_000 {
+                var (path, body) = ("/v1/device/challenge", JSON.members(activation))
+                switch round % 4 {
+                case 0: body = ["app_id": "open"]
+                case 1:
+                    (path, body) = ("/v1/device/register", .members(try await rig.registration(key, challenge: "x")))
+                case 2: (path, body) = ("/ca/open/attest", ["params": ["public": "AAEC"], "ekCerts": ["MIIB"]])
+                default: break
+                }
+                let answer = await rig.ask(
+                    AuthorityRequest(
+                        method: "POST", target: path, headers: [("Host", "auth.example")],
+                        body: mutated(try body.encoded(), &generator)))
+                #expect(answer.status == 200 || answer.code.map(codes.contains) == true)
+                #expect(answer.status < 500)
+            }
+            #expect(try await rig.stores.devices.devices(app: nil, from: nil, limit: 9).devices.isEmpty)
+        }
+    }
+
+    /// What a device signed, with one place changed: it is refused unless it says the same.
+    @Test func signedRequests() async throws {
+        try await ServiceRig.with(limits: #"{"per_address_per_minute": 1000000}"#) { rig in
+            var generator = Generator(state: 7)
+            let device = try await rig.device()
+            for _ in 0..<300 {
+                let good = try device.request("POST", "/v1/echo", Array("a body".utf8), at: rig.seconds)
+                var bad = good
+                let place = Int.random(in: 0..<9, using: &generator)
+                switch place {
+                case 0: bad.body = mutated(good.body, &generator)
+                case 1: bad.target = mutated(good.target, &generator)
+                default:
+                    // The first is the host, of which version 1 signs nothing.
+                    let index = 1 + (place - 2) % (good.headers.count - 1)
+                    bad.headers[index].value = mutated(good.headers[index].value, &generator)
+                }
+                let answer = await rig.ask(bad)
+                guard answer.status == 200 else {
+                    #expect((400..<500).contains(answer.status))
+                    continue
+                }
+                // The nonce is not signed either.
+                bad = bad.with("X-Synheart-Nonce", good.headers.first { $0.name == "X-Synheart-Nonce" }?.value)
+                #expect(bad.body == good.body && bad.target == good.target)
+                #expect(bad.headers.map(\.value).sorted() == good.headers.map(\.value).sorted())
+            }
+        }
+    }
+}

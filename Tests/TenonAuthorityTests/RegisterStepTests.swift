@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import TenonAuthority
+import Testing
+
+/// Challenges and registrations without a TPM.
+@Suite struct RegisterStepTests {
+    @Test func aChallenge() async throws {
+        try await ServiceRig.with { rig in
+            let answer = try await rig.post("/auth/v1/device/challenge", ["app_id": "open", "extra": [1]])
+            #expect(answer.status == 200)
+            #expect(answer.json["ttl_seconds"]?.integer == 90)
+            #expect(answer.json["expires_at"]?.string == "2027-01-15T08:11:30Z")
+            #expect(answer.json["activation"] == nil)
+            let text = try #require(answer.json["challenge"]?.string)
+            #expect(try TextEncoding.base64.decode(text).count == 32)
+            #expect(try await rig.challenge() != text)
+            #expect(answer.header("Cache-Control") == "no-store")
+        }
+    }
+
+    /// What is no challenge for us.
+    @Test(arguments: [
+        ("{}", "400 INVALID_REQUEST"), (#"{"app_id":"nobody"}"#, "403 UNKNOWN_APP"),
+        (#"{"app_id":7}"#, "400 INVALID_REQUEST"), (#"{"app_id":"open","app_id":"open"}"#, "400 INVALID_REQUEST"),
+        (#"{"app_id":"open"}x"#, "400 INVALID_REQUEST"), ("[]", "400 INVALID_REQUEST"), ("", "400 INVALID_REQUEST"),
+        (#"{"app_id":"open","ak_public":"AAAA"}"#, "400 INVALID_REQUEST"),
+        (#"{"app_id":"open","ek_certificates":["AAAA"]}"#, "400 INVALID_REQUEST"),
+        (#"{"app_id":"open","ek_certificates":["AAAA"],"ak_public":"A"}"#, "400 INVALID_REQUEST"),
+        (#"{"app_id":"open","ek_certificates":["AAAA"],"ak_public":"AAAA"}"#, "400 INVALID_ATTESTATION"),
+        (#"{"app_id":"loose","ek_certificates":["AAAA"],"ak_public":"AAAA"}"#, "400 INVALID_REQUEST"),
+    ])
+    func challengesThatAreRefused(_ body: String, _ verdict: String) async throws {
+        try await ServiceRig.with { rig in
+            let answer = await rig.ask(
+                AuthorityRequest(method: "POST", target: "/v1/device/challenge", body: Array(body.utf8)))
+            #expect(answer.verdict == verdict)
+            #expect(answer.json["server_timestamp"]?.integer == rig.seconds)
+            #expect(answer.header("x-server-timestamp") == String(rig.seconds))
+            #expect(answer.header("Content-Type") == "application/json")
+            #expect(answer.json["message"]?.string?.isEmpty == false)
+        }
+    }
+
+    @Test func aRegistration() async throws {
+        try await ServiceRig.with { rig in
+            let key = try SoftwareKey().publicKey
+            let answer = try await rig.register(key)
+            #expect(answer.verdict == "200" && answer.json["status"]?.string == "registered")
+            let id = try #require(answer.json["device_id"]?.string)
+            let device = try #require(try await rig.stores.devices.device(app: "open", id: id))
+            #expect(device.publicKey == key && device.level == .unattested && device.platform == "linux")
+            // The same key under a fresh challenge is the same device (security.md 1.3).
+            #expect(try await rig.register(key).json["device_id"]?.string == id)
+            // In another app it is nobody's.
+            #expect(try await rig.register(key, app: "loose").verdict == "403 REGISTRATION_REJECTED")
+        }
+    }
+
+    /// Any outcome spends the challenge.
+    @Test func aChallengeIsGoodOnce() async throws {
+        try await ServiceRig.with { rig in
+            let key = try SoftwareKey().publicKey
+            let used = try await rig.challenge()
+            #expect(try await rig.register(key, challenge: used).verdict == "200")
+            #expect(try await rig.register(key, challenge: used).verdict == "400 INVALID_CHALLENGE")
+            let failed = try await rig.challenge()
+            var message = try await rig.registration(key, challenge: failed)
+            message["public_key"] = "AAAA"
+            #expect(try await rig.post("/v1/device/register", .members(message)).verdict == "400 INVALID_REQUEST")
+            #expect(try await rig.register(key, challenge: failed).verdict == "400 INVALID_CHALLENGE")
+            let late = try await rig.challenge()
+            rig.clock.advance(90_000)
+            #expect(try await rig.register(key, challenge: late).verdict == "400 INVALID_CHALLENGE")
+            #expect(try await rig.register(key, challenge: "AAAA").verdict == "400 INVALID_CHALLENGE")
+            let others = try await rig.challenge("loose")
+            #expect(try await rig.register(key, app: "open", challenge: others).verdict == "400 INVALID_CHALLENGE")
+            #expect(try await rig.register(key, app: "loose", challenge: others).verdict == "400 INVALID_CHALLENGE")
+        }
+    }
+
+    /// A challenge is redeemed at the origin that gave it, which is one of ours.
+    @Test func origins() async throws {
+        try await ServiceRig.with(origins: #"["https://auth.example", "https://b.example:8443"]"#) { rig in
+            func post(_ path: String, _ host: String?, _ members: [String: JSON]) async throws -> AuthorityAnswer {
+                let request = AuthorityRequest(
+                    method: "POST", target: path, headers: [("host", "auth.example")],
+                    body: try JSON.members(members).encoded())
+                return await rig.ask(request.with("host", host))
+            }
+            let key = try SoftwareKey().publicKey
+            for (host, verdict) in [
+                ("b.example:8443", "200"), ("AUTH.example", "400 INVALID_CHALLENGE"),
+                ("evil.example", "421 INVALID_REQUEST"), ("b.example", "421 INVALID_REQUEST"),
+                (nil, "421 INVALID_REQUEST"),
+            ] {
+                let given = try await post("/v1/device/challenge", "b.example:8443", ["app_id": "open"])
+                let challenge = try #require(given.json["challenge"]?.string)
+                let message = try await rig.registration(key, challenge: challenge)
+                #expect(try await post("/v1/device/register", host, message).verdict == verdict, "\(host ?? "")")
+            }
+        }
+    }
+
+    /// Of any number who redeem one challenge at once one is registered.
+    @Test func oneOfManyWins() async throws {
+        try await ServiceRig.with { rig in
+            let challenge = try await rig.challenge()
+            let verdicts = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<64 {
+                    group.addTask { try await rig.register(SoftwareKey().publicKey, challenge: challenge).verdict }
+                }
+                return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+            }
+            #expect(verdicts == ["200": 1, "400 INVALID_CHALLENGE": 63])
+        }
+    }
+
+    /// Without a proof: only where attestation is not required, or to development builds where the record says so.
+    @Test func whoMayBeUnattested() async throws {
+        try await ServiceRig.with { rig in
+            func verdict(_ app: String, isDevelopment: Bool) async throws -> String {
+                let message = try await rig.registration(SoftwareKey().publicKey, app: app)
+                let headers = isDevelopment ? [(name: "x-synheart-dev-mode", value: "true")] : []
+                return try await rig.post("/v1/device/register", .members(message), headers: headers).verdict
+            }
+            #expect(try await verdict("demo", isDevelopment: true) == "200")
+            #expect(try await verdict("demo", isDevelopment: false) == "403 INVALID_ATTESTATION")
+            #expect(try await verdict("strict", isDevelopment: true) == "403 INVALID_ATTESTATION")
+            #expect(try await verdict("strict", isDevelopment: false) == "403 INVALID_ATTESTATION")
+            #expect(try await verdict("open", isDevelopment: false) == "200")
+            // A development build in production is refused (synheart.md 1.10).
+            #expect(try await verdict("open", isDevelopment: true) == "403 INVALID_ATTESTATION")
+            let levels = try await rig.stores.devices.devices(app: nil, from: nil, limit: 9).devices.map(\.level)
+            #expect(levels == [.software, .unattested])
+        }
+    }
+
+    @Test func proofsThatAreNone() async throws {
+        try await ServiceRig.with { rig in
+            for (member, value, verdict) in [
+                ("proof", "AAAA", "400 INVALID_ATTESTATION"), ("proof", "A", "400 INVALID_ATTESTATION"),
+                ("proof", "", "400 INVALID_ATTESTATION"),
+                ("activation_proof", "AAAA", "400 INVALID_ATTESTATION"),
+                ("public_key", "", "400 INVALID_REQUEST"), ("challenge", "", "400 INVALID_REQUEST"),
+                ("platform", String(repeating: "x", count: 65), "400 INVALID_REQUEST"),
+            ] {
+                var message = try await rig.registration(SoftwareKey().publicKey)
+                message[member] = .string(value)
+                let answer = try await rig.post("/v1/device/register", .members(message))
+                #expect(answer.verdict == verdict, "\(member) \(value)")
+            }
+            #expect(try await rig.stores.devices.devices(app: nil, from: nil, limit: 9).devices.isEmpty)
+        }
+    }
+
+    @Test func whatIsNotHere() async throws {
+        try await ServiceRig.with { rig in
+            func verdict(_ method: String, _ target: String, _ door: AuthorityRequest.Door) async -> String {
+                await rig.ask(AuthorityRequest(method: method, target: target), at: door).verdict
+            }
+            #expect(await verdict("GET", "/v1/device/challenge", .public) == "405 METHOD_NOT_ALLOWED")
+            #expect(await verdict("POST", "/v1/device/self", .public) == "405 METHOD_NOT_ALLOWED")
+            #expect(await verdict("POST", "/auth/auth/v1/device/challenge", .public) == "404 NOT_FOUND")
+            // Four apps: an attestation CA has to be named.
+            #expect(await verdict("POST", "/attest", .public) == "404 NOT_FOUND")
+            #expect(await verdict("POST", "/ca/open/attest", .public) == "400 INVALID_REQUEST")
+            // Each listener answers what is its own (security.md F1).
+            for (target, doors) in [
+                ("/v1/revoke", [.public, .internal]), ("/v1/devices", [.public, .internal]),
+                ("/auth/v1/device/verify", [.public, .admin]), ("/v1/device/challenge", [.internal, .admin]),
+            ] as [(String, [AuthorityRequest.Door])] {
+                for door in doors { #expect(await verdict("POST", target, door) == "404 NOT_FOUND") }
+            }
+            #expect(await verdict("GET", "/health", .public) == "200")
+            let large = AuthorityRequest(
+                method: "POST", target: "/v1/device/challenge", body: [UInt8](repeating: 0x20, count: 32_769))
+            #expect(await rig.ask(large).verdict == "413 INVALID_REQUEST")
+        }
+    }
+
+    /// Rates by address, an IPv6 /64 being one, and by app; they end with the minute.
+    @Test func tooManyRequests() async throws {
+        try await ServiceRig.with(limits: #"{"per_address_per_minute": 2, "per_app_per_minute": 3}"#) {
+            rig async throws in
+            func verdict(_ peer: String) async throws -> String {
+                var request = AuthorityRequest(method: "POST", target: "/v1/device/challenge", peer: peer)
+                request.body = try (["app_id": "open"] as JSON).encoded()
+                return await rig.ask(request).verdict
+            }
+            #expect(try await verdict("2001:db8::1") == "200")
+            #expect(try await verdict("2001:db8:0:0:ffff::2") == "200")
+            #expect(try await verdict("2001:db8:0::3") == "429 RATE_LIMITED")
+            #expect(try await verdict("2001:db8:1::3") == "200")
+            #expect(try await verdict("192.0.2.7") == "429 RATE_LIMITED")
+            rig.clock.advance(60_000)
+            #expect(try await verdict("2001:db8::1") == "200")
+        }
+    }
+
+    @Test func fullIsRefused() async throws {
+        try await ServiceRig.with(limits: #"{"challenges": 2}"#) { rig in
+            for verdict in ["200", "200", "503 UNAVAILABLE"] {
+                let answer = try await rig.post("/v1/device/challenge", ["app_id": "open"])
+                #expect(answer.verdict == verdict)
+                #expect((answer.header("Retry-After") != nil) == (answer.status == 503))
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Tenon
+import TenonAuthority
+import Testing
+
+/// The file of the SQLite store: what is in it after a stop, and which files are refused.
+@Suite struct SQLiteFileTests {
+    static let fileName = "authority.db"
+
+    /// Runs a test on the store of a folder, and closes it.
+    static func withStore(
+        _ folder: TestFolder, clock: FakeClock = FakeClock(), _ body: (SQLiteStore) async throws -> Void
+    ) async throws {
+        let store = try SQLiteStore(in: StateFolder(folder.path), clock: clock)
+        try await body(store)
+        await store.close()
+    }
+
+    @Test func everythingIsThereAfterAStop() async throws {
+        let folder = try TestFolder()
+        let clock = FakeClock()
+        let (old, new) = (try Sample(), try Sample())
+        let certificate = try RegistrationTests.certificate(1, ek: "ek")
+        let key = try Sample.digest("challenge")
+        let entry = ChallengeEntry(
+            purpose: .registration, app: "demo", origin: "https://a.example", dialect: "tenon",
+            deadline: clock.now().advanced(byMilliseconds: 90_000))
+        let registration = try old.registration(ek: "ek", challenge: "spent", certificate: .issued(certificate))
+        try await Self.withStore(folder, clock: clock) { store in
+            _ = try await store.register(registration, at: clock.now())
+            var device = registration.device
+            device.publicKey = old.key
+            _ = try await store.rotate(new.rotation(of: device), at: clock.now())
+            _ = try await store.revoke(.ek(Sample.digest("denied")), reason: "", at: clock.now())
+            try await store.put(entry, under: key)
+        }
+        #expect(folder.names == ["authority.db", "authority.lock"])
+        try await Self.withStore(folder, clock: clock) { store in
+            let device = try #require(try await store.device(app: "demo", id: registration.device.id))
+            #expect(device.publicKey == new.key && device.keyRotatedAt == clock.now().seconds)
+            #expect(try await store.retiredKeys(ofDevice: device.id, limit: 9).map(\.publicKey) == [old.key])
+            #expect(try await store.certificate(serial: certificate.serial)?.device == device.id)
+            #expect(try await store.isDenied(ek: Sample.digest("denied")))
+            let again = try Sample().registration(challenge: "spent")
+            #expect(try await store.register(again, at: clock.now()) == .refused(.challengeSpent))
+            #expect(try await store.take(.registration, under: key) == entry)
+            #expect(try await store.take(.registration, under: key) == nil)
+        }
+    }
+
+    /// The places of a list go on behind those before.
+    @Test func theOrderOfDevicesStays() async throws {
+        let folder = try TestFolder()
+        var ids: [String] = []
+        for _ in 0..<3 {
+            let registration = try Sample().registration()
+            ids.append(registration.device.id)
+            try await Self.withStore(folder) { _ = try await $0.register(registration, at: FakeClock().now()) }
+        }
+        try await Self.withStore(folder) { store in
+            let page = try await store.devices(app: nil, from: nil, limit: 10)
+            #expect(page.devices.map(\.id) == ids)
+        }
+    }
+
+    @Test func timeGoesOnWhereItStopped() async throws {
+        let folder = try TestFolder()
+        let clock = FakeClock()
+        clock.advance(3_600_000)
+        let seen = clock.now().wall
+        try await Self.withStore(folder, clock: clock) { _ in }
+        clock.step(-7_200_000)
+        try await Self.withStore(folder, clock: clock) { store in
+            // The stamp is a second coarse.
+            #expect(seen - 1_000...seen ~= store.clock.now().wall)
+            #expect(store.clock.stepBack > 7_190_000)
+        }
+        clock.step(7_200_000)
+        try await Self.withStore(folder, clock: clock) { #expect($0.clock.now().wall == seen) }
+    }
+
+    @Test func afterCloseNothingIsDone() async throws {
+        let folder = try TestFolder()
+        let store = try SQLiteStore(in: StateFolder(folder.path))
+        await store.close()
+        await store.close()
+        let sample = try Sample()
+        #expect(await errorThrown { try await store.device(app: "demo", id: "1") }?.code == .storeClosed)
+        let now = FakeClock().now()
+        let error = await errorThrown { try await store.register(sample.registration(), at: now) }
+        #expect(error?.code == .storeClosed)
+    }
+
+    /// `close` waits for what was asked before it: each call either is stored or throws.
+    @Test func callsThatAreUnderWayEndBeforeClose() async throws {
+        let folder = try TestFolder()
+        let store = try SQLiteStore(in: StateFolder(folder.path))
+        let stored = try await atOnce(64) { index -> String? in
+            if index == 32 { await store.close() }
+            let registration = try Sample().registration()
+            let error = await errorThrown { try await store.register(registration, at: FakeClock().now()) }
+            #expect(error == nil || error?.code == .storeClosed)
+            return error == nil ? registration.device.id : nil
+        }
+        try await Self.withStore(folder) { store in
+            let there = try await store.devices(app: nil, from: nil, limit: 100).devices.map(\.id)
+            #expect(Set(there) == Set(stored.compactMap { $0 }))
+        }
+    }
+
+    // MARK: Files that are refused
+
+    /// A closed store whose file is changed.
+    static func changed(_ change: (inout [UInt8]) -> Void) async throws -> TenonError? {
+        let folder = try TestFolder()
+        try await withStore(folder) { store in
+            for _ in 0..<50 { _ = try await store.register(Sample().registration(ek: "ek"), at: FakeClock().now()) }
+        }
+        var bytes = try folder.read(fileName)
+        change(&bytes)
+        try folder.write(bytes, to: fileName)
+        let error = await errorThrown { try StateFolderTests.open(folder.path) }
+        #expect(try folder.read(fileName) == bytes)
+        return error
+    }
+
+    /// Where the file format keeps PRAGMA user_version and application_id, and where the pages of the tables begin.
+    enum Offset {
+        static let userVersion = 60
+        static let applicationID = 68
+        static let tables = 4_096
+    }
+
+    @Test func aLaterVersionIsRefused() async throws {
+        let error = try await Self.changed { $0[Offset.userVersion + 3] += 1 }
+        #expect(error?.code == .storeVersion)
+        #expect(error?.message.contains("version 2") == true)
+    }
+
+    @Test func anotherProgramsFileIsRefused() async throws {
+        #expect(try await Self.changed { $0[Offset.applicationID] ^= 1 }?.code == .storeCorrupt)
+        let nobodys = try await Self.changed { bytes in
+            for offset in 0..<4 { bytes[Offset.applicationID + offset] = 0 }
+        }
+        #expect(nobodys?.code == .storeCorrupt)
+    }
+
+    @Test func damageIsNoticedAtTheStart() async throws {
+        #expect(try await Self.changed { $0[0] ^= 1 }?.code == .storeCorrupt)
+        let cut = try await Self.changed { $0.removeLast(Offset.tables) }
+        #expect(cut?.code == .storeCorrupt)
+        let torn = try await Self.changed { bytes in
+            for offset in Offset.tables..<bytes.count { bytes[offset] = 0xff }
+        }
+        #expect(torn?.code == .storeCorrupt)
+        let text = try await Self.changed { $0 = Array("this is no database, and longer than a header is\n".utf8) }
+        #expect(text?.code == .storeCorrupt)
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Tenon
+import TenonAuthority
+import Testing
+
+/// A service on empty stores, and what is asked of it. Its apps: `demo` as a development server has it, `open` without
+/// attestation, `strict` with all of it.
+struct ServiceRig: Sendable {
+    let service: AuthorityService
+    let stores: AuthorityStores
+    let clock: FakeClock
+    let keys: AuthorityKeys
+
+    static let token = "0123456789abcdef0123456789abcdef"
+
+    static func configuration(_ apps: String, limits: String, origins: String) throws -> Configuration {
+        let token = try Digest(hashing: Array(token.utf8))
+        let text = """
+            {"origins": \(origins), "apps": \(apps), "limits": \(limits),
+             "internal": {"unix": "internal.sock"},
+             "backends": [{"name": "ingest", "token_sha256": "\(token)", "apps": ["open"], "mount": "/ingest",
+                           "hosts": ["api.example"]}]}
+            """
+        return try Configuration(parsing: Array(text.utf8))
+    }
+
+    static let apps = """
+        [{"id": "demo", "allow_development": true},
+         {"id": "open", "require_attestation": false, "unproven_rotation": "mark_unattested", "max_key_age_days": 90},
+         {"id": "strict"},
+         {"id": "loose", "require_attestation": false, "v1_query": "allow", "dialects": ["docs"]}]
+        """
+
+    /// Runs a test on a service of its own, on each kind of stores. They are older than any request is in time for: new
+    /// ones refuse what they may have forgotten.
+    static func with(
+        apps: String = apps, limits: String = "{}", origins: String = #"["https://auth.example"]"#,
+        _ body: (ServiceRig) async throws -> Void
+    ) async throws {
+        let configuration = try configuration(apps, limits: limits, origins: origins)
+        let keys = try makeKeys()
+        for kind in StoreKind.allCases {
+            try await kind.withStores(maxChallenges: configuration.limits.challenges) { stores in
+                stores.clock.advance(600_000)
+                let kept = AuthorityStores(
+                    challenges: stores.challenges, devices: stores.devices, replays: stores.replays,
+                    answers: stores.answers)
+                let service = AuthorityService(
+                    configuration: configuration, stores: kept, keys: keys, clock: stores.clock, ekRoots: [:])
+                try await body(ServiceRig(service: service, stores: kept, clock: stores.clock, keys: keys))
+            }
+        }
+    }
+
+    private static func makeKeys() throws -> AuthorityKeys {
+        let terms = CertificateTerms(serial: Array(1...16), notBefore: 1_700_000_000, notAfter: 1_900_000_000)
+        let root = try AttestationAuthority(root: "Root", key: SoftwareKey(signsDigests: true), terms: terms)
+        let key = try SoftwareKey(signsDigests: true)
+        let certificate = try root.certificate(forAuthority: "Issuer", key: key.publicKey, terms: terms)
+        let secret = { (byte: UInt8) in Secret(copying: [UInt8](repeating: byte, count: 32).span) }
+        return AuthorityKeys(
+            certificate: certificate, key: key, roots: [root.certificate], activation: secret(1), ek: secret(2),
+            audit: secret(3))
+    }
+
+    /// The same service on other stores.
+    func service(on stores: AuthorityStores) -> AuthorityService {
+        AuthorityService(configuration: service.configuration, stores: stores, keys: keys, clock: clock, ekRoots: [:])
+    }
+
+    var seconds: Int64 { clock.now().seconds }
+
+    func post(
+        _ path: String, _ json: JSON, headers: [(name: String, value: String)] = [],
+        at door: AuthorityRequest.Door = .public
+    ) async throws -> AuthorityAnswer {
+        await service.answer(
+            AuthorityRequest(
+                method: "POST", target: path, headers: [("Host", "auth.example")] + headers, body: try json.encoded(),
+                peer: "192.0.2.1"),
+            at: door)
+    }
+
+    /// A challenge of dialect `docs`.
+    func challenge(_ app: String = "open") async throws -> String {
+        let answer = try await post("/v1/device/challenge", ["app_id": .string(app)])
+        return try #require(answer.json["challenge"]?.string)
+    }
+
+    func registration(_ key: PublicKey, app: String = "open", challenge: String? = nil) async throws -> [String: JSON] {
+        let fresh = if let challenge { challenge } else { try await self.challenge(app) }
+        return [
+            "app_id": .string(app), "public_key": .string(TextEncoding.base64.encode(key.derRepresentation)),
+            "challenge": .string(fresh), "platform": "linux", "proof": "none",
+        ]
+    }
+
+    func register(_ key: PublicKey, app: String = "open", challenge: String? = nil) async throws -> AuthorityAnswer {
+        try await post("/v1/device/register", .members(registration(key, app: app, challenge: challenge)))
+    }
+
+    /// A device that is registered.
+    func device(_ app: String = "open") async throws -> TestDevice {
+        let key = try SoftwareKey()
+        let answer = try await register(key.publicKey, app: app)
+        return TestDevice(app: app, id: try #require(answer.json["device_id"]?.string), key: key)
+    }
+
+    /// Asks as a device does.
+    func ask(_ request: AuthorityRequest, at door: AuthorityRequest.Door = .public) async -> AuthorityAnswer {
+        await service.answer(request, at: door)
+    }
+}
+
+/// What signs as a device.
+struct TestDevice: Sendable {
+    var app: String
+    var id: String
+    var key: SoftwareKey
+
+    /// A signed request, with one thing wrong if told so.
+    func request(
+        _ method: String, _ path: String, _ body: [UInt8] = [], at seconds: Int64, nonce: String? = nil,
+        target: String? = nil
+    ) throws -> AuthorityRequest {
+        var message = try RequestMessage(method: method, path: path, timestamp: String(seconds))
+        try message.update(body.span)
+        let headers = try RequestHeaders(
+            signature: key.blockingSignature(for: message), appID: app, deviceID: id, timestamp: String(seconds),
+            nonce: nonce ?? RequestHeaders.makeNonce())
+        return AuthorityRequest(
+            method: method, target: target ?? path, headers: [("Host", "auth.example")] + headers.lines, body: body,
+            peer: "192.0.2.1")
+    }
+
+    func rotation(to newKey: PublicKey, at seconds: Int64, proof: JSON? = nil) throws -> AuthorityRequest {
+        var members: [String: JSON] = [
+            "app_id": .string(app), "device_id": .string(id),
+            "new_public_key": .string(TextEncoding.base64.encode(newKey.derRepresentation)),
+        ]
+        members["proof"] = proof
+        return try request("POST", "/v1/device/rotate-key", JSON.members(members).encoded(), at: seconds)
+    }
+}
+
+extension RequestHeaders {
+    var lines: [(name: String, value: String)] {
+        [
+            ("X-App-ID", appID), ("X-Device-ID", deviceID), ("X-Synheart-Signature", signature),
+            ("X-Synheart-Timestamp", timestamp), ("X-Synheart-Nonce", nonce),
+            ("X-Synheart-Sig-Version", signatureVersion),
+        ]
+    }
+}
+
+extension AuthorityRequest {
+    /// The request with another value of a header, or without it.
+    func with(_ name: String, _ value: String?) -> AuthorityRequest {
+        var request = self
+        request.headers.removeAll { $0.name == name }
+        if let value { request.headers.append((name, value)) }
+        return request
+    }
+}
+
+extension AuthorityAnswer {
+    var json: JSON { (try? JSON(parsing: body)) ?? .null }
+    var code: String? { json["error_code"]?.string }
+
+    /// The status and, of a refusal, the code.
+    var verdict: String { code.map { "\(status) \($0)" } ?? "\(status)" }
+
+    func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+}
+
+extension JSON {
+    static func members(_ members: [String: JSON]) -> JSON {
+        var object = JSONObject()
+        for (name, value) in members { object[name] = value }
+        return .object(object)
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+import Tenon
+import TenonAuthority
+import Testing
+
+/// The servers of Tests/Scripts/stores.sh, which `make check-swift` runs the tests with.
+enum SharedServers {
+    static let folder: String? = getenv("TENON_TEST_STORES").map { String(cString: $0) }
+
+    private static let count = Atomic(0)
+
+    /// A name that nobody else has on these servers.
+    static func name() -> String { "t\(getpid())_\(count.add(1, ordering: .relaxed).newValue)" }
+
+    static func postgres(_ name: String, in place: String = "", connections: Int = 3) throws -> PostgresStore {
+        let folder = try #require(folder) + place
+        return try PostgresStore(
+            options: .init(
+                address: "host=\(folder) user=tenon dbname=postgres", schema: name, connections: connections))
+    }
+
+    static func redis(
+        _ name: String, in place: String = "", clock: FakeClock, horizon: any ReplayHorizon,
+        maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000
+    ) throws -> RedisStore {
+        let folder = try #require(folder) + place
+        return try RedisStore(
+            options: .init(
+                address: .unix(path: "\(folder)/redis.sock"), prefix: "\(name):", maxChallenges: maxChallenges,
+                requestsPerDevice: requestsPerDevice), clock: clock, horizon: horizon)
+    }
+
+    /// Commands the servers that may be stopped.
+    static func command(_ words: String) throws {
+        let folder = try #require(folder)
+        guard let pipe = popen("'\(folder)/fragile/server' \(words) 2>&1", "r") else { throw Surprise("no pipe") }
+        while fgetc(pipe) != EOF {}
+        guard pclose(pipe) == 0 else { throw Surprise("server \(words) failed") }
+    }
+}
+
+/// One instance over the shared servers.
+struct SharedInstance {
+    let postgres: PostgresStore
+    let redis: RedisStore
+    let stores: TestStores
+
+    init(
+        _ name: String = SharedServers.name(), in place: String = "", clock: FakeClock = FakeClock(),
+        maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000
+    ) throws {
+        // What is dated before an epoch is refused, so that the epoch is begun a little earlier.
+        clock.step(-3_000)
+        postgres = try SharedServers.postgres(name, in: place)
+        redis = try SharedServers.redis(
+            name, in: place, clock: clock, horizon: postgres, maxChallenges: maxChallenges,
+            requestsPerDevice: requestsPerDevice)
+        stores = TestStores(challenges: redis, devices: postgres, replays: redis, answers: redis, clock: clock)
+        clock.advance(3_000)
+    }
+
+    func close() async {
+        await redis.close()
+        await postgres.close()
+    }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+import Tenon
+import TenonAuthority
+import Testing
+
+/// The stores that the one suite of store tests runs on.
+enum StoreKind: CaseIterable, CustomTestStringConvertible {
+    case sqlite
+    /// Redis and PostgreSQL, where they are: see Tests/Scripts/stores.sh.
+    case shared
+
+    static var allCases: [StoreKind] { SharedServers.folder == nil ? [.sqlite] : [.sqlite, .shared] }
+
+    var testDescription: String { "\(self)" }
+
+    /// Runs a test on empty stores, whose clock it sets.
+    func withStores(
+        maxChallenges: Int = 10_000, replayLimits: MemoryReplayStore.Limits = .init(),
+        _ body: (TestStores) async throws -> Void
+    ) async throws {
+        let clock = FakeClock()
+        switch self {
+        case .sqlite:
+            let folder = try TestFolder()
+            let store = try SQLiteStore(
+                in: StateFolder(folder.path), clock: clock, options: .init(maxChallenges: maxChallenges))
+            let replays = try await MemoryReplayStore(clock: store.clock, horizon: store, limits: replayLimits)
+            let answers = MemoryAnswerStore(clock: store.clock, limit: 64)
+            try await body(
+                TestStores(challenges: store, devices: store, replays: replays, answers: answers, clock: clock))
+            await store.close()
+        case .shared:
+            let instance = try SharedInstance(
+                clock: clock, maxChallenges: maxChallenges, requestsPerDevice: replayLimits.perDevice)
+            try await body(instance.stores)
+            await instance.close()
+        }
+    }
+}
+
+struct TestStores: Sendable {
+    let challenges: any ChallengeStore
+    let devices: any DeviceStore
+    let replays: any ReplayStore
+    let answers: any AnswerStore
+    let clock: FakeClock
+
+    func put(_ entry: ChallengeEntry, _ text: String) async throws {
+        try await challenges.put(entry, under: Digest(hashing: Array(text.utf8)))
+    }
+
+    func take(_ text: String, _ purpose: ChallengeEntry.Purpose = .registration) async throws -> ChallengeEntry? {
+        try await challenges.take(purpose, under: Digest(hashing: Array(text.utf8)))
+    }
+
+    func remember(_ use: SignedUse) async throws -> SignedUse.Outcome { try await replays.remember(use) }
+
+    func register(_ registration: DeviceRegistration) async throws(TenonError) -> DeviceRegistration.Outcome {
+        try await devices.register(registration, at: clock.now())
+    }
+
+    func rotate(_ rotation: KeyRotation) async throws(TenonError) -> KeyRotation.Outcome {
+        try await devices.rotate(rotation, at: clock.now())
+    }
+
+    func revoke(_ revocation: Revocation) async throws(TenonError) -> Revocation.Outcome {
+        try await devices.revoke(revocation, reason: "a test", at: clock.now())
+    }
+
+    /// Registers a device that is new.
+    func registered(_ sample: Sample) async throws -> Device {
+        guard case .registered(let device) = try await register(sample.registration()) else {
+            throw Surprise("it was not registered")
+        }
+        return device
+    }
+}
+
+struct Surprise: Error {
+    let what: String
+
+    init(_ what: String) { self.what = what }
+}
+
+/// An empty folder, which is gone with this value.
+final class TestFolder: Sendable {
+    let path: String
+
+    init() throws {
+        var name = Array("/tmp/tenon-authority.XXXXXX".utf8CString)
+        guard mkdtemp(&name) != nil else { throw Surprise("no folder") }
+        path = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    deinit {
+        for name in names { unlink("\(path)/\(name)") }
+        rmdir(path)
+    }
+
+    var names: [String] {
+        guard let folder = opendir(path) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    func read(_ name: String) throws -> [UInt8] {
+        guard let file = fopen("\(path)/\(name)", "rb") else { throw Surprise("no file \(name)") }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while case let count = fread(&piece, 1, piece.count, file), count > 0 { bytes += piece[..<count] }
+        return bytes
+    }
+
+    func write(_ bytes: [UInt8], to name: String) throws {
+        let file = open("\(path)/\(name)", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        guard file >= 0 else { throw Surprise("no file \(name)") }
+        defer { close(file) }
+        guard Glibc.write(file, bytes, bytes.count) == bytes.count else { throw Surprise("not written") }
+    }
+}
+
+/// A device of a test, with a key of its own.
+struct Sample: Sendable {
+    let number: Int
+    let key: PublicKey
+
+    private static let count = Atomic(0)
+
+    init() throws {
+        number = Sample.count.add(1, ordering: .relaxed).newValue
+        key = try SoftwareKey().publicKey
+    }
+
+    static func digest(_ text: String) throws -> Digest { try Digest(hashing: Array(text.utf8)) }
+
+    static func attestation(ek: String) throws -> Device.Attestation {
+        Device.Attestation(ek: try digest(ek), akName: Array("name of \(ek)".utf8), akPublic: [0, 1, 2])
+    }
+
+    func device(
+        app: String = "demo", level: Device.Level = .unattested, attestation: Device.Attestation? = nil
+    ) throws -> Device {
+        Device(
+            id: "device-\(number)", app: app, level: level, publicKey: key, thumbprint: try key.thumbprint,
+            attestation: attestation, signatureVersions: [1, 2], platform: "linux", localID: "local-\(number)",
+            registeredAt: 1_800_000_000)
+    }
+
+    /// - Parameter ek: attests the device, with that EK.
+    func registration(
+        app: String = "demo", ek: String? = nil, challenge: String? = nil, id: String? = nil,
+        certificate: DeviceRegistration.Certificate? = nil, limit: Int? = nil
+    ) throws -> DeviceRegistration {
+        var device = try device(
+            app: app, level: ek == nil ? .unattested : .attested, attestation: ek.map(Sample.attestation))
+        if let id { device.id = id }
+        let fresh = "challenge \(number) \(Sample.count.add(1, ordering: .relaxed).newValue)"
+        return DeviceRegistration(
+            device: device, challenge: try Sample.digest(challenge ?? fresh), certificate: certificate,
+            maxDevicesPerEK: limit)
+    }
+
+    func rotation(
+        of device: Device, by signer: PublicKey? = nil, app: String? = nil, marksUnattested: Bool = false
+    ) throws -> KeyRotation {
+        KeyRotation(
+            app: app ?? device.app, deviceID: device.id, signer: signer ?? device.publicKey, newKey: key,
+            newThumbprint: try key.thumbprint, marksUnattested: marksUnattested)
+    }
+}
+
+/// What the bodies give when they all run at once, each in a task of its own.
+func atOnce<Value: Sendable>(
+    _ count: Int, _ body: @escaping @Sendable (Int) async throws -> Value
+) async throws -> [Value] {
+    try await withThrowingTaskGroup(of: Value.self) { group in
+        for index in 0..<count { group.addTask { try await body(index) } }
+        var values: [Value] = []
+        for try await value in group { values.append(value) }
+        return values
+    }
+}
+
+func errorThrown<Value>(_ body: () async throws -> Value) async -> TenonError? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return error as? TenonError
+    }
+}

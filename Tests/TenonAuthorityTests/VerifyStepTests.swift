@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import TenonAuthority
+import Testing
+
+/// What backends ask, and what operators do.
+@Suite struct VerifyStepTests {
+    private let authorization = [(name: "Authorization", value: "Bearer \(ServiceRig.token)")]
+
+    /// A request to `/ingest/v1/hsi` as a backend passes it on.
+    private func question(
+        _ device: TestDevice, at seconds: Int64, _ changes: [String: JSON] = [:]
+    ) throws -> JSON {
+        let body = Array(#"{"a":1}"#.utf8)
+        let request = try device.request("POST", "/v1/hsi", body, at: seconds)
+        var headers: [String: JSON] = [:]
+        for header in request.headers.dropFirst() { headers[header.name] = .string(header.value) }
+        var members: [String: JSON] = [
+            "method": "POST", "target": "/ingest/v1/hsi", "host": "api.example", "headers": .members(headers),
+            "body": .string(TextEncoding.base64.encode(body)),
+        ]
+        for (name, value) in changes { members[name] = value.isNull ? nil : value }
+        return .members(members)
+    }
+
+    private func ask(
+        _ rig: ServiceRig, _ question: JSON, _ headers: [(name: String, value: String)]? = nil
+    ) async throws -> AuthorityAnswer {
+        try await rig.post("/auth/v1/device/verify", question, headers: headers ?? authorization, at: .internal)
+    }
+
+    @Test func aRequestIsGood() async throws {
+        try await ServiceRig.with { rig in
+            let device = try await rig.device()
+            let question = try question(device, at: rig.seconds)
+            let answer = try await ask(rig, question)
+            #expect(answer.verdict == "200" && answer.header("Cache-Control") == "no-store")
+            #expect(answer.json["device_id"]?.string == device.id && answer.json["app_id"]?.string == "open")
+            #expect(try answer.json["key_thumbprint"]?.string == device.key.publicKey.thumbprint)
+            #expect(answer.json["attestation"]?.string == "unattested")
+            #expect(try await ask(rig, question).verdict == "409 NONCE_REPLAY")
+        }
+    }
+
+    @Test func byTheDigest() async throws {
+        try await ServiceRig.with { rig in
+            let device = try await rig.device()
+            var message = try RequestMessage(method: "POST", path: "/v1/hsi", timestamp: String(rig.seconds))
+            try message.update(Array(#"{"a":1}"#.utf8).span)
+            let digest = try message.finish()
+            let text = JSON.string(TextEncoding.base64.encode(digest.rawRepresentation))
+            let good = try question(device, at: rig.seconds, ["body": .null, "digest": text])
+            #expect(try await ask(rig, good).verdict == "200")
+            let other = try JSON.string(TextEncoding.base64.encode(Digest(hashing: []).rawRepresentation))
+            let bad = try question(device, at: rig.seconds, ["body": .null, "digest": other])
+            #expect(try await ask(rig, bad).verdict == "401 INVALID_SIGNATURE")
+            let both = try question(device, at: rig.seconds, ["digest": text])
+            #expect(try await ask(rig, both).verdict == "400 INVALID_REQUEST")
+            let neither = try question(device, at: rig.seconds, ["body": .null])
+            #expect(try await ask(rig, neither).verdict == "400 INVALID_REQUEST")
+        }
+    }
+
+    /// A lost answer is asked for again, and another question under its id is not that.
+    @Test func aLostAnswer() async throws {
+        try await ServiceRig.with { rig in
+            let device = try await rig.device()
+            let question = try question(device, at: rig.seconds, ["request_id": "1"])
+            let first = try await ask(rig, question)
+            let second = try await ask(rig, question)
+            #expect(first.verdict == "200" && second.verdict == "200" && first.body == second.body)
+            let other = try self.question(device, at: rig.seconds, ["request_id": "1"])
+            #expect(try await ask(rig, other).verdict == "409 REQUEST_ID_REUSED")
+            let unnamed = try self.question(device, at: rig.seconds)
+            #expect(try await ask(rig, unnamed).verdict == "200")
+            #expect(try await ask(rig, unnamed).verdict == "409 NONCE_REPLAY")
+            // A refusal is not kept.
+            let wrong = try self.question(device, at: rig.seconds - 400, ["request_id": "2"])
+            #expect(try await ask(rig, wrong).verdict == "401 CLOCK_SKEW")
+            let right = try self.question(device, at: rig.seconds, ["request_id": "2"])
+            #expect(try await ask(rig, right).verdict == "200")
+        }
+    }
+
+    @Test func backendsThatMayNot() async throws {
+        try await ServiceRig.with { rig in
+            let device = try await rig.device()
+            let good = try question(device, at: rig.seconds)
+            for value in ["", "Bearer", "Bearer x", "Basic \(ServiceRig.token)", "Bearer \(ServiceRig.token) "] {
+                #expect(try await ask(rig, good, [("Authorization", value)]).verdict == "401 UNKNOWN_BACKEND")
+            }
+            #expect(try await ask(rig, good, []).verdict == "401 UNKNOWN_BACKEND")
+            let loose = try question(try await rig.device("loose"), at: rig.seconds)
+            #expect(try await ask(rig, loose).verdict == "403 NOT_ALLOWED")
+            for change in [
+                ["host": .null], ["host": "evil.example"], ["target": "/v1/hsi"], ["target": "/ingest"],
+                ["target": "/ingestv1/hsi"],
+            ] as [[String: JSON]] {
+                let question = try question(device, at: rig.seconds, change)
+                #expect(try await ask(rig, question).verdict == "403 NOT_ALLOWED", "\(change)")
+            }
+            let query = try question(device, at: rig.seconds, ["target": "/ingest/v1/hsi?x"])
+            #expect(try await ask(rig, query).verdict == "400 INVALID_REQUEST")
+            let method = try question(device, at: rig.seconds, ["method": "post"])
+            #expect(try await ask(rig, method).verdict == "400 INVALID_REQUEST")
+            // Nothing of it spent the nonce.
+            #expect(try await ask(rig, good).verdict == "200")
+        }
+    }
+
+    @Test func operatorsListDevices() async throws {
+        try await ServiceRig.with { rig in
+            var ids: [String] = []
+            for app in ["open", "loose", "open"] { ids.append(try await rig.device(app).id) }
+            func page(_ query: String) async -> AuthorityAnswer {
+                await rig.ask(AuthorityRequest(method: "GET", target: "/v1/devices" + query), at: .admin)
+            }
+            func names(_ answer: AuthorityAnswer) -> [String?] {
+                answer.json["devices"]?.array?.map { $0["device_id"]?.string } ?? []
+            }
+            #expect(names(await page("")) == ids)
+            #expect(names(await page("?app=open")) == [ids[0], ids[2]])
+            let first = await page("?limit=2")
+            #expect(names(first) == Array(ids[..<2]))
+            let next = try #require(first.json["next"]?.integer)
+            #expect(names(await page("?limit=2&from=\(next)")) == [ids[2]])
+            for query in ["?limit=0", "?limit=1001", "?limit=x", "?x=1", "?app", "?limit=1&limit=1", "?from=-1"] {
+                #expect(await page(query).verdict == "400 INVALID_REQUEST", "\(query)")
+            }
+            let ca = await rig.ask(AuthorityRequest(method: "GET", target: "/v1/ca"), at: .admin)
+            #expect(ca.json["issuer"]?.string == TextEncoding.base64.encode(rig.keys.issuer.certificate))
+        }
+    }
+
+    @Test func operatorsRevoke() async throws {
+        try await ServiceRig.with { rig in
+            let device = try await rig.device()
+            let ek = String(repeating: "ab", count: 32)
+            for (body, verdict) in [
+                (["app_id": "open", "device_id": .string(device.id)], "200"),
+                (["app_id": "open", "device_id": .string(device.id)], "200"),
+                (["app_id": "open", "device_id": "nobody"], "404 NOT_FOUND"),
+                (["device_id": .string(device.id)], "400 INVALID_REQUEST"),
+                (["serial": "00112233445566778899aabbccddeeff"], "404 NOT_FOUND"),
+                (["serial": "xx"], "400 INVALID_REQUEST"), (["ek_id": .string(ek)], "200"),
+                (["ek_id": "00"], "400 INVALID_REQUEST"), ([:], "400 INVALID_REQUEST"),
+                (["ek_id": .string(ek), "serial": "00"], "400 INVALID_REQUEST"),
+            ] as [([String: JSON], String)] {
+                #expect(try await rig.post("/v1/revoke", .members(body), at: .admin).verdict == verdict, "\(body)")
+            }
+            let hidden = try rig.keys.hidden(Digest(rawRepresentation: TextEncoding.hex.decode(ek)))
+            #expect(try await rig.stores.devices.isDenied(ek: hidden))
+            for found in [true, false] {
+                let answer = try await rig.post("/v1/allow", ["ek_id": .string(ek)], at: .admin)
+                #expect(answer.json["found"]?.bool == found)
+            }
+            #expect(try await !rig.stores.devices.isDenied(ek: hidden))
+        }
+    }
+
+    /// Counted by endpoint and code; what a request says is no label.
+    @Test func metrics() async throws {
+        try await ServiceRig.with { rig in
+            _ = try await rig.challenge()
+            for target in ["/v1/device/challenge", "/x\"}y", "/"] {
+                _ = await rig.ask(AuthorityRequest(method: "POST", target: target))
+            }
+            let answer = await rig.ask(AuthorityRequest(method: "GET", target: "/metrics"), at: .admin)
+            #expect(
+                String(decoding: answer.body, as: UTF8.self) == """
+                    # TYPE tenon_authority_answers_total counter
+                    tenon_authority_answers_total{endpoint="challenge",code="INVALID_REQUEST"} 1
+                    tenon_authority_answers_total{endpoint="challenge",code="OK"} 1
+                    tenon_authority_answers_total{endpoint="other",code="NOT_FOUND"} 2
+                    # TYPE tenon_authority_retired_key_uses_total counter
+                    tenon_authority_retired_key_uses_total 0
+
+                    """)
+            let elsewhere = await rig.ask(AuthorityRequest(method: "GET", target: "/metrics"))
+            #expect(elsewhere.verdict == "404 NOT_FOUND")
+        }
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Tenon
+import TenonHTTP
+import Testing
+
+/// The connection ends where it should not: by a close, or by a reset.
+@Suite(.timeLimit(.minutes(1))) struct CutTests {
+    @Test(arguments: [false, true])
+    func withinTheAnswer(_ resets: Bool) async throws {
+        let answer = Array(good.utf8)
+        let count = Atomic(0)
+        try await withServer { connection in
+            _ = connection.readRequest()
+            connection.write(answer.prefix(count.load(ordering: .relaxed)))
+            if resets { connection.reset() }
+        } _: { server in
+            let transport = try HTTPTransport()
+            for length in 0..<answer.count {
+                count.store(length, ordering: .relaxed)
+                let code = await transport.failure(server.url)
+                #expect(code == .httpNoAnswer, "\(length) bytes")
+            }
+            #expect(server.requests.count == answer.count)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func withinTheRequest(_ resets: Bool) async throws {
+        let whole = try await withServer(answering(good)) { server in
+            _ = try await HTTPTransport().post(server.url)
+            return try #require(server.requests.first).utf8.count
+        }
+        let count = Atomic(0)
+        try await withServer { connection in
+            _ = connection.readAll(count.load(ordering: .relaxed))
+            if resets { connection.reset() }
+        } _: { server in
+            let transport = try HTTPTransport()
+            for length in 0...whole {
+                count.store(length, ordering: .relaxed)
+                let code = await transport.failure(server.url)
+                #expect(code == .httpNoAnswer, "\(length) bytes")
+            }
+            #expect(server.connectionCount == whole + 1)
+        }
+    }
+
+    @Test func withinALargeRequest() async throws {
+        try await withServer { connection in
+            _ = connection.readAll(1 << 20)
+            connection.reset()
+        } _: { server in
+            let transport = try HTTPTransport()
+            let code = await transport.failure(server.url, large)
+            #expect(code == .httpNoAnswer)
+            #expect(server.connectionCount == 1)
+        }
+    }
+
+    /// A kept connection that dies under the second request: libcurl alone would send that again.
+    @Test(arguments: [false, true])
+    func aRequestIsSentOnce(_ resets: Bool) async throws {
+        try await withServer { connection in
+            _ = connection.readRequest()
+            connection.write(good)
+            _ = connection.readRequest()
+            if resets { connection.reset() }
+        } _: { server in
+            let transport = try HTTPTransport()
+            for number in 1...4 {
+                let code = await transport.failure(server.url)
+                #expect(code == (number % 2 == 1 ? nil : .httpNoAnswer))
+                #expect(server.requests.count == number)
+            }
+        }
+    }
+
+    /// A kept connection that the server is seen to have closed is not used.
+    @Test func aClosedConnectionIsSeen() async throws {
+        let closed = Signal()
+        try await withServer { connection in
+            _ = connection.readRequest()
+            connection.write(good)
+            connection.close()
+            closed.fire()
+        } _: { server in
+            let transport = try HTTPTransport()
+            for number in 1...20 {
+                #expect(try await transport.post(server.url).status == 200)
+                await closed.wait()
+                #expect(server.requests.count == number)
+            }
+            #expect(server.connectionCount == 20)
+        }
+    }
+
+    @Test func aConnectionIsKept() async throws {
+        try await withServer(answering(good)) { server in
+            let transport = try HTTPTransport()
+            for _ in 0..<100 { _ = try await transport.post(server.url) }
+            #expect(server.connectionCount == 1)
+        }
+    }
+
+    @Test func aConnectionIsNotKeptWhereTheServerSaysSo() async throws {
+        try await withServer(answering("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")) { server in
+            let transport = try HTTPTransport()
+            for _ in 0..<3 { _ = try await transport.post(server.url) }
+            #expect(server.connectionCount == 3)
+        }
+    }
+
+    /// What stands behind an answer is not the next one's.
+    @Test func anAnswerThatNobodyAskedFor() async throws {
+        try await withServer { connection in
+            while connection.readRequest() != nil {
+                connection.write(good + "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+            }
+        } _: { server in
+            let transport = try HTTPTransport()
+            for _ in 0..<10 { #expect(try await transport.post(server.url).status == 200) }
+        }
+    }
+
+    /// An answer before the body was read, with and without an end of the connection.
+    @Test(arguments: [("200 OK", ""), ("413 Too Large", ""), ("413 Too Large", "Connection: close\r\n")])
+    func answeredEarly(_ status: String, _ header: String) async throws {
+        try await withServer { connection in
+            _ = connection.readHead()
+            connection.write("HTTP/1.1 \(status)\r\n\(header)Content-Length: 0\r\n\r\n")
+            connection.waitForEnd()
+        } _: { server in
+            do {
+                let transport = try HTTPTransport()
+                let answer = try await transport.post(server.url, String(decoding: large, as: UTF8.self))
+                #expect(answer.status == Int(status.prefix(3)))
+            }
+            #expect(server.connectionCount == 1)
+        }
+    }
+
+    @Test func nobodyListens() async throws {
+        let url = try await withServer(answering(good)) { $0.url }
+        let code = try await HTTPTransport().failure(url)
+        #expect(code == .httpConnect)
+    }
+
+    @Test func noAddress() async throws {
+        let code = try await HTTPTransport().failure("https://nowhere.invalid/")
+        #expect(code == .httpResolve)
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import TenonHTTP
+import Testing
+
+/// Who is at the other end: certificates, pins, versions. Nothing is sent to whom it is not meant for.
+@Suite(.timeLimit(.minutes(1))) struct TLSTests {
+    /// What a GET comes to: a code, or nil where there is an answer.
+    private func expect(
+        _ expected: TenonError.Code?, _ url: String, _ options: HTTPTransport.Options,
+        _ location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let transport = try HTTPTransport(options)
+        var code: TenonError.Code?
+        do throws(TenonError) {
+            let answer = try await transport.exchange(
+                HTTPRequest(method: "GET", url: url), deadline: HTTPTransport.soon)
+            #expect(answer.status == 200, sourceLocation: location)
+        } catch {
+            code = error.code
+        }
+        #expect(code == expected, sourceLocation: location)
+    }
+
+    @Test func aCAOfOnesOwn() async throws {
+        try await withTLSServer { server in
+            try await expect(nil, "https://localhost:\(server.port)/", .init(caFile: server.caFile))
+        }
+    }
+
+    @Test func theSystemsCAsDoNotKnowIt() async throws {
+        try await withTLSServer { server in
+            try await expect(.tlsUntrusted, "https://localhost:\(server.port)/", .init())
+        }
+    }
+
+    @Test func anotherCA() async throws {
+        try await withTLSServer { other in
+            try await withTLSServer { server in
+                let options = HTTPTransport.Options(caFile: other.caFile)
+                try await expect(.tlsUntrusted, "https://localhost:\(server.port)/", options)
+            }
+        }
+    }
+
+    /// A pin is asked beside the CA, and does not stand for it.
+    @Test func pins() async throws {
+        try await withTLSServer { server in
+            let url = "https://localhost:\(server.port)/"
+            let bytes: [UInt8] = [1, 2, 3]
+            let other = try Digest(hashing: bytes.span)
+            let ca = server.caFile
+            try await expect(nil, url, .init(caFile: ca, pins: [server.pin]))
+            try await expect(nil, url, .init(caFile: ca, pins: [other, server.pin]))
+            try await expect(.tlsPin, url, .init(caFile: ca, pins: [other]))
+            try await expect(.tlsUntrusted, url, .init(pins: [server.pin]))
+        }
+    }
+
+    @Test func anotherHostsCertificate() async throws {
+        try await withTLSServer(host: "other.example") { server in
+            for host in ["localhost", "127.0.0.1"] {
+                let options = HTTPTransport.Options(caFile: server.caFile)
+                try await expect(.tlsHost, "https://\(host):\(server.port)/", options)
+            }
+        }
+    }
+
+    @Test(arguments: [("20200101000000Z", "20200201000000Z"), ("20980101000000Z", "20990101000000Z")])
+    func notValidToday(_ from: String, _ to: String) async throws {
+        try await withTLSServer(valid: (from, to)) { server in
+            let options = HTTPTransport.Options(caFile: server.caFile)
+            try await expect(.tlsDate, "https://localhost:\(server.port)/", options)
+        }
+    }
+
+    @Test(arguments: ["-tls1_2", "-tls1_3"])
+    func versions(_ version: String) async throws {
+        try await withTLSServer(version) { server in
+            try await expect(nil, "https://localhost:\(server.port)/", .init(caFile: server.caFile))
+        }
+    }
+
+    @Test(arguments: ["-tls1", "-tls1_1"])
+    func oldVersions(_ version: String) async throws {
+        try await withTLSServer(version, "-cipher", "DEFAULT@SECLEVEL=0") { server in
+            let options = HTTPTransport.Options(caFile: server.caFile)
+            try await expect(.tlsHandshake, "https://localhost:\(server.port)/", options)
+        }
+    }
+
+    @Test(arguments: ["/nowhere/ca.pem", "/dev/null", "/"])
+    func noCAFile(_ path: String) async throws {
+        try await withTLSServer { server in
+            let url = "https://localhost:\(server.port)/"
+            try await expect(.tlsTrustFile, url, .init(caFile: path))
+        }
+    }
+
+    /// Whoever speaks no TLS, or is cut within it, gets nothing.
+    @Test(arguments: ["HTTP/1.1 400 Bad Request\r\n\r\n", "", "\u{16}\u{3}\u{3}"])
+    func noTLS(_ answer: String) async throws {
+        try await withServer { connection in
+            _ = connection.read(1)
+            connection.write(answer)
+        } _: { server in
+            let code = try await HTTPTransport().failure("https://127.0.0.1:\(server.port)/")
+            #expect(code == .tlsHandshake || code == .httpConnect)
+            #expect(code?.category != .unknown)
+        }
+    }
+
+    @Test func silenceWithinTLS() async throws {
+        try await withServer {
+            $0.waitForEnd()
+        } _: { server in
+            let options = HTTPTransport.Options(connectTimeout: .milliseconds(150))
+            let code = try await HTTPTransport(options).failure("https://127.0.0.1:\(server.port)/")
+            #expect(code == .httpConnectTimeout)
+        }
+    }
+
+    /// Plain HTTP to another machine is refused, whatever the way there.
+    @Test(arguments: [.init(), .init(proxy: "http://127.0.0.1:1")] as [HTTPTransport.Options])
+    func plainLeavesNoMachine(_ options: HTTPTransport.Options) async throws {
+        for url in ["http://a.example/", "http://128.0.0.1/", "http://[::2]/", "http://localhost.a.example/", ""] {
+            try await expect(.httpURL, url, options)
+        }
+    }
+}

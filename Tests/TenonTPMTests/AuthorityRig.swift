@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Tenon
+import TenonAuthority
+import TenonTPM
+import Testing
+
+/// An authority whose apps take the TPMs of ``Endorsed``: `demo` with a CA of its own, `other` with one, `few` with two
+/// devices a TPM, `listed` by inventory, `bare` without roots, `marked` which lets rotations go without a proof.
+struct AuthorityRig: Sendable {
+    let service: AuthorityService
+    let stores: AuthorityStores
+    let keys: AuthorityKeys
+
+    static func with(
+        inventory: [Digest] = [], _ body: (AuthorityRig) async throws -> Void
+    ) async throws {
+        var name = Array("/tmp/tenon-authority.XXXXXX".utf8CString)
+        let path = try String(cString: #require(mkdtemp(&name)))
+        let folder = try StateFolder(path)
+        let (clock, now) = (SteadyClock(), Int64(time(nil)))
+        let store = try SQLiteStore(in: folder, clock: clock, options: .init(maxChallenges: 100))
+        let replays = try await MemoryReplayStore(clock: clock, horizon: store)
+        let stores = AuthorityStores(
+            challenges: store, devices: store, replays: replays, answers: MemoryAnswerStore(clock: clock))
+        let keys = try AuthorityKeys.create(in: folder, name: "Test", at: now)
+        let roots = EndorsementRoots(certificates: [try Endorsed.root()], requiresUsage: false)
+        let service = AuthorityService(
+            configuration: try configuration(inventory), stores: stores, keys: keys, clock: clock,
+            ekRoots: ["demo": [roots], "other": [roots], "few": [roots], "listed": [roots], "marked": [roots]])
+        try await body(AuthorityRig(service: service, stores: stores, keys: keys))
+        await store.close()
+        for name in ["authority.lock", "ca.json", "authority.db", "authority.db-wal", "authority.db-shm"] {
+            unlink("\(path)/\(name)")
+        }
+        rmdir(path)
+    }
+
+    private static func configuration(_ inventory: [Digest]) throws -> Configuration {
+        let list = (inventory + [try Digest(hashing: [])]).map { "\"\($0)\"" }.joined(separator: ",")
+        let text = """
+            {"origins": ["https://auth.example"], "apps": [
+              {"id": "demo"}, {"id": "other"}, {"id": "few", "max_devices_per_ek": 2}, {"id": "bare"},
+              {"id": "listed", "ek_admission": "both", "ek_allow_list": [\(list)]},
+              {"id": "marked", "require_attestation": false, "unproven_rotation": "mark_unattested"}]}
+            """
+        return try Configuration(parsing: Array(text.utf8))
+    }
+
+    func post(
+        _ path: String, _ body: [UInt8], headers: [(name: String, value: String)] = []
+    ) async -> AuthorityAnswer {
+        await service.answer(
+            AuthorityRequest(
+                method: "POST", target: path, headers: [("Host", "auth.example")] + headers, body: body,
+                peer: "192.0.2.1"),
+            at: .public)
+    }
+
+    func post(_ path: String, _ members: [String: JSON]) async throws -> AuthorityAnswer {
+        await post(path, try JSON.members(members).encoded())
+    }
+
+    /// A challenge of dialect `tenon`.
+    func challenge(_ device: Device, app: String = "demo") async throws -> AuthorityAnswer {
+        try await post(
+            "/v1/device/challenge",
+            [
+                "app_id": .string(app), "ek_certificates": .array(device.chain.map(JSON.sent)),
+                "ak_public": .sent(device.ak.publicArea.dataRepresentation),
+            ])
+    }
+
+    /// What an honest device sends to redeem a challenge.
+    func registration(
+        _ device: Device, _ answer: AuthorityAnswer, app: String = "demo", origin: String = "https://auth.example"
+    ) async throws -> [String: JSON] {
+        let challenge = try #require(answer.json["challenge"]?.string)
+        let activation = Activation(origin: origin, appID: app, challenge: challenge, keyText: device.keyText)
+        let value = try await device.ak.activate(
+            activation, with: answer.credential(), certificate: device.chain[0])
+        return [
+            "app_id": .string(app), "challenge": .string(challenge), "public_key": .string(device.keyText),
+            "platform": "linux", "activation_proof": .sent(value.rawRepresentation),
+            "proof": .string(try await proof(device, challenge)),
+        ]
+    }
+
+    func proof(
+        _ device: Device, _ challenge: String, certificates: [[UInt8]] = []
+    ) async throws -> String {
+        let nonce = try Digest(bindingChallenge: challenge, toKeyText: device.keyText)
+        let proof = try await device.key.attest(
+            by: device.ak, qualifyingData: nonce.rawRepresentation, certificates: certificates)
+        return TextEncoding.base64url.encode(proof.dataRepresentation)
+    }
+
+    /// Registers in dialect `tenon`.
+    func register(_ device: Device, app: String = "demo") async throws -> AuthorityAnswer {
+        let challenge = try await challenge(device, app: app)
+        guard challenge.status == 200 else { return challenge }
+        return try await post("/v1/device/register", registration(device, challenge, app: app))
+    }
+
+    /// A certificate of the attestation CA of an app.
+    func certificates(_ device: Device, app: String) async throws -> [[UInt8]] {
+        let request = try AttestRequest(ekCertificates: device.chain, ak: device.ak.publicArea)
+        let offer = await post("/ca/\(app)/attest", try request.encoded())
+        let credential = try AttestAnswer(parsing: offer.body).credential
+        let secret = try await device.ak.secret(of: credential, certificate: device.chain[0])
+        let body = try SecretRequest(secret).encoded()
+        let answer = await post("/ca/\(app)/secret", body)
+        #expect(await post("/ca/\(app)/secret", body).verdict == "400 INVALID_CHALLENGE")
+        return try SecretAnswer(parsing: answer.body).chain
+    }
+
+    /// A signed request; the body has to name the timestamp before it is signed.
+    func signed(
+        _ key: TPM.PrivateKey, _ app: String, _ id: String, _ method: String, _ path: String,
+        _ body: (String) async throws -> [UInt8] = { _ in [] }
+    ) async throws -> AuthorityAnswer {
+        let timestamp = String(time(nil))
+        let bytes = try await body(timestamp)
+        var message = try RequestMessage(method: method, path: path, timestamp: timestamp)
+        try message.update(bytes.span)
+        let signature = try await key.signature(for: message)
+        let headers = try RequestHeaders(
+            signature: signature, appID: app, deviceID: id, timestamp: timestamp, nonce: RequestHeaders.makeNonce())
+        let lines = [
+            ("X-App-ID", app), ("X-Device-ID", id), ("X-Synheart-Signature", headers.signature),
+            ("X-Synheart-Timestamp", timestamp), ("X-Synheart-Nonce", headers.nonce), ("X-Synheart-Sig-Version", "1"),
+        ]
+        return await service.answer(
+            AuthorityRequest(
+                method: method, target: path, headers: [("Host", "auth.example")] + lines, body: bytes), at: .public)
+    }
+
+    func revoke(_ members: [String: JSON]) async throws -> String {
+        let body = try JSON.members(members).encoded()
+        return await service.answer(AuthorityRequest(method: "POST", target: "/v1/revoke", body: body), at: .admin)
+            .verdict
+    }
+}
+
+extension AuthorityAnswer {
+    var json: JSON { (try? JSON(parsing: body)) ?? .null }
+
+    /// The status and, of a refusal, the code.
+    var verdict: String { json["error_code"]?.string.map { "\(status) \($0)" } ?? "\(status)" }
+
+    func credential() throws -> Credential {
+        let activation = try #require(json["activation"])
+        let parts = try ["credential", "secret"].map { name in
+            try TextEncoding.base64.decode(#require(activation[name]?.string))
+        }
+        return Credential(idObject: parts[0], encryptedSecret: parts[1])
+    }
+
+    /// The AK certificate and those above it.
+    func certificates() throws -> [[UInt8]] {
+        try #require(json["ak_certificate"]?.array).map { try TextEncoding.base64.decode(#require($0.string)) }
+    }
+}
+
+extension JSON {
+    static func sent(_ bytes: [UInt8]) -> JSON { .string(TextEncoding.base64.encode(bytes)) }
+
+    static func members(_ members: [String: JSON]) -> JSON {
+        var object = JSONObject()
+        for (name, value) in members { object[name] = value }
+        return .object(object)
+    }
+}
