@@ -91,7 +91,9 @@ let package = Package(
             path: "Sources/TenonServices/Synheart",
             swiftSettings: strict
         ),
-        .target(name: "SynheartAuth", dependencies: ["Tenon", "TenonSynheart"], swiftSettings: strict),
+        .target(
+            name: "SynheartAuth", dependencies: ["Tenon", "TenonHTTP", "TenonSynheart", "TenonTPM"],
+            swiftSettings: strict),
         .target(
             name: "CTestSupport",
             dependencies: ["CTenonTPM"],

@@ -2,6 +2,7 @@
 public import FoundationEssentials
 internal import Synchronization
 package import Tenon
+internal import TenonSynheart
 
 /// The API of Synheart's iOS SDK, over Tenon: an app that uses it is ported by building it here.
 ///
@@ -16,21 +17,29 @@ public final class SynheartAuth: Sendable {
     /// The one of this process.
     public static let shared = SynheartAuth()
 
-    package typealias Maker = @Sendable (_ appId: String) throws(TenonError) -> DeviceIdentity
+    package typealias Maker = @Sendable (_ baseUrl: String, _ appId: String) throws(TenonError) -> DeviceIdentity
 
     private struct State {
-        var make: Maker?
+        var make: Maker
+        var baseUrl: String?
         var identities: [String: DeviceIdentity] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    package init() {}
+    /// - Parameter make: makes the identity of an app.
+    package init(_ make: @escaping Maker = Platform().identity) { state = Mutex(State(make: make)) }
 
-    /// Says how the identity of an app is made; what was made before goes on under its old configuration only for
-    /// those who are in a call.
-    package func configure(_ make: Maker?) {
-        state.withLock { $0 = State(make: make) }
+    /// Says where the service is, as `https://host/path`; with anything else nothing is configured. The keys are those
+    /// of `/dev/tpmrm0`, and the state lies where `TENON_STATE_DIR`, systemd or XDG says, unless
+    /// ``configure(baseUrl:tpm:stateDirectory:dialect:disclosure:)`` said otherwise before.
+    public func configure(baseUrl: String) { configure(baseUrl, nil) }
+
+    package func configure(_ baseUrl: String, _ make: Maker?) {
+        let isURL = (try? Synheart(baseURL: baseUrl, appID: "-")) != nil
+        state.withLock { state in
+            state = State(make: make ?? state.make, baseUrl: isURL ? baseUrl : nil)
+        }
     }
 
     /// Whether the device is registered for an app, and may sign; false also when its state cannot be read.
@@ -100,12 +109,12 @@ public final class SynheartAuth: Sendable {
     }
 
     private func identity(_ appId: String) throws(SynheartAuthError) -> DeviceIdentity {
-        let (made, make) = state.withLock { ($0.identities[appId], $0.make) }
+        let (made, make, baseUrl) = state.withLock { ($0.identities[appId], $0.make, $0.baseUrl) }
         if let made { return made }
-        guard let make else { throw .notConfigured }
+        guard let baseUrl else { throw .notConfigured }
         let identity: DeviceIdentity
         do throws(TenonError) {
-            identity = try make(appId)
+            identity = try make(baseUrl, appId)
         } catch {
             throw SynheartAuthError(error)
         }

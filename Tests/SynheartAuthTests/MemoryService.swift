@@ -12,6 +12,7 @@ final class MemoryService: Transport {
         var numbers = 0
         var devices: [String: PublicKey] = [:]
         var nonces: Set<String> = []
+        var origin = ""
         /// Whether nobody is there.
         var isDown = false
         /// What is answered to each endpoint in place of the truth.
@@ -35,6 +36,7 @@ final class MemoryService: Transport {
         let endpoint = String(request.url.split(separator: "/").last ?? "")
         let (isDown, answer) = state.withLock { state in
             state.paths.append(endpoint)
+            state.origin = String(request.url.prefix(request.url.utf8.count - "/auth/v1/device/\(endpoint)".utf8.count))
             return (state.isDown, state.answers[endpoint])
         }
         guard !isDown else { throw TenonError(.httpConnect, message: "Nobody is there.") }
@@ -81,7 +83,7 @@ extension MemoryService.State {
     private func isActivated(_ body: JSON, _ keyText: String) -> Bool {
         guard let endorsement, let proof = body["activation_proof"]?.string else { return false }
         let activation = Activation(
-            origin: "http://localhost", appID: body["app_id"]?.string ?? "", challenge: challenge, keyText: keyText)
+            origin: origin, appID: body["app_id"]?.string ?? "", challenge: challenge, keyText: keyText)
         let value = try? activation.value(
             secret: Secret(copying: secret.span), ekID: endorsement.ekID, akName: endorsement.akName)
         return value.map { TextEncoding.base64.encode($0.rawRepresentation) } == proof
@@ -108,7 +110,7 @@ extension MemoryService.State {
         guard let text = body["new_public_key"]?.string, let old = devices[id],
             let key = try? PublicKey(derRepresentation: TextEncoding.base64.decode(text)),
             let nonce = try? Digest.rotationNonce(
-                origin: "http://localhost", appID: body["app_id"]?.string ?? "", deviceID: id,
+                origin: origin, appID: body["app_id"]?.string ?? "", deviceID: id,
                 oldKeyText: TextEncoding.base64.encode(old.derRepresentation), newKeyText: text,
                 timestamp: values["X-Synheart-Timestamp"] ?? ""),
             body["proof"]?.string == TextEncoding.base64url.encode(nonce.rawRepresentation)

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+package import Tenon
+internal import TenonHTTP
+public import TenonSynheart
+public import TenonTPM
+
+/// What an identity stands on in a program: its TPM, its folder, and the network.
+package struct Platform: Sendable {
+    var tpm: TPM?
+    var stateDirectory: String?
+    var dialect = Dialect.docs
+    var disclosure = TPM.Disclosure.nothing
+
+    package init() {}
+
+    package func identity(_ baseUrl: String, _ appId: String) throws(TenonError) -> DeviceIdentity {
+        let service = try Synheart(baseURL: baseUrl, appID: appId, dialect: dialect)
+        // A program with more rights than its caller does not listen to him.
+        let isTrusted = getuid() == geteuid() && getgid() == getegid()
+        let folder = try StateFolder.path(asked: stateDirectory, isRoot: geteuid() == 0) { name in
+            isTrusted ? getenv(name).map { String(cString: $0) } : nil
+        }
+        return try DeviceIdentity(
+            service, keys: .tpm(tpm, disclosure: disclosure), transport: HTTPTransport(), stateDirectory: folder)
+    }
+}
+
+extension SynheartAuth {
+    /// Says where the service is, and what else is not as it is by default. A later `configure(baseUrl:)` leaves that.
+    ///
+    /// - Parameters:
+    ///   - tpm: nil is `/dev/tpmrm0`.
+    ///   - stateDirectory: nil is where `TENON_STATE_DIR`, systemd or XDG says.
+    ///   - disclosure: whether the service may see the certificate of the TPM's endorsement key, which the dialect
+    ///     `tenon` wants; it names this machine for ever.
+    public func configure(
+        baseUrl: String, tpm: TPM?, stateDirectory: String?, dialect: Dialect = .docs,
+        disclosure: TPM.Disclosure = .nothing
+    ) {
+        var platform = Platform()
+        platform.tpm = tpm
+        platform.stateDirectory = stateDirectory
+        platform.dialect = dialect
+        platform.disclosure = disclosure
+        configure(baseUrl, platform.identity)
+    }
+}
