@@ -12,7 +12,8 @@ enum ClockRule {
     static func offset(_ refusal: ServiceRefusal, in answer: HTTPResponse, boot: String) -> ClockOffset? {
         let dates = answer.values(of: "Date")
         guard refusal.verdict == .clockSkew, let theirs = refusal.serverTime, theirs > 0, theirs < 253_402_300_800,
-            dates.count == 1, let date = CivilDate.http(dates[0]), abs(theirs - Double(date.components.seconds)) <= 5
+            dates.count == 1, let date = CivilDate.http(dates[0])?.components.seconds,
+            abs(theirs - Double(date)) <= 5
         else { return nil }
         let (sent, received) = (answer.sent.milliseconds, answer.received.milliseconds)
         // Where the wall clock was set between the two there is no middle.
