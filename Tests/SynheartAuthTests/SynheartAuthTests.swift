@@ -172,7 +172,7 @@ import Testing
         #expect(!service.paths.contains("register"))
     }
 
-    @Test func aKeyThatIsGoneIsSaid() async throws {
+    @Test func w16AKeyThatIsGoneIsSaid() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         _ = try await auth.registerDevice(appId: "com.myapp")
         vault.clear()
@@ -186,7 +186,7 @@ import Testing
     }
 
     /// build.md 25: an unreadable state is never an identity that is not registered.
-    @Test func aStateThatCannotBeReadIsAnError() async throws {
+    @Test func w9AStateThatCannotBeReadIsAnError() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         _ = try await auth.registerDevice(appId: "com.myapp")
         let name = try IdentityName(profile: "synheart", baseURL: "http://localhost/auth", appID: "com.myapp")
@@ -204,7 +204,7 @@ import Testing
         #expect(try await auth.registerDevice(appId: "com.myapp").status == .success)
     }
 
-    @Test func aResetForgetsOneApp() async throws {
+    @Test func w21AResetForgetsOneApp() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         _ = try await auth.registerDevice(appId: "com.myapp")
         _ = try await auth.registerDevice(appId: "com.myapp_next")
@@ -215,7 +215,7 @@ import Testing
     }
 
     /// W18: bounded; kept by the record, so that the next process has it.
-    @Test func theClockIsCorrectedByADayAtMost() async throws {
+    @Test func w18TheClockIsCorrectedByADayAtMost() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         _ = try await auth.registerDevice(appId: "com.myapp")
         func time() throws -> Double {
@@ -234,7 +234,7 @@ import Testing
     }
 
     /// W13: one flow, and both have its result.
-    @Test func twoRegistrationsAreOne() async throws {
+    @Test func w13TwoRegistrationsAreOne() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         async let first = auth.registerDevice(appId: "com.myapp")
         async let second = auth.registerDevice(appId: "com.myapp")

@@ -111,7 +111,7 @@ import Testing
     }
 
     /// The limit itself is taken: what is refused above is its length.
-    @Test func aBodyOf64KiBIsTaken() throws {
+    @Test func w28ABodyOf64KiBIsTaken() throws {
         let frame = "{\"challenge\":\"\(Self.text)\",\"pad\":\"\"}".utf8.count
         for (size, outcome) in [(65_536, Outcome.accepted), (65_537, .unclear)] {
             let pad = String(repeating: "A", count: size - frame)

@@ -16,6 +16,8 @@ import Testing
         "{\"success\":false,\"data\":{\"code\":\"CLOCK_SKEW\",\"server_timestamp\":1795276800}}",
         "{\"data\":{\"error\":{\"code\":\"CLOCK_SKEW\",\"server_timestamp\":1795276800}}}",
         "{\"detail\":{\"error_code\":\"CLOCK_SKEW\",\"server_timestamp\":1795276800}}",
+        "{\"code\":\"E_401\",\"error\":{\"code\":\"CLOCK_SKEW\"},\"server_timestamp\":1795276800}",
+        "{\"error_code\":\"E_401\",\"code\":\"CLOCK_SKEW\",\"server_timestamp\":1795276800}",
         "{\"detail\":\"CLOCK_SKEW\",\"server_timestamp\":1795276800}",
     ]
 

@@ -51,8 +51,9 @@ import Testing
                 == "{\"ak_public\":\"\(ak)\",\"app_id\":\"app_1\",\"ek_certificates\":[\"AQID\",\"BA==\"]}")
     }
 
-    /// synheart.md 1.4, 1.5: the documented fields, and a nonce over the very texts that are sent.
-    @Test func aRegistrationHasTheDocumentedFields() throws {
+    /// W17, synheart.md 1.4, 1.5: the documented fields, `device_local_id` among them, and a nonce over the very texts
+    /// that are sent.
+    @Test func w17ARegistrationHasTheDocumentedFields() throws {
         let key = try SoftwareKey().publicKey
         let terms = RegistrationTerms(
             key: key, challenge: ServiceChallenge(text: challengeText), proof: Proof(dataRepresentation: [0xfb, 0xff]))
@@ -100,6 +101,41 @@ import Testing
             let error = #expect(throws: TenonError.self) { try local().registration(Self.device, terms) }
             #expect(error?.code == .attestationUnavailable)
         #endif
+    }
+
+    /// W20: at compile time, and nowhere else. `Tests/Scripts/dev_mode.sh` looks for the name in what is built.
+    @Test func w20NoRequestSaysThatItIsForDevelopment() async throws {
+        let key = try SoftwareKey()
+        let terms = RegistrationTerms(
+            key: key.publicKey, challenge: ServiceChallenge(text: challengeText), proof: Proof(dataRepresentation: [1]))
+        let rotation = RotationTerms(current: key.publicKey, new: key.publicKey, stamp: Self.stamp)
+        guard case .ready(let registration) = try local().registration(Self.device, terms) else { return }
+        let requests = [
+            try local().challengeRequest(Self.device, nil), registration,
+            try await signed(try local().rotation(Self.device, rotation), key),
+            try await signed(try local().question(Self.device, Self.stamp), key),
+        ]
+        for request in requests {
+            let isSaid = request.headers.contains { $0.name.lowercased().contains("dev-mode") }
+            #if DevMode
+                #expect(isSaid)
+            #else
+                #expect(!isSaid)
+            #endif
+        }
+    }
+
+    /// The headers of an application's own request are six in each build.
+    @Test func anApplicationSendsSixHeaders() throws {
+        let signature = try SoftwareKey(signsDigests: true).signature(for: Digest(hashing: [1]))
+        let values = try RequestHeaders(
+            signature: signature, appID: "app_1", deviceID: "dev_1", timestamp: Self.stamp.timestamp,
+            nonce: Self.stamp.nonce)
+        #expect(
+            try local().headers(values).map(\.name) == [
+                "X-App-ID", "X-Device-ID", "X-Synheart-Signature", "X-Synheart-Timestamp", "X-Synheart-Nonce",
+                "X-Synheart-Sig-Version",
+            ])
     }
 
     @Test func aRegistrationNeedsAChallenge() throws {
