@@ -57,3 +57,12 @@ package protocol KeyVault: Sendable {
         of credential: Credential, certificate: [UInt8], by ak: KeyFacts
     ) async throws(TenonError) -> Secret
 }
+
+// What only some identities ask of a vault.
+extension KeyVault {
+    package func facts(ofFile pem: [UInt8]) async throws(TenonError) -> KeyFacts { throw .noSuchStep }
+
+    package func secret(
+        of credential: Credential, certificate: [UInt8], by ak: KeyFacts
+    ) async throws(TenonError) -> Secret { throw .noSuchStep }
+}
