@@ -5,6 +5,7 @@
 #include "framing.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 
 struct tenoni_httpd {
     struct MHD_Daemon *daemon;
+    int listener;
     tenoni_connections connections;
     size_t body_max;
     void (*handle)(void *context, tenoni_httpd_call *call);
@@ -179,12 +181,13 @@ static struct MHD_Daemon *start(tenoni_httpd *server, const tenoni_httpd_options
     };
     struct MHD_OptionItem none = {MHD_OPTION_END, 0, NULL};
     return MHD_start_daemon(options->certificate != NULL ? flags | MHD_USE_TLS : flags, 0, NULL, NULL, on_request,
-                            server, MHD_OPTION_LISTEN_SOCKET, options->listener, MHD_OPTION_ARRAY, more,
-                            MHD_OPTION_ARRAY, options->certificate != NULL ? tls : &none, MHD_OPTION_CONNECTION_LIMIT,
-                            options->connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT, options->connections_of_address,
-                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-                            MHD_OPTION_URI_LOG_CALLBACK, on_target, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
-                            server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_END);
+                            server, MHD_OPTION_LISTEN_SOCKET, fcntl(options->listener, F_DUPFD_CLOEXEC, 0),
+                            MHD_OPTION_ARRAY, more, MHD_OPTION_ARRAY, options->certificate != NULL ? tls : &none,
+                            MHD_OPTION_CONNECTION_LIMIT, options->connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+                            options->connections_of_address, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY,
+                            MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_target, server,
+                            MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED,
+                            on_completed, server, MHD_OPTION_END);
 }
 
 tenoni_httpd *tenoni_httpd_start(const tenoni_httpd_options *options)
@@ -192,6 +195,7 @@ tenoni_httpd *tenoni_httpd_start(const tenoni_httpd_options *options)
     tenoni_httpd *server = calloc(1, sizeof *server);
     if (server == NULL)
         return NULL;
+    server->listener = options->listener;
     server->body_max = options->body_max;
     server->handle = options->handle;
     server->context = options->context;
@@ -209,7 +213,8 @@ tenoni_httpd *tenoni_httpd_start(const tenoni_httpd_options *options)
 
 void tenoni_httpd_stop(tenoni_httpd *server)
 {
-    (void)MHD_quiesce_daemon(server->daemon);
+    /* Not MHD_quiesce_daemon, which races with the daemon's own threads and then ends the process. */
+    (void)shutdown(server->listener, SHUT_RDWR);
     tenoni_connections_drain(&server->connections);
     MHD_stop_daemon(server->daemon);
     tenoni_connections_end(&server->connections);

@@ -17,7 +17,7 @@ typedef struct tenoni_httpd tenoni_httpd;
 typedef struct tenoni_httpd_call tenoni_httpd_call;
 
 typedef struct tenoni_httpd_options {
-    int listener;            /* a socket that listens; it stays the caller's, and is open until the server is stopped */
+    int listener;            /* a socket that listens; it stays the caller's; nobody connects to it after a stop */
     const char *certificate; /* PEM texts: TLS 1.2 or later; NULL without */
     const char *key;
     unsigned threads;
