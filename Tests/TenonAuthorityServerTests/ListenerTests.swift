@@ -37,9 +37,14 @@ import Testing
                 #expect(former.descriptor >= 0 && link(folder + "/former", path) == 0)
             }
             #expect(access(path, F_OK) == 0)
-            let socket = try ListeningSocket(path: path, mode: 0o600)
+            // A child of another test has the former one, too, until it is another program.
+            var socket: ListeningSocket?
+            while socket == nil {
+                socket = try? ListeningSocket(path: path, mode: 0o600)
+                await Task.yield()
+            }
             #expect(throws: TenonError(.listenerFailed, message: "")) { try ListeningSocket(path: path, mode: 0o600) }
-            #expect(socket.descriptor >= 0)
+            #expect(socket != nil)
         }
     }
 

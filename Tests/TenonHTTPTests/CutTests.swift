@@ -40,7 +40,9 @@ import Testing
             for length in 0...whole {
                 count.store(length, ordering: .relaxed)
                 let code = await transport.failure(server.url)
-                #expect(code == .httpNoAnswer, "\(length) bytes")
+                // A connection that is cut at once may be so before anything is sent.
+                let isUnsent = length == 0 && code == .httpConnect
+                #expect(code == .httpNoAnswer || isUnsent, "\(length) bytes")
             }
             #expect(server.connectionCount == whole + 1)
         }
@@ -68,10 +70,14 @@ import Testing
             if resets { connection.reset() }
         } _: { server in
             let transport = try HTTPTransport()
-            for number in 1...4 {
+            // On a busy machine a kept connection may be too old to be used again: then there is no cut.
+            var (number, cuts) = (0, 0)
+            while cuts < 3 {
                 let code = await transport.failure(server.url)
-                #expect(code == (number % 2 == 1 ? nil : .httpNoAnswer))
-                #expect(server.requests.count == number)
+                number += 1
+                cuts += code == .httpNoAnswer ? 1 : 0
+                #expect(code == nil || code == .httpNoAnswer)
+                try #require(server.requests.count == number)
             }
         }
     }
