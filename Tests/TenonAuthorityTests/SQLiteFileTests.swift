@@ -138,6 +138,11 @@ import Testing
         #expect(error?.message.contains("version 2") == true)
     }
 
+    @Test func aVersionThatNeverWasIsRefused() async throws {
+        #expect(try await Self.changed { $0[Offset.userVersion + 3] = 0 }?.code == .storeCorrupt)
+        #expect(try await Self.changed { $0[Offset.userVersion] = 0xff }?.code == .storeCorrupt)
+    }
+
     @Test func anotherProgramsFileIsRefused() async throws {
         #expect(try await Self.changed { $0[Offset.applicationID] ^= 1 }?.code == .storeCorrupt)
         let nobodys = try await Self.changed { bytes in

@@ -69,6 +69,7 @@ enum PostgresSchema {
                 message: "The store has version \(found), and this Tenon knows \(version): run the later Tenon.")
         }
         guard found < version else { return }
+        guard found >= 0 else { throw .damaged("a version") }
         for next in found..<version { try connection.runScript(migrations[Int(next)]) }
         try connection.run("DELETE FROM schema_version")
         try connection.run("INSERT INTO schema_version VALUES (?)", .integer(version))

@@ -56,7 +56,7 @@ enum SQLiteSchema {
         let found = try number("PRAGMA user_version", connection)
         let owner = try number("PRAGMA application_id", connection)
         let tables = try number("SELECT count(*) FROM sqlite_schema", connection)
-        guard owner == application || tables == 0 && owner == 0 && found == 0 else {
+        guard owner == application && found > 0 || tables == 0 && owner == 0 && found == 0 else {
             throw TenonError(.storeCorrupt, message: "The store's file belongs to another program: move it away.")
         }
         guard found <= version else {
