@@ -159,6 +159,11 @@ import Testing
             for offset in Offset.tables..<bytes.count { bytes[offset] = 0xff }
         }
         #expect(torn?.code == .storeCorrupt)
+        // A page that a start does not need.
+        let last = try await Self.changed { bytes in
+            for offset in (bytes.count - Offset.tables)..<bytes.count { bytes[offset] = 0xff }
+        }
+        #expect(last?.code == .storeCorrupt)
         let text = try await Self.changed { $0 = Array("this is no database, and longer than a header is\n".utf8) }
         #expect(text?.code == .storeCorrupt)
     }
