@@ -128,14 +128,21 @@ final class Connection: Sendable {
 
     /// Ends by a reset.
     func reset() {
-        var linger = linger(l_onoff: 1, l_linger: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
-        close()
+        socket.withLock { socket in
+            var linger = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+            if socket >= 0 { Glibc.close(socket) }
+            socket = -1
+        }
     }
 
+    /// Also for a child of another test, which has the socket, too, until it is another program.
     func close() {
         socket.withLock { socket in
-            if socket >= 0 { Glibc.close(socket) }
+            if socket >= 0 {
+                shutdown(socket, Int32(SHUT_RDWR))
+                Glibc.close(socket)
+            }
             socket = -1
         }
     }
