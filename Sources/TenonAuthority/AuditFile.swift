@@ -12,7 +12,7 @@ final class AuditFile {
     /// What a crash may have left unfinished is at most this.
     private static let tailBytes = 1 << 20
 
-    init(_ name: String, in folder: StateFolder) throws(TenonError) {
+    init(_ name: String, in folder: AuthorityFolder) throws(TenonError) {
         file = try folder.open(name)
         length = lseek(file, 0, SEEK_END)
         guard length >= 0 else { throw AuditFile.refusal }

@@ -33,7 +33,7 @@ package final class AuditLog: Sendable {
     ///
     /// - Throws: ``TenonError/Code/auditChain`` when the last line is not the one that was written there.
     package init(
-        in folder: StateFolder, clock: any AuthorityClock, options: Options
+        in folder: AuthorityFolder, clock: any AuthorityClock, options: Options
     ) throws(TenonError) {
         let owner = AuditOwner(try AuditWriter(in: folder, clock: clock, options: options), folder)
         thread = try BatchThread { jobs in
@@ -78,9 +78,9 @@ struct AuditJob: Sendable {
 /// Carries the writer to its thread, which alone touches it from then on, and holds the folder as long.
 private final class AuditOwner: Sendable {
     nonisolated(unsafe) private(set) var writer: AuditWriter?
-    private nonisolated(unsafe) var folder: StateFolder?
+    private nonisolated(unsafe) var folder: AuthorityFolder?
 
-    init(_ writer: sending AuditWriter, _ folder: StateFolder) {
+    init(_ writer: sending AuditWriter, _ folder: AuthorityFolder) {
         self.writer = writer
         self.folder = folder
     }

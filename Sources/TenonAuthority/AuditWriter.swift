@@ -18,7 +18,7 @@ final class AuditWriter {
     /// An operator's reason is the only text of any length.
     private static let lineBytes = 2_000
 
-    init(in folder: StateFolder, clock: any AuthorityClock, options: AuditLog.Options) throws(TenonError) {
+    init(in folder: AuthorityFolder, clock: any AuthorityClock, options: AuditLog.Options) throws(TenonError) {
         file = try AuditFile(AuditLog.fileName, in: folder)
         self.clock = clock
         sign = options.sign

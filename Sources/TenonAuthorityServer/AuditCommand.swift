@@ -6,7 +6,7 @@ internal import TenonAuthority
 /// `tenon-authority audit verify`: reads the log again, line by line, and the signatures in it.
 enum AuditCommand {
     static func run(_ arguments: Arguments) throws(TenonError) {
-        let folder = try StateFolder(try FolderChoice.path(arguments))
+        let folder = try AuthorityFolder(try FolderChoice.path(arguments))
         guard let keys = try AuthorityKeys(from: folder) else {
             throw TenonError(.configuration, message: "There is no CA in \(folder.path), so no log either.")
         }

@@ -5,7 +5,7 @@ internal import TenonAuthority
 /// `tenon-authority ca init` and `ca show`.
 enum CACommand {
     static func run(_ arguments: Arguments) throws(TenonError) {
-        let folder = try StateFolder(try FolderChoice.path(arguments))
+        let folder = try AuthorityFolder(try FolderChoice.path(arguments))
         let name = try arguments.value("--name") ?? "Tenon"
         guard 1...32 ~= name.utf8.count else { throw Arguments.mistake("--name has 1 to 32 bytes.") }
         let keys = try AuthorityKeys.create(in: folder, name: name, at: SystemClock().now().seconds)

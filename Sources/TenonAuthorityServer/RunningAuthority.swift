@@ -4,12 +4,12 @@ internal import TenonAuthority
 
 /// An authority whose listeners take connections.
 final class RunningAuthority: Sendable {
-    private let authority: EmbeddedAuthority
+    private let authority: AuthorityInstance
     private let doors: Doors
 
     /// Starts it. Blocks on the disk for a moment.
-    init(_ configuration: Configuration, in folder: StateFolder) async throws(TenonError) {
-        authority = try await EmbeddedAuthority(configuration, in: folder)
+    init(_ configuration: Configuration, in folder: AuthorityFolder) async throws(TenonError) {
+        authority = try await AuthorityInstance(configuration, in: folder)
         do throws(TenonError) {
             doors = try Doors(authority.service, folder: folder.path)
         } catch {

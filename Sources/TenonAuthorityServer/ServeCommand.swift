@@ -7,7 +7,7 @@ internal import TenonAuthority
 enum ServeCommand {
     static func run(_ arguments: Arguments) async throws(TenonError) {
         guard arguments.operands.isEmpty else { throw Arguments.mistake("serve takes no operands; see --help.") }
-        let folder = try StateFolder(try FolderChoice.path(arguments))
+        let folder = try AuthorityFolder(try FolderChoice.path(arguments))
         let configuration = try configuration(arguments, folder)
         Signals.watch()
         let authority = try await RunningAuthority(configuration, in: folder)
@@ -20,7 +20,7 @@ enum ServeCommand {
 
     /// What the operator wrote; else one for loopback, which is written and shown (build.md 27).
     private static func configuration(
-        _ arguments: Arguments, _ folder: StateFolder
+        _ arguments: Arguments, _ folder: AuthorityFolder
     ) throws(TenonError) -> Configuration {
         let port = try arguments.value("--port")
         let roots = arguments.all("--ek-roots")

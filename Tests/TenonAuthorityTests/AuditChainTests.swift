@@ -132,7 +132,7 @@ import Testing
     /// Some lines fit, then none, four times.
     static func fill(_ path: String) async throws {
         let log = try AuditLog(
-            in: StateFolder(path), clock: FakeClock(), options: .init(instance: "main", key: key))
+            in: AuthorityFolder(path), clock: FakeClock(), options: .init(instance: "main", key: key))
         let acknowledged = try CrashTests.Acknowledgements(path)
         signal(SIGXFSZ, SIG_IGN)
         var facts = stat()

@@ -50,7 +50,7 @@ enum AuditReader {
         sign: (@Sendable (AuditHead) throws(TenonError) -> [UInt8])? = nil, _ body: (AuditLog) async throws -> Void
     ) async throws {
         let log = try AuditLog(
-            in: StateFolder(folder.path), clock: clock, options: .init(instance: instance, key: key, sign: sign))
+            in: AuthorityFolder(folder.path), clock: clock, options: .init(instance: instance, key: key, sign: sign))
         try await body(log)
         await log.close()
     }
@@ -192,7 +192,7 @@ enum AuditReader {
     @Test func afterCloseNothingIsWritten() async throws {
         let folder = try TestFolder()
         let log = try AuditLog(
-            in: StateFolder(folder.path), clock: FakeClock(), options: .init(instance: "main", key: Self.key))
+            in: AuthorityFolder(folder.path), clock: FakeClock(), options: .init(instance: "main", key: Self.key))
         await log.close()
         #expect(await errorThrown { try await log.append(Self.event(1)) }?.code == .storeClosed)
         #expect(await errorThrown { try await log.signHead() }?.code == .storeClosed)

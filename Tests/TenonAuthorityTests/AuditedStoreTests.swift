@@ -25,7 +25,7 @@ import Testing
         let folder = try TestFolder()
         try await kind.withStores { stores in
             let log = try AuditLog(
-                in: StateFolder(folder.path), clock: stores.clock, options: .init(instance: "main", key: [1]))
+                in: AuthorityFolder(folder.path), clock: stores.clock, options: .init(instance: "main", key: [1]))
             let devices = AuditedDeviceStore(stores.devices, log: log)
             try await body(Audited(stores: stores, devices: devices, log: log, folder: folder))
             await log.close()
@@ -137,7 +137,7 @@ import Testing
             #expect(failures.map { $0?.code } == Array(repeating: .storeClosed, count: 4))
 
             let log = try AuditLog(
-                in: StateFolder(audited.folder.path), clock: audited.stores.clock,
+                in: AuthorityFolder(audited.folder.path), clock: audited.stores.clock,
                 options: .init(instance: "main", key: [1]))
             let devices = AuditedDeviceStore(audited.stores.devices, log: log)
             let id = try one.device().id

@@ -22,7 +22,7 @@ import Testing
         let (folder, clock) = (try TestFolder(), FakeClock())
         let key = try SoftwareKey()
         let keyText = TextEncoding.base64.encode(key.publicKey.derRepresentation)
-        let first = try await AuthorityInstance(configuration(), in: StateFolder(folder.path), clock: clock)
+        let first = try await AuthorityInstance(configuration(), in: AuthorityFolder(folder.path), clock: clock)
         let challenge = try await post(first, "/v1/device/challenge", ["app_id": "open"])
         let body: JSON = [
             "app_id": "open", "challenge": try #require(challenge.json["challenge"]), "public_key": .string(keyText),
@@ -35,7 +35,7 @@ import Testing
         await first.close()
 
         clock.advance(1_000)
-        let second = try await AuthorityInstance(configuration(), in: StateFolder(folder.path), clock: clock)
+        let second = try await AuthorityInstance(configuration(), in: AuthorityFolder(folder.path), clock: clock)
         #expect(await second.service.answer(request, at: .public).verdict == "401 CLOCK_SKEW")
         clock.advance(2_000)
         let later = try device.request("GET", "/v1/echo", at: clock.now().seconds)
@@ -43,7 +43,7 @@ import Testing
         #expect(try await post(second, "/v1/device/register", body).verdict == "400 INVALID_CHALLENGE")
         await second.close()
 
-        let keys = try #require(try AuthorityKeys(from: StateFolder(folder.path)))
+        let keys = try #require(try AuthorityKeys(from: AuthorityFolder(folder.path)))
         let auditKey = keys.audit.withBytes { span in span.indices.map { span[$0] } }
         var verifier = try AuditVerifier(instance: "main", key: auditKey) { head, signature throws(TenonError) in
             try keys.publicKey.verify(Signature(derRepresentation: signature.span), for: Digest(hashing: head.message))
@@ -58,7 +58,7 @@ import Testing
     @Test func aCAIsNotMadeWhereOthersAsk() async throws {
         let folder = try TestFolder()
         let other = #", "public": {"address": "0.0.0.0", "port": 1, "behind_proxy": true}"#
-        let state = try StateFolder(folder.path)
+        let state = try AuthorityFolder(folder.path)
         let open = try configuration(other)
         let error = await #expect(throws: TenonError.self) { try await AuthorityInstance(open, in: state) }
         #expect(error?.code == .configuration && error?.message.contains("ca init") == true)
@@ -76,7 +76,7 @@ import Testing
             postgres: .init(address: "host=\(servers) user=tenon dbname=postgres", schema: name, connections: 2),
             redis: .init(address: .unix(path: "\(servers)/redis.sock"), prefix: "\(name):"))
         let (folders, clock) = (try (0..<3).map { _ in try TestFolder() }, FakeClock())
-        let states = try folders.map { try StateFolder($0.path) }
+        let states = try folders.map { try AuthorityFolder($0.path) }
         let error = await #expect(throws: TenonError.self) {
             try await AuthorityInstance(configuration(), in: states[0], shared: shared, clock: clock)
         }

@@ -8,7 +8,7 @@ import Testing
 
     @Test func madeOnceAndReadAgain() throws {
         let folder = try TestFolder()
-        let state = try StateFolder(folder.path)
+        let state = try AuthorityFolder(folder.path)
         #expect(try AuthorityKeys(from: state) == nil)
         let made = try AuthorityKeys.create(in: state, name: "Example", at: now)
         let bytes = try folder.read("ca.json")
@@ -26,20 +26,20 @@ import Testing
     /// Its certificates are those of an authority for AKs, and what it signs is its key's.
     @Test func whatItIssues() throws {
         let folder = try TestFolder()
-        let keys = try AuthorityKeys.create(in: StateFolder(folder.path), name: "Example", at: now)
+        let keys = try AuthorityKeys.create(in: AuthorityFolder(folder.path), name: "Example", at: now)
         #expect(keys.roots.count == 1 && keys.roots[0] != keys.issuer.certificate)
         let message = Array("tenon/audit/1\nx\n1\n".utf8)
         let signature = try keys.signature(of: message)
         try keys.publicKey.verify(Signature(derRepresentation: signature.span), for: Digest(hashing: message))
         let other = try TestFolder()
-        let second = try AuthorityKeys.create(in: StateFolder(other.path), name: "Example", at: now)
+        let second = try AuthorityKeys.create(in: AuthorityFolder(other.path), name: "Example", at: now)
         #expect(second.roots != keys.roots && second.audit != keys.audit)
     }
 
     @Test func filesThatAreNone() throws {
         for text in ["{}", "x", #"{"version":2}"#, #"{"version":1,"key":"AAAA"}"#] {
             let folder = try TestFolder()
-            let state = try StateFolder(folder.path)
+            let state = try AuthorityFolder(folder.path)
             try folder.write(Array(text.utf8), to: "ca.json")
             let error = #expect(throws: TenonError.self) { try AuthorityKeys(from: state) }
             #expect(error?.code == .storeCorrupt)
@@ -48,7 +48,7 @@ import Testing
         // What was begun and never written is none.
         let folder = try TestFolder()
         try folder.write([], to: "ca.json")
-        #expect(try AuthorityKeys(from: StateFolder(folder.path)) == nil)
+        #expect(try AuthorityKeys(from: AuthorityFolder(folder.path)) == nil)
     }
 
     @Test func rootsFromFiles() throws {

@@ -231,7 +231,7 @@ import Testing
 
     @Test func withoutAFileOneIsWritten() async throws {
         let folder = try TestFolder()
-        let state = try StateFolder(folder.path)
+        let state = try AuthorityFolder(folder.path)
         let text = try Configuration.writeDefault(in: state, port: 9_000, ekRoots: ["a \"b\".pem"])
         let path = "\(folder.path)/\(Configuration.fileName)"
         #expect(try folder.read(Configuration.fileName) == Array(text.utf8))

@@ -43,7 +43,7 @@ import Testing
     }
 
     static func open(_ path: String) throws -> (store: SQLiteStore, log: AuditLog, audited: AuditedDeviceStore) {
-        let folder = try StateFolder(path)
+        let folder = try AuthorityFolder(path)
         let store = try SQLiteStore(in: folder, clock: FakeClock())
         let log = try AuditLog(in: folder, clock: store.clock, options: .init(instance: "main", key: auditKey))
         return (store, log, AuditedDeviceStore(store, log: log))

@@ -151,7 +151,7 @@ import Testing
         let clock = FakeClock()
         var uses: [SignedUse] = []
         for life in 1...2 {
-            let store = try SQLiteStore(in: StateFolder(folder.path), clock: clock)
+            let store = try SQLiteStore(in: AuthorityFolder(folder.path), clock: clock)
             let replays = try await MemoryReplayStore(clock: store.clock, horizon: store)
             if life == 2 {
                 try await body(replays, clock, uses)
@@ -209,7 +209,7 @@ import Testing
     @Test func withoutAHorizonNothingIsAccepted() async throws {
         let folder = try TestFolder()
         let clock = FakeClock()
-        let store = try SQLiteStore(in: StateFolder(folder.path), clock: clock)
+        let store = try SQLiteStore(in: AuthorityFolder(folder.path), clock: clock)
         let replays = try await MemoryReplayStore(clock: store.clock, horizon: store)
         await store.close()
         for ahead: Int64 in [0, 300] {

@@ -12,7 +12,7 @@ import Testing
     static func withStore(
         _ folder: TestFolder, clock: FakeClock = FakeClock(), _ body: (SQLiteStore) async throws -> Void
     ) async throws {
-        let store = try SQLiteStore(in: StateFolder(folder.path), clock: clock)
+        let store = try SQLiteStore(in: AuthorityFolder(folder.path), clock: clock)
         try await body(store)
         await store.close()
     }
@@ -82,7 +82,7 @@ import Testing
 
     @Test func afterCloseNothingIsDone() async throws {
         let folder = try TestFolder()
-        let store = try SQLiteStore(in: StateFolder(folder.path))
+        let store = try SQLiteStore(in: AuthorityFolder(folder.path))
         await store.close()
         await store.close()
         let sample = try Sample()
@@ -95,7 +95,7 @@ import Testing
     /// `close` waits for what was asked before it: each call either is stored or throws.
     @Test func callsThatAreUnderWayEndBeforeClose() async throws {
         let folder = try TestFolder()
-        let store = try SQLiteStore(in: StateFolder(folder.path))
+        let store = try SQLiteStore(in: AuthorityFolder(folder.path))
         let stored = try await atOnce(64) { index -> String? in
             if index == 32 { await store.close() }
             let registration = try Sample().registration()
@@ -120,7 +120,7 @@ import Testing
         var bytes = try folder.read(fileName)
         change(&bytes)
         try folder.write(bytes, to: fileName)
-        let error = await errorThrown { try StateFolderTests.open(folder.path) }
+        let error = await errorThrown { try AuthorityFolderTests.open(folder.path) }
         #expect(try folder.read(fileName) == bytes)
         return error
     }

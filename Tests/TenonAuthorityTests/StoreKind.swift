@@ -25,7 +25,7 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
         case .sqlite:
             let folder = try TestFolder()
             let store = try SQLiteStore(
-                in: StateFolder(folder.path), clock: clock, options: .init(maxChallenges: maxChallenges))
+                in: AuthorityFolder(folder.path), clock: clock, options: .init(maxChallenges: maxChallenges))
             let replays = try await MemoryReplayStore(clock: store.clock, horizon: store, limits: replayLimits)
             let answers = MemoryAnswerStore(clock: store.clock, limit: 64)
             try await body(

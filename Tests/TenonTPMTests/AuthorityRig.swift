@@ -17,7 +17,7 @@ struct AuthorityRig: Sendable {
     ) async throws {
         var name = Array("/tmp/tenon-authority.XXXXXX".utf8CString)
         let path = try String(cString: #require(mkdtemp(&name)))
-        let folder = try StateFolder(path)
+        let folder = try AuthorityFolder(path)
         let (clock, now) = (SteadyClock(), Int64(time(nil)))
         let store = try SQLiteStore(in: folder, clock: clock, options: .init(maxChallenges: 100))
         let replays = try await MemoryReplayStore(clock: clock, horizon: store)

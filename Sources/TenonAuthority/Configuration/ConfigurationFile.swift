@@ -32,7 +32,7 @@ extension Configuration {
     /// - Parameter ekRoots: PEM files of the TPM makers' roots; with none, registrations are refused.
     /// - Returns: the text, for the operator to see.
     package static func writeDefault(
-        in folder: StateFolder, port: Int = 8420, ekRoots: [String] = []
+        in folder: AuthorityFolder, port: Int = 8420, ekRoots: [String] = []
     ) throws(TenonError) -> String {
         let text = try defaultText(port: port, ekRoots: ekRoots)
         let file = try folder.open(fileName, flags: O_EXCL)

@@ -25,7 +25,7 @@ package final class AuthorityInstance: Sendable {
     /// - Throws: ``TenonError/Code/configuration`` when there is no CA and it may not be made by itself, when it is not
     ///   the other instances' (security.md F2), or the EK roots cannot be read; what the stores throw.
     package init(
-        _ configuration: Configuration, in folder: StateFolder, shared: Shared? = nil,
+        _ configuration: Configuration, in folder: AuthorityFolder, shared: Shared? = nil,
         clock: any AuthorityClock = SystemClock()
     ) async throws(TenonError) {
         let mayMake = configuration.publicListener.isLocal && shared == nil
@@ -65,7 +65,7 @@ package final class AuthorityInstance: Sendable {
     }
 
     private static func open(
-        _ folder: StateFolder, _ configuration: Configuration, _ clock: any AuthorityClock
+        _ folder: AuthorityFolder, _ configuration: Configuration, _ clock: any AuthorityClock
     ) async throws(TenonError) -> Opened {
         let limits = configuration.limits
         let store = try SQLiteStore(in: folder, clock: clock, options: .init(maxChallenges: limits.challenges))
@@ -108,7 +108,7 @@ package final class AuthorityInstance: Sendable {
 
     /// Made by itself only where nobody else can ask: two first starts would make two CAs.
     private static func keys(
-        in folder: StateFolder, mayMake: Bool, at now: Int64
+        in folder: AuthorityFolder, mayMake: Bool, at now: Int64
     ) throws(TenonError) -> AuthorityKeys {
         if let keys = try AuthorityKeys(from: folder) { return keys }
         guard mayMake else {
@@ -118,7 +118,7 @@ package final class AuthorityInstance: Sendable {
     }
 
     private static func roots(
-        _ configuration: Configuration, in folder: StateFolder
+        _ configuration: Configuration, in folder: AuthorityFolder
     ) throws(TenonError) -> [String: [EndorsementRoots]] {
         var roots: [String: [EndorsementRoots]] = [:]
         for app in configuration.apps {
@@ -132,7 +132,7 @@ package final class AuthorityInstance: Sendable {
     }
 
     private static func log(
-        _ configuration: Configuration, _ keys: AuthorityKeys, in folder: StateFolder, _ clock: SteadyClock
+        _ configuration: Configuration, _ keys: AuthorityKeys, in folder: AuthorityFolder, _ clock: SteadyClock
     ) throws(TenonError) -> AuditLog {
         let options = AuditLog.Options(
             instance: configuration.instance, key: keys.audit.withBytes { span in span.indices.map { span[$0] } },

@@ -11,7 +11,7 @@ extension AuthorityKeys {
     /// Reads the keys of a folder; nil when none were made there.
     ///
     /// - Throws: ``TenonError/Code/storeCorrupt``, ``TenonError/Code/storePermission``.
-    package init?(from folder: StateFolder) throws(TenonError) {
+    package init?(from folder: AuthorityFolder) throws(TenonError) {
         let file = try folder.open(AuthorityKeys.fileName)
         defer { close(file) }
         guard let bytes = try AuthorityKeys.read(file) else { return nil }
@@ -37,7 +37,7 @@ extension AuthorityKeys {
     /// - Parameter name: what the certificates are named after; "TEST" stands in it where nobody chose it.
     /// - Throws: ``TenonError/Code/storeInUse`` when there are keys already: those before would be worth nothing.
     package static func create(
-        in folder: StateFolder, name: String, at now: Int64
+        in folder: AuthorityFolder, name: String, at now: Int64
     ) throws(TenonError) -> AuthorityKeys {
         guard try AuthorityKeys(from: folder) == nil else {
             throw TenonError(.storeInUse, message: "There is a CA already: its devices' certificates need it.")

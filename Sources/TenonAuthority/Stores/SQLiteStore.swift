@@ -30,7 +30,7 @@ package final class SQLiteStore: SQLDeviceStore {
     /// - Throws: ``TenonError/Code/storeVersion``, ``TenonError/Code/storeCorrupt``,
     ///   ``TenonError/Code/storePermission``, ``TenonError/Code/storeFailed``.
     package init(
-        in folder: StateFolder, clock source: any AuthorityClock = SystemClock(), options: Options = Options()
+        in folder: AuthorityFolder, clock source: any AuthorityClock = SystemClock(), options: Options = Options()
     ) throws(TenonError) {
         Glibc.close(try folder.open(SQLiteStore.fileName))
         let path = "\(folder.path)/\(SQLiteStore.fileName)"

@@ -45,7 +45,7 @@ final class SQLiteWriter: Sendable {
     ///   - stamp: runs at the end of each transaction, and is part of it.
     ///   - folder: held until the connection is closed.
     init(
-        _ connection: sending SQLiteConnection, holding folder: StateFolder,
+        _ connection: sending SQLiteConnection, holding folder: AuthorityFolder,
         stamp: @escaping @Sendable (SQLiteConnection) throws(TenonError) -> Void
     ) throws(TenonError) {
         let owner = SQLiteOwner(connection, folder)
@@ -94,7 +94,7 @@ final class SQLiteReaders: Sendable {
     private let threads: [BatchThread<SQLiteJob>]
     private let turn = Atomic(0)
 
-    init(_ count: Int, _ path: String, holding folder: StateFolder) throws(TenonError) {
+    init(_ count: Int, _ path: String, holding folder: AuthorityFolder) throws(TenonError) {
         var threads: [BatchThread<SQLiteJob>] = []
         for _ in 0..<count {
             let owner = SQLiteOwner(try SQLiteConnection(path, .reader), folder)
@@ -126,9 +126,9 @@ final class SQLiteReaders: Sendable {
 /// Carries a connection to its thread, which alone touches it from then on, and holds the folder as long.
 private final class SQLiteOwner: Sendable {
     nonisolated(unsafe) private(set) var connection: SQLiteConnection?
-    private nonisolated(unsafe) var folder: StateFolder?
+    private nonisolated(unsafe) var folder: AuthorityFolder?
 
-    init(_ connection: sending SQLiteConnection, _ folder: StateFolder) {
+    init(_ connection: sending SQLiteConnection, _ folder: AuthorityFolder) {
         self.connection = connection
         self.folder = folder
     }

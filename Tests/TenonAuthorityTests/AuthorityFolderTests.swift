@@ -4,13 +4,13 @@ import Tenon
 import TenonAuthority
 import Testing
 
-@Suite struct StateFolderTests {
-    static func open(_ path: String) throws(TenonError) { _ = try SQLiteStore(in: StateFolder(path)) }
+@Suite struct AuthorityFolderTests {
+    static func open(_ path: String) throws(TenonError) { _ = try SQLiteStore(in: AuthorityFolder(path)) }
 
     @Test func aMissingFolderIsMadeForUsAlone() async throws {
         let folder = try TestFolder()
         do {
-            let store = try SQLiteStore(in: StateFolder("\(folder.path)/new"))
+            let store = try SQLiteStore(in: AuthorityFolder("\(folder.path)/new"))
             #expect(mode("\(folder.path)/new") == 0o700)
             for name in ["authority.lock", "authority.db", "authority.db-wal"] {
                 #expect(mode("\(folder.path)/new/\(name)") == 0o600)
@@ -28,14 +28,14 @@ import Testing
 
     @Test func oneHolderAtATime() async throws {
         let folder = try TestFolder()
-        var store: SQLiteStore? = try SQLiteStore(in: StateFolder(folder.path))
+        var store: SQLiteStore? = try SQLiteStore(in: AuthorityFolder(folder.path))
         #expect(await errorThrown { try Self.open(folder.path) }?.code == .storeInUse)
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
-            #expect(await errorThrown { try StateFolderTests.open(path) }?.code == .storeInUse)
+            #expect(await errorThrown { try AuthorityFolderTests.open(path) }?.code == .storeInUse)
         }
         await store?.close()
         store = nil
-        let again = try SQLiteStore(in: StateFolder(folder.path))
+        let again = try SQLiteStore(in: AuthorityFolder(folder.path))
         await again.close()
     }
 

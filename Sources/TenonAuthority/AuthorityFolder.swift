@@ -4,7 +4,7 @@ package import Tenon
 
 /// The folder that holds what one authority process keeps: opened once, ours alone, and locked as long as this value
 /// lives (security.md D6).
-package final class StateFolder: Sendable {
+package final class AuthorityFolder: Sendable {
     /// Without links, which SQLite would not follow.
     package let path: String
     private let folder: Int32
@@ -20,18 +20,18 @@ package final class StateFolder: Sendable {
     package init(_ path: String) throws(TenonError) {
         mkdir(path, 0o700)
         folder = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard folder >= 0 else { throw StateFolder.refusal("\(path) cannot be opened as a folder") }
+        guard folder >= 0 else { throw AuthorityFolder.refusal("\(path) cannot be opened as a folder") }
         do throws(TenonError) {
-            try StateFolder.check(folder, type: S_IFDIR, forbidden: 0o022, "\(path)")
-            self.path = try StateFolder.path(of: folder)
-            lock = try StateFolder.open("authority.lock", in: folder, flags: 0)
+            try AuthorityFolder.check(folder, type: S_IFDIR, forbidden: 0o022, "\(path)")
+            self.path = try AuthorityFolder.path(of: folder)
+            lock = try AuthorityFolder.open("authority.lock", in: folder, flags: 0)
         } catch {
             Glibc.close(folder)
             throw error
         }
         var whole = flock()
         whole.l_type = Int16(F_WRLCK)
-        guard fcntl(lock, StateFolder.setLock, &whole) == 0 else {
+        guard fcntl(lock, AuthorityFolder.setLock, &whole) == 0 else {
             Glibc.close(lock)
             Glibc.close(folder)
             throw TenonError(
@@ -49,7 +49,7 @@ package final class StateFolder: Sendable {
     ///
     /// - Throws: ``TenonError/Code/storePermission`` when it is no file, or not ours, or not ours alone.
     func open(_ name: String, flags: Int32 = 0) throws(TenonError) -> Int32 {
-        try StateFolder.open(name, in: folder, flags: flags)
+        try AuthorityFolder.open(name, in: folder, flags: flags)
     }
 
     private static func open(_ name: String, in folder: Int32, flags: Int32) throws(TenonError) -> Int32 {
