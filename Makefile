@@ -306,7 +306,7 @@ $(FUZZ)/json_fuzz: Tests/Fuzz/json_fuzz.swift $(wildcard Sources/Tenon/JSON*.swi
 
 # The modules as they are, each with the coverage that the fuzzer looks at.
 FUZZ_MODULE = $(SWIFT)c -O -sanitize=fuzzer,address -parse-as-library -package-name tenon -I include -I $(FUZZ) \
-              -enable-experimental-feature SafeInteropWrappers
+              -enable-experimental-feature SafeInteropWrappers -enable-upcoming-feature InternalImportsByDefault
 $(FUZZ)/libTenon.a: $(shell find Sources/Tenon -name '*.swift')
 	@mkdir -p $(@D)
 	$(FUZZ_MODULE) -wmo -module-name Tenon -emit-module -emit-module-path $(FUZZ)/Tenon.swiftmodule -emit-library -static $^ -o $@
