@@ -190,7 +190,10 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         _ = try await auth.registerDevice(appId: "com.myapp")
         let name = try IdentityName(profile: "synheart", baseURL: "http://localhost/auth", appID: "com.myapp")
-        try Data("{".utf8).write(to: URL(fileURLWithPath: folder + "/" + name.record))
+        // Of an older record that is left the service would be asked which key it holds.
+        for file in [name.record, name.record + ".prev"] {
+            try Data("{".utf8).write(to: URL(fileURLWithPath: folder + "/" + file))
+        }
         #expect(!auth.isRegistered(appId: "com.myapp"))
         #expect(auth.getDeviceId(appId: "com.myapp") == nil)
         let sent = service.paths

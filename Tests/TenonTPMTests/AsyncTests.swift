@@ -76,34 +76,6 @@ import Testing
         }
     }
 
-    /// A clock on the pool goes on while 64 signatures of 20 ms are made: blocked, the pool would let it tick once for
-    /// each of them.
-    @Test func aSlowTPM() async throws {
-        try await withTPM { software, tpm in
-            let key = try await TPM.PrivateKey(in: tpm)
-            support_transport_latency(software.wire, 20_000)
-            let ticks = await withTaskGroup(of: Bool.self) { group in
-                for number in 0..<64 { group.addTask { await signs(key, number) } }
-                let finished = Counter()
-                async let ticks = {
-                    var ticks = 0
-                    while finished.count < 64 {
-                        ticks += 1
-                        await Task.yield()
-                    }
-                    return ticks
-                }()
-                for await signed in group {
-                    #expect(signed)
-                    finished.increase()
-                }
-                return await ticks
-            }
-            #expect(ticks > 1000)
-            support_transport_latency(software.wire, 0)
-        }
-    }
-
     @Test func cancelledBeforeItsTurn() async throws {
         try await withTPM { software, tpm in
             let key = try await TPM.PrivateKey(in: tpm)

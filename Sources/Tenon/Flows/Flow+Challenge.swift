@@ -40,7 +40,8 @@ extension Flow {
                 .attestationUnavailable, message: "The service gives no credential, and no device is shown without.")
         }
         let life = min(challenge.life ?? rule.longestLife, rule.longestLife) - rule.margin
-        let live = LiveChallenge(value: challenge, end: answer.received.continuous + life)
+        // The service's clock may have started at any time since the request left.
+        let live = LiveChallenge(value: challenge, end: answer.sent.continuous + life)
         try live.check(clock.now)
         return live
     }
