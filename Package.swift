@@ -107,7 +107,12 @@ let package = Package(
         .testTarget(name: "SynheartAuthTests", dependencies: ["SynheartAuth", "TenonSynheart"], swiftSettings: strict),
         .testTarget(name: "TenonAuthorityTests", dependencies: ["TenonAuthority"], swiftSettings: strict),
         .testTarget(
-            name: "TenonTPMTests", dependencies: ["TenonAuthority", "TenonTPM", "CTestSupport"], swiftSettings: interop),
+            name: "TenonTPMTests",
+            dependencies: [
+                "TenonAuthorityServer", "TenonAuthority", "TenonHTTP", "TenonSynheart", "TenonTPM", "CTestSupport",
+            ],
+            swiftSettings: interop
+        ),
         .testTarget(name: "TenonHTTPTests", dependencies: ["TenonHTTP"], swiftSettings: strict),
         .testTarget(
             name: "TenonAuthorityServerTests",

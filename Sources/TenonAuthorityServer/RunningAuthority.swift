@@ -4,7 +4,7 @@ internal import TenonAuthority
 
 /// An authority whose listeners take connections.
 final class RunningAuthority: Sendable {
-    private let authority: AuthorityInstance
+    let authority: AuthorityInstance
     private let doors: Doors
 
     /// Starts it. Blocks on the disk for a moment.

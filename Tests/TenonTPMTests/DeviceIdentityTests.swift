@@ -167,7 +167,7 @@ import Testing
     func registersWithAProofThatHolds(_ isFolded: Bool) async throws {
         try await withTPM(state: Endorsed.state) { software, tpm in
             let folder = try #require(mkdtemp(strdup("/tmp/tenon-identity-XXXXXX")).map { String(cString: $0) })
-            defer { removeAll(folder) }
+            defer { removeTree(folder) }
             let world = try World(isFolded: isFolded)
             try await identity(tpm, world, folder).register()
             #expect(
@@ -182,17 +182,5 @@ import Testing
             #expect(try #require(world.key).isValidSignature(signature, for: message.finish()))
             #expect(try await again.register().status == .alreadyRegistered)
         }
-    }
-
-    private func removeAll(_ path: String) {
-        guard let folder = opendir(path) else { return }
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != "..", unlink(path + "/" + name) != 0 { removeAll(path + "/" + name) }
-        }
-        closedir(folder)
-        rmdir(path)
     }
 }

@@ -13,6 +13,7 @@ enum Endorsed {
     /// The certificates above those of the EKs.
     static func issuer() throws -> [UInt8] { try certificate("issuer.pem") }
     static func root() throws -> [UInt8] { try certificate("root.pem") }
+    static let rootFile = folder + "/root.pem"
 
     private static let folder =
         "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/.build/make/swtpm"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTestSupport
+import Glibc
 import Synchronization
 import Tenon
 import TenonTPM
@@ -122,6 +123,19 @@ func errorAwaited<Value>(_ body: () async throws(TenonError) -> Value) async -> 
     } catch {
         return error
     }
+}
+
+/// Removes a folder with all that is in it.
+func removeTree(_ path: String) {
+    guard let folder = opendir(path) else { return }
+    while let entry = readdir(folder) {
+        let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        if name != ".", name != "..", unlink(path + "/" + name) != 0 { removeTree(path + "/" + name) }
+    }
+    closedir(folder)
+    rmdir(path)
 }
 
 /// Counts what many tasks do.

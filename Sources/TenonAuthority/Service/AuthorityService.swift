@@ -11,7 +11,7 @@ internal import Tenon
 package struct AuthorityService: Sendable {
     package let configuration: Configuration
     let stores: AuthorityStores
-    let keys: AuthorityKeys
+    package let keys: AuthorityKeys
     let clock: any AuthorityClock
     /// By app.
     let ekRoots: [String: [EndorsementRoots]]

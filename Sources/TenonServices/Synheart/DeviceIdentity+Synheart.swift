@@ -7,14 +7,16 @@ extension DeviceIdentity {
     /// - Parameters:
     ///   - keys: what holds the keys, as a TPM.
     ///   - transport: the way to the service.
+    ///   - attestationService: for the dialect ``Dialect/docs``, whose proofs carry a certificate.
     ///   - stateDirectory: where the state lies. It is made with mode 0700 when it is absent.
     /// - Throws: what is wrong with the folder, or ``TenonError/Code/httpURL`` where a build for development is to speak
     ///   to another machine.
     public convenience init(
-        _ service: Synheart, keys: Keys, transport: any Transport, stateDirectory: String
+        _ service: Synheart, keys: Keys, transport: any Transport, attestationService: AttestationService? = nil,
+        stateDirectory: String
     ) throws(TenonError) {
         try self.init(
             appID: service.appID, service: Service(service), keys: keys, transport: transport,
-            stateDirectory: stateDirectory)
+            attestationService: attestationService, stateDirectory: stateDirectory)
     }
 }
