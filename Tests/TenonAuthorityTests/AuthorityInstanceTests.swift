@@ -54,6 +54,24 @@ import Testing
         #expect(String(decoding: text, as: UTF8.self).contains(#""event":"registered""#))
     }
 
+    /// security.md F5.
+    @Test(.timeLimit(.minutes(1))) func aQuietLogIsSignedInTime() async throws {
+        let folder = try TestFolder()
+        let authority = try await AuthorityInstance(
+            configuration(), in: AuthorityFolder(folder.path), headsEvery: .milliseconds(1))
+        let challenge = try await post(authority, "/v1/device/challenge", ["app_id": "open"])
+        let key = try SoftwareKey()
+        let body: JSON = [
+            "app_id": "open", "challenge": try #require(challenge.json["challenge"]),
+            "public_key": .string(TextEncoding.base64.encode(key.publicKey.derRepresentation)), "proof": "none",
+        ]
+        #expect(try await post(authority, "/v1/device/register", body).verdict == "200")
+        while try !String(decoding: folder.read("audit.log"), as: UTF8.self).contains(#""event":"head""#) {
+            await Task.yield()
+        }
+        await authority.close()
+    }
+
     /// security.md F2.
     @Test func aCAIsNotMadeWhereOthersAsk() async throws {
         let folder = try TestFolder()

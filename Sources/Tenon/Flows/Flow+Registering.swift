@@ -161,7 +161,7 @@ extension Flow {
 
 extension IdentityRecord {
     /// The keys of an identity that is not registered have no use any more.
-    mutating func forgetKeys() { (keys, journal, attestation) = ([], nil, nil) }
+    mutating func forgetKeys() { (keys, journal, attestation, lastSlot) = ([], nil, nil, nil) }
 }
 
 extension HTTPRequest {

@@ -18,6 +18,8 @@ package final class AuthorityInstance: Sendable {
     /// The two clocks' difference and the like, for health; nil with SQLite.
     package let redis: RedisStore?
     private let log: AuditLog
+    /// Signs the log's head: a quiet log would sign nothing by itself (security.md F5).
+    private let heads: Task<Void, Never>
     private let closeStores: @Sendable () async -> Void
 
     /// Opens what is there and makes what is not. It blocks on disk and network: for a program's start.
@@ -26,7 +28,7 @@ package final class AuthorityInstance: Sendable {
     ///   the other instances' (security.md F2), or the EK roots cannot be read; what the stores throw.
     package init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: Shared? = nil,
-        clock: any AuthorityClock = SystemClock()
+        clock: any AuthorityClock = SystemClock(), headsEvery: Duration = .seconds(3600)
     ) async throws(TenonError) {
         let mayMake = configuration.publicListener.isLocal && shared == nil
         let keys = try AuthorityInstance.keys(in: folder, mayMake: mayMake, at: clock.now().seconds)
@@ -43,6 +45,10 @@ package final class AuthorityInstance: Sendable {
             await opened.close()
             throw error
         }
+        heads = Task { [log] in
+            // What cannot be written now is refused with the next line.
+            while (try? await Task.sleep(for: headsEvery)) != nil { try? await log.signHead() }
+        }
         var stores = opened.stores
         stores.devices = AuditedDeviceStore(stores.devices, log: log)
         service = AuthorityService(
@@ -53,6 +59,7 @@ package final class AuthorityInstance: Sendable {
 
     /// Stores what is under way, signs the head of the audit log, and ends.
     package func close() async {
+        heads.cancel()
         await closeStores()
         await log.close()
     }
