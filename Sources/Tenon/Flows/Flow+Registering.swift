@@ -44,11 +44,23 @@ extension Flow {
             try await load(key)
             return Registration(status: .alreadyRegistered, deviceID: id)
         case .keyInvalid:
-            try record.wipe(deviceLocalID: record.reason == .foreignTPM ? RequestHeaders.makeNonce() : nil)
+            try await beginAnew()
             context.status.show(IdentityStatus(record))
             return nil
         default: return nil
         }
+    }
+
+    /// With the same key, where its TPM is back (security.md B4); else with another one.
+    private func beginAnew() async throws(TenonError) {
+        let reason = record.reason
+        if let key = record.key(.current), reason == .tpmCleared || reason == .foreignTPM {
+            do throws(TenonError) {
+                _ = try await vault.key(key.facts)
+                return try record.revive()
+            } catch  where error.category == .gone {}
+        }
+        try record.wipe(deviceLocalID: reason == .foreignTPM ? RequestHeaders.makeNonce() : nil)
     }
 
     /// A try that ends without success: what is known about the wire stays in the journal (build.md 21).

@@ -39,6 +39,9 @@ final class ScriptedVault: KeyVault {
     /// The TPM is cleared.
     func clear() { state.withLock { $0.gone = Set($0.keys.keys) } }
 
+    /// The one that was there before is back: it was another machine's disk, or a volume that was not mounted.
+    func bringBack() { state.withLock { $0.gone = [] } }
+
     func makeKey() async throws(TenonError) -> KeyFacts {
         try check(.make)
         return try add(SoftwareKey(), "KEY")

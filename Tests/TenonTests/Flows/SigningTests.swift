@@ -65,6 +65,29 @@ import Testing
         #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
     }
 
+    /// A TPM that is back is the same device, with the same key (security.md B4).
+    @Test(arguments: [false, true])
+    func w16_aTPMThatIsBackIsTheSameDevice(_ isBlocking: Bool) async throws {
+        let rig = try await FlowRig.registered()
+        let (device, keys) = (rig.identity.deviceID, rig.vault.keysMade)
+        rig.vault.clear()
+        let identity = try rig.restarted()
+        _ =
+            isBlocking
+            ? Blocking.code { () throws(TenonError) in try identity.sign("GET", path: "/") }
+            : await refusal { () async throws(TenonError) in try await identity.sign("GET", path: "/") }
+        #expect(try identity.status().state == .keyInvalid)
+        // What is busy is not gone: nothing is begun anew for it.
+        rig.vault.fail(.load, TenonError(.tpmBusy, message: "Not now."))
+        #expect(await refusal { () async throws(TenonError) in try await identity.register() } == .tpmBusy)
+        rig.vault.fail(.load, nil)
+        rig.vault.bringBack()
+        try await identity.register()
+        #expect(identity.deviceID == device)
+        #expect(rig.vault.keysMade == keys)
+        #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
+    }
+
     /// It is said, and not mended behind anybody's back.
     @Test(arguments: [0, 1, 2])
     func w16_eachOperationFindsAKeyThatIsGone(_ call: Int) async throws {
