@@ -10,9 +10,9 @@ struct ExpiryQueue<Element> {
     /// The deadlines never go down: they come from a clock that never goes back.
     mutating func append(_ element: Element, until deadline: Int64) { waiting.append((deadline, element)) }
 
-    /// Takes the first when its time is over.
-    mutating func popExpired(at now: Int64) -> Element? {
-        guard first < waiting.count, waiting[first].deadline <= now else { return nil }
+    /// Takes the first when its time is over, and nothing else holds it.
+    mutating func popExpired(at now: Int64, unless isHeld: (Element) -> Bool = { _ in false }) -> Element? {
+        guard first < waiting.count, waiting[first].deadline <= now, !isHeld(waiting[first].element) else { return nil }
         defer { advance() }
         return waiting[first].element
     }

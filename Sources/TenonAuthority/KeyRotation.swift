@@ -10,19 +10,28 @@ package struct KeyRotation: Sendable {
     package var newKey: PublicKey
     /// RFC 7638, of the new key.
     package var newThumbprint: String
-    /// Without a proof, where the app's record says `mark_unattested`: an attested device is so no more.
-    package var marksUnattested: Bool
+    package var vouching: Vouching
+
+    /// What says that the new key is in the TPM of the device. The store judges by the level that the device has then,
+    /// which may be another one than when the request was checked.
+    package enum Vouching: Equatable, Sendable {
+        /// A proof by the device's AK.
+        case proof
+        /// Nothing: for a device that is not attested.
+        case nothing
+        /// Nothing, where the app's record says `mark_unattested`: an attested device is so no more.
+        case nothingAndMarked
+    }
 
     package init(
-        app: String, deviceID: String, signer: PublicKey, newKey: PublicKey, newThumbprint: String,
-        marksUnattested: Bool = false
+        app: String, deviceID: String, signer: PublicKey, newKey: PublicKey, newThumbprint: String, vouching: Vouching
     ) {
         self.app = app
         self.deviceID = deviceID
         self.signer = signer
         self.newKey = newKey
         self.newThumbprint = newThumbprint
-        self.marksUnattested = marksUnattested
+        self.vouching = vouching
     }
 
     package enum Outcome: Equatable, Sendable {

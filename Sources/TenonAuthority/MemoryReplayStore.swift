@@ -24,6 +24,8 @@ package final class MemoryReplayStore: ReplayStore {
 
     /// A timestamp may be 300 s ahead and is in time until 300 s behind; a minute more is for clocks that are slewed.
     package static let retention: Int64 = 660_000
+    /// How far a timestamp may be from now, in seconds.
+    package static let window: Int64 = 300
 
     private let clock: any AuthorityClock
     private let horizon: any ReplayHorizon
@@ -91,6 +93,7 @@ private struct ReplayMemory {
         let device: String
         let nonce: UUIDBytes
         let mark: SignatureMark
+        let timestamp: Int64
     }
 
     /// What has to be stored before a request is accepted.
@@ -152,12 +155,15 @@ private struct ReplayMemory {
         devices[use.deviceID, default: DeviceMemory()].nonces.insert(nonce)
         devices[use.deviceID]?.marks.insert(mark)
         entries.append(
-            Entry(device: use.deviceID, nonce: nonce, mark: mark), until: now.boot + MemoryReplayStore.retention)
+            Entry(device: use.deviceID, nonce: nonce, mark: mark, timestamp: use.timestamp),
+            until: now.boot + MemoryReplayStore.retention)
         return .fresh
     }
 
     private mutating func forget(at now: AuthorityInstant) {
-        while let entry = entries.popExpired(at: now.boot) {
+        // A wall clock that was set back stands still for a while, and a request stays fresh by it for as long.
+        let oldest = now.seconds - MemoryReplayStore.window
+        while let entry = entries.popExpired(at: now.boot, unless: { $0.timestamp >= oldest }) {
             devices[entry.device]?.nonces.remove(entry.nonce)
             devices[entry.device]?.marks.remove(entry.mark)
             if devices[entry.device]?.nonces.isEmpty == true {

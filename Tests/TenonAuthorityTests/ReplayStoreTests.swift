@@ -38,6 +38,17 @@ import Testing
         }
     }
 
+    /// A wall clock that was set back stands still meanwhile, and what was signed by it stays in time.
+    @Test func aClockThatIsSetBackForgetsNothing() async throws {
+        try await StoreKind.sqlite.withStores { stores in
+            let use = try Self.use(stores, nonce: 1)
+            #expect(try await stores.remember(use) == .fresh)
+            stores.clock.step(-700_000)
+            stores.clock.advance(661_000)
+            #expect(try await stores.remember(use) == .replay)
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func aUUIDHasNoCase(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in

@@ -73,7 +73,7 @@ import Testing
             _ = try await stores.register(registration)
             let kept = try Self.rotated(await stores.rotate(two.rotation(of: registration.device)))
             #expect(kept.level == .attested)
-            let lost = try Self.rotated(await stores.rotate(three.rotation(of: kept, marksUnattested: true)))
+            let lost = try Self.rotated(await stores.rotate(three.rotation(of: kept, vouching: .nothingAndMarked)))
             #expect(lost.level == .unattested && lost.attestation == kept.attestation)
             #expect(try await stores.devices.device(app: "demo", id: lost.id) == lost)
             // The same TPM attests it again.
@@ -81,6 +81,9 @@ import Testing
                 throw Surprise("the key is not known")
             }
             #expect(known.level == .attested)
+            // A rotation that was checked before that, when no proof was needed.
+            let late = try Sample().rotation(of: lost, by: three.key, vouching: .nothing)
+            #expect(try await stores.rotate(late) == .refused(.superseded))
             #expect(try await stores.devices.device(app: "demo", id: lost.id)?.level == .attested)
         }
     }

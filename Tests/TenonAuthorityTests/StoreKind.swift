@@ -171,11 +171,12 @@ struct Sample: Sendable {
     }
 
     func rotation(
-        of device: Device, by signer: PublicKey? = nil, app: String? = nil, marksUnattested: Bool = false
+        of device: Device, by signer: PublicKey? = nil, app: String? = nil,
+        vouching: KeyRotation.Vouching = .proof
     ) throws -> KeyRotation {
         KeyRotation(
             app: app ?? device.app, deviceID: device.id, signer: signer ?? device.publicKey, newKey: key,
-            newThumbprint: try key.thumbprint, marksUnattested: marksUnattested)
+            newThumbprint: try key.thumbprint, vouching: vouching)
     }
 }
 

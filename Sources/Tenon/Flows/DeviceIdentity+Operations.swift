@@ -18,7 +18,7 @@ extension DeviceIdentity {
     ///   ``TenonError/Category/unknown`` when it was sent and what came of it is not known: register again.
     @discardableResult
     public func register() async throws(TenonError) -> Registration {
-        let outcome = try await operate("register") { flow throws(TenonError) in
+        let outcome = try await operate(.register) { flow throws(TenonError) in
             .registered(try await flow.register())
         }
         guard case .registered(let registration) = outcome else { throw .keyGeneration }
@@ -31,7 +31,7 @@ extension DeviceIdentity {
     ///   ``TenonError/Category/unknown`` when what came of it is not known. The device signs on in either case.
     @discardableResult
     public func rotate() async throws(TenonError) -> Rotation {
-        let outcome = try await operate("rotate") { flow throws(TenonError) in .rotated(try await flow.rotate()) }
+        let outcome = try await operate(.rotate) { flow throws(TenonError) in .rotated(try await flow.rotate()) }
         guard case .rotated(let rotation) = outcome else { throw .keyGeneration }
         return rotation
     }
@@ -39,7 +39,7 @@ extension DeviceIdentity {
     /// Does what is due: settles a rotation whose outcome is not known, renews the certificate of the attestation key,
     /// and changes a key that is old. For a timer, once a day or so.
     public func maintain() async throws(TenonError) {
-        _ = try await operate("maintain") { flow throws(TenonError) in
+        _ = try await operate(.maintain) { flow throws(TenonError) in
             try await flow.maintain()
             return .done
         }
@@ -50,10 +50,7 @@ extension DeviceIdentity {
     /// Also for a state that cannot be read.
     public func reset() async throws(TenonError) {
         let context = context
-        _ = try await Self.gate.run("reset", on: gateName, before: lockDeadline, by: .continuous) {
-            () throws(TenonError) in
-            let held = try await self.lock()
-            defer { held.release() }
+        _ = try await turn(.reset) { held throws(TenonError) in
             let status = try await context.onDisk { store throws(TenonError) in try store.reset(held) }
             context.status.show(status)
             return .done
@@ -91,7 +88,7 @@ extension DeviceIdentity {
     }
 
     private func resolve() async throws(TenonError) {
-        _ = try await operate("resolve") { flow throws(TenonError) in
+        _ = try await operate(.resolve) { flow throws(TenonError) in
             try await flow.resolve()
             return .done
         }
@@ -107,14 +104,32 @@ extension DeviceIdentity {
 
     /// - Parameter kind: what two operations share that give one result.
     private func operate(
-        _ kind: String, _ body: @escaping @Sendable (Flow) async throws(TenonError) -> Outcome
+        _ kind: LogEvent.Operation, _ body: @escaping @Sendable (Flow) async throws(TenonError) -> Outcome
     ) async throws(TenonError) -> Outcome {
         let context = context
-        return try await Self.gate.run(kind, on: gateName, before: lockDeadline, by: .continuous) {
+        return try await turn(kind) { held throws(TenonError) in
+            try await body(Flow(context, held, solves: kind == .register))
+        }
+    }
+
+    /// Waits for its turn, in this process and among others, and does it.
+    private func turn(
+        _ kind: LogEvent.Operation, _ body: @escaping @Sendable (FileLock.Held) async throws(TenonError) -> Outcome
+    ) async throws(TenonError) -> Outcome {
+        let log = context.log
+        return try await Self.gate.run(kind.rawValue, on: gateName, before: lockDeadline, by: .continuous) {
             () throws(TenonError) in
             let held = try await self.lock()
             defer { held.release() }
-            return try await body(Flow(context, held, solves: kind == "register"))
+            log?(.began(kind))
+            do throws(TenonError) {
+                let outcome = try await body(held)
+                log?(.ended(kind, nil))
+                return outcome
+            } catch {
+                log?(.ended(kind, error.code))
+                throw error
+            }
         }
     }
 

@@ -21,20 +21,21 @@ public final class DeviceIdentity: Sendable {
     ///   - transport: the way to the service.
     ///   - attestationService: for a service that wants a certificate of an attestation CA.
     ///   - stateDirectory: where the state lies. It is made with mode 0700 when it is absent.
+    ///   - log: what is told what happens; it never hears what must not be written down.
     /// - Throws: ``TenonError/Code/appID``, ``TenonError/Code/httpURL``, or what is wrong with the folder.
     public convenience init(
         appID: String, service: Service, keys: Keys, transport: any Transport,
-        attestationService: AttestationService? = nil, stateDirectory: String
+        attestationService: AttestationService? = nil, stateDirectory: String, log: LogSink? = nil
     ) throws(TenonError) {
         try self.init(
             appID: appID, profile: service.profile, vault: keys.vault, transport: transport,
-            attestationService: attestationService, folder: StateFolder(at: stateDirectory))
+            attestationService: attestationService, folder: StateFolder(at: stateDirectory), log: log)
     }
 
     package init(
         appID: String, profile: any ServiceProfile, vault: any KeyVault, transport: any Transport,
         attestationService: AttestationService? = nil, folder: StateFolder,
-        clock: FlowClock = .system, limits: FlowLimits = FlowLimits()
+        clock: FlowClock = .system, limits: FlowLimits = FlowLimits(), log: LogSink? = nil
     ) throws(TenonError) {
         let declaration = profile.declaration
         let name = try IdentityName(profile: declaration.profile, baseURL: declaration.baseURL, appID: appID)
@@ -42,8 +43,8 @@ public final class DeviceIdentity: Sendable {
         guard url.isSecure || url.isLoopback, !Build.isDev || url.isLoopback else { throw .insecure }
         context = FlowContext(
             store: RecordStore(name, in: folder), profile: profile, vault: vault, transport: transport, clock: clock,
-            limits: limits, disk: WorkThread(), status: StatusBoard(), attestationService: attestationService,
-            origin: url.origin)
+            limits: limits, disk: WorkThread(), status: StatusBoard(log), log: log,
+            attestationService: attestationService, origin: url.origin)
     }
 
     /// What the application is called.

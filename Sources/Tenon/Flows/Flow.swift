@@ -63,7 +63,15 @@ final class Flow {
         guard !Task.isCancelled else { throw isOutcomeOpen ? .cancelledOpen : .cancelled }
         let now = clock.now
         guard now < deadline else { throw .deadline }
-        return try await context.transport.exchange(request, deadline: min(deadline, now + context.limits.exchange))
+        do throws(TenonError) {
+            let answer = try await context.transport.exchange(
+                request, deadline: min(deadline, now + context.limits.exchange))
+            context.log?(.answered(httpStatus: answer.status, after: clock.now - now))
+            return answer
+        } catch {
+            context.log?(.notAnswered(error.code))
+            throw error
+        }
     }
 
     func stamp() throws(TenonError) -> RequestStamp {

@@ -11,6 +11,8 @@ struct FlowContext: Sendable {
     /// Waits for the disk.
     let disk: WorkThread
     let status: StatusBoard
+    /// Off by default.
+    let log: LogSink?
     let attestationService: DeviceIdentity.AttestationService?
 
     var name: IdentityName { store.name }

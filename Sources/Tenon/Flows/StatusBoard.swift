@@ -36,13 +36,18 @@ final class StatusBoard: Sendable {
     }
 
     private let state = Mutex(State())
+    private let log: LogSink?
+
+    init(_ log: LogSink?) { self.log = log }
 
     func show(_ status: IdentityStatus) {
-        state.withLock { state in
-            guard state.last != status else { return }
+        let isNew = state.withLock { state in
+            guard state.last != status else { return false }
             state.last = status
             for listener in state.listeners.values { listener.yield(status) }
+            return true
         }
+        if isNew { log?(.status(status.state, status.reason)) }
     }
 
     func listen() -> AsyncStream<IdentityStatus> {

@@ -27,6 +27,7 @@ struct Tries {
             context.clock.now + pause < deadline
         else { throw isOpen && error.category != .unknown ? .open(error) : first ?? error }
         attempt += 1
+        context.log?(.waits(pause))
         do {
             try await context.clock.sleep(until: context.clock.now + pause, tolerance: nil)
         } catch {

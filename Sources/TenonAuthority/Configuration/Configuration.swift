@@ -30,7 +30,8 @@ package struct Configuration: Equatable, Sendable {
         }
     }
 
-    package func app(_ id: String) -> AppRecord? { apps.first { $0.id == id } }
+    /// By its bytes: two spellings of one text are two ids.
+    package func app(_ id: String) -> AppRecord? { apps.first { $0.id.utf8.elementsEqual(id.utf8) } }
 
     private init(_ section: inout ConfigurationSection) throws(TenonError) {
         origins = try section.list("origins", "scheme://host[:port] in lower case, https unless loopback") {

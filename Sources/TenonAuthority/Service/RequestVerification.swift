@@ -25,7 +25,8 @@ extension AuthorityService {
         guard let device else { throw .unknownDevice }
         let now = clock.now().seconds
         try checkState(device, app, accepted, at: now)
-        guard now - 300...now + 300 ~= headers.timestamp else {
+        let window = MemoryReplayStore.window
+        guard now - window...now + window ~= headers.timestamp else {
             throw Refusal(.clockSkew, "The timestamp is more than 300 seconds from the service's time.")
         }
         let digest = try request.digest()

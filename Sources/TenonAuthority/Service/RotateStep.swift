@@ -13,12 +13,12 @@ extension AuthorityService {
         }
         let newKey = try PublicKey(sent: message.keyText)
         let app = try app(message.appID)
-        let marksUnattested = try await marks(signed, message, newKey, app, at: try origin(of: request))
+        let vouching = try await vouching(signed, message, newKey, app, at: try origin(of: request))
         let now = clock.now()
         let outcome = try await waiting { () throws(TenonError) in
             let rotation = KeyRotation(
                 app: app.id, deviceID: signed.device.id, signer: signed.key, newKey: newKey,
-                newThumbprint: try newKey.thumbprint, marksUnattested: marksUnattested)
+                newThumbprint: try newKey.thumbprint, vouching: vouching)
             return try await stores.devices.rotate(rotation, at: now)
         }
         switch outcome {
@@ -34,20 +34,20 @@ extension AuthorityService {
         }
     }
 
-    /// Whether the device is attested no more; an attested one never becomes so where its app requires attestation.
-    private func marks(
+    /// An attested device never becomes another where its app requires attestation.
+    private func vouching(
         _ signed: VerifiedRequest, _ message: RotateMessage, _ newKey: PublicKey, _ app: AppRecord, at origin: String
-    ) async throws(Refusal) -> Bool {
+    ) async throws(Refusal) -> KeyRotation.Vouching {
         let device = signed.device
         // What is so already is only said again.
         guard let attestation = device.attestation, device.level == .attested, device.publicKey != newKey else {
-            return false
+            return .nothing
         }
         guard let text = message.proof else {
             guard app.unprovenRotation == .markUnattested else {
                 throw Refusal(.invalidAttestation, "An attested device rotates its key with a proof only.")
             }
-            return true
+            return .nothingAndMarked
         }
         let proof = try Proof(sent: text)
         let nonce = try refusing(Refusal.init(form:)) { () throws(TenonError) in
@@ -56,7 +56,7 @@ extension AuthorityService {
                 newKeyText: message.keyText, timestamp: signed.headers.timestampText)
         }
         try await verify(proof, of: newKey, nonce: nonce, by: attestation, app)
-        return false
+        return .proof
     }
 
     /// By the AK that is recorded, or by one that holds a live certificate for the same EK and app.

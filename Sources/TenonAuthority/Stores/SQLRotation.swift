@@ -18,7 +18,9 @@ struct SQLRotation {
         if rotation.newKey == device.publicKey {
             return try askedAgain(device, present) ? .current(device) : .refused(.superseded)
         }
-        guard rotation.signer == device.publicKey else { return .refused(.superseded) }
+        guard rotation.signer == device.publicKey, rotation.vouching != .nothing || device.level != .attested else {
+            return .refused(.superseded)
+        }
         guard try StoredKey.find(rotation.newKey, in: connection) == nil else { return .refused(.keyInUse) }
         return .rotated(try swap(device, generation: present.generation))
     }
@@ -38,7 +40,7 @@ struct SQLRotation {
         device.publicKey = rotation.newKey
         device.thumbprint = rotation.newThumbprint
         device.keyRotatedAt = now.seconds
-        if rotation.marksUnattested && device.level == .attested { device.level = .unattested }
+        if rotation.vouching == .nothingAndMarked && device.level == .attested { device.level = .unattested }
         try connection.run(
             "UPDATE devices SET key=?, thumbprint=?, key_rotated_at=?, level=? WHERE id=?",
             .blob(rotation.newKey.rawRepresentation), .text(rotation.newThumbprint), .integer(now.seconds),

@@ -23,16 +23,16 @@ struct FlowRig {
 
     private static func identity(
         _ profile: PlainProfile, _ vault: ScriptedVault, _ service: ScriptedService, _ folder: TemporaryFolder,
-        _ time: FlowTime, _ calls: SystemCalls = SystemCalls()
+        _ time: FlowTime, _ calls: SystemCalls = SystemCalls(), _ log: LogSink? = nil
     ) throws -> DeviceIdentity {
         try DeviceIdentity(
             appID: "app", profile: profile, vault: vault, transport: service, folder: folder.open(calls),
-            clock: time.clock)
+            clock: time.clock, log: log)
     }
 
     /// The same device after a new start of the process.
-    func restarted(_ calls: SystemCalls = SystemCalls()) throws -> DeviceIdentity {
-        try Self.identity(profile, vault, service, folder, time, calls)
+    func restarted(_ calls: SystemCalls = SystemCalls(), log: LogSink? = nil) throws -> DeviceIdentity {
+        try Self.identity(profile, vault, service, folder, time, calls, log)
     }
 
     static func registered(_ declare: (inout ServiceDeclaration) -> Void = { _ in }) async throws -> FlowRig {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an identity does, for a log.
+///
+/// It has no place for a text or for bytes of anybody, so that what must not be written down cannot be: no challenge, key,
+/// proof, body, token, certificate, Name, secret or id (DESIGN §5).
+public enum LogEvent: Hashable, Sendable {
+    public enum Operation: String, CaseIterable, Sendable {
+        case register, rotate, maintain, resolve, reset
+    }
+
+    /// It has its turn: nobody else is at work on the identity.
+    case began(Operation)
+    /// nil is that it did what it should.
+    case ended(Operation, TenonError.Code?)
+    /// Where the identity stands from now on.
+    case status(IdentityState, IdentityReason?)
+    /// A service answered.
+    case answered(httpStatus: Int, after: Duration)
+    /// No answer came, or it could not be asked.
+    case notAnswered(TenonError.Code)
+    /// The next try comes after this.
+    case waits(Duration)
+}
+
+extension LogEvent: CustomStringConvertible {
+    /// One line.
+    public var description: String {
+        switch self {
+        case .began(let operation): "\(operation.rawValue) began"
+        case .ended(let operation, nil): "\(operation.rawValue) ended"
+        case .ended(let operation, let code?): "\(operation.rawValue) ended with \(code)"
+        case .status(let state, let reason): "state \(state.rawValue)\(reason.map { ", \($0.rawValue)" } ?? "")"
+        case .answered(let status, let time): "answered \(status) after \(LogEvent.milliseconds(time)) ms"
+        case .notAnswered(let code): "not answered: \(code)"
+        case .waits(let time): "waits \(LogEvent.milliseconds(time)) ms"
+        }
+    }
+
+    private static func milliseconds(_ time: Duration) -> Int64 {
+        time.components.seconds * 1000 + time.components.attoseconds / 1_000_000_000_000_000
+    }
+}
+
+/// Where events go. It is called by whoever does the work, and should not wait for long.
+public typealias LogSink = @Sendable (LogEvent) -> Void
