@@ -144,7 +144,8 @@ extension DeviceIdentity {
 extension Flow {
     func maintain() async throws(TenonError) {
         guard record.state == .registered, !record.isRevoked else { return }
-        if record.journal?.operation == .rotate || record.key(.previous) != nil { try await resolve() }
+        let isOpen = record.journal?.operation == .rotate || record.key(.next)?.isOffered == true
+        if isOpen || record.key(.previous) != nil || record.refusedAt != nil { try await resolve() }
         await renewCertificate()
         guard context.declaration.rotation != .none, record.journal == nil,
             let due = record.rotationDue(context.limits), due <= serviceTime

@@ -46,7 +46,7 @@ extension Flow {
     func load(_ key: IdentityKey) async throws(TenonError) -> any DeviceKey {
         do throws(TenonError) {
             return try await vault.key(key.facts)
-        } catch  where error.category == .gone {
+        } catch  where error.category == .gone && key.role == .current {
             throw try await invalidated()
         }
     }

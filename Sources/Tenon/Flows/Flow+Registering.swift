@@ -46,14 +46,16 @@ extension Flow {
         case .keyInvalid:
             try await beginAnew()
             context.status.show(IdentityStatus(record))
-            return nil
+            guard record.state == .registered, let id = record.deviceID else { return nil }
+            return Registration(status: .alreadyRegistered, deviceID: id)
         default: return nil
         }
     }
 
-    /// With the same key, where its TPM is back (security.md B4); else with another one.
+    /// With the key that the service holds, where its TPM is back (security.md B4); else with another one.
     private func beginAnew() async throws(TenonError) {
         let reason = record.reason
+        if try await adoptHeldKey() { return }
         if let key = record.key(.current), reason == .tpmCleared || reason == .foreignTPM {
             do throws(TenonError) {
                 _ = try await vault.key(key.facts)

@@ -69,9 +69,10 @@ extension Flow {
     }
 
     private func rotationRequest(from current: IdentityKey) async throws(TenonError) -> HTTPRequest {
+        // First, so that a key is made in no other TPM than this one's.
+        let signer = try await load(current)
         let next = try await rotationKey()
         let following = try await followingKey()
-        let signer = try await load(current)
         var terms = RotationTerms(
             current: signer.publicKey, new: try await load(next).publicKey, following: following,
             slot: context.declaration.isSequenced ? record.journal?.slot ?? (record.lastSlot ?? -1) + 1 : nil,
@@ -88,7 +89,14 @@ extension Flow {
     }
 
     private func rotationKey() async throws(TenonError) -> IdentityKey {
-        if let key = record.key(.next) { return key }
+        if let key = record.key(.next) {
+            do throws(TenonError) {
+                _ = try await vault.key(key.facts)
+                return key
+            } catch  where error.category == .gone && !key.isOffered {
+                try record.drop(key.generation)
+            }
+        }
         return try await makeKey(.next)
     }
 
@@ -141,8 +149,8 @@ extension Flow {
         isOutcomeOpen = wasOpen
         // The first message with this key was refused, and there is no other: the old key stays. One that may not be
         // made anew stays for ever (security.md G1).
-        if !wasOpen, context.declaration.resend == .fresh, refusal.verdict != .nonceReplay,
-            refusal.verdict != .clockSkew
+        if !wasOpen, context.declaration.resend == .fresh, let verdict = refusal.verdict, verdict != .nonceReplay,
+            verdict != .clockSkew
         {
             record.settle()
         }

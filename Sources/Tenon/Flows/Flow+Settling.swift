@@ -11,13 +11,13 @@ extension Flow {
     func resolve() async throws(TenonError) {
         try requireRegistered()
         try await promoteIfEffective()
-        if record.journal?.operation == .rotate, record.journal?.effectiveAt == nil {
-            if context.declaration.settlements.isEmpty || context.declaration.settlements.first == .resend {
-                _ = try await rotate()
-                return
-            }
-            if try await isNextHeld() { return }
+        if record.journal?.operation == .rotate, record.journal?.effectiveAt == nil,
+            context.declaration.settlements.isEmpty || context.declaration.settlements.first == .resend
+        {
+            _ = try await rotate()
+            return
         }
+        if record.journal?.effectiveAt == nil, try await isNextHeld() { return }
         try await askForCurrent()
     }
 
@@ -49,9 +49,31 @@ extension Flow {
         }
     }
 
+    /// The youngest key that the service holds, of those that it ever heard of and that are here.
+    private func heldKey() async throws(TenonError) -> IdentityKey? {
+        let known = record.keys.filter { $0.isOffered || $0.role != .next && $0.role != .following }
+        for key in known.sorted(by: { $0.generation > $1.generation }) {
+            do throws(TenonError) {
+                if try await isHeld(key) { return key }
+            } catch  where error.category == .gone {}
+        }
+        return nil
+    }
+
+    /// Takes up the key that the service holds, whichever it is; false when it holds none.
+    func adoptHeldKey() async throws(TenonError) -> Bool {
+        guard canProbe, record.deviceID != nil, record.lastSlot == nil, let held = try await heldKey() else {
+            return false
+        }
+        try record.resolve(to: held.generation, among: record.keys)
+        isOutcomeOpen = false
+        try await save()
+        return true
+    }
+
     /// A service that refuses all keys is believed when it does so again an hour later (security.md D2).
     func noteAllRefused(_ error: TenonError) async throws(TenonError) {
-        guard canProbe else { return }
+        guard canProbe, try await !adoptHeldKey() else { return }
         let now = serviceTime
         guard let first = record.refusedAt, first <= now else {
             record.refusedAt = now

@@ -134,7 +134,8 @@ extension RecordStore {
         case .unreadable(let error): throw error
         case .found(let record):
             try record.check(dialect: dialect)
-            return try recover(held).record
+            _ = try recover(held)
+            return try change(held) { record throws(TenonError) in try record.take(dialect: dialect) }
         case .absent:
             try create(empty, held)
             return empty

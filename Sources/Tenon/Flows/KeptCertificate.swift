@@ -53,12 +53,14 @@ struct KeptCertificate {
         mutating func time() -> Int64? {
             let isLong = bytes.first == 0x18
             guard let time = enter(isLong ? 0x18 : 0x17) else { return nil }
+            guard time.bytes.count == (isLong ? 15 : 13), time.bytes.dropLast().allSatisfy({ 0x30...0x39 ~= $0 }),
+                time.bytes.last == UInt8(ascii: "Z")
+            else { return nil }
             var text = String(decoding: time.bytes, as: UTF8.self)
-            guard text.utf8.count == (isLong ? 15 : 13), text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
             if !isLong { text = (text < "50" ? "20" : "19") + text }
             let digits = Array(text)
             let parts = [0..<4, 4..<6, 6..<8, 8..<10, 10..<12, 12..<14].map { String(digits[$0]) }
-            let date = "\(parts[0])-\(parts[1])-\(parts[2])T\(parts[3]):\(parts[4]):\(parts[5])\(digits[14])"
+            let date = "\(parts[0])-\(parts[1])-\(parts[2])T\(parts[3]):\(parts[4]):\(parts[5])Z"
             return CivilDate.iso8601(date)?.components.seconds
         }
     }

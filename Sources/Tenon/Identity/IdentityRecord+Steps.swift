@@ -150,13 +150,22 @@ extension IdentityRecord {
         forget(deviceLocalID)
     }
 
+    /// Whether no service heard of a key.
+    private var isUnheard: Bool { state == .unregistered && journal == nil && keys.allSatisfy { !$0.isOffered } }
+
     /// Whether the service is spoken to as it was when the device was registered (security.md D7).
     package func check(dialect: String) throws(TenonError) {
-        guard dialect == self.dialect else {
+        guard dialect == self.dialect || isUnheard else {
             throw TenonError(
                 .dialectChanged,
                 message: "The identity speaks the dialect \(self.dialect): configure that, or reset the identity.")
         }
+    }
+
+    /// Speaks to the service so from now on.
+    package mutating func take(dialect: String) throws(TenonError) {
+        try check(dialect: dialect)
+        self.dialect = dialect
     }
 
     private mutating func forget(_ deviceLocalID: String) {

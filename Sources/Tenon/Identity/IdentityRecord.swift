@@ -5,7 +5,7 @@ package struct IdentityRecord: Equatable, Sendable {
     package let name: IdentityName
     /// `scheme://host[:port]` of the service.
     package let origin: String
-    package let dialect: String
+    package internal(set) var dialect: String
     package let platform: String
     /// What people call the key; a datum, never part of a file's name.
     package let alias: String

@@ -252,6 +252,11 @@ import Testing
         let record = try RecordShape.registered.record()
         #expect(codeThrown { () throws(TenonError) in try record.check(dialect: "docs") } == nil)
         #expect(codeThrown { () throws(TenonError) in try record.check(dialect: "tenon") } == .dialectChanged)
+        var fresh = record
+        #expect(codeThrown { () throws(TenonError) in try fresh.take(dialect: "tenon") } == .dialectChanged)
+        try fresh.reset(deviceLocalID: RecordShape.otherLocal)
+        try fresh.take(dialect: "tenon")
+        #expect(fresh.dialect == "tenon")
     }
 
     @Test func theOffsetOfTheClockHoldsUntilTheClockIsSet() {
