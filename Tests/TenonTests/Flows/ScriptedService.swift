@@ -18,6 +18,8 @@ final class ScriptedService: Transport {
         case answers(Int, String?, headers: [(name: String, value: String)] = [])
         /// The service does it, and its answer cannot be read.
         case garbled
+        /// The service does it, and something on the way, or another copy of it, says that it did not.
+        case denied(Int, String?)
     }
 
     struct Device: Sendable {
@@ -90,6 +92,9 @@ final class ScriptedService: Transport {
         case .garbled:
             _ = answer(request)
             return response(200, ["status": "who knows"])
+        case .denied(let status, let code):
+            _ = answer(request)
+            return response(status, code.map { ["code": .string($0)] } ?? [:])
         }
     }
 

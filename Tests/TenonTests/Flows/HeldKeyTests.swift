@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import Tenon
+
+/// Whichever key the service holds, of those that it ever heard of, is found (security.md D1, D2).
+@Suite struct HeldKeyTests {
+    /// W1: the rotation was done, and the answer said no.
+    @Test(arguments: [(404, nil), (403, nil), (409, "ROTATION_FAILED"), (403, "BAD_SIGNATURE")] as [(Int, String?)])
+    func w1_aRefusalOfWhatWasDoneLosesNothing(_ status: Int, _ code: String?) async throws {
+        let rig = try await FlowRig.registered()
+        rig.service.script(.denied(status, code))
+        _ = await refusal { () async throws(TenonError) in try await rig.identity.rotate() }
+        try await rig.expectNotLost()
+    }
+
+    /// The same, told by the application's service: it is asked about all keys before any is given up.
+    @Test func w1_allKeysAreAskedAbout() async throws {
+        let rig = try await FlowRig.registered()
+        rig.service.script(.denied(409, "ROTATION_FAILED"))
+        _ = await refusal { () async throws(TenonError) in try await rig.identity.rotate() }
+        let identity = try rig.restarted()
+        for _ in 0..<3 {
+            let signed = try await identity.sign("POST", path: "/x")
+            _ = await identity.received(
+                status: 401, headers: [("Content-Type", "application/json")],
+                body: Array(#"{"code":"BAD_SIGNATURE"}"#.utf8),
+                for: signed)
+            rig.time.advance(.seconds(3601))
+        }
+        #expect(identity.isRegistered)
+        #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
+    }
+
+    /// The service lost its last write.
+    @Test func w2_aServiceThatForgotTheNewKeyHoldsTheOldOne() async throws {
+        let rig = try await FlowRig.registered()
+        let before = rig.service.devices
+        try await rig.identity.rotate()
+        rig.service.change { $0.devices = before }
+        try await rig.expectNotLost()
+    }
+
+    /// A rotation in another machine makes no key there.
+    @Test func w22_aKeyIsMadeOnlyInTheTPMOfTheOther() async throws {
+        let rig = try await FlowRig.registered()
+        let keys = rig.vault.keysMade
+        rig.vault.clear()
+        let identity = try rig.restarted()
+        #expect(await refusal { () async throws(TenonError) in try await identity.rotate() } == .keyInvalidated)
+        #expect(rig.vault.keysMade == keys)
+        rig.vault.bringBack()
+        try await identity.register()
+        try await identity.rotate()
+        #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
+        #expect(rig.service.devices.count == 1)
+    }
+
+    /// A rotation was open when the TPM went away.
+    @Test func w22_aTPMThatIsBackFindsTheKeyThatIsHeld() async throws {
+        let rig = try await FlowRig.registered()
+        rig.service.script(.answerLost, .answerLost, .answerLost, .answerLost, .answerLost)
+        _ = await refusal { () async throws(TenonError) in try await rig.identity.rotate() }
+        rig.vault.clear()
+        let identity = try rig.restarted()
+        rig.service.change { $0.fates = [] }
+        #expect(
+            await refusal { () async throws(TenonError) in try await identity.sign("GET", path: "/") }
+                == .keyInvalidated)
+        rig.vault.bringBack()
+        #expect(try await identity.register().status == .alreadyRegistered)
+        #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
+        #expect(rig.service.devices.count == 1)
+    }
+}
