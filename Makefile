@@ -260,7 +260,8 @@ check-install: lib
 SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRYPTO)),--traits OpenSSL)
 .PHONY: check-swift
 check-swift: $(TPM_STATE_FILE)
-	Tests/Scripts/stores.sh $(SWIFT) test $(SWIFT_FLAGS)
+# One after the other: what waits for a clock would wait for the others, too.
+	Tests/Scripts/stores.sh $(SWIFT) test $(SWIFT_FLAGS) --no-parallel
 
 ## check-dev-mode   only a build with the trait DevMode has its header, and passes the tests, too
 .PHONY: check-dev-mode

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-package import Tenon
+public import Tenon
 internal import TenonHTTP
 public import TenonSynheart
 public import TenonTPM
@@ -11,6 +11,7 @@ package struct Platform: Sendable {
     var stateDirectory: String?
     var dialect = Dialect.docs
     var disclosure = TPM.Disclosure.nothing
+    var attestationService: DeviceIdentity.AttestationService?
 
     package init() {}
 
@@ -22,7 +23,8 @@ package struct Platform: Sendable {
             isTrusted ? getenv(name).map { String(cString: $0) } : nil
         }
         return try DeviceIdentity(
-            service, keys: .tpm(tpm, disclosure: disclosure), transport: HTTPTransport(), stateDirectory: folder)
+            service, keys: .tpm(tpm, disclosure: disclosure), transport: HTTPTransport(),
+            attestationService: attestationService, stateDirectory: folder)
     }
 }
 
@@ -33,16 +35,18 @@ extension SynheartAuth {
     ///   - tpm: nil is `/dev/tpmrm0`.
     ///   - stateDirectory: nil is where `TENON_STATE_DIR`, systemd or XDG says.
     ///   - disclosure: whether the service may see the certificate of the TPM's endorsement key, which the dialect
-    ///     `tenon` wants; it names this machine for ever.
+    ///     `tenon` wants, and an attestation CA; it names this machine for ever.
+    ///   - attestationService: the attestation CA, without which no service of the dialect `docs` gets a proof.
     public func configure(
         baseUrl: String, tpm: TPM?, stateDirectory: String?, dialect: Dialect = .docs,
-        disclosure: TPM.Disclosure = .nothing
+        disclosure: TPM.Disclosure = .nothing, attestationService: DeviceIdentity.AttestationService? = nil
     ) {
         var platform = Platform()
         platform.tpm = tpm
         platform.stateDirectory = stateDirectory
         platform.dialect = dialect
         platform.disclosure = disclosure
+        platform.attestationService = attestationService
         configure(baseUrl, platform.identity)
     }
 }

@@ -23,6 +23,8 @@ public final class SynheartAuth: Sendable {
         var make: Maker
         var baseUrl: String?
         var identities: [String: DeviceIdentity] = [:]
+        /// How often it was configured: an identity of an earlier time is never kept for a later one.
+        var number = 0
     }
 
     private let state: Mutex<State>
@@ -32,13 +34,13 @@ public final class SynheartAuth: Sendable {
 
     /// Says where the service is, as `https://host/path`; with anything else nothing is configured. The keys are those
     /// of `/dev/tpmrm0`, and the state lies where `TENON_STATE_DIR`, systemd or XDG says, unless
-    /// ``configure(baseUrl:tpm:stateDirectory:dialect:disclosure:)`` said otherwise before.
+    /// ``configure(baseUrl:tpm:stateDirectory:dialect:disclosure:attestationService:)`` said otherwise before.
     public func configure(baseUrl: String) { configure(baseUrl, nil) }
 
     package func configure(_ baseUrl: String, _ make: Maker?) {
         let isURL = (try? Synheart(baseURL: baseUrl, appID: "-")) != nil
         state.withLock { state in
-            state = State(make: make ?? state.make, baseUrl: isURL ? baseUrl : nil)
+            state = State(make: make ?? state.make, baseUrl: isURL ? baseUrl : nil, number: state.number + 1)
         }
     }
 
@@ -109,7 +111,7 @@ public final class SynheartAuth: Sendable {
     }
 
     private func identity(_ appId: String) throws(SynheartAuthError) -> DeviceIdentity {
-        let (made, make, baseUrl) = state.withLock { ($0.identities[appId], $0.make, $0.baseUrl) }
+        let (made, make, baseUrl, number) = state.withLock { ($0.identities[appId], $0.make, $0.baseUrl, $0.number) }
         if let made { return made }
         guard let baseUrl else { throw .notConfigured }
         let identity: DeviceIdentity
@@ -119,6 +121,7 @@ public final class SynheartAuth: Sendable {
             throw SynheartAuthError(error)
         }
         return state.withLock { state in
+            guard state.number == number else { return identity }
             if let made = state.identities[appId] { return made }
             state.identities[appId] = identity
             return identity

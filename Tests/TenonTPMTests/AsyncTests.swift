@@ -65,7 +65,7 @@ import Testing
                     }
                 }
                 while software.commands() == 0 { await Task.yield() }
-                for _ in 0..<10_000 { await Task.yield() }
+                for _ in 0..<100 { await Task.yield() }
                 #expect(software.commands() == 1)
                 #expect(finished.count == 0)
                 support_release(software.wire)
