@@ -17,6 +17,7 @@ struct AuthorityRig: Sendable {
     ) async throws {
         var name = Array("/tmp/tenon-authority.XXXXXX".utf8CString)
         let path = try String(cString: #require(mkdtemp(&name)))
+        defer { removeTree(path) }
         let folder = try AuthorityFolder(path)
         let (clock, now) = (SteadyClock(), Int64(time(nil)))
         let store = try SQLiteStore(in: folder, clock: clock, options: .init(maxChallenges: 100))
@@ -30,10 +31,6 @@ struct AuthorityRig: Sendable {
             ekRoots: ["demo": [roots], "other": [roots], "few": [roots], "listed": [roots], "marked": [roots]])
         try await body(AuthorityRig(service: service, stores: stores, keys: keys))
         await store.close()
-        for name in ["authority.lock", "ca.json", "authority.db", "authority.db-wal", "authority.db-shm"] {
-            unlink("\(path)/\(name)")
-        }
-        rmdir(path)
     }
 
     private static func configuration(_ inventory: [Digest]) throws -> Configuration {
