@@ -123,6 +123,7 @@ test: deps
 	$(call step,tpm2-openssl and tpm2-tools,check-interop)
 	$(call step,fido2 and webauthn,check-judges)
 	$(call step,Swift,check-swift)
+	$(call step,examples,check-examples)
 	echo "all passed"
 
 ## deps             the Debian packages that the build and the tests need
@@ -241,7 +242,7 @@ check-abi: lib $(BUILD)/abi_rust $(BUILD)/abi_cpp
 	Tests/ABI/headers.sh
 	Tests/ABI/symbols.sh $(SHARED) CSources/tenon.map
 	Tests/ABI/symbols.sh $(TPM_SHARED) CSources/tenon-tpm.map include/tenon/tpm/*.h
-	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) Tests/ABI/test_abi.py $(SHARED)
+	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=Examples $(PYTHON) Tests/ABI/test_abi.py $(SHARED)
 	LD_LIBRARY_PATH=$(BUILD) $(BUILD)/abi_rust
 	LD_LIBRARY_PATH=$(BUILD) $(BUILD)/abi_cpp
 
@@ -250,6 +251,21 @@ $(BUILD)/abi_rust: Tests/ABI/abi.rs $(SHARED)
 
 $(BUILD)/abi_cpp: Tests/ABI/abi.cpp $(SHARED)
 	$(CXX) -std=c++17 -Wall -Wextra -Wconversion -Werror -Iinclude $< -L$(BUILD) -ltenon -o $@
+
+## check-examples   Examples, against a software TPM and a running authority (after check-swift, which builds it)
+EXAMPLES := $(BUILD)/register $(BUILD)/sign $(BUILD)/verify_request
+.PHONY: check-examples
+check-examples: $(EXAMPLES) $(TPM_STATE_FILE)
+	timeout 300 Tests/Scripts/examples.sh $(BUILD) $(TPM_STATE) .build/swift-$(CRYPTO)/debug
+
+$(BUILD)/register: Examples/register.c $(TPM_SHARED) $(SHARED)
+	$(CC) -Wall -Wextra -Wconversion -Werror -O2 -Iinclude $< -L$(BUILD) -ltenon-tpm -ltenon -lcurl -o $@
+
+$(BUILD)/sign: Examples/sign.rs $(TPM_SHARED) $(SHARED)
+	$(RUSTC) -D warnings --edition 2021 -L $(BUILD) -l tenon-tpm -l tenon $< -o $@
+
+$(BUILD)/verify_request: Examples/verify_request.cpp $(SHARED)
+	$(CXX) -std=c++17 -Wall -Wextra -Wconversion -Werror -O2 -Iinclude $< -L$(BUILD) -ltenon -o $@
 
 ## check-install    into an empty folder, and a program built with what pkg-config says
 .PHONY: check-install
@@ -357,13 +373,13 @@ C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 .PHONY: format
 format:
 	clang-format -i $(C_FILES)
-	$(SWIFT) format -i -r Package.swift Sources Tests
+	$(SWIFT) format -i -r Package.swift Sources Tests Examples
 
 ## check-format     whether format would change anything
 .PHONY: check-format
 check-format:
 	clang-format --dry-run -Werror $(C_FILES)
-	$(SWIFT) format lint -r --strict Package.swift Sources Tests
+	$(SWIFT) format lint -r --strict Package.swift Sources Tests Examples
 
 ## clean            what was built
 .PHONY: clean

@@ -37,7 +37,7 @@ let package = Package(
         .target(
             name: "CTenon",
             path: ".",
-            exclude: ["Bench", "Sources", "Tests", "CSources/ports", "CSources/tpm"],
+            exclude: ["Bench", "Examples", "Sources", "Tests", "CSources/ports", "CSources/tpm"],
             sources: ["CSources/base", "CSources/crypto", "CSources/proof"],
             publicHeadersPath: "include",
             cSettings: core,
@@ -51,7 +51,8 @@ let package = Package(
             dependencies: ["CTenon"],
             path: ".",
             exclude: [
-                "Bench", "Sources", "Tests", "CSources/base", "CSources/crypto", "CSources/ports", "CSources/proof",
+                "Bench", "Examples", "Sources", "Tests", "CSources/base", "CSources/crypto", "CSources/ports",
+                "CSources/proof",
             ],
             sources: ["CSources/tpm"],
             publicHeadersPath: "include/tenon/tpm",
@@ -94,6 +95,11 @@ let package = Package(
         .target(
             name: "SynheartAuth", dependencies: ["Tenon", "TenonHTTP", "TenonSynheart", "TenonTPM"],
             swiftSettings: strict),
+        .executableTarget(
+            name: "DeviceAgent", dependencies: ["Tenon", "TenonHTTP", "TenonSynheart", "TenonTPM"],
+            path: "Examples/DeviceAgent", swiftSettings: strict),
+        .executableTarget(
+            name: "RequestVerifier", dependencies: ["Tenon"], path: "Examples/RequestVerifier", swiftSettings: strict),
         .target(
             name: "CTestSupport",
             dependencies: ["CTenonTPM"],

@@ -65,7 +65,7 @@ backend='libmbedx509\.so\.[0-9]+|libmbedcrypto\.so\.[0-9]+'
 
 build_verify() { # build_verify OUTPUT PKG_CONFIG_FLAGS CC_FLAGS
     # shellcheck disable=SC2046,SC2086
-    cc -Wall -Wextra -Werror $3 "$root/Tests/ABI/verify.c" \
+    cc -Wall -Wextra -Werror $3 "$root/Examples/verify.c" \
         $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config $2 --cflags --libs tenon) -o "$1"
 }
 

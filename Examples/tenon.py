@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libtenon through ctypes: nothing is known here but the functions; sizes are asked from the library."""
+"""libtenon through ctypes: nothing is known here but the functions; sizes are asked from the library.
+
+Keys, digests and signatures are bytes; each function that fails raises TenonError."""
 
 import ctypes
 from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_int32, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
+from typing import Any, Callable, Dict, Iterable, Optional
 
 KEY_HARDWARE = 0x1
 KEY_SIGNS_DIGESTS = 0x2
@@ -26,7 +29,7 @@ class HeaderOffsets(ctypes.Structure):
 class TenonError(Exception):
     """A status that is not success."""
 
-    def __init__(self, status, name, text, category):
+    def __init__(self, status: int, name: str, text: str, category: int) -> None:
         super().__init__(f"{name}: {text}")
         self.status, self.name, self.text, self.category = status, name, text, category
 
@@ -96,7 +99,7 @@ OTHER_FUNCTIONS = {
 class Library:
     """The functions without their prefix. Those that give a status raise it; those with an output buffer return it."""
 
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         self._library = ctypes.CDLL(path)
         for name, (result, arguments) in OTHER_FUNCTIONS.items():
             setattr(self, name, self._function(name, result, arguments))
@@ -111,12 +114,12 @@ class Library:
         function.restype, function.argtypes = result, list(arguments)
         return function
 
-    def error(self, status):
+    def error(self, status: int) -> TenonError:
         return TenonError(
             status, self.status_name(status).decode(), self.status_text(status).decode(), self.status_category(status)
         )
 
-    def check(self, status):
+    def check(self, status: int) -> None:
         if status != 0:
             raise self.error(status)
 
@@ -137,45 +140,56 @@ class Library:
 
         return call
 
-    def value(self, name, content=b""):
+    def value(self, name: str, content: bytes = b"") -> Any:
         """One of the library's values: its size is the library's affair."""
         buffer = (c_uint64 * (self.sizes[name] // 8))()
         ctypes.memmove(buffer, content, min(len(content), self.sizes[name]))
         return buffer
 
-    def digest(self, data):
+    def digest(self, data: bytes) -> bytes:
         out = self.value("digest")
         self.sha256(out, data, len(data))
         return bytes(out)
+
+    def base64_decoded(self, text: bytes) -> bytes:
+        return self.base64_decode(text, len(text))
 
     def _decoded(self, name, decode, data):
         out = self.value(name)
         decode(out, data, len(data))
         return bytes(out)
 
-    def key_of(self, spki):
+    def key_of(self, spki: bytes) -> bytes:
         """The public key, 64 bytes, in a SubjectPublicKeyInfo."""
         return self._decoded("public_key", self.public_key_decode_spki, spki)
 
-    def signature_of(self, der):
+    def signature_of(self, der: bytes) -> bytes:
         """The signature, 64 bytes, in its DER form."""
         return self._decoded("signature", self.signature_decode_der, der)
 
-    def request(self, method, path, timestamp, pieces=()):
+    def request(self, method: bytes, path: bytes, timestamp: bytes, pieces: Iterable[bytes] = ()) -> Any:
+        """A request to be signed, or to be verified by its digest; pieces are its body."""
         request = self.value("request")
         self.request_begin(request, method, len(method), path, len(path), timestamp, len(timestamp))
         for piece in pieces:
             self.request_update(request, piece, len(piece))
         return request
 
-    def headers(self, signature, app_id, device_id, timestamp, nonce):
+    def request_digest(self, request: Any) -> bytes:
+        out = self.value("digest")
+        self.request_finish(request, out)
+        return bytes(out)
+
+    def headers(
+        self, signature: bytes, app_id: bytes, device_id: bytes, timestamp: bytes, nonce: bytes
+    ) -> Dict[str, bytes]:
         """The six values by name."""
         offsets = HeaderOffsets()
         texts = [part for text in (app_id, device_id, timestamp, nonce) for part in (text, len(text))]
         out = self.request_headers(byref(offsets), self.value("signature", signature), *texts)
         return {name: out[getattr(offsets, name) :].split(b"\0")[0] for name in HEADERS}
 
-    def verify(self, key, digest, signature):
+    def verify(self, key: bytes, digest: bytes, signature: bytes) -> None:
         self.p256_verify(
             self.value("public_key", key), self.value("digest", digest), self.value("signature", signature)
         )
@@ -184,23 +198,30 @@ class Library:
 class Key:
     """A tenon_key. Give it back with `free`, or use it in a `with`."""
 
-    def __init__(self, library, handle, keep=None):
+    def __init__(self, library: Library, handle: c_void_p, keep: Optional[KeyOps] = None) -> None:
         self._library, self._handle, self._keep = library, handle, keep
 
     @classmethod
-    def generate(cls, library, flags=0):
+    def generate(cls, library: Library, flags: int = 0) -> "Key":
         handle = c_void_p()
         library.software_key_generate(byref(handle), flags)
         return cls(library, handle)
 
     @classmethod
-    def load(cls, library, scalar, flags=0):
+    def load(cls, library: Library, scalar: bytes, flags: int = 0) -> "Key":
         handle = c_void_p()
         library.software_key_import(byref(handle), scalar, len(scalar), flags)
         return cls(library, handle)
 
     @classmethod
-    def made_of(cls, library, public_key, sign, free=lambda: None, flags=0):
+    def made_of(
+        cls,
+        library: Library,
+        public_key: bytes,
+        sign: Callable[[bytes], bytes],
+        free: Callable[[], None] = lambda: None,
+        flags: int = 0,
+    ) -> "Key":
         """A key whose private half is the caller's affair: sign(digest) gives r || s or raises TenonError."""
 
         def call_sign(_, out, digest):
@@ -221,31 +242,31 @@ class Key:
         library.key_new(byref(handle), byref(ops), None)
         return cls(library, handle, ops)
 
-    def __enter__(self):
+    def __enter__(self) -> "Key":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.free()
 
-    def free(self):
+    def free(self) -> None:
         self._library.key_free(byref(self._handle))
 
     @property
-    def is_hardware(self):
+    def is_hardware(self) -> bool:
         return self._library.key_is_hardware(self._handle) == 1
 
     @property
-    def public_key(self):
+    def public_key(self) -> bytes:
         out = self._library.value("public_key")
         self._library.key_public_key(self._handle, out)
         return bytes(out)
 
-    def sign_request(self, request):
+    def sign_request(self, request: Any) -> bytes:
         out = self._library.value("signature")
         self._library.key_sign_request(self._handle, out, request)
         return bytes(out)
 
-    def sign_digest(self, digest):
+    def sign_digest(self, digest: bytes) -> bytes:
         out = self._library.value("signature")
         self._library.key_sign_digest(self._handle, out, self._library.value("digest", digest))
         return bytes(out)

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// DeviceAgent TCTI URL APP STATE-DIR [TIMES]
+//
+// A device's agent: registers it, once a minute sends a signed measurement to POST /v1/echo, looks at the answer, and
+// once a day does what is due. With TIMES it ends after so many. A crash or a cut at any moment costs nothing: the next
+// start goes on where it ended, with the same key.
+
+import Glibc
+import Tenon
+import TenonHTTP
+import TenonSynheart
+import TenonTPM
+
+struct Agent {
+    let identity: DeviceIdentity
+    let transport: HTTPTransport
+    let origin: String
+
+    init(tcti: String, url: String, app: String, folder: String) throws {
+        // An agent for real devices allows none.
+        let options = TPM.Options(allowSimulator: tcti.hasPrefix("swtpm:"))
+        transport = try HTTPTransport()
+        identity = try DeviceIdentity(
+            Synheart(baseURL: url, appID: app, dialect: .tenon),
+            keys: .tpm(TPM(tcti, options: options), disclosure: .endorsement()), transport: transport,
+            stateDirectory: folder)
+        origin = url.split(separator: "/", maxSplits: 3).prefix(2).joined(separator: "//")
+    }
+
+    /// What may be tried again is, until the service has decided.
+    func register() async throws {
+        while try await !isRegistered() { try await Task.sleep(for: .seconds(60)) }
+    }
+
+    private func isRegistered() async throws -> Bool {
+        do {
+            let registration = try await identity.register()
+            print("\(registration.status): \(registration.deviceID)")
+            return true
+        } catch {
+            guard [.transient, .unknown].contains(error.code.category) else { throw error }
+            print("not registered yet: \(error.message)")
+            return false
+        }
+    }
+
+    func send(_ body: [UInt8]) async throws {
+        var signed = try await identity.sign("POST", path: "/v1/echo", body: body)
+        // Once more where Tenon says that it helps: a clock that was wrong, a key that was changed meanwhile.
+        for _ in 0..<2 {
+            let headers = [("Content-Type", "application/json")] + signed.headers.map { ($0.name, $0.value) }
+            let answer = try await transport.exchange(
+                HTTPRequest(method: "POST", url: origin + "/v1/echo", headers: headers, body: body),
+                deadline: .now + .seconds(30))
+            print("sent: \(answer.status)")
+            switch await identity.received(
+                status: answer.status, headers: answer.headers, body: answer.body, for: signed)
+            {
+            case .done: return
+            case .resend(let again): signed = again
+            case .stop(let error): throw error
+            }
+        }
+    }
+
+    func run(times: Int?) async throws {
+        try await register()
+        for minute in 0..<(times ?? .max) {
+            if minute > 0 { try await Task.sleep(for: .seconds(60)) }
+            if minute % 1_440 == 0 { try await identity.maintain() }
+            do {
+                try await send(Array(#"{"load":"\#(loadAverage())"}"#.utf8))
+            } catch let error as TenonError where [.transient, .unknown].contains(error.code.category) {
+                print("later: \(error.message)")
+            }
+        }
+        await identity.unload()
+    }
+
+    private func loadAverage() -> Double {
+        var load = 0.0
+        return getloadavg(&load, 1) == 1 ? load : 0
+    }
+}
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+guard 4...5 ~= arguments.count else {
+    print("usage: DeviceAgent TCTI URL APP STATE-DIR [TIMES]")
+    exit(1)
+}
+do {
+    let agent = try Agent(tcti: arguments[0], url: arguments[1], app: arguments[2], folder: arguments[3])
+    try await agent.run(times: arguments.count == 5 ? Int(arguments[4]) : nil)
+} catch let error as TenonError {
+    print("DeviceAgent: \(error.message)")
+    exit(error.code.category.rawValue)
+}

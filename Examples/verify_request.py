@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""verify_request.py KEY REQUEST...: whether each REQUEST, a file with an HTTP request, is the device's.
+
+KEY is the device's public key, base64 of its SubjectPublicKeyInfo, as the service that registered it says. What a server
+has to look at is here: the signature, the time, and that no request is taken twice. Beside it lies tenon.py."""
+
+import os
+import sys
+import time
+from typing import Dict, Set, Tuple
+
+import tenon
+
+WINDOW = 300  # seconds, before and after
+
+REASONS = {"time": "the timestamp is too far from now", "replay": "it was made before"}
+
+
+def split(request: bytes) -> Tuple[bytes, bytes, Dict[str, bytes], bytes]:
+    """Method, path, headers and body. A server has this from its framework."""
+    head, _, body = request.partition(b"\r\n\r\n")
+    first, *lines = head.split(b"\r\n")
+    method, path, _ = first.split(b" ")
+    headers: Dict[str, bytes] = {}
+    for line in lines:
+        name, _, value = line.partition(b":")
+        if headers.setdefault(name.decode().lower(), value.strip()) != value.strip():
+            raise ValueError("a header comes twice")
+    return method, path, headers, body
+
+
+class Judge:
+    """Of one device. A server with several processes keeps the nonces where all of them look."""
+
+    def __init__(self, core: tenon.Library, key: bytes) -> None:
+        self._core, self._key = core, key
+        self._nonces: Set[bytes] = set()  # each for as long as its timestamp is good: drop those that are older
+
+    def judge(self, request: bytes) -> str:
+        try:
+            method, path, headers, body = split(request)
+            timestamp, nonce = headers["x-synheart-timestamp"], headers["x-synheart-nonce"]
+            signed = self._core.request(method, path, timestamp, [body])
+            signature = self._core.signature_of(self._core.base64_decoded(headers["x-synheart-signature"]))
+            if abs(int(timestamp) - time.time()) > WINDOW:
+                return "time"
+            self._core.verify(self._key, self._core.request_digest(signed), signature)
+        except tenon.TenonError as error:
+            return error.name
+        except (KeyError, ValueError):
+            return "not a signed request"
+        # After the signature: else anybody could use a nonce up.
+        if nonce in self._nonces:
+            return "replay"
+        self._nonces.add(nonce)
+        return "valid"
+
+
+def main() -> int:
+    if len(sys.argv) < 3:
+        print("usage: verify_request.py KEY REQUEST...", file=sys.stderr)
+        return 1
+    core = tenon.Library(os.environ.get("LIBTENON", "libtenon.so.0"))
+    judge = Judge(core, core.key_of(core.base64_decoded(sys.argv[1].encode())))
+    refused = 0
+    for path in sys.argv[2:]:
+        with open(path, "rb") as file:
+            verdict = judge.judge(file.read())
+        refused += verdict != "valid"
+        print(f"{path}: {verdict if verdict == 'valid' else 'refused: ' + REASONS.get(verdict, verdict)}")
+    return 3 if refused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

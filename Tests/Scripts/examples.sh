@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# examples.sh BUILD TPM-STATE SWIFT-BUILD: runs what lies in Examples as a person does, on a software TPM, and compares.
+set -u -o pipefail
+
+[ $# = 3 ] || { echo "usage: $0 BUILD TPM-STATE SWIFT-BUILD" >&2; exit 2; }
+build=$(realpath "$1") || exit 1
+swift=$(realpath "$3") || exit 1
+state=$2
+work=$(mktemp -d "${TMPDIR:-/tmp}/tenon-examples.XXXXXX")
+children=()
+finish() {
+    [ ${#children[@]} = 0 ] || kill "${children[@]}" 2> /dev/null
+    wait
+    rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 1' HUP INT TERM
+passed=0 failed=0
+
+expect() { # expect WHAT CODE PATTERN COMMAND...: the exit code, and a line of what it prints
+    local what=$1 code=$2 pattern=$3 result
+    shift 3
+    "$@" > "$work/output" 2>&1
+    result=$?
+    if [ "$result" = "$code" ] && { [ -z "$pattern" ] || grep -qE -- "$pattern" "$work/output"; }; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "does not hold: $what (exit $result)"
+        sed 's/^/    /' "$work/output"
+    fi
+}
+
+until_there() { # until_there COMMAND...: ten seconds at most
+    local i
+    for ((i = 0; i < 200; i++)); do
+        "$@" > /dev/null 2>&1 && return
+        python3 -c 'import time; time.sleep(0.05)'
+    done
+    echo "does not come up: $*" >&2
+    exit 1
+}
+
+mkdir "$work/tpm"
+cp "$state/state/tpm2-00.permall" "$work/tpm"
+swtpm socket --tpm2 --tpmstate "dir=$work/tpm" --server "type=unixio,path=$work/tpm.sock" --ctrl "type=unixio,path=$work/tpm.sock.ctrl" \
+    --flags not-need-init,startup-clear > "$work/tpm.log" 2>&1 &
+children+=($!)
+until_there test -S "$work/tpm.sock.ctrl"
+tcti=swtpm:path=$work/tpm.sock
+export TSS2_LOG=all+NONE PYTHONDONTWRITEBYTECODE=1 LIBTENON=$build/libtenon.so.0 LD_LIBRARY_PATH=$build
+
+# A device signs, in Rust; a server verifies, in Python, C++ and Swift.
+sign() { # sign FILE BODY
+    printf '%s' "$2" | "$build/sign" "$tcti" "$work/device.key" app_1 device_1 POST /v1/hsi > "$work/$1"
+}
+expect "sign.rs makes a key" 0 '' sign first '{"a":1}'
+expect "and finds it again" 0 '' sign second '{"a":1}'
+expect "its file is its owner's" 0 '^600$' stat -c %a "$work/device.key"
+expect "without a TPM" 5 '^sign: TENON_' "$build/sign" "swtpm:path=$work/none" "$work/device.key" app_1 device_1 GET /
+expect "with a name that may be code" 1 'TENON_ERROR_TCTI' "$build/sign" cmd:id "$work/device.key" app_1 device_1 GET /
+expect "a path that is none" 1 'TENON_ERROR_PATH' "$build/sign" "$tcti" "$work/device.key" app_1 device_1 GET 'a?b'
+key=$(cat "$work/device.key.pub")
+sed 's/"a":1/"a":2/' "$work/first" > "$work/body"
+sed 's,/v1/hsi,/v1/hsx,' "$work/first" > "$work/path"
+sed 's/^\(X-Synheart-Timestamp: 1\).*/\1000000000\r/' "$work/first" > "$work/old"
+sed '/^X-Synheart-Nonce/d' "$work/first" > "$work/without"
+forged='(TENON_ERROR_SIGNATURE_INVALID|The signature was not made by this key .*)'
+printf 'GET' > "$work/cut"
+: > "$work/empty"
+for verify in "$build/verify_request" "$swift/RequestVerifier" "python3 $PWD/Examples/verify_request.py"; do
+    # shellcheck disable=SC2086
+    judge() { (cd "$work" && $1 "${@:2}"); }
+    expect "$verify: good" 0 '^second: valid$' judge "$verify" "$key" first second
+    expect "twice" 3 '^first: refused: it was made before$' judge "$verify" "$key" first first
+    expect "another body" 3 "^body: refused: $forged\$" judge "$verify" "$key" body
+    expect "another path" 3 "^path: refused: $forged\$" judge "$verify" "$key" path
+    expect "an old one" 3 '^old: refused: the timestamp is too far from now$' judge "$verify" "$key" old
+    expect "a header less" 3 '^without: refused: not a signed request$' judge "$verify" "$key" without
+    expect "cut" 3 '^cut: refused: not a signed request$' judge "$verify" "$key" cut
+    expect "nothing" 3 '^empty: refused: not a signed request$' judge "$verify" "$key" empty
+    expect "a usage" 1 '^usage: (verify_request|RequestVerifier)' judge "$verify"
+done
+
+# A device registers, in C, with libcurl as its own HTTP.
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+"$swift/tenon-authority" serve --state-dir "$work/authority" --port "$port" --ek-roots "$state/root.pem" --ek-roots "$state/issuer.pem" > "$work/authority.log" 2>&1 &
+children+=($!)
+until_there curl -s "http://127.0.0.1:$port/v1/echo"
+url=http://127.0.0.1:$port/auth
+grep -v -e ----- "$state/issuer.pem" | base64 -d > "$work/issuer.der"
+register() { "$build/register" "$tcti" "$url" "$1" "$work/agent.key" "$work/issuer.der"; }
+expect "register.c" 0 '^[0-9a-f-]{36}$' register demo
+first=$(cat "$work/output")
+expect "again with the same key, the same device" 0 "^$first\$" register demo
+expect "an app that is not there" 10 '^register: the challenge: 4' register other
+expect "DeviceAgent" 0 '^sent: 200$' "$swift/DeviceAgent" "$tcti" "$url" demo "$work/device" 1
+expect "which is registered then" 0 '^alreadyRegistered: [0-9a-f-]{36}$' "$swift/DeviceAgent" "$tcti" "$url" demo "$work/device" 1
+url=http://127.0.0.1:1
+expect "no service" 11 '^register: the challenge: 0' register demo
+expect "its key is in the file, and is one for other tools" 0 'BEGIN TSS2 PRIVATE KEY' cat "$work/agent.key"
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" != 0 ]
