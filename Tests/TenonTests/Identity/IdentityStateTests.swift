@@ -58,6 +58,26 @@ import Testing
         }
     }
 
+    /// docs/states.md shows what the table says, and nothing else.
+    @Test func thePictureIsTheTables() throws {
+        var picture = ["stateDiagram-v2", "    [*] --> unregistered"]
+        for row in Self.table.split(separator: "\n").dropFirst().map({ $0.split(separator: " ") }) {
+            for (next, steps) in zip(IdentityState.allCases, row.dropFirst()) {
+                if steps.contains("e") { picture.append("    \(row[0]) --> \(next)") }
+                if steps.contains("a") { picture.append("    \(row[0]) --> \(next) : abandoned") }
+            }
+            #expect(row[1].contains("r"))
+        }
+        let root = #filePath.prefix(upTo: #filePath.firstRange(of: "/Tests/")!.lowerBound)
+        let page = try lines(of: root + "/docs/states.md")
+        let begin = try #require(page.firstIndex(of: "```mermaid"))
+        let end = try #require(page[begin...].firstIndex(of: "```"))
+        #expect(page[(begin + 1)..<end].map(String.init) == picture)
+        for reason in IdentityReason.allCases {
+            #expect(page.contains { $0.hasPrefix("| `\(reason.rawValue)` |") }, "\(reason)")
+        }
+    }
+
     @Test func anInvalidKeyHasACauseAndNothingElseHas() throws {
         for cause in IdentityReason.allCases {
             let invalidates = [.superseded, .foreignTPM, .tpmCleared].contains(cause)
