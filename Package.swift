@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "SynheartAuth", targets: ["SynheartAuth"]),
         .library(name: "TenonAuthority", targets: ["TenonAuthority"]),
         .library(name: "TenonHTTP", targets: ["TenonHTTP"]),
+        .executable(name: "tenon", targets: ["TenonCommand"]),
         .executable(name: "tenon-authority", targets: ["TenonAuthorityServer"]),
     ],
     traits: [
@@ -63,8 +64,7 @@ let package = Package(
             name: "CTenonCurl",
             path: "CSources/ports/curl",
             publicHeadersPath: ".",
-            cSettings: [.treatAllWarnings(as: .error)],
-            linkerSettings: [.linkedLibrary("curl")]
+            cSettings: [.treatAllWarnings(as: .error)]
         ),
         .target(
             name: "CTenonHTTPD",
@@ -81,9 +81,10 @@ let package = Package(
         .target(
             name: "TenonAuthority", dependencies: ["Tenon", "CPostgres", "CRedis", "CSQLite"], swiftSettings: strict),
         .target(name: "TenonHTTP", dependencies: ["Tenon", "CTenonCurl"], swiftSettings: strict),
+        .target(name: "TenonCommandLine", dependencies: ["Tenon"], swiftSettings: strict),
         .executableTarget(
             name: "TenonAuthorityServer",
-            dependencies: ["Tenon", "TenonAuthority", "TenonHTTP", "CTenonHTTPD"],
+            dependencies: ["Tenon", "TenonAuthority", "TenonCommandLine", "TenonHTTP", "CTenonHTTPD"],
             swiftSettings: strict
         ),
         .target(
@@ -100,6 +101,11 @@ let package = Package(
             path: "Examples/DeviceAgent", swiftSettings: strict),
         .executableTarget(
             name: "RequestVerifier", dependencies: ["Tenon"], path: "Examples/RequestVerifier", swiftSettings: strict),
+        .executableTarget(
+            name: "TenonCommand",
+            dependencies: ["Tenon", "TenonCommandLine", "TenonHTTP", "TenonSynheart", "TenonTPM"],
+            swiftSettings: strict
+        ),
         .target(
             name: "CTestSupport",
             dependencies: ["CTenonTPM"],
@@ -122,7 +128,7 @@ let package = Package(
         .testTarget(name: "TenonHTTPTests", dependencies: ["TenonHTTP"], swiftSettings: strict),
         .testTarget(
             name: "TenonAuthorityServerTests",
-            dependencies: ["TenonAuthorityServer", "TenonAuthority", "TenonHTTP", "Tenon"],
+            dependencies: ["TenonAuthorityServer", "TenonAuthority", "TenonCommandLine", "TenonHTTP", "Tenon"],
             swiftSettings: strict
         ),
     ],
