@@ -6,7 +6,7 @@ extension Program {
         var text = "usage: \(name) \(hasDefault ? "[COMMAND]" : "COMMAND") [OPTIONS]\n\n\(about)\n\n"
         text += verbs.map { Help.row($0.usage, $0.summary) }.joined()
         text += "\n"
-        text += Help.row("COMMAND --help", "what a command does, its options and examples")
+        text += Help.row("COMMAND --help", "what a command does, its options and examples; so does help COMMAND")
         text += Help.row("--version", "the version")
         text += Help.row("--man", "the page of the manual: \(name) --man | man -l -")
         text += Help.row("--completion", "for bash: source <(\(name) --completion)")

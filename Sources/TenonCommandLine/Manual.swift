@@ -4,7 +4,8 @@
 extension Program {
     var manual: String {
         var lines = [
-            ".TH \(name.uppercased()) 1 \"\" \"Tenon \(version)\"", ".SH NAME",
+            ".\\\" Made by `\(name) --man`.",
+            ".TH \(name.uppercased()) \(section) \"\" \"Tenon \(version)\"", ".SH NAME",
             "\(escaped(name)) \\- \(escaped(summary))",
             ".SH SYNOPSIS", ".B \(escaped(name))", "\\fICOMMAND\\fR [\\fIOPTIONS\\fR]", ".SH DESCRIPTION",
             escaped(about), ".SH COMMANDS",
@@ -16,6 +17,9 @@ extension Program {
         for flag in variables {
             lines += [".TP", ".B \(flag.variable ?? "")", "stands for \(escaped(flag.name))."]
         }
+        if !files.isEmpty { lines.append(".SH FILES") }
+        for file in files { lines += [".TP", ".B \(escaped(file.name))", escaped(file.text)] }
+        if !related.isEmpty { lines += [".SH SEE ALSO", escaped(related)] }
         return lines.joined(separator: "\n") + "\n"
     }
 

@@ -5,6 +5,8 @@ package import Tenon
 package struct Program: Sendable {
     package let name: String
     package let version: String
+    /// Of the manual.
+    let section: Int
     /// One line.
     package let summary: String
     /// A paragraph, in whole lines.
@@ -12,21 +14,29 @@ package struct Program: Sendable {
     package let verbs: [Verb]
     /// Whether the first verb is meant where none is said.
     package let hasDefault: Bool
+    /// What the page of the manual says of files, and of where else to look.
+    let files: [(name: String, text: String)]
+    let related: String
 
     package init(
-        name: String, version: String, summary: String, about: String, verbs: [Verb], hasDefault: Bool = false
+        name: String, version: String, section: Int = 1, summary: String, about: String, verbs: [Verb],
+        hasDefault: Bool = false, files: [(name: String, text: String)] = [], related: String = ""
     ) {
         self.name = name
         self.version = version
+        self.section = section
         self.summary = summary
         self.about = about
         self.verbs = verbs
         self.hasDefault = hasDefault
+        self.files = files
+        self.related = related
     }
 
     /// Does what the words say.
     package func run(_ words: [String]) async throws(TenonError) {
         if let text = answer(to: words) { return Output.text(text) }
+        if words.first == "help" { return Output.text(help(of: try find(Array(words.dropFirst())).verb)) }
         let (verb, rest) = try find(words)
         if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
             return Output.text(help(of: verb))

@@ -53,11 +53,28 @@ import Testing
             program.signal(signal)
             ended = try await program.ended()
             #expect(ended.code == 0)
+            // The head went elsewhere, too, so that a log that is cut short shows (security.md F5).
+            let told = try #require(ended.output.split(separator: "\n").first { $0.contains(" audit head main 2:") })
+            let head = String(told.split(separator: " ")[4])
             ended = try await Program.run("audit", "verify", "--state-dir", state)
             #expect(ended.code == 0)
             #expect(ended.output == "3 lines, each where it was written; a signed head covers 2\n")
             ended = try await Program.run("devices", "--state-dir", state)
             #expect(ended.code == 4)
+            ended = try await Program.run("audit", "verify", "--state-dir", state, "--head", head)
+            #expect(ended.code == 0)
+            let log = try TextFile.read(state + "/audit.log")
+            try String(log[...(try #require(log.firstIndex(of: "\n")))]).write(to: state + "/audit.log")
+            ended = try await Program.run("audit", "verify", "--state-dir", state)
+            #expect(ended.code == 0 && ended.output.hasPrefix("1 lines"))
+            ended = try await Program.run("audit", "verify", "--state-dir", state, "--head", head)
+            #expect(ended.code == 3 && ended.output.contains("Line 2"))
+            // The instance's name is in the configuration, which may lie elsewhere.
+            rename(state + "/authority.json", folder + "/own.json")
+            ended = try await Program.run("audit", "verify", "--state-dir", state)
+            #expect(ended.code == 6)
+            ended = try await Program.run("audit", "verify", "--state-dir", state, "--config", folder + "/own.json")
+            #expect(ended.code == 0)
         }
     }
 
@@ -67,6 +84,8 @@ import Testing
             #expect(ended.code == 0 && ended.output.contains("BEGIN CERTIFICATE"))
             ended = try await Program.run("ca", "init", "--state-dir", folder)
             #expect(ended.code == 5 && !ended.output.contains("BEGIN CERTIFICATE"))
+            ended = try await Program.run("ca", "roll", "--state-dir", folder, "--name", "Later")
+            #expect(ended.code == 0 && ended.output.split(separator: "-----BEGIN CERTIFICATE-----").count == 3)
         }
     }
 
@@ -74,7 +93,7 @@ import Testing
     @Test func noCA() async throws {
         try await withFolder { folder in
             let text = """
-                {"origins": ["https://auth.example"], "public": {"address": "0.0.0.0", "port": 0, "behind_proxy": true},
+                {"origins": ["https://auth.example"], "public": {"address": "0.0.0.0", "port": 0, "behind_proxy": true}, "trusted_proxies": ["10.0.0.1"],
                  "apps": [{"id": "demo", "require_attestation": false}]}
                 """
             try text.write(to: folder + "/own.json")
@@ -96,7 +115,9 @@ import Testing
         ["--port", "x"],
         ["ca"], ["audit"], ["revoke"], ["revoke", "x"], ["revoke", "--json=1", "--ek", "x"],
         ["revoke", "x", "--ek", "y"],
-        ["devices", "--app", "a", "--app", "b"], ["allow"], ["ca", "init", "--name", ""],
+        ["devices", "--app", "a", "--app", "b"], ["allow"], ["ca", "init", "--name", ""], ["ca", "init", "x"],
+        ["--tls-cert", "x"], ["--tls-key", "x"], ["audit", "verify", "--head", "1"],
+        ["audit", "verify", "--head", "x:00"],
     ])
     func mistakes(_ words: [String]) async throws {
         try await withFolder { folder in
@@ -107,15 +128,34 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (["devcies"], "devcies is no command.\n", "Did you mean: tenon-authority devices\n"),
+        (["ca", "inti"], "ca is not all of a command: it goes on with one of init, roll, show.\n", "Look at: "),
+        (["xyzzy"], "xyzzy is no command.\n", "Look at: tenon-authority --help\n"),
+        (["revoke", "--compromized"], "--compromized is no option of revoke.\n", "revoke --compromised\n"),
+        (["serve", "--xyzzy"], "--xyzzy is no option of serve.\n", "Look at: tenon-authority serve --help\n"),
+        (["help", "revok"], "revok is no command.\n", "Did you mean: tenon-authority revoke\n"),
+    ])
+    func guesses(_ words: [String], _ cause: String, _ mend: String) async throws {
+        let ended = try await Program(words).ended()
+        #expect(ended.code == 1 && ended.output.contains(cause) && ended.output.contains(mend))
+    }
+
     /// Each command is in the help, and has one of its own.
     @Test func help() async throws {
         let text = try await Program.run("--help").output
         #expect(try await Program.run("--version").output == "tenon-authority 0.1.0\n")
-        for verb in Verb.all {
-            #expect(text.contains("  " + verb.words.joined(separator: " ")))
+        for verb in Verb.authority {
+            #expect(text.contains("  " + verb.name))
             let ended = try await Program(verb.words + ["--help"]).ended()
             #expect(ended.code == 0)
             for flag in verb.flags { #expect(ended.output.contains("  \(flag.name)")) }
+            #expect(ended.output.contains("\nexamples:\n  tenon-authority \(verb.name)"))
+            #expect(try await Program(["help"] + verb.words).ended().output == ended.output)
+            // What the example has is what the command takes.
+            let words = try #require(verb.examples.first).split(separator: " ").dropFirst().prefix { $0 != ">" }
+            let tried = try await Program(words.map(String.init) + ["--help"]).ended()
+            #expect(tried.output == ended.output)
         }
     }
 
@@ -126,11 +166,15 @@ import Testing
             ("10.0.0.1", ["1.1.1.1", "198.51.100.7,10.0.0.2"], "198.51.100.7"), ("10.0.0.1", ["10.0.0.2"], "10.0.0.2"),
             ("10.0.0.1", ["x, 10.0.0.2"], "10.0.0.2"), ("10.0.0.1", ["2001:db8::1"], "2001:db8::1"),
             ("10.0.0.1", ["1.1.1.1,"], "10.0.0.1"), ("10.0.0.1", ["1.1.1.1:80"], "10.0.0.1"),
+            ("10.0.0.1", ["2001:DB8:0::1"], "2001:db8::1"), ("10.0.0.1", ["1.1.1.1, ::ffff:10.0.0.2"], "1.1.1.1"),
+            ("", ["1.1.1.1"], ""),
         ] as [(String, [String], String)])
     func whoAsks(_ peer: String, _ forwarded: [String], _ expected: String) {
         let headers = forwarded.map { (name: "X-Forwarded-For", value: $0) }
         let asker = ForwardedAddress.asker(peer, headers, trusted: ["10.0.0.1", "10.0.0.2"])
         #expect(asker == expected)
+        // Who comes by a unix socket is believed only where the operator says so.
+        #expect(ForwardedAddress.asker("", [("X-Forwarded-For", "1.1.1.1")], trusted: ["unix"]) == "1.1.1.1")
     }
 }
 

@@ -27,8 +27,7 @@ import Testing
                 stateDirectory: folder + "/device")
         }
 
-        func send(_ signed: Tenon.SignedRequest, _ method: String, _ path: String, _ body: [UInt8]) async throws -> Int
-        {
+        func send(_ signed: SignedRequest, _ method: String, _ path: String, _ body: [UInt8]) async throws -> Int {
             let headers = [("Content-Type", "application/json")] + signed.headers.map { ($0.name, $0.value) }
             let request = HTTPRequest(method: method, url: url + path, headers: headers, body: body)
             return try await HTTPTransport().exchange(request, deadline: .now + .seconds(20)).status

@@ -8,7 +8,7 @@ private struct VerifyMessage {
     let target: String
     let host: String?
     let headers: SignedHeaders
-    let content: SignedRequest.Content
+    let content: DeviceRequest.Content
 
     init(_ message: MessageObject) throws(Refusal) {
         func text(_ name: String, _ maxBytes: Int) throws(Refusal) -> String {
@@ -32,7 +32,7 @@ private struct VerifyMessage {
     }
 
     /// Either the body or, of who has hashed it already, the digest of the message.
-    private static func content(_ message: MessageObject) throws(TenonError) -> SignedRequest.Content {
+    private static func content(_ message: MessageObject) throws(TenonError) -> DeviceRequest.Content {
         let body = try message.bytes("body", sizes: 0...32_768)
         let digest = try message.bytes("digest", sizes: 32...32)
         switch (body, digest) {
@@ -56,7 +56,9 @@ extension AuthorityService {
             try await stores.answers.answer(backend: backend.name, requestID: id, request: question)
         }
         switch kept {
-        case .answer(let answer): return AuthorityAnswer(encoded: answer)
+        case .answer(let answer):
+            try await checkIsActive(message.headers)
+            return AuthorityAnswer(encoded: answer)
         case .anotherRequest: throw Refusal(.requestIDReused, "The request id was used for another request.")
         case .none: break
         }
@@ -67,7 +69,16 @@ extension AuthorityService {
         return AuthorityAnswer(encoded: answer)
     }
 
-    private func verdict(_ request: SignedRequest) async throws(Refusal) -> [UInt8] {
+    /// An answer that is given again is about a device that may have been revoked since.
+    private func checkIsActive(_ headers: SignedHeaders) async throws(Refusal) {
+        let device = try await waiting { () throws(TenonError) in
+            try await stores.devices.device(app: headers.appID, id: headers.deviceID)
+        }
+        guard let device else { throw .unknownDevice }
+        guard device.state == .active else { throw .deviceRevoked }
+    }
+
+    private func verdict(_ request: DeviceRequest) async throws(Refusal) -> [UInt8] {
         let device = try await verify(request).device
         return try AuthorityAnswer([
             "app_id": .string(device.app), "device_id": .string(device.id),
@@ -87,7 +98,7 @@ extension AuthorityService {
     }
 
     /// What the device signed, of an app and a host that the backend may ask about.
-    private func request(of message: VerifyMessage, for backend: BackendRecord) throws(Refusal) -> SignedRequest {
+    private func request(of message: VerifyMessage, for backend: BackendRecord) throws(Refusal) -> DeviceRequest {
         guard backend.apps.contains(message.headers.appID) else {
             throw Refusal(.notAllowed, "The backend may not ask about this app.")
         }
@@ -102,7 +113,7 @@ extension AuthorityService {
             }
             path.removeFirst(backend.mount.count)
         }
-        return SignedRequest(
+        return DeviceRequest(
             method: message.method, path: path, hasQuery: parts.count > 1, headers: message.headers,
             content: message.content)
     }

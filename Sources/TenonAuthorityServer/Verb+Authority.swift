@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+internal import TenonCommandLine
+
+// The one table of what can be typed (build.md 28).
+extension Verb {
+    static let authority: [Verb] = [
+        serve, caInit, caRoll, caShow, devices, revoke, allow, auditVerify, health, metrics,
+    ]
+
+    static let serve = Verb(
+        words: ["serve"], operands: "", summary: "Serve; what is done without a command",
+        flags: [
+            .folder, .config,
+            Flag(
+                name: "--port", value: "N", summary: "of the configuration that is written when there is none"),
+            Flag(
+                name: "--ek-roots", value: "FILE", summary: "in it: certificates of TPM makers, PEM; many times"),
+            Flag(
+                name: "--tls-cert", value: "FILE", summary: "of the public listener: its certificate and those above"),
+            Flag(name: "--tls-key", value: "FILE", summary: "the certificate's key, PEM"),
+        ], examples: ["tenon-authority serve --ek-roots /etc/tenon/ek-roots"],
+        run: { arguments throws(TenonError) in try await ServeCommand.run(arguments) })
+
+    static let caInit = Verb(
+        words: ["ca", "init"], operands: "", summary: "Make the CA for attestation keys, once",
+        flags: [.folder, .name],
+        examples: ["tenon-authority ca init --name Example"],
+        run: { arguments throws(TenonError) in try CACommand.make(arguments) })
+
+    static let caRoll = Verb(
+        words: ["ca", "roll"], operands: "", summary: "Issue by another CA; the former one is trusted until the next",
+        flags: [.folder, .name],
+        examples: ["tenon-authority ca roll --name Example-2"],
+        run: { arguments throws(TenonError) in try CACommand.roll(arguments) })
+
+    static let caShow = Verb(
+        words: ["ca", "show"], operands: "", summary: "Print the certificates of the CA, PEM",
+        flags: [.folder, .socket],
+        examples: ["tenon-authority ca show > ak-roots.pem"],
+        run: { arguments throws(TenonError) in try await CACommand.show(arguments) })
+
+    static let devices = Verb(
+        words: ["devices"], operands: "", summary: "List devices",
+        flags: [
+            .folder, .socket, .json, Flag(name: "--app", value: "ID", summary: "of this app only"),
+        ], examples: ["tenon-authority devices --app demo"],
+        run: { arguments throws(TenonError) in try await DevicesCommand.run(arguments) })
+
+    static let revoke = Verb(
+        words: ["revoke"], operands: "[DEVICE]", summary: "Revoke a device, an AK certificate or a TPM",
+        flags: [
+            .folder, .socket, .json, .reason,
+            Flag(name: "--app", value: "ID", summary: "the device's app"),
+            Flag(name: "--compromised", value: nil, summary: "its key may be in other hands"),
+            Flag(name: "--serial", value: "HEX", summary: "an AK certificate, instead of a device"),
+            Flag(name: "--ek", value: "HEX", summary: "a TPM by its ek_id, instead of a device"),
+        ],
+        examples: [
+            "tenon-authority revoke --app demo --compromised --reason stolen 6f1c1a52-8a3b-4d0e-9d2f-0c7b5e4a3f21"
+        ],
+        run: { arguments throws(TenonError) in try await RevokeCommand.run(arguments) })
+
+    static let allow = Verb(
+        words: ["allow"], operands: "", summary: "Take a TPM again that was revoked",
+        flags: [
+            .folder, .socket, .json, .reason, Flag(name: "--ek", value: "HEX", summary: "its ek_id"),
+        ], examples: ["tenon-authority allow --ek \(String(repeating: "5e", count: 32)) --reason found"],
+        run: { arguments throws(TenonError) in try await RevokeCommand.allow(arguments) })
+
+    static let auditVerify = Verb(
+        words: ["audit", "verify"], operands: "",
+        summary: "Check the audit log of an authority that is stopped, or of a copy",
+        flags: [
+            .folder, .config,
+            Flag(
+                name: "--head", value: "N:MAC",
+                summary: "a line that has to be there, as serve told its head; many times"
+            ),
+        ], examples: ["tenon-authority audit verify --state-dir /srv/copy"],
+        run: { arguments throws(TenonError) in try AuditCommand.run(arguments) })
+
+    static let health = Verb(
+        words: ["health"], operands: "", summary: "Say how the authority is; the exit code is 5 when it is not well",
+        flags: [.folder, .socket, .json],
+        examples: ["tenon-authority health"],
+        run: { arguments throws(TenonError) in try await HealthCommand.run(arguments) })
+
+    static let metrics = Verb(
+        words: ["metrics"], operands: "", summary: "Print the metrics, as Prometheus reads them",
+        flags: [.folder, .socket],
+        examples: ["tenon-authority metrics"],
+        run: { arguments throws(TenonError) in try await MetricsCommand.run(arguments) })
+}
+
+extension Flag {
+    static let folder = Flag(
+        name: "--state-dir", value: "DIR",
+        summary: "where everything is kept (else $STATE_DIRECTORY, $XDG_STATE_HOME/tenon-authority, ...)")
+    static let socket = Flag(
+        name: "--admin", value: "SOCKET", summary: "the admin socket of the authority (else admin.sock in the folder)")
+    static let json = Flag(name: "--json", value: nil, summary: "print what the authority says as JSON")
+    static let reason = Flag(name: "--reason", value: "TEXT", summary: "why; it is in the audit log")
+    static let config = Flag(
+        name: "--config", value: "FILE", summary: "the configuration (else authority.json in the folder)")
+    static let name = Flag(
+        name: "--name", value: "TEXT", summary: "what the certificates are named after (else Tenon)")
+}
