@@ -78,7 +78,7 @@ import Testing
     func aLaterVersionIsRefused(_: StoreKind) async throws {
         let name = SharedServers.name()
         await (try SharedServers.postgres(name, in: Self.fragile)).close()
-        try SharedServers.command("postgres sql 'UPDATE \(name).schema_version SET version = 2'")
+        try SharedServers.command("postgres sql 'UPDATE \(name).schema_version SET version = 3'")
         let error = await errorThrown { try SharedServers.postgres(name, in: Self.fragile) }
         #expect(error?.code == .storeVersion)
     }
@@ -186,13 +186,21 @@ import Testing
     @Test(arguments: kinds)
     func aRedisThatEvictsIsRefused(_: StoreKind) async throws {
         let instance = try SharedInstance(in: Self.fragile)
-        // The clocks of tests stand in the future.
-        #expect(try await instance.redis.clockDifference() > 2_000)
+        let stores = instance.stores
+        let use = try ReplayStoreTests.use(stores, nonce: 1)
+        #expect(try await stores.remember(use) == .fresh)
         try SharedServers.command("redis set maxmemory-policy allkeys-lru")
-        #expect(await errorThrown { try await instance.redis.clockDifference() }?.code == .configuration)
+        #expect(await errorThrown { try await instance.redis.look() }?.code == .storeFailed)
+        #expect(await errorThrown { try await stores.remember(use) }?.code == .storeFailed)
         #expect(await errorThrown { try SharedInstance(in: Self.fragile) }?.code == .configuration)
         try SharedServers.command("redis set maxmemory-policy noeviction")
-        _ = try await instance.redis.clockDifference()
+        #expect(await errorThrown { try await stores.remember(use) }?.code == .storeFailed)
+        _ = try await instance.redis.look()
+        // It may have thrown away what came before.
+        #expect(try await stores.remember(use) == .mayBeForgotten)
+        #expect(instance.redis.losses == 1)
+        stores.clock.advance(3_000)
+        #expect(try await stores.remember(ReplayStoreTests.use(stores, nonce: 2)) == .fresh)
         await instance.close()
     }
 
@@ -241,8 +249,8 @@ import Testing
     }
 
     private struct NoHorizon: ReplayHorizon {
-        func raise(device: String?, to timestamp: Int64) async throws(TenonError) {}
-        func horizons(after seconds: Int64) async throws(TenonError) -> ReplayHorizons? { nil }
+        func raise(device: String?, to timestamp: Int64, epoch: String) async throws(TenonError) {}
+        func horizons(after seconds: Int64, besides epoch: String?) async throws(TenonError) -> ReplayHorizons? { nil }
     }
 
     @Test func ofRedis() async {

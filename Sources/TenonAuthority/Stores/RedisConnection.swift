@@ -156,6 +156,12 @@ extension TenonError {
             retryAfter: .seconds(1))
     }
 
+    static var redisEvicts: TenonError {
+        TenonError(
+            .storeFailed, message: "Redis has to run with maxmemory-policy noeviction: it would readmit replays.",
+            retryAfter: .seconds(60))
+    }
+
     /// Names the first word of Redis's sentence, which is its code.
     init(redis sentence: [UInt8]) {
         let word = sentence.prefix { $0 != UInt8(ascii: " ") }
