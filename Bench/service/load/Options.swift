@@ -14,7 +14,7 @@ struct Options: Sendable {
     var ekRoot: String?
     /// A file with the number of the process whose time is measured, for the figure.
     var process: String?
-    var rounds = 5
+    var rounds = 25
     var help = false
 
     static let text = """
@@ -32,7 +32,7 @@ struct Options: Sendable {
           --ek-root FILE        register with TPMs in memory: their root is written to FILE, which the authorities have
                                 to trust; they may be started then, and are waited for
           --figure FILE         instead, measure figure P10 on the authority whose process id is in FILE
-          --rounds N            of it (5)
+          --rounds N            of it (25)
 
         """
 
