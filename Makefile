@@ -368,18 +368,26 @@ bench-smoke: benches
 bench-check: benches
 	Bench/run $(BENCH_ARGUMENTS) --counts --check
 
+## bench-authority  figure P10: what a request and a registration cost an authority on one core
+RELEASE_FLAGS := -c release --traits OpenSSL --scratch-path .build/swift-release
+.PHONY: bench-authority
+bench-authority:
+	$(SWIFT) build $(RELEASE_FLAGS) --product tenon-authority
+	$(SWIFT) build $(RELEASE_FLAGS) --product AuthorityBench
+	PYTHON=$(PYTHON) Bench/service/run .build/swift-release/release --devices 1000 --requests 50000
+
 ## format           C and Swift sources, in place
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 .PHONY: format
 format:
 	clang-format -i $(C_FILES)
-	$(SWIFT) format -i -r Package.swift Sources Tests Examples
+	$(SWIFT) format -i -r Package.swift Sources Tests Examples Bench
 
 ## check-format     whether format would change anything
 .PHONY: check-format
 check-format:
 	clang-format --dry-run -Werror $(C_FILES)
-	$(SWIFT) format lint -r --strict Package.swift Sources Tests Examples
+	$(SWIFT) format lint -r --strict Package.swift Sources Tests Examples Bench
 
 ## clean            what was built
 .PHONY: clean

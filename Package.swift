@@ -114,6 +114,18 @@ let package = Package(
         ),
         .executableTarget(
             name: "StateChild", dependencies: ["Tenon"], path: "Tests/StateChild", swiftSettings: strict),
+        .target(
+            name: "CBenchIdentity",
+            path: "Bench/service/identity",
+            cSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("crypto")]
+        ),
+        .executableTarget(
+            name: "AuthorityBench",
+            dependencies: ["Tenon", "CBenchIdentity"],
+            path: "Bench/service/load",
+            swiftSettings: strict
+        ),
         .testTarget(name: "TenonTests", dependencies: ["Tenon", "StateChild"], swiftSettings: strict),
         .testTarget(name: "TenonSynheartTests", dependencies: ["TenonSynheart"], swiftSettings: strict),
         .testTarget(name: "SynheartAuthTests", dependencies: ["SynheartAuth", "TenonSynheart"], swiftSettings: strict),
@@ -121,7 +133,9 @@ let package = Package(
         .testTarget(
             name: "TenonTPMTests",
             dependencies: [
-                "TenonAuthorityServer", "TenonAuthority", "TenonHTTP", "TenonSynheart", "TenonTPM", "CTestSupport",
+                "AuthorityBench", "SynheartAuth", "TenonAuthorityServer", "TenonAuthority", "TenonHTTP",
+                "TenonSynheart",
+                "TenonTPM", "CTestSupport",
             ],
             swiftSettings: interop
         ),

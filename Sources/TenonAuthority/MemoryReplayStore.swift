@@ -87,6 +87,18 @@ private struct ReplayMemory {
     private struct DeviceMemory {
         var nonces: Set<UUIDBytes> = []
         var marks: Set<SignatureMark> = []
+
+        /// - Parameter isFull: whether there is no place for another, of whichever device.
+        mutating func take(
+            _ nonce: UUIDBytes, _ mark: SignatureMark, limit: Int, isFull: Bool
+        ) throws(TenonError) -> SignedUse.Outcome {
+            if nonces.contains(nonce) || marks.contains(mark) { return .replay }
+            if nonces.count >= limit { return .tooMany }
+            if isFull { throw .replaysFull }
+            nonces.insert(nonce)
+            marks.insert(mark)
+            return .fresh
+        }
     }
 
     private struct Entry {
@@ -143,17 +155,12 @@ private struct ReplayMemory {
         forget(at: now)
         guard use.timestamp > max(epoch, forgotten[use.deviceID, default: .min]) else { return .mayBeForgotten }
         let mark = SignatureMark(use)
-        // Looked at in place: a copy would make the insertion copy the sets.
-        if devices[use.deviceID]?.nonces.contains(nonce) == true { return .replay }
-        if devices[use.deviceID]?.marks.contains(mark) == true { return .replay }
-        if devices[use.deviceID]?.nonces.count ?? 0 >= limits.perDevice { return .tooMany }
-        guard entries.count < limits.total else {
-            throw TenonError(
-                .storeFull, message: "As many requests as may be are remembered: try again soon.",
-                retryAfter: .seconds(10))
-        }
-        devices[use.deviceID, default: DeviceMemory()].nonces.insert(nonce)
-        devices[use.deviceID]?.marks.insert(mark)
+        let isFull = entries.count >= limits.total
+        if isFull && devices[use.deviceID] == nil { throw .replaysFull }
+        // In place: a copy would make the insertion copy the sets.
+        let outcome = try devices[use.deviceID, default: DeviceMemory()].take(
+            nonce, mark, limit: limits.perDevice, isFull: isFull)
+        guard case .fresh = outcome else { return outcome }
         entries.append(
             Entry(device: use.deviceID, nonce: nonce, mark: mark, timestamp: use.timestamp),
             until: now.boot + MemoryReplayStore.retention)
@@ -172,4 +179,9 @@ private struct ReplayMemory {
             }
         }
     }
+}
+
+extension TenonError {
+    fileprivate static let replaysFull = TenonError(
+        .storeFull, message: "As many requests as may be are remembered: try again soon.", retryAfter: .seconds(10))
 }

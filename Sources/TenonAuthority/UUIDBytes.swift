@@ -5,14 +5,22 @@ struct UUIDBytes: Hashable {
     private let low: UInt64
 
     init?(_ text: String) {
-        let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
-        guard text.utf8.count == 36, digits.count == 32, digits.allSatisfy({ $0 < 0x80 }),
-            let high = UInt64(String(decoding: digits[..<16], as: UTF8.self), radix: 16),
-            let low = UInt64(String(decoding: digits[16...], as: UTF8.self), radix: 16),
-            digits[0] != UInt8(ascii: "+"), digits[16] != UInt8(ascii: "+")
-        else { return nil }
-        self.high = high
-        self.low = low
+        var (words, count) = ((UInt64(0), UInt64(0)), 0)
+        for byte in text.utf8 where byte != UInt8(ascii: "-") {
+            guard let digit = UUIDBytes.digit(byte), count < 32 else { return nil }
+            if count < 16 { words.0 = words.0 << 4 | digit } else { words.1 = words.1 << 4 | digit }
+            count += 1
+        }
+        guard text.utf8.count == 36, count == 32 else { return nil }
+        (high, low) = words
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt64? {
+        switch byte {
+        case 0x30...0x39: UInt64(byte - 0x30)
+        case 0x41...0x46, 0x61...0x66: UInt64(byte | 0x20) - 0x57
+        default: nil
+        }
     }
 
     var bytes: [UInt8] {

@@ -1,95 +1,160 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+import SynheartAuth
 import Tenon
-import TenonAuthority
-import TenonHTTP
 import TenonSynheart
-import TenonTPM
 import Testing
 
-@testable import TenonAuthorityServer
-
-/// A device with a software TPM at a running authority, over HTTP: all parts that there are, and none that plays another.
+/// A device at a running authority, over HTTP, on both kinds of stores and in both dialects.
 @Suite(.timeLimit(.minutes(1))) struct ServedDeviceTests {
-    private struct World {
-        let url: String
-        let folder: String
-        let tpm: TPM
-        /// Of the authority's CA.
-        let roots: [[UInt8]]
+    /// In which a device of this dialect may rotate: `docs` has no place for the new key's proof.
+    private func app(_ dialect: Dialect) -> String { dialect == .tenon ? "demo" : "marked" }
 
-        /// A process of the device begins.
-        func identity(_ dialect: Dialect) throws -> DeviceIdentity {
-            let service = try Synheart(baseURL: url + "/auth", appID: "demo", dialect: dialect)
-            return try DeviceIdentity(
-                service, keys: .tpm(tpm, disclosure: .endorsement(above: [try Endorsed.issuer()])),
-                transport: HTTPTransport(), attestationService: .init(url: url + "/ca/demo", roots: roots),
-                stateDirectory: folder + "/device")
-        }
-
-        func send(_ signed: SignedRequest, _ method: String, _ path: String, _ body: [UInt8]) async throws -> Int {
-            let headers = [("Content-Type", "application/json")] + signed.headers.map { ($0.name, $0.value) }
-            let request = HTTPRequest(method: method, url: url + path, headers: headers, body: body)
-            return try await HTTPTransport().exchange(request, deadline: .now + .seconds(20)).status
-        }
-    }
-
-    private func withWorld(_ body: (World) async throws -> Void) async throws {
-        try await withTPM(state: Endorsed.state) { _, tpm in
-            let folder = try #require(mkdtemp(strdup("/tmp/tenon-served-XXXXXX")).map { String(cString: $0) })
-            defer { removeTree(folder) }
-            // The origin is in the configuration, so the port is chosen before.
-            let port = try ListeningSocket(address: "127.0.0.1", port: 0).port
-            let text = try Configuration.defaultText(port: port, ekRoots: [Endorsed.rootFile])
-            let authority = try await RunningAuthority(
-                Configuration(parsing: Array(text.utf8)), in: AuthorityFolder(folder + "/authority"))
-            let roots = authority.authority.service.keys.roots
-            try await body(World(url: "http://127.0.0.1:\(port)", folder: folder, tpm: tpm, roots: roots))
-            await authority.stop()
-        }
-    }
-
-    @Test(arguments: [Dialect.docs, .tenon])
-    func registersSignsAndRotates(_ dialect: Dialect) async throws {
-        try await withWorld { world in
+    @Test(arguments: Stores.allCases, [Dialect.docs, .tenon])
+    func registersSignsAndRotates(_ stores: Stores, _ dialect: Dialect) async throws {
+        try await ServedWorld.with(stores) { world in
             let identity = try world.identity(dialect)
             let registered = try await identity.register()
             #expect(registered.status == .registered)
-            try await echoes(world, identity)
+            try await world.expectSigns(identity)
             if dialect == .tenon {
                 try await identity.rotate()
             } else {
-                // `docs` has no place for the new key's proof, and an attested device stays one (security.md 1.2).
+                // An attested device stays one (security.md 1.2).
                 let error = await errorAwaited { () async throws(TenonError) in try await identity.rotate() }
                 #expect(error?.code == .attestationFailed)
             }
-            try await echoes(world, identity)
+            try await world.expectSigns(identity)
             // Another process of the same device.
             let again = try world.identity(dialect)
             #expect(try await again.register().status == .alreadyRegistered)
             #expect(again.deviceID == registered.deviceID)
             try await again.maintain()
-            try await echoes(world, again)
+            try await world.expectSigns(again)
+            #expect(try await world.devices().count == 1)
         }
     }
 
-    /// A request is taken once, and as it was signed.
-    private func echoes(_ world: World, _ identity: DeviceIdentity) async throws {
-        let body = Array(#"{"a":1}"#.utf8)
-        let signed = try await identity.sign("POST", path: "/v1/echo", body: body)
-        #expect(try await world.send(signed, "POST", "/v1/echo", Array(#"{"a":2}"#.utf8)) == 401)
-        #expect(try await world.send(signed, "POST", "/v1/echo", body) == 200)
-        #expect(try await world.send(signed, "POST", "/v1/echo", body) == 409)
+    /// What an older service answers is taken, too.
+    @Test(arguments: Stores.allCases, ["rotated", "ok", "success"])
+    func rotationsHaveThreeNames(_ stores: Stores, _ word: String) async throws {
+        try await ServedWorld.with(stores) { world in
+            let identity = try world.identity(.docs, app: "marked")
+            try await identity.register()
+            let before = try await world.devices("marked")[0]["key_thumbprint"]
+            world.wire.say(word, to: "/rotate-key")
+            try await identity.rotate()
+            let device = try await world.devices("marked")[0]
+            #expect(before != nil && device["key_thumbprint"] != before)
+            #expect(device["attestation"] == "unattested")
+            try await world.expectSigns(identity)
+        }
     }
 
-    @Test func aDeviceThatIsResetIsAnother() async throws {
-        try await withWorld { world in
-            let identity = try world.identity(.tenon)
+    @Test(arguments: Stores.allCases, [Dialect.docs, .tenon])
+    func aDeviceThatIsResetIsAnother(_ stores: Stores, _ dialect: Dialect) async throws {
+        try await ServedWorld.with(stores) { world in
+            let identity = try world.identity(dialect)
             let first = try await identity.register().deviceID
             try await identity.reset()
             #expect(!identity.isRegistered)
             #expect(try await identity.register().deviceID != first)
-            try await echoes(world, identity)
+            try await world.expectSigns(identity)
+        }
+    }
+
+    /// It learns the service's time from a refusal, and keeps it.
+    @Test(arguments: Stores.allCases, [Dialect.docs, .tenon])
+    func aClockThatIsWrong(_ stores: Stores, _ dialect: Dialect) async throws {
+        try await ServedWorld.with(stores) { world in
+            let identity = try world.hurried(dialect)
+            try await identity.register()
+            world.wire.setClock(by: -1_000)
+            let signed = try await world.signed(identity)
+            let answer = try await world.send(signed)
+            #expect(answer.status == 401)
+            let advice = await identity.received(
+                status: answer.status, headers: answer.headers, body: answer.body, for: signed)
+            guard case .resend(let second) = advice else {
+                Issue.record("\(advice)")
+                return
+            }
+            #expect(try await world.send(second).status == 200)
+            try await world.expectSigns(world.hurried(dialect))
+        }
+    }
+
+    @Test(arguments: Stores.allCases, [Dialect.docs, .tenon])
+    func aDeviceThatIsRevoked(_ stores: Stores, _ dialect: Dialect) async throws {
+        try await ServedWorld.with(stores) { world in
+            let identity = try world.identity(dialect)
+            let id = try await identity.register().deviceID
+            _ = try await world.authorities[0].admin(
+                "POST", "/v1/revoke", ["app_id": "demo", "device_id": .string(id), "reason": "lost"])
+            let signed = try await world.signed(identity)
+            let answer = try await world.send(signed)
+            #expect(answer.status == 403)
+            let advice = await identity.received(
+                status: answer.status, headers: answer.headers, body: answer.body, for: signed)
+            guard case .stop(let error) = advice else {
+                Issue.record("\(advice)")
+                return
+            }
+            #expect(error.code == .deviceRevoked)
+            #expect(try identity.status().reason == .revoked)
+            let refusal = await errorAwaited { () async throws(TenonError) in try await identity.register() }
+            #expect(refusal?.code == .deviceRevoked)
+            // Only a reset leaves it, and what comes then is another device.
+            try await identity.reset()
+            #expect(try await identity.register().deviceID != id)
+            try await world.expectSigns(identity)
+        }
+    }
+
+    /// A key that is old, and in `docs` a certificate that is about to end.
+    @Test(arguments: Stores.allCases, [Dialect.docs, .tenon])
+    func whatIsDue(_ stores: Stores, _ dialect: Dialect) async throws {
+        try await ServedWorld.with(stores) { world in
+            try await world.identity(dialect, app: app(dialect)).register()
+            let asked = world.wire.paths.count
+            let identity = try world.hurried(dialect, app: app(dialect)) { limits in
+                (limits.keyAge, limits.keyAgeSpread) = (.zero, .zero)
+                limits.certificateRenewal = .seconds(91 * 86_400)
+            }
+            try await identity.maintain()
+            let paths = world.wire.paths[asked...]
+            #expect(paths.contains { $0.hasSuffix("/rotate-key") })
+            #expect(paths.contains { $0.hasSuffix("/secret") } == (dialect == .docs))
+            try await world.expectSigns(identity)
+        }
+    }
+
+    /// The API of the iOS SDK.
+    @Test(arguments: Stores.allCases)
+    func byTheOtherAPI(_ stores: Stores) async throws {
+        try await ServedWorld.with(stores) { world in
+            let auth = SynheartAuth { _, app throws(TenonError) in
+                do {
+                    return try world.identity(.tenon, app: app)
+                } catch {
+                    throw error as? TenonError ?? TenonError(.options, message: "\(error)")
+                }
+            }
+            auth.configure(baseUrl: world.authorities[0].url + "/auth")
+            let first = try await auth.registerDevice(appId: "demo")
+            #expect(first.status == .success && first.deviceId != nil)
+            func echo() async throws -> Int {
+                let headers = try auth.signRequest(appId: "demo", method: "post", path: "/v1/echo")
+                return try await world.send(headers.dictionary.map { ($0.key, $0.value) }, "POST", "/v1/echo", [])
+                    .status
+            }
+            #expect(try await echo() == 200)
+            #expect(try await auth.rotateKey(appId: "demo").status == .success)
+            #expect(try await echo() == 200)
+            #expect(try await auth.registerDevice(appId: "demo").status == .alreadyRegistered)
+            auth.resetDeviceIdentity(appId: "demo")
+            #expect(!auth.isRegistered(appId: "demo"))
+            #expect(try await auth.registerDevice(appId: "demo").deviceId != first.deviceId)
+            #expect(try await echo() == 200)
         }
     }
 }

@@ -30,20 +30,33 @@ package struct AuthorityRequest: Sendable {
     }
 
     /// The target before its query.
-    var path: String { String(target.prefix { $0 != "?" }) }
+    var path: String { String(target[..<(queryMark ?? target.endIndex)]) }
 
     /// The query without its question mark; nil without one.
-    var query: String? {
-        target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
-    }
+    var query: String? { queryMark.map { String(target[target.index(after: $0)...]) } }
+
+    private var queryMark: String.Index? { target.utf8.firstIndex(of: UInt8(ascii: "?")) }
 
     /// The value of a header, whose name has no case.
     ///
     /// - Throws: ``Refusal/Code/invalidRequest`` when it is there twice: one of the two is not what somebody checked.
     func header(_ name: String) throws(Refusal) -> String? {
-        let name = name.lowercased()
-        let values = headers.filter { $0.name.lowercased() == name }
-        guard values.count <= 1 else { throw Refusal(.invalidRequest, "A header stands twice in the request.") }
-        return values.first?.value
+        var found: String?
+        for header in headers where header.name.isSame(as: name) {
+            guard found == nil else { throw Refusal(.invalidRequest, "A header stands twice in the request.") }
+            found = header.value
+        }
+        return found
+    }
+}
+
+extension String {
+    /// But for the case of ASCII letters.
+    fileprivate func isSame(as other: String) -> Bool {
+        let (left, right) = (utf8.span, other.utf8.span)
+        guard left.count == right.count else { return false }
+        func lower(_ byte: UInt8) -> UInt8 { 0x41...0x5a ~= byte ? byte | 0x20 : byte }
+        for index in left.indices where lower(left[index]) != lower(right[index]) { return false }
+        return true
     }
 }

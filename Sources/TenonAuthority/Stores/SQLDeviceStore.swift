@@ -130,9 +130,13 @@ extension RetiredKeyUse {
 
 // What several of the above ask.
 extension SQLConnection {
-    func device(id: String) throws(TenonError) -> Device? {
-        guard let row = try run("SELECT \(Device.columns) FROM devices WHERE id=?", .text(id)).first else { return nil }
-        return try Device(row: row)
+    func device(id: String) throws(TenonError) -> Device? { try placedDevice(id: id)?.device }
+
+    /// With its place in the order of registration.
+    func placedDevice(id: String) throws(TenonError) -> (place: Int64, device: Device)? {
+        let rows = try run("SELECT \(Device.columns), place FROM devices WHERE id=?", .text(id))
+        guard let row = rows.first else { return nil }
+        return (try row.integer(16), try Device(row: row))
     }
 
     func isDenied(_ ek: Digest) throws(TenonError) -> Bool {

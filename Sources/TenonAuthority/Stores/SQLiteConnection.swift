@@ -16,6 +16,9 @@ final class SQLiteConnection: SQLConnection {
     /// How often something that was written was taken back: who counts rows in memory counts again.
     private(set) var rollbacks = 0
 
+    /// The places of the devices that were changed since they were taken, by changes that were taken back, too.
+    private var changedDevices: [Int64] = []
+
     /// For as long as another program has the lock, which none should.
     private static let patience: Int32 = 5_000
 
@@ -50,7 +53,15 @@ final class SQLiteConnection: SQLConnection {
         try run("PRAGMA foreign_keys=ON")
         // The hook stands in for the checkpoint that a commit would make before anybody has an answer.
         sqlite3_wal_hook(handle, noteLog, Unmanaged.passUnretained(self).toOpaque())
+        sqlite3_update_hook(handle, noteChange, Unmanaged.passUnretained(self).toOpaque())
     }
+
+    func takeChangedDevices() -> [Int64] {
+        defer { changedDevices = [] }
+        return changedDevices
+    }
+
+    fileprivate func changed(_ place: Int64) { changedDevices.append(place) }
 
     fileprivate func log(has pages: Int32) { logPages = Int(pages) }
 
@@ -112,4 +123,13 @@ private func noteLog(
 ) -> Int32 {
     if let connection { Unmanaged<SQLiteConnection>.fromOpaque(connection).takeUnretainedValue().log(has: pages) }
     return SQLITE_OK
+}
+
+/// A device that is new is known to nobody yet.
+private func noteChange(
+    _ connection: UnsafeMutableRawPointer?, _ operation: Int32, _: UnsafePointer<CChar>?,
+    _ table: UnsafePointer<CChar>?, _ place: Int64
+) {
+    guard let connection, let table, operation != SQLITE_INSERT, String(cString: table) == "devices" else { return }
+    Unmanaged<SQLiteConnection>.fromOpaque(connection).takeUnretainedValue().changed(place)
 }

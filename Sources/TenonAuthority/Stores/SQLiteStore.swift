@@ -25,6 +25,7 @@ package final class SQLiteStore: SQLDeviceStore {
     let challengeCount: ChallengeCount
     let isNew: Bool
     let outbox = AuditOutbox()
+    private let cache = DeviceCache()
 
     /// Opens the store, makes it when there is none, and brings an older one to this version. Blocks on the disk.
     ///
@@ -43,7 +44,7 @@ package final class SQLiteStore: SQLDeviceStore {
         isNew = seen == 0
         challengeCount = ChallengeCount(limit: options.maxChallenges)
         readers = try SQLiteReaders(max(1, options.readers), path, holding: folder)
-        writer = try SQLiteWriter(connection, holding: folder) { connection throws(TenonError) in
+        writer = try SQLiteWriter(connection, holding: folder, cache: cache) { connection throws(TenonError) in
             try SQLiteStore.stamp(connection, clock)
         }
     }
@@ -55,6 +56,16 @@ package final class SQLiteStore: SQLDeviceStore {
         // For the stamp, which every transaction makes.
         _ = try? await writer.write { _ in }
         await writer.close()
+    }
+
+    /// From memory, where it is there: nobody else writes the file.
+    package func device(app: String, id: String) async throws(TenonError) -> Device? {
+        let (kept, changes) = cache.find(id)
+        if let kept { return kept.app == app ? kept : nil }
+        let found = try await read { connection throws(TenonError) in try connection.placedDevice(id: id) }
+        guard let found else { return nil }
+        cache.keep(found.device, at: found.place, since: changes)
+        return found.device.app == app ? found.device : nil
     }
 
     func write<Value: Sendable>(

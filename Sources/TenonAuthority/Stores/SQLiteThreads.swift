@@ -42,15 +42,16 @@ final class SQLiteWriter: Sendable {
     private static let longLog = 1_024
 
     /// - Parameters:
+    ///   - cache: forgets what a transaction changed.
     ///   - stamp: runs at the end of each transaction, and is part of it.
     ///   - folder: held until the connection is closed.
     init(
-        _ connection: sending SQLiteConnection, holding folder: AuthorityFolder,
+        _ connection: sending SQLiteConnection, holding folder: AuthorityFolder, cache: DeviceCache,
         stamp: @escaping @Sendable (SQLiteConnection) throws(TenonError) -> Void
     ) throws(TenonError) {
         let owner = SQLiteOwner(connection, folder)
         thread = try BatchThread { jobs in
-            SQLiteWriter.commit(jobs, owner.connection, stamp)
+            SQLiteWriter.commit(jobs, owner.connection, cache, stamp)
         } finish: {
             owner.connection?.checkpoint(all: true)
             owner.close()
@@ -67,7 +68,7 @@ final class SQLiteWriter: Sendable {
     func close() async { await thread.end() }
 
     private static func commit(
-        _ jobs: [SQLiteJob], _ connection: SQLiteConnection?,
+        _ jobs: [SQLiteJob], _ connection: SQLiteConnection?, _ cache: DeviceCache,
         _ stamp: (SQLiteConnection) throws(TenonError) -> Void
     ) {
         guard let connection else { return }
@@ -83,6 +84,8 @@ final class SQLiteWriter: Sendable {
             connection.rollBack()
             failure = error
         }
+        // Before anybody is told; also of what failed, which may be stored.
+        cache.forget(connection.takeChangedDevices())
         for answer in answers { answer(failure) }
         for job in jobs.dropFirst(answers.count) { job.fail(failure ?? .takenBack) }
         if connection.logPages >= longLog { connection.checkpoint() }

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
+internal import Tenon
+
+/// A load that says everything twice, to two instances at once: of each pair one may be accepted.
+///
+/// A challenge is redeemed twice, by one key or by two; a request is sent twice, or its signature under two nonces; a
+/// rotation is sent twice, or two of them by one key.
+struct Doubled {
+    let crew: Crew
+    let devices: [LoadDevice]
+    let requests: Int
+
+    /// How often a step came out so: `register: 200, 400 INVALID_CHALLENGE`, the two in the order of the alphabet.
+    final class Outcomes: Sendable {
+        private let all = Mutex<[String: Int]>([:])
+
+        var counts: [String: Int] { all.withLock { $0 } }
+
+        /// The index of the one that was accepted.
+        ///
+        /// - Throws: ``TenonError/Code/serviceAnswer`` when it was not one.
+        func one(_ step: String, _ answers: [Connection.Answer]) throws(TenonError) -> Int {
+            let verdicts = answers.map(\.verdict).sorted().joined(separator: ", ")
+            all.withLock { $0["\(step): \(verdicts)", default: 0] += 1 }
+            let good = answers.indices.filter { answers[$0].status == 200 }
+            guard good.count == 1 else {
+                throw TenonError(
+                    .serviceAnswer, message: "Of two that may not both be good, so many were: \(good.count).")
+            }
+            return good[0]
+        }
+    }
+
+    /// Blocks until all is said.
+    func run(_ progress: (Int) -> Void = { _ in }) -> (samples: Samples, outcomes: [String: Int]) {
+        let outcomes = Outcomes()
+        let samples = crew.run(devices.count, progress: progress) {
+            [devices, requests] index, lines throws(TenonError) in
+            let (device, isSame) = (devices[index], index % 2 == 0)
+            try register(device, isSame, lines, outcomes)
+            for number in 0..<requests { try sign(device, (index + number) % 2 == 0, lines, outcomes) }
+            try rotate(device, isSame, lines, outcomes)
+            // Whichever it was: its key is the one that is held.
+            let answer = try lines.exchange(try device.request("GET", "/auth/v1/device/self"))
+            guard answer.status == 200 else { throw TenonError(.serviceAnswer, message: answer.verdict) }
+        }
+        return (samples, outcomes.counts)
+    }
+}
+
+private func register(
+    _ device: LoadDevice, _ isSame: Bool, _ lines: Lines, _ outcomes: Doubled.Outcomes
+) throws(TenonError) {
+    let challenge = try lines.exchange(try device.challenge())
+    let keys = isSame ? [device.key, device.key] : [device.key, try SoftwareKey()]
+    let first = try device.registration(challenge, of: keys[0])
+    let second = isSame ? first : try device.registration(challenge, of: keys[1])
+    let answers = try lines.both(first, second)
+    let good = try outcomes.one("register", answers)
+    try device.registered(answers[good], key: keys[good])
+}
+
+private func sign(
+    _ device: LoadDevice, _ isSame: Bool, _ lines: Lines, _ outcomes: Doubled.Outcomes
+) throws(TenonError) {
+    let pair = try device.requests("POST", "/auth/v1/echo", Array("{}".utf8), nonces: isSame ? 1 : 2)
+    _ = try outcomes.one("sign", try lines.both(pair[0], pair[pair.count - 1]))
+}
+
+private func rotate(
+    _ device: LoadDevice, _ isSame: Bool, _ lines: Lines, _ outcomes: Doubled.Outcomes
+) throws(TenonError) {
+    let first = try device.rotation()
+    let second = isSame ? first : try device.rotation()
+    let good = try outcomes.one("rotate", try lines.both(first.request, second.request))
+    device.rotated(to: [first, second][good].key)
+}
+
+extension Connection.Answer {
+    /// The status and, of a refusal, the code.
+    var verdict: String {
+        guard status != 200, let code = (try? JSON(parsing: body))?["error_code"]?.string else { return "\(status)" }
+        return "\(status) \(code)"
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import Testing
+
+@testable import TenonAuthority
+
+/// What is kept of devices in memory says what the store says.
+@Suite struct DeviceCacheTests {
+    /// Each is asked before and after it is changed, in each of the ways that there are.
+    @Test(arguments: StoreKind.allCases)
+    func whatChangedIsSeenAtOnce(_ kind: StoreKind) async throws {
+        try await kind.withStores { stores in
+            let (sample, next, other) = (try Sample(), try Sample(), try Sample())
+            let (device, bystander) = (try await stores.registered(sample), try await stores.registered(other))
+            func held() async throws -> Device? { try await stores.devices.device(app: "demo", id: device.id) }
+            #expect(try await held() == device)
+            #expect(try await stores.devices.device(app: "other", id: device.id) == nil)
+            let rotated = try RotationTests.rotated(await stores.rotate(next.rotation(of: device)))
+            #expect(try await held() == rotated)
+            _ = try await stores.revoke(.device(app: "demo", id: device.id, compromised: false))
+            #expect(try await held()?.state == .revoked)
+            #expect(try await stores.devices.device(app: "demo", id: bystander.id) == bystander)
+        }
+    }
+
+    /// What was read before a change came is not kept after it.
+    @Test func whatIsOldAlreadyIsNotKept() throws {
+        let (cache, device) = (DeviceCache(capacity: 2), try Sample().device())
+        func found() -> (device: Device?, changes: Int) { cache.find(device.id) }
+        let before = found().changes
+        cache.forget([7])
+        cache.keep(device, at: 1, since: before)
+        #expect(found().device == nil)
+        cache.keep(device, at: 1, since: found().changes)
+        #expect(found().device == device)
+        cache.forget([2])
+        #expect(found().device == device)
+        cache.forget([1])
+        #expect(found().device == nil)
+    }
+
+    @Test func itHasNoMoreThanItMay() throws {
+        let cache = DeviceCache(capacity: 2)
+        let devices = try (0..<5).map { _ in try Sample().device() }
+        for (place, device) in devices.enumerated() {
+            cache.keep(device, at: Int64(place), since: 0)
+            #expect(cache.find(device.id).device == device)
+        }
+        #expect(devices.filter { cache.find($0.id).device != nil }.count <= 2)
+    }
+}

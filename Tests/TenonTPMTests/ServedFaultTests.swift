@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import TenonSynheart
+import Testing
+
+/// What may go wrong between a device and a running authority; and two of them.
+@Suite(.timeLimit(.minutes(1))) struct ServedFaultTests {
+    /// Registered, and nobody heard: it is one device, and of the same key.
+    @Test(arguments: Stores.allCases, [Dialect.docs, .tenon])
+    func aRegistrationWhoseAnswerIsLost(_ stores: Stores, _ dialect: Dialect) async throws {
+        try await ServedWorld.with(stores) { world in
+            let identity = try world.hurried(dialect) { $0.retry.tries = 1 }
+            world.wire.lose("/register")
+            let error = await errorAwaited { () async throws(TenonError) in try await identity.register() }
+            #expect(error?.code.category == .unknown)
+            let held = try await world.devices()
+            #expect(held.count == 1)
+            let registered = try await world.identity(dialect).register()
+            #expect(registered.deviceID == held[0]["device_id"]?.string)
+            #expect(try await world.devices().map { $0["key_thumbprint"] } == [held[0]["key_thumbprint"]])
+            try await world.expectSigns(world.identity(dialect))
+        }
+    }
+
+    /// Rotated, and nobody heard: the next call, or whoever looks after the device, finds which key is held.
+    @Test(arguments: Stores.allCases, [false, true])
+    func aRotationWhoseAnswerIsLost(_ stores: Stores, _ isMaintained: Bool) async throws {
+        try await ServedWorld.with(stores) { world in
+            let identity = try world.hurried(.tenon) { $0.retry.tries = 1 }
+            try await identity.register()
+            let before = try await world.devices()[0]["key_thumbprint"]
+            world.wire.lose("/rotate-key")
+            let error = await errorAwaited { () async throws(TenonError) in try await identity.rotate() }
+            #expect(error?.code.category == .unknown)
+            let held = try await world.devices()[0]["key_thumbprint"]
+            #expect(held != nil && held != before)
+            let again = try world.hurried(.tenon)
+            if isMaintained { try await again.maintain() } else { try await again.rotate() }
+            #expect(try await world.devices()[0]["key_thumbprint"] == held)
+            try await world.expectSigns(again)
+        }
+    }
+
+    /// The authority decides at once; a service that does not is played by changing its answer.
+    @Test(arguments: Stores.allCases, [Dialect.docs, .tenon])
+    func aRegistrationThatIsNotDecided(_ stores: Stores, _ dialect: Dialect) async throws {
+        try await ServedWorld.with(stores) { world in
+            let identity = try world.identity(dialect)
+            world.wire.say("pending", to: "/register")
+            let error = await errorAwaited { () async throws(TenonError) in try await identity.register() }
+            #expect(error?.code == .registrationPending)
+            #expect(!identity.isRegistered)
+            #expect(try await identity.register().status == .registered)
+            #expect(try await world.devices().count == 1)
+            try await world.expectSigns(identity)
+        }
+    }
+
+    @Test(arguments: Stores.allCases, [Dialect.docs, .tenon])
+    func aRegistrationThatIsRejected(_ stores: Stores, _ dialect: Dialect) async throws {
+        try await ServedWorld.with(stores) { world in
+            let first = try world.identity(dialect, app: "few")
+            try await first.register()
+            let second = try world.identity(dialect, app: "few", in: "other")
+            let error = await errorAwaited { () async throws(TenonError) in try await second.register() }
+            #expect(error?.code == .registrationRejected && error?.httpStatus == 403)
+            #expect(!second.isRegistered)
+            try await world.expectSigns(first)
+            let third = try world.identity(dialect, in: "third")
+            world.wire.say("rejected", to: "/register")
+            let refusal = await errorAwaited { () async throws(TenonError) in try await third.register() }
+            #expect(refusal?.code == .registrationRejected)
+            #expect(!third.isRegistered)
+        }
+    }
+
+    /// Each exchange goes to the other instance, so that what one gave out is brought to the other.
+    @Test(arguments: [Dialect.docs, .tenon])
+    func twoInstances(_ dialect: Dialect) async throws {
+        let app = dialect == .tenon ? "demo" : "marked"
+        var authorities: [ServedAuthority] = []
+        var logs: [[JSON]] = []
+        try await ServedWorld.with(.shared, instances: 2) { world in
+            let identity = try world.identity(dialect, app: app)
+            let id = try await identity.register().deviceID
+            let asked = world.wire.seen.suffix(2)
+            #expect(asked.map(\.path) == ["/auth/v1/device/challenge", "/auth/v1/device/register"])
+            #expect(Set(asked.map(\.instance)) == [0, 1])
+            try await identity.rotate()
+            let signed = try await world.signed(identity)
+            #expect(try await world.send(signed, to: 1).status == 200)
+            #expect(try await world.send(signed, to: 0).status == 409)
+            _ = try await world.authorities[0].admin(
+                "POST", "/v1/revoke", ["app_id": .string(app), "device_id": .string(id), "reason": "lost"])
+            #expect(try await world.send(world.signed(identity), to: 1).status == 403)
+            authorities = world.authorities
+            for authority in authorities { await authority.stop() }
+            logs = try authorities.map { try $0.audit() }
+        }
+        let events = logs.joined().compactMap { $0["event"]?.string }
+        #expect(events.filter { $0 == "registered" }.count == 1)
+        #expect(events.filter { $0 == "rotated" }.count == 1)
+        #expect(events.filter { $0 == "device_revoked" }.count == 1)
+        #expect(logs.allSatisfy { !$0.isEmpty })
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Tenon
+import TenonAuthority
+import TenonHTTP
+import TenonSynheart
+import TenonTPM
+import Testing
+
+@testable import TenonAuthorityServer
+
+/// A device with a software TPM, and running authorities that it speaks to over HTTP: all parts that there are, and
+/// none that plays another.
+struct ServedWorld: Sendable {
+    let authorities: [ServedAuthority]
+    let clock: ShiftedClock
+    let wire: ServedWire
+    let tpm: TPM
+    let folder: String
+
+    static func with(
+        _ stores: Stores, instances: Int = 1, _ body: (ServedWorld) async throws -> Void
+    ) async throws {
+        try await withTPM(state: Endorsed.state) { _, tpm in
+            let folder = try #require(mkdtemp(strdup("/tmp/tenon-served-XXXXXX")).map { String(cString: $0) })
+            defer { removeTree(folder) }
+            // What is dated before the start of an authority is refused, so that it began a little earlier.
+            let clock = ShiftedClock(-5)
+            let authorities = try await ServedAuthority.start(stores, instances, in: folder, clock)
+            clock.shift(by: 5)
+            do {
+                let wire = try ServedWire(authorities.map(\.url))
+                let world = ServedWorld(authorities: authorities, clock: clock, wire: wire, tpm: tpm, folder: folder)
+                try await body(world)
+            } catch {
+                for authority in authorities { await authority.stop() }
+                throw error
+            }
+            for authority in authorities { await authority.stop() }
+        }
+    }
+
+    /// A process of the device begins.
+    func identity(_ dialect: Dialect, app: String = "demo", in place: String = "device") throws -> DeviceIdentity {
+        try DeviceIdentity(
+            try service(dialect, app), keys: .tpm(tpm, disclosure: .endorsement(above: [try Endorsed.issuer()])),
+            transport: wire, attestationService: attestation(app), stateDirectory: "\(folder)/\(place)")
+    }
+
+    /// The same of one that waits for nothing between its tries, and whose clock is the wire's.
+    func hurried(
+        _ dialect: Dialect, app: String = "demo", _ change: (inout FlowLimits) -> Void = { _ in }
+    ) throws -> DeviceIdentity {
+        var limits = FlowLimits()
+        change(&limits)
+        let clock = FlowClock(
+            moment: { [wire] in wire.told(FlowClock.system.moment()) }, boot: FlowClock.system.boot,
+            wait: { _ in try Task.checkCancellation() }, draw: { _ in .zero })
+        return try DeviceIdentity(
+            appID: app, profile: service(dialect, app),
+            vault: TPMKeyVault(tpm, .endorsement(above: [try Endorsed.issuer()])), transport: wire,
+            attestationService: attestation(app), folder: StateFolder(at: folder + "/device"), clock: clock,
+            limits: limits)
+    }
+
+    private func service(_ dialect: Dialect, _ app: String) throws -> Synheart {
+        try Synheart(baseURL: authorities[0].url + "/auth", appID: app, dialect: dialect)
+    }
+
+    private func attestation(_ app: String) -> DeviceIdentity.AttestationService {
+        .init(url: "\(authorities[0].url)/ca/\(app)", roots: authorities[0].instance.service.keys.roots)
+    }
+
+    /// Sends what was signed to an instance.
+    func send(
+        _ headers: [(name: String, value: String)], _ method: String, _ path: String, _ body: [UInt8],
+        to instance: Int = 0
+    ) async throws -> HTTPResponse {
+        let request = HTTPRequest(
+            method: method, url: authorities[instance].url + path,
+            headers: [("Content-Type", "application/json")] + headers, body: body)
+        return try await HTTPTransport().exchange(request, deadline: .now + .seconds(20))
+    }
+
+    static let body = Array(#"{"a":1}"#.utf8)
+
+    func signed(_ identity: DeviceIdentity) async throws -> Tenon.SignedRequest {
+        try await identity.sign("POST", path: "/v1/echo", body: ServedWorld.body)
+    }
+
+    func send(_ signed: Tenon.SignedRequest, to instance: Int = 0) async throws -> HTTPResponse {
+        try await send(signed.headers, "POST", "/v1/echo", ServedWorld.body, to: instance)
+    }
+
+    /// A request is taken once, and as it was signed.
+    func expectSigns(_ identity: DeviceIdentity, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let signed = try await signed(identity)
+        let other = Array(#"{"a":2}"#.utf8)
+        var statuses = [try await send(signed.headers, "POST", "/v1/echo", other).status]
+        for _ in 0..<2 { statuses.append(try await send(signed).status) }
+        #expect(statuses == [401, 200, 409], sourceLocation: sourceLocation)
+    }
+
+    /// What the authority holds, of an app.
+    func devices(_ app: String = "demo") async throws -> [JSON] {
+        let answer = try await authorities[0].admin("GET", "/v1/devices?app=\(app)")
+        return try #require(answer["devices"]?.array)
+    }
+}
