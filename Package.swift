@@ -84,7 +84,7 @@ let package = Package(
         .target(name: "TenonCommandLine", dependencies: ["Tenon"], swiftSettings: strict),
         .executableTarget(
             name: "TenonAuthorityServer",
-            dependencies: ["Tenon", "TenonAuthority", "TenonCommandLine", "TenonHTTP", "CTenonHTTPD"],
+            dependencies: ["Tenon", "TenonAuthority", "TenonCommandLine", "TenonHTTP", "TenonTPM", "CTenonHTTPD"],
             swiftSettings: strict
         ),
         .target(

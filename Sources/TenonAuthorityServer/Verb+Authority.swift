@@ -24,13 +24,13 @@ extension Verb {
 
     static let caInit = Verb(
         words: ["ca", "init"], operands: "", summary: "Make the CA for attestation keys, once",
-        flags: [.folder, .name],
+        flags: [.folder, .name, .tpm],
         examples: ["tenon-authority ca init --name Example"],
         run: { arguments throws(TenonError) in try CACommand.make(arguments) })
 
     static let caRoll = Verb(
         words: ["ca", "roll"], operands: "", summary: "Issue by another CA; the former one is trusted until the next",
-        flags: [.folder, .name],
+        flags: [.folder, .name, .tpm],
         examples: ["tenon-authority ca roll --name Example-2"],
         run: { arguments throws(TenonError) in try CACommand.roll(arguments) })
 
@@ -103,6 +103,8 @@ extension Flag {
     static let reason = Flag(name: "--reason", value: "TEXT", summary: "why; it is in the audit log")
     static let config = Flag(
         name: "--config", value: "FILE", summary: "the configuration (else authority.json in the folder)")
+    static let tpm = Flag(
+        name: "--tpm", value: "TCTI", summary: "make its key in this TPM, like device:/dev/tpmrm0; it never leaves it")
     static let name = Flag(
         name: "--name", value: "TEXT", summary: "what the certificates are named after (else Tenon)")
 }
