@@ -34,8 +34,8 @@ enum VerifyCommand {
     static func answer(_ arguments: Arguments) throws(TenonError) -> Answer {
         guard let nonce = try arguments.value("--nonce") else { throw arguments.mistake("verify needs --nonce HEX.") }
         let digest = try Nonce.of(nonce, arguments)
-        let policy = ProofPolicy(trust: try trust(arguments), now: Int64(time(nil)))
         let file = try JSON(parsing: SmallFile.read(arguments.operands[0], atMost: 65_536))
+        let policy = ProofPolicy(trust: try trust(arguments), now: Int64(time(nil)))
         let proof = Proof(dataRepresentation: try TextEncoding.base64url.decode(member("proof", of: file)))
         let spki = try TextEncoding.base64.decode(member("public_key", of: file))
         let key = try PublicKey(derRepresentation: spki)

@@ -24,6 +24,9 @@ extension Flag {
         summary: "let the service see the TPM's certificate, which names this machine for ever")
     static let above = Flag(
         name: "--ek-chain", value: "FILE", summary: "PEM: certificates between the TPM's and its maker's root")
+    static let certificate = Flag(
+        name: "--ek-certificate", value: "FILE",
+        summary: "PEM: the TPM's certificate and those above it, where the TPM holds none")
     static let dialect = Flag(name: "--dialect", value: "NAME", summary: "docs (else) or tenon")
     static let attestationCA = Flag(
         name: "--attestation-ca", value: "URL", summary: "what certifies attestation keys, for the dialect docs",
@@ -41,5 +44,5 @@ extension Flag {
     /// Of what uses a key.
     static let key = identity + [tpm, ownerAuth, endorsementAuth]
     /// Of what speaks with the service.
-    static let network = key + [caFile, disclosed, above, attestationCA, attestationRoots]
+    static let network = key + [caFile, disclosed, above, certificate, attestationCA, attestationRoots]
 }

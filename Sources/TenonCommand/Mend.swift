@@ -34,7 +34,10 @@ enum Mend {
         .deviceRevoked: "Begin anew, if whoever revoked it agrees: tenon reset --yes",
         .attestationUnavailable:
             "Use --dialect tenon, or name an attestation CA: --attestation-ca URL --attestation-roots FILE",
-        .attestationFailed: "Have whoever runs the service trust this TPM's maker: tenon doctor says which it is.",
+        .attestationFailed:
+            "Add what its maker signed with: --ek-chain FILE; or have the service trust that maker: tenon doctor names it",
+        .method: "Write it in capitals, as: tenon sign POST /v1/x",
+        .path: "Write it as the service mounts it, as: tenon sign POST /v1/x",
         .clockSkew: "Set the clock: sudo timedatectl set-ntp true",
         .tlsDate: "Set the clock: sudo timedatectl set-ntp true",
         .tlsUntrusted: "Name the CA that stands behind the server: --ca-file FILE [TENON_CA_FILE]",
@@ -42,6 +45,10 @@ enum Mend {
         .httpConnect: "Check --service, and that the service runs; then do the same again.",
         .httpResolve: "Check the host in --service, and the network; then do the same again.",
         .httpLibrary: "Install it: sudo apt install libcurl4",
+        .tlsHost: "Check the host in --service: its certificate has another name.",
+        .serviceRefused: "Check --service and --app; whoever runs the service knows what its code means.",
+        .serviceBusy: "Do the same again in a while: it goes on where this ended.",
+        .keyRefused: "Ask the service which key it holds: tenon maintain",
         .serviceAnswer: "Check --service: it ends where the service is mounted, as https://host/auth",
         .serviceURL: "Write it as --service https://host[:port][/path]",
         .httpURL: "Write it as https://host[:port]/path",

@@ -9,7 +9,7 @@ extension Setting {
     ///
     /// - Throws: ``TenonError/Code/notRegistered`` when there is none, ``TenonError/Code/options`` when there are more.
     func identity(log: LogSink? = nil, withTPM: Bool = true) throws(TenonError) -> DeviceIdentity {
-        let known = try identities()
+        let known = meant(try identities())
         let named = known.compactMap(\.name)
         guard named.count <= 1 else {
             let apps = named.map { "\($0.appID) at \($0.baseURL)" }.joined(separator: ", ")
@@ -27,9 +27,19 @@ extension Setting {
         throw TenonError(.notRegistered, message: "There is no identity in \(try folderPath()).")
     }
 
+    /// Without those of which no service has heard: a URL that was mistyped is not one to ask about for ever.
+    private func meant(_ known: [KnownIdentity]) -> [KnownIdentity] {
+        guard known.count > 1 else { return known }
+        let heard = known.filter { known in
+            guard case .found(let record) = known.record else { return true }
+            return record.state != .unregistered || record.journal != nil
+        }
+        return heard.isEmpty ? known : heard
+    }
+
     /// The identity that is to be registered: the flags say of a new one all that there is to know.
     func identityToRegister(log: LogSink?) throws(TenonError) -> DeviceIdentity {
-        let known = try identities()
+        let known = meant(try identities())
         let named = known.compactMap(\.name)
         let asked = try askedDialect()
         if named.count == 1 {

@@ -54,9 +54,16 @@ struct Setting {
 
     func disclosure() throws(TenonError) -> TPM.Disclosure {
         let chain = try arguments.value(Flag.above.name)
+        let whole = try arguments.value(Flag.certificate.name)
         guard arguments.has(Flag.disclosed.name) else {
-            if chain != nil { throw arguments.mistake("--ek-chain is for --disclose-ek.") }
+            if chain ?? whole != nil {
+                throw arguments.mistake("--ek-chain and --ek-certificate are for --disclose-ek.")
+            }
             return .nothing
+        }
+        if let whole {
+            if chain != nil { throw arguments.mistake("--ek-certificate says all of the chain, without --ek-chain.") }
+            return .certificates(try SmallFile.certificates(whole))
         }
         return .endorsement(above: try chain.map(SmallFile.certificates) ?? [])
     }

@@ -71,7 +71,7 @@ enum TPMCheck {
         guard !there.isEmpty else {
             return .note(
                 "ek", "no certificate of its maker: a service that attests by certificates cannot know this TPM",
-                mend: "Ask whoever runs the service to take this TPM by its inventory.")
+                mend: "Where its maker gave one as a file: tenon register --disclose-ek --ek-certificate FILE")
         }
         return .good("ek", "certificates: \(there.joined(separator: ", ")); shown only with --disclose-ek")
     }

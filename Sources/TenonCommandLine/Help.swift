@@ -6,11 +6,12 @@ extension Program {
         var text = "usage: \(name) \(hasDefault ? "[COMMAND]" : "COMMAND") [OPTIONS]\n\n\(about)\n\n"
         text += verbs.map { Help.row($0.usage, $0.summary) }.joined()
         text += "\n"
-        text += Help.row("COMMAND --help", "what a command does, its options and examples; so does help COMMAND")
+        text += Help.row("help COMMAND", "what a command does, its options and examples")
         text += Help.row("--version", "the version")
         text += Help.row("--man", "the page of the manual: \(name) --man | man -l -")
         text += Help.row("--completion", "for bash: source <(\(name) --completion)")
-        return text + "\nExit codes: \(Help.exitCodes).\n"
+        let codes = Help.exitCodes.map { "\($0.code) \($0.text)" }.joined(separator: ", ")
+        return text + "\n" + Help.lines("Exit codes: \(codes).".split(separator: " ").map(String.init)) + "\n"
     }
 
     func help(of verb: Verb) -> String {
@@ -25,12 +26,23 @@ extension Program {
 }
 
 enum Help {
-    /// What each exit code means: the categories of errors.
-    static let exitCodes = """
-        0 done, 1 a mistake in what was typed or configured, 2 bytes that are not what
-        they claim, 3 refused, 4 busy: try again, 5 not available, 6 not permitted, 7 an auth value or lockout,
-        8 the key is gone: register again, 9 a bug, 10 not allowed in this state, 11 sent and not answered: ask again
-        """
+    /// The categories of errors.
+    static let exitCodes: [(code: Int, text: String)] = [
+        (0, "done"), (1, "a mistake in what was typed or configured"), (2, "bytes that are not what they claim"),
+        (3, "refused"), (4, "busy: try again"), (5, "not available"), (6, "not permitted"),
+        (7, "an auth value, or lockout"), (8, "the key is gone: register again"), (9, "a bug, or no memory"),
+        (10, "not allowed in this state"), (11, "sent and not answered: ask again"),
+    ]
+
+    /// Words in lines that a terminal has room for.
+    static func lines(_ words: [String]) -> String {
+        var lines = [""]
+        for word in words {
+            if lines[lines.count - 1].count + word.count > 108 { lines.append("") }
+            lines[lines.count - 1] += lines[lines.count - 1].isEmpty ? word : " " + word
+        }
+        return lines.joined(separator: "\n")
+    }
 
     private static let column = 26
 

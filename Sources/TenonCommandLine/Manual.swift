@@ -2,37 +2,33 @@
 
 // The page of the manual, for man(7).
 extension Program {
-    var manual: String {
+    package var manual: String {
         var lines = [
-            ".\\\" Made by `\(name) --man`.",
-            ".TH \(name.uppercased()) \(section) \"\" \"Tenon \(version)\"", ".SH NAME",
-            "\(escaped(name)) \\- \(escaped(summary))",
-            ".SH SYNOPSIS", ".B \(escaped(name))", "\\fICOMMAND\\fR [\\fIOPTIONS\\fR]", ".SH DESCRIPTION",
-            escaped(about), ".SH COMMANDS",
+            ".\\\" SPDX-License-Identifier: Apache-2.0", ".\\\" Made by `\(name) --man`.",
+            ".TH \(name.uppercased()) \(section) \"\" \"\(name) \(version)\" \"Tenon\"", ".SH NAME",
+            "\(escaped(name)) \\- \(escaped(summary))", ".SH SYNOPSIS", ".B \(escaped(name))",
+            "[\\fICOMMAND\\fR] [\\fIOPTIONS\\fR]", ".SH DESCRIPTION", escaped(about), ".SH COMMANDS",
         ]
         for verb in verbs { lines += page(of: verb) }
-        lines += [".SH EXIT STATUS", escaped(Help.exitCodes) + "."]
-        let variables = variables
-        if !variables.isEmpty { lines.append(".SH ENVIRONMENT") }
-        for flag in variables {
-            lines += [".TP", ".B \(flag.variable ?? "")", "stands for \(escaped(flag.name))."]
-        }
-        if !files.isEmpty { lines.append(".SH FILES") }
-        for file in files { lines += [".TP", ".B \(escaped(file.name))", escaped(file.text)] }
-        if !related.isEmpty { lines += [".SH SEE ALSO", escaped(related)] }
+        lines += part("EXIT STATUS", Help.exitCodes.map { (String($0.code), $0.text) })
+        lines += part("ENVIRONMENT", variables.map { ($0.variable ?? "", "Stands for \($0.name).") })
+        lines += part("FILES", files.map { ($0.name, $0.text) })
         return lines.joined(separator: "\n") + "\n"
     }
 
     private func page(of verb: Verb) -> [String] {
         var lines = [".SS \(escaped(verb.usage))", escaped(verb.summary) + "."]
         if !verb.details.isEmpty { lines.append(escaped(verb.details)) }
-        for flag in verb.flags {
-            let value = flag.value.map { " \\fI\(escaped($0))\\fR" } ?? ""
-            lines += [".TP", "\\fB\(escaped(flag.name))\\fR\(value)", escaped(flag.explanation)]
-        }
-        if !verb.examples.isEmpty { lines += [".PP", ".nf"] + verb.examples.map { escaped("    " + $0) } + [".fi"] }
+        for flag in verb.flags { lines += item(flag.usage, flag.explanation) }
+        if !verb.examples.isEmpty { lines += [".PP", ".EX"] + verb.examples.map(escaped) + [".EE"] }
         return lines
     }
+
+    private func part(_ name: String, _ items: [(term: String, text: String)]) -> [String] {
+        items.isEmpty ? [] : [".SH \(name)"] + items.flatMap { item($0.term, $0.text) }
+    }
+
+    private func item(_ term: String, _ text: String) -> [String] { [".TP", ".B \(escaped(term))", escaped(text)] }
 
     private var variables: [Flag] {
         var seen: Set<String> = []

@@ -5,8 +5,6 @@ package import Tenon
 package struct Program: Sendable {
     package let name: String
     package let version: String
-    /// Of the manual.
-    let section: Int
     /// One line.
     package let summary: String
     /// A paragraph, in whole lines.
@@ -14,34 +12,41 @@ package struct Program: Sendable {
     package let verbs: [Verb]
     /// Whether the first verb is meant where none is said.
     package let hasDefault: Bool
-    /// What the page of the manual says of files, and of where else to look.
-    let files: [(name: String, text: String)]
-    let related: String
+    /// Of the manual: 1 is for everybody, 8 for operators.
+    package let section: Int
+    /// Its files, for the manual.
+    package let files: [(name: String, text: String)]
 
     package init(
-        name: String, version: String, section: Int = 1, summary: String, about: String, verbs: [Verb],
-        hasDefault: Bool = false, files: [(name: String, text: String)] = [], related: String = ""
+        name: String, version: String, summary: String, about: String, verbs: [Verb], hasDefault: Bool = false,
+        section: Int = 1, files: [(name: String, text: String)] = []
     ) {
         self.name = name
         self.version = version
-        self.section = section
         self.summary = summary
         self.about = about
         self.verbs = verbs
         self.hasDefault = hasDefault
+        self.section = section
         self.files = files
-        self.related = related
     }
 
     /// Does what the words say.
     package func run(_ words: [String]) async throws(TenonError) {
         if let text = answer(to: words) { return Output.text(text) }
-        if words.first == "help" { return Output.text(help(of: try find(Array(words.dropFirst())).verb)) }
+        if words.first == "help" { return Output.text(try explanation(of: words.dropFirst())) }
         let (verb, rest) = try find(words)
         if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
             return Output.text(help(of: verb))
         }
         try await verb.run(try Arguments(rest, of: verb, in: self))
+    }
+
+    /// What `help COMMAND` prints.
+    private func explanation(of words: ArraySlice<String>) throws(TenonError) -> String {
+        let (verb, rest) = try find(Array(words))
+        guard rest.isEmpty else { throw mistake("\(words.joined(separator: " ")) is no command.") }
+        return help(of: verb)
     }
 
     /// What is said of the program itself.
@@ -63,12 +68,15 @@ package struct Program: Sendable {
             return (verb, words.dropFirst(verb.words.count))
         }
         guard !first.hasPrefix("-") else { throw mistake("\(first) comes after a command.") }
+        let typed = words.prefix { !$0.hasPrefix("-") }
         let group = verbs.filter { $0.words.first == first }
         if !group.isEmpty {
-            let second = group.map { $0.words[1] }.joined(separator: ", ")
-            throw mistake("\(first) is not all of a command: it goes on with one of \(second).")
+            let second = group.map { $0.words[1] }
+            let guess = typed.count > 1 ? Guess.nearest(to: typed[1], in: second) : nil
+            throw mistake(
+                "\(first) is not all of a command: it goes on with one of \(second.joined(separator: ", ")).",
+                guess: guess.map { "\(first) \($0)" })
         }
-        let typed = words.prefix { !$0.hasPrefix("-") }
         let guess =
             Guess.nearest(to: first, in: verbs.map { $0.words[0] })
             ?? Guess.nearest(to: typed.prefix(2).joined(separator: " "), in: verbs.map(\.name))

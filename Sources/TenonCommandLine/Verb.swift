@@ -45,7 +45,7 @@ package struct Verb: Sendable {
 
     package var name: String { words.joined(separator: " ") }
 
-    var usage: String { operands.isEmpty ? name : "\(name) \(operands)" }
+    package var usage: String { operands.isEmpty ? name : "\(name) \(operands)" }
 
     var operandCounts: ClosedRange<Int> {
         let names = operands.split(separator: " ")

@@ -49,16 +49,37 @@ world_lock=8002000000270000013a4000000a0000000940000009000000000000000000000003e
 
 # world_authority ROOTS: an authority, at $url, that trusts the TPM makers whose roots are in the file.
 world_authority() {
-    port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    world_serve --port "$(world_port)" --ek-roots "$1"
+}
+
+# A port that is free now.
+world_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+# world_inventory EK_ID: an authority, at $url, that takes this TPM and no other.
+world_inventory() {
+    port=$(world_port)
+    printf '{"origins": ["http://127.0.0.1:%s"], "public": {"address": "127.0.0.1", "port": %s}, "apps": [%s]}\n' \
+        "$port" "$port" "{\"id\": \"demo\", \"ek_admission\": \"inventory\", \"ek_allow_list\": [\"$1\"]}" \
+        > "$world/inventory.json"
+    world_serve --config "$world/inventory.json"
+}
+
+# world_again: the same authority, after it ended.
+world_again() { world_serve; }
+
+world_serve() { # world_serve OPTION...
+    rm -f "$world/authority.says"
     mkfifo "$world/authority.says" || exit 1
-    setpriv --pdeathsig TERM "$tenon_authority" serve --state-dir "$world/authority" --port "$port" --ek-roots "$1" \
+    setpriv --pdeathsig TERM "$tenon_authority" serve --state-dir "$world/authority" "$@" \
         > "$world/authority.says" 2> "$world/authority.log" &
     world_authority=$!
     world_processes="$world_processes $world_authority"
+    # It is held open, so that the authority can say that it ends.
+    exec 7< "$world/authority.says"
     url=
     while read -r word _ where _; do
         case $word in tenon-authority) url=${where%,} && break ;; esac
-    done < "$world/authority.says"
+    done <&7
     [ -n "$url" ] || { cat "$world/authority.log" >&2; exit 1; }
 }
 
@@ -78,3 +99,6 @@ for first in 0x80000000, 0x02000000, 0x03000000:
         print(answer[at : at + 4].hex())
 EOF
 }
+
+# world_flush NAME HANDLE: takes out of a TPM what a process that was killed left there.
+world_flush() { world_command "$1" "80010000000e00000165$2" > /dev/null; }

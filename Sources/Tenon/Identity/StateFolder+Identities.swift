@@ -8,6 +8,8 @@ package struct KnownIdentity: Sendable {
     /// nil where neither the record nor the one before says it.
     package let name: IdentityName?
     package let record: Reading<IdentityRecord>
+
+    fileprivate var order: (String, String, String) { (name?.baseURL ?? "", name?.appID ?? "", id) }
 }
 
 extension IdentityRecord {
@@ -19,11 +21,11 @@ extension StateFolder {
     /// Whether there is a folder, or anything else, in this place. One that is absent is not made to look into it.
     package static func isThere(at path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// The identities of which there is anything here.
+    /// The identities of which there is anything here, by service and app.
     package func identities() throws(TenonError) -> [KnownIdentity] {
         let ids = Set(try names().filter { !$0.hasSuffix(".lock") }.compactMap(Self.id))
         var known: [KnownIdentity] = []
-        for id in ids.sorted() {
+        for id in ids {
             let file = id + ".record"
             guard let name = name(saidIn: file) ?? name(saidIn: file + Self.previous), name.id == id else {
                 known.append(KnownIdentity(id: id, name: nil, record: .unreadable(unreadable(file))))
@@ -31,7 +33,7 @@ extension StateFolder {
             }
             known.append(KnownIdentity(id: id, name: name, record: RecordStore(name, in: self).read()))
         }
-        return known
+        return known.sorted { $0.order < $1.order }
     }
 
     /// The identity whose file has this name.
