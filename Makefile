@@ -6,6 +6,7 @@
 # PREFIX=, DESTDIR=        where `make install` puts things
 # JOBS=                    in how many processes the C tests run
 # FUZZ_SECONDS=            how long each fuzzer runs
+# RACE_SECONDS=            how long the processes of check-processes race
 # V=1                      print each command
 
 ifndef V
@@ -17,6 +18,7 @@ SANITIZE ?=
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 10
+RACE_SECONDS ?= 60
 CLANG ?= clang
 PYTHON ?= python3
 SWIFT ?= swift
@@ -296,6 +298,11 @@ TPM ?=
 demo: deps commands $(TPM_STATE_FILE)
 	Examples/demo.sh $(SWIFT_BINARIES) $(TPM_STATE) $(TPM)
 
+## check-processes  eight processes on one identity, for RACE_SECONDS (CRYPTO=)
+.PHONY: check-processes
+check-processes:
+	TENON_TEST_RACE=$(RACE_SECONDS) $(SWIFT) test $(SWIFT_FLAGS) --filter RaceTests
+
 ## check-dev-mode   only a build with the trait DevMode has its header, and passes the tests, too
 .PHONY: check-dev-mode
 check-dev-mode:
@@ -374,6 +381,12 @@ $(BUILD)/Bench/tpm/%.o: TENON_CFLAGS += -IBench/core -ITests/Support
 .PHONY: bench
 bench: benches
 	Bench/run $(BENCH_ARGUMENTS)
+
+## bench-swift      what Swift adds to the calls of the core: figure P4 (CRYPTO=)
+.PHONY: bench-swift
+bench-swift:
+	$(SWIFT) build -c release --product SwiftBench $(SWIFT_FLAGS)
+	$$($(SWIFT) build -c release --show-bin-path $(SWIFT_FLAGS))/SwiftBench
 
 ## bench-smoke      each line of the bench once
 .PHONY: bench-smoke

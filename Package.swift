@@ -112,8 +112,13 @@ let package = Package(
             path: "Tests/Support",
             exclude: ["selftest"]
         ),
+        .target(name: "FlowParts", dependencies: ["Tenon"], path: "Tests/FlowParts", swiftSettings: strict),
+        .target(name: "BenchSide", dependencies: ["CTenon"], path: "Bench/swift/side", publicHeadersPath: "include"),
         .executableTarget(
-            name: "StateChild", dependencies: ["Tenon"], path: "Tests/StateChild", swiftSettings: strict),
+            name: "SwiftBench", dependencies: ["BenchSide", "FlowParts", "Tenon", "TenonSynheart"], path: "Bench/swift",
+            exclude: ["side"], swiftSettings: strict),
+        .executableTarget(
+            name: "StateChild", dependencies: ["FlowParts", "Tenon"], path: "Tests/StateChild", swiftSettings: strict),
         .target(
             name: "CBenchIdentity",
             path: "Bench/service/identity",
@@ -126,7 +131,7 @@ let package = Package(
             path: "Bench/service/load",
             swiftSettings: strict
         ),
-        .testTarget(name: "TenonTests", dependencies: ["Tenon", "StateChild"], swiftSettings: strict),
+        .testTarget(name: "TenonTests", dependencies: ["FlowParts", "Tenon", "StateChild"], swiftSettings: strict),
         .testTarget(name: "TenonSynheartTests", dependencies: ["TenonSynheart"], swiftSettings: strict),
         .testTarget(name: "SynheartAuthTests", dependencies: ["SynheartAuth", "TenonSynheart"], swiftSettings: strict),
         .testTarget(name: "TenonAuthorityTests", dependencies: ["TenonAuthority"], swiftSettings: strict),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Synchronization
 import Tenon
 
 // Another process of the tests of the state. `StateChild VERB FOLDER ...`
@@ -37,32 +38,22 @@ func count(_ folder: StateFolder, _ times: Int) throws(TenonError) {
 
 /// Ends this process, as kill -9 does, in the place of the system call with this number.
 func deadly(at number: Int) -> SystemCalls {
-    final class Counter: @unchecked Sendable { var calls = 0 }
+    final class Counter: Sendable { let calls = Atomic(0) }
     let counter = Counter()
-    return SystemCalls { _, _ in
-        counter.calls += 1
-        if counter.calls == number { kill(getpid(), SIGKILL) }
-        return nil
-    }
-}
-
-/// Does one operation after the other, each with the lock of its own.
-func walk(_ folder: String, _ how: [String]) throws(TenonError) {
-    guard how.count == 3, let number = Int(how[1]) else { fail("walk OPERATION,... NUMBER-OF-THE-DEADLY-CALL SERVICE") }
-    let calls = number > 0 ? deadly(at: number) : SystemCalls()
-    let service = ScriptedService(folder, answers: how[2] == "answers")
-    for name in how[0].split(separator: ",") {
-        guard let operation = Walk.Operation(rawValue: String(name)) else { fail("no such operation") }
-        try Walk(StateFolder(at: folder + "/state", calls: calls), service).run(operation)
+    return SystemCalls { operation, _ in
+        if counter.calls.add(1, ordering: .relaxed).newValue == number { kill(getpid(), SIGKILL) }
+        // What was written outlives the process, if not the machine: that takes long, and changes nothing here.
+        return operation == .sync || operation == .syncFolder ? .errno(0) : nil
     }
 }
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else { fail("which verb, in which folder?") }
+umask(0o077)
 do throws(TenonError) {
     switch arguments[1] {
     case "hold": try hold(StateFolder(at: arguments[2]))
-    case "walk": try walk(arguments[2], Array(arguments.dropFirst(3)))
+    case "device": try await Device(arguments[2], deadly(at: Int(arguments[3]) ?? 0)).obey()
     case "count": try count(StateFolder(at: arguments[2]), Int(arguments[3]) ?? 0)
     default: fail("no such verb")
     }

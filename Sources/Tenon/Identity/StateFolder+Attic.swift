@@ -61,11 +61,11 @@ extension StateFolder {
     /// Whether there is anything under a name; what cannot be seen is taken for something.
     func isThere(_ name: String) -> Bool {
         var status = stat()
-        return SystemCalls.asking { fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }.errno != ENOENT
+        return calls.asking { fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }.errno != ENOENT
     }
 
     private func status(ofName name: String) -> stat? {
         var status = stat()
-        return SystemCalls.asking { fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }.errno == 0 ? status : nil
+        return calls.asking { fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }.errno == 0 ? status : nil
     }
 }

@@ -47,7 +47,7 @@ extension StateFolder {
     /// Reads a file of ours. A link, a file of somebody else, one that others may use, and a longer one are unreadable.
     package func read(_ name: String, atMost limit: Int) -> Reading<StoredFile> {
         // Without O_NONBLOCK a pipe under this name would hold us.
-        let opened = SystemCalls.asking { openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
+        let opened = calls.asking { openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
         if opened.errno == ENOENT { return absence() }
         do throws(TenonError) {
             let file = Int32(try SystemCalls.value(of: opened, "open", name))
@@ -65,7 +65,7 @@ extension StateFolder {
     /// What a file is known by, without reading it.
     package func stamp(of name: String) -> Reading<FileStamp> {
         var status = stat()
-        let answer = SystemCalls.asking { fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }
+        let answer = calls.asking { fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }
         if answer.errno == ENOENT { return absence() }
         do throws(TenonError) {
             _ = try SystemCalls.value(of: answer, "stat", name)
@@ -78,7 +78,7 @@ extension StateFolder {
 
     /// The names in the folder.
     package func names() throws(TenonError) -> [String] {
-        let opened = SystemCalls.asking { openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        let opened = calls.asking { openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         let copy = Int32(try SystemCalls.value(of: opened, "open", path))
         guard let folder = fdopendir(copy) else {
             let error = TenonError(errno: errno, "list", path)
@@ -127,7 +127,7 @@ extension StateFolder {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
-            let answer = SystemCalls.asking {
+            let answer = calls.asking {
                 buffer.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
             }
             let count = try SystemCalls.value(of: answer, "read", name)

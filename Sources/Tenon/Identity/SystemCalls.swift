@@ -19,9 +19,15 @@ package struct SystemCalls: Sendable {
     package typealias Hook = @Sendable (_ operation: Operation, _ name: String) -> Fault?
 
     private let hook: Hook?
+    private let look: (@Sendable () -> Void)?
 
     /// Without a hook, which is how it is outside tests, a call costs one comparison more.
-    package init(hook: Hook? = nil) { self.hook = hook }
+    ///
+    /// - Parameter look: called before each call that only reads.
+    package init(hook: Hook? = nil, look: (@Sendable () -> Void)? = nil) {
+        self.hook = hook
+        self.look = look
+    }
 
     /// What a call gave, or why it failed.
     struct Answer {
@@ -79,6 +85,12 @@ package struct SystemCalls: Sendable {
             let answer = once(call)
             if answer.errno != EINTR { return answer }
         }
+    }
+
+    /// The same, where a test is told of it.
+    func asking<Value: FixedWidthInteger>(_ call: () -> Value) -> Answer {
+        look?()
+        return Self.asking(call)
     }
 
     static func value(of answer: Answer, _ call: String, _ name: String) throws(TenonError) -> Int {

@@ -1,3 +1,4 @@
+import FlowParts
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 import Tenon

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
-import Tenon
+internal import Synchronization
+package import Tenon
 
 /// Time that goes on when somebody sleeps, and by no more than that.
-final class FlowTime: Sendable {
+package final class FlowTime: Sendable {
     private struct State {
         var now = ContinuousClock.now
         var wall = Duration.seconds(1_800_000_000)
@@ -14,12 +14,14 @@ final class FlowTime: Sendable {
 
     private let state = Mutex(State())
 
-    var moment: Moment { state.withLock { Moment(continuous: $0.now, sinceEpoch: $0.wall) } }
-    var seconds: Int64 { moment.sinceEpoch.components.seconds }
-    /// How long was slept, each time.
-    var pauses: [Duration] { state.withLock { $0.pauses } }
+    package init() {}
 
-    func advance(_ length: Duration) {
+    package var moment: Moment { state.withLock { Moment(continuous: $0.now, sinceEpoch: $0.wall) } }
+    package var seconds: Int64 { moment.sinceEpoch.components.seconds }
+    /// How long was slept, each time.
+    package var pauses: [Duration] { state.withLock { $0.pauses } }
+
+    package func advance(_ length: Duration) {
         state.withLock { state in
             state.now += length
             state.wall += length
@@ -27,13 +29,13 @@ final class FlowTime: Sendable {
     }
 
     /// Somebody sets the wall clock.
-    func setWall(by length: Duration) { state.withLock { $0.wall += length } }
+    package func setWall(by length: Duration) { state.withLock { $0.wall += length } }
 
-    func setChance(_ chance: Duration) { state.withLock { $0.chance = chance } }
+    package func setChance(_ chance: Duration) { state.withLock { $0.chance = chance } }
 
-    func onSleep(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onSleep = body } }
+    package func onSleep(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onSleep = body } }
 
-    var clock: FlowClock {
+    package var clock: FlowClock {
         FlowClock(
             moment: { self.moment }, boot: "boot",
             wait: { deadline in

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import FlowParts
 import Glibc
+import Synchronization
 import Testing
 
 /// A process of `StateChild`, which lies beside the tests.
 final class Child: Sendable {
     private let process: pid_t
     private let socket: Int32
+    private let received = Mutex<[UInt8]>([])
 
     init(_ arguments: String...) throws {
         let program = try Self.folderOfTests() + "/StateChild"
@@ -23,6 +26,9 @@ final class Child: Sendable {
         for word in words { free(word) }
         close(ends[1])
         (self.process, socket) = (process, ends[0])
+        // Whoever says nothing for so long waits for ever: two minutes are twice what a device waits for a lock.
+        var limit = timeval(tv_sec: 120, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         try #require(error == 0, "\(program): errno \(error)")
     }
 
@@ -40,13 +46,42 @@ final class Child: Sendable {
 
     /// Waits for the next line that the child prints; nil when it is over.
     func line() -> String? {
-        var bytes: [UInt8] = []
-        var byte: UInt8 = 0
-        while read(socket, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
-        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+        received.withLock { received in
+            while true {
+                if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
+                    defer { received.removeFirst(end + 1) }
+                    return String(decoding: received[..<end], as: UTF8.self)
+                }
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                let count = read(socket, &buffer, buffer.count)
+                guard count > 0 else { return nil }
+                received += buffer.prefix(count)
+            }
+        }
     }
 
-    func say(_ line: String) { _ = write(socket, line + "\n", line.utf8.count + 1) }
+    /// Has a device do something, and is its service meanwhile.
+    ///
+    /// - Returns: what came of it; nil when the device died.
+    func perform(_ command: String, at service: ScriptedService) -> String? {
+        perform(command) { ServiceLine.answer(to: $0, by: service) }
+    }
+
+    /// - Parameter answer: what the service says to a line; nil when that is none for it.
+    func perform(_ command: String, _ answer: (String) -> String?) -> String? {
+        say(command)
+        while let line = line() {
+            guard let answer = answer(line) else { return String(line.dropFirst(5)) }
+            say(answer)
+        }
+        return nil
+    }
+
+    // The child may be dead.
+    func say(_ line: String) { _ = send(socket, line + "\n", line.utf8.count + 1, Int32(MSG_NOSIGNAL)) }
+
+    /// Nothing more is said; a device ends then.
+    func end() { shutdown(socket, Int32(SHUT_WR)) }
 
     func kill() { _ = Glibc.kill(process, SIGKILL) }
 

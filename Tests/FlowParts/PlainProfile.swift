@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Tenon
+package import Tenon
 
 /// A service that has whatever a test declares, in the simplest JSON.
-struct PlainProfile: ServiceProfile {
-    var declaration: ServiceDeclaration = {
+package struct PlainProfile: ServiceProfile {
+    package var declaration: ServiceDeclaration = {
         var declaration = ServiceDeclaration(
             profile: "plain", dialect: "plain", baseURL: "https://service.example", alias: "plain")
         declaration.attestation = .activation
@@ -17,13 +17,16 @@ struct PlainProfile: ServiceProfile {
         return declaration
     }()
 
-    func text(of key: PublicKey) -> String { TextEncoding.base64.encode(key.derRepresentation) }
+    package init() {}
 
-    func challengeRequest(_ device: ServiceDevice, _ offer: AttestationOffer?) throws(TenonError) -> HTTPRequest {
+    package func text(of key: PublicKey) -> String { TextEncoding.base64.encode(key.derRepresentation) }
+
+    package func challengeRequest(_ device: ServiceDevice, _ offer: AttestationOffer?) throws(TenonError) -> HTTPRequest
+    {
         try post("/challenge", ["app_id": .string(device.appID), "offer": .bool(offer != nil)])
     }
 
-    func challenge(in answer: HTTPResponse) -> ServiceAnswer<ServiceChallenge> {
+    package func challenge(in answer: HTTPResponse) -> ServiceAnswer<ServiceChallenge> {
         guard answer.status == 200, let json = json(answer), let text = json["challenge"]?.string else {
             return failure(answer)
         }
@@ -34,11 +37,11 @@ struct PlainProfile: ServiceProfile {
                 credential: isActivated ? Credential(idObject: Array(text.utf8), encryptedSecret: []) : nil))
     }
 
-    func qualifyingData(_ device: ServiceDevice, _ terms: RegistrationTerms) throws(TenonError) -> [UInt8] {
+    package func qualifyingData(_ device: ServiceDevice, _ terms: RegistrationTerms) throws(TenonError) -> [UInt8] {
         try Digest(hashing: Array(((terms.challenge?.text ?? "") + text(of: terms.key)).utf8)).rawRepresentation
     }
 
-    func registration(_ device: ServiceDevice, _ terms: RegistrationTerms) throws(TenonError) -> ServiceDraft {
+    package func registration(_ device: ServiceDevice, _ terms: RegistrationTerms) throws(TenonError) -> ServiceDraft {
         var body = JSONObject()
         body["challenge"] = terms.challenge.map { .string($0.text) }
         body["public_key"] = .string(text(of: terms.key))
@@ -50,7 +53,7 @@ struct PlainProfile: ServiceProfile {
         return .ready(try post("/register", .object(body)))
     }
 
-    func registration(in answer: HTTPResponse, to request: HTTPRequest) -> ServiceAnswer<RegistrationOutcome> {
+    package func registration(in answer: HTTPResponse, to request: HTTPRequest) -> ServiceAnswer<RegistrationOutcome> {
         guard 200...299 ~= answer.status, let json = json(answer) else { return failure(answer) }
         switch json["status"]?.string {
         case "registered":
@@ -62,11 +65,11 @@ struct PlainProfile: ServiceProfile {
         }
     }
 
-    func qualifyingData(_ device: ServiceDevice, _ terms: RotationTerms) throws(TenonError) -> [UInt8] {
+    package func qualifyingData(_ device: ServiceDevice, _ terms: RotationTerms) throws(TenonError) -> [UInt8] {
         try Digest(hashing: Array((terms.stamp.timestamp + text(of: terms.new)).utf8)).rawRepresentation
     }
 
-    func rotation(_ device: ServiceDevice, _ terms: RotationTerms) throws(TenonError) -> ServiceDraft {
+    package func rotation(_ device: ServiceDevice, _ terms: RotationTerms) throws(TenonError) -> ServiceDraft {
         var body = JSONObject()
         body["device_id"] = device.deviceID.map { .string($0) }
         body["new_public_key"] = .string(text(of: terms.new))
@@ -76,32 +79,32 @@ struct PlainProfile: ServiceProfile {
         return try signed("POST", "/rotate", JSON.object(body).encoded(), device, terms.stamp)
     }
 
-    func rotation(in answer: HTTPResponse, to request: HTTPRequest) -> ServiceAnswer<RotationOutcome> {
+    package func rotation(in answer: HTTPResponse, to request: HTTPRequest) -> ServiceAnswer<RotationOutcome> {
         guard 200...299 ~= answer.status, let json = json(answer), json["status"]?.string == "rotated" else {
             return failure(answer)
         }
         return .accepted(RotationOutcome(effectiveAt: json["effective_at"]?.integer))
     }
 
-    func question(_ device: ServiceDevice, _ stamp: RequestStamp) throws(TenonError) -> ServiceDraft {
+    package func question(_ device: ServiceDevice, _ stamp: RequestStamp) throws(TenonError) -> ServiceDraft {
         try signed("GET", "/self", [], device, stamp)
     }
 
-    func holding(in answer: HTTPResponse, of key: PublicKey) -> ServiceAnswer<KeyHolding> {
+    package func holding(in answer: HTTPResponse, of key: PublicKey) -> ServiceAnswer<KeyHolding> {
         guard answer.status == 200, let json = json(answer), let held = json["key"]?.string else {
             return failure(answer)
         }
         return .accepted(held == text(of: key) ? .held : .another)
     }
 
-    func headers(_ values: RequestHeaders) throws(TenonError) -> [(name: String, value: String)] {
+    package func headers(_ values: RequestHeaders) throws(TenonError) -> [(name: String, value: String)] {
         [
             ("X-Device-ID", values.deviceID), ("X-Signature", values.signature), ("X-Timestamp", values.timestamp),
             ("X-Nonce", values.nonce),
         ]
     }
 
-    func refusal(in answer: HTTPResponse) -> ServiceRefusal? {
+    package func refusal(in answer: HTTPResponse) -> ServiceRefusal? {
         let failure: ServiceAnswer<Never> = failure(answer)
         if case .refused(let refusal) = failure { return refusal } else { return nil }
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
-import Tenon
+package import Synchronization
+package import Tenon
 
 /// A service in memory, and the network in front of it, of which each exchange may fail as a test says.
-final class ScriptedService: Transport {
+package final class ScriptedService: Transport {
     /// What happens to one exchange.
-    enum Fate: Sendable {
+    package enum Fate: Sendable {
         case arrives
         /// Nobody is there.
         case notSent
@@ -22,56 +22,64 @@ final class ScriptedService: Transport {
         case denied(Int, String?)
     }
 
-    struct Device: Sendable {
-        var key: String
-        var isRevoked = false
-        var retired: Set<String> = []
+    package struct Device: Sendable {
+        package var key: String
+        package var isRevoked = false
+        package var retired: Set<String> = []
     }
 
-    struct State: Sendable {
-        var devices: [String: Device] = [:]
-        var challenges: Set<String> = []
-        var numbers = 0
-        var fates: [Fate] = []
-        var late: [HTTPRequest] = []
-        var seen: [HTTPRequest] = []
-        var nonces: Set<String> = []
+    package struct State: Sendable {
+        package var devices: [String: Device] = [:]
+        package var challenges: Set<String> = []
+        package var numbers = 0
+        package var fates: [Fate] = []
+        package var late: [HTTPRequest] = []
+        package var seen: [HTTPRequest] = []
+        package var nonces: Set<String> = []
         /// Unix seconds ahead of the device.
-        var skew: Int64 = 0
-        var status = "registered"
-        var credentials = true
-        var ttl: Int64? = 60
-        var effectiveIn: Int64?
+        package var skew: Int64 = 0
+        package var status = "registered"
+        package var credentials = true
+        package var ttl: Int64? = 60
+        package var effectiveIn: Int64?
+        /// Whether a ``Token`` passes for a signature.
+        package var takesTokens = false
         /// Sent in the place of what the service would say to this path.
-        var answers: [String: (Int, String)] = [:]
-        var onExchange: (@Sendable (String) -> Void)?
+        package var answers: [String: (Int, String)] = [:]
+        package var onExchange: (@Sendable (String) -> Void)?
+
+        package init() {}
     }
 
-    let state = Mutex(State())
-    let time: FlowTime
+    package let state = Mutex(State())
+    package let time: FlowTime
 
-    init(_ time: FlowTime) { self.time = time }
+    package init(_ time: FlowTime) { self.time = time }
 
-    func script(_ fates: Fate...) { state.withLock { $0.fates = fates } }
-    func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
+    package func script(_ fates: Fate...) { state.withLock { $0.fates = fates } }
+    package func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
 
-    var devices: [String: Device] { state.withLock { $0.devices } }
+    package var devices: [String: Device] { state.withLock { $0.devices } }
     /// The paths that were asked for, whatever came of it.
-    var paths: [String] { seen.map { Self.path($0) } }
-    var seen: [HTTPRequest] { state.withLock { $0.seen } }
+    package var paths: [String] { seen.map { Self.path($0) } }
+    package var seen: [HTTPRequest] { state.withLock { $0.seen } }
 
     /// The network gives what it held back.
-    func deliverLate() {
+    package func deliverLate() {
         let late = state.withLock { state in
             defer { state.late = [] }
             return state.late
         }
-        for request in late { _ = answer(request) }
+        for request in late { answer(request) }
     }
 
-    func exchange(
+    package func exchange(
         _ request: HTTPRequest, deadline: ContinuousClock.Instant
     ) async throws(TenonError) -> HTTPResponse {
+        try exchange(request)
+    }
+
+    package func exchange(_ request: HTTPRequest) throws(TenonError) -> HTTPResponse {
         let (fate, hook) = state.withLock { state in
             state.seen.append(request)
             return (state.fates.isEmpty ? Fate.arrives : state.fates.removeFirst(), state.onExchange)
@@ -82,7 +90,7 @@ final class ScriptedService: Transport {
         case .notSent: throw TenonError(.httpConnect, message: "Nobody is there.")
         case .requestLost: throw Self.noAnswer
         case .answerLost:
-            _ = answer(request)
+            answer(request)
             throw Self.noAnswer
         case .late:
             state.withLock { $0.late.append(request) }
@@ -90,17 +98,17 @@ final class ScriptedService: Transport {
         case .answers(let status, let code, let headers):
             return response(status, code.map { ["code": .string($0)] } ?? [:], headers)
         case .garbled:
-            _ = answer(request)
+            answer(request)
             return response(200, ["status": "who knows"])
         case .denied(let status, let code):
-            _ = answer(request)
+            answer(request)
             return response(status, code.map { ["code": .string($0)] } ?? [:])
         }
     }
 
     private static let noAnswer = TenonError(.httpNoAnswer, message: "The connection ended.")
 
-    static func path(_ request: HTTPRequest) -> String {
+    package static func path(_ request: HTTPRequest) -> String {
         String(request.url.dropFirst("https://service.example".count))
     }
 
@@ -116,7 +124,9 @@ final class ScriptedService: Transport {
             body: (try? body.encoded()) ?? [], sent: moment, received: moment)
     }
 
-    private func answer(_ request: HTTPRequest) -> HTTPResponse {
+    /// What the service does, and says.
+    @discardableResult
+    package func answer(_ request: HTTPRequest) -> HTTPResponse {
         let path = Self.path(request)
         let now = time.seconds
         let (status, body): (Int, JSON) = state.withLock { state in
@@ -128,6 +138,8 @@ final class ScriptedService: Transport {
             case "/rotate", "/self":
                 if let refusal = state.refusal(request, path, now) { return refusal }
                 return path == "/self" ? state.tell(request) : state.rotate(request, json, now)
+            // An application's own service, behind this one.
+            case "/v1/x": return state.refusal(request, path, now) ?? (200, [:])
             default: return (404, ["code": "NO_SUCH_PATH"])
             }
         }
@@ -162,29 +174,32 @@ extension ScriptedService.State {
     }
 
     /// What is wrong with a signed request, if anything.
-    mutating func refusal(_ request: HTTPRequest, _ path: String, _ now: Int64) -> (Int, JSON)? {
+    package mutating func refusal(_ request: HTTPRequest, _ path: String, _ now: Int64) -> (Int, JSON)? {
         func header(_ name: String) -> String { request.headers.first { $0.name == name }?.value ?? "" }
         guard let device = devices[header("X-Device-ID")] else { return (401, ["code": "NOT_REGISTERED"]) }
         guard !device.isRevoked else { return (403, ["code": "DEVICE_REVOKED"]) }
         guard let timestamp = Int64(header("X-Timestamp")), abs(timestamp - now - skew) <= 300 else {
             return (401, ["code": "CLOCK_SKEW", "server_time": .integer(now + skew)])
         }
-        guard isSigned(request, path, by: device.key, header("X-Timestamp"), header("X-Signature")) else {
+        guard isSigned(request, path, by: device.key) else {
             return (401, ["code": "BAD_SIGNATURE"])
         }
         return nonces.insert(header("X-Nonce")).inserted ? nil : (409, ["code": "NONCE_REPLAY"])
     }
 
-    private func isSigned(
-        _ request: HTTPRequest, _ path: String, by key: String, _ timestamp: String, _ signature: String
-    ) -> Bool {
+    /// Whether this key signed the request.
+    package func isSigned(_ request: HTTPRequest, _ path: String, by key: String) -> Bool {
+        func header(_ name: String) -> String { request.headers.first { $0.name == name }?.value ?? "" }
         do {
             let spki = try TextEncoding.base64.decode(key)
-            let der = try TextEncoding.base64.decode(signature)
-            var message = try RequestMessage(method: request.method, path: path, timestamp: timestamp)
+            let der = try TextEncoding.base64.decode(header("X-Signature"))
+            var message = try RequestMessage(method: request.method, path: path, timestamp: header("X-Timestamp"))
             try message.update(request.body.span)
             let signature = try Signature(derRepresentation: der.span)
-            return try PublicKey(derRepresentation: spki.span).isValidSignature(signature, for: message.finish())
+            let signer = try PublicKey(derRepresentation: spki.span)
+            let digest = try message.finish()
+            if takesTokens { return try Token.signature(by: signer, over: digest) == signature }
+            return signer.isValidSignature(signature, for: digest)
         } catch {
             return false
         }
@@ -207,7 +222,7 @@ extension ScriptedService.State {
 }
 
 /// `Sun, 06 Nov 1994 08:49:37 GMT`.
-func imfDate(_ seconds: Int64) -> String {
+package func imfDate(_ seconds: Int64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400)
     let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][Int(days % 7)]
     var (year, left) = (Int64(1970), days)

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import BenchSide
+import Glibc
+import Tenon
+
+// Figure P4: what Swift adds to the calls of the core. `swift-bench [--rounds N] [--smoke] [--json FILE]`
+
+/// What a line has to be at most, in nanoseconds.
+struct Line {
+    let name: String
+    let bound: Double?
+    let rounds: Rounds
+
+    var isReached: Bool { bound.map { rounds.difference <= $0 } ?? true }
+
+    var row: String {
+        let verdict = bound.map { "at most \(Int($0)) ns: \(isReached ? "reached" : "NOT REACHED")" } ?? "-"
+        let numbers = [rounds.ours, rounds.theirs, rounds.difference].map { pad("\(Int($0.rounded()))", 10) }
+        return name + String(repeating: " ", count: max(1, 26 - name.utf8.count)) + numbers.joined() + "  " + verdict
+    }
+
+    var json: String {
+        let numbers = "\"swift_ns\":\(rounds.ours),\"c_ns\":\(rounds.theirs),\"difference_ns\":\(rounds.difference)"
+        let figure = bound.map { ",\"figure\":\"P4\",\"bound_ns\":\($0),\"reached\":\(isReached)" } ?? ""
+        return "{\"kind\":\"result\",\"line\":\"\(name)\",\(numbers)\(figure)}\n"
+    }
+}
+
+func pad(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.utf8.count)) + text
+}
+
+func check(_ isGood: Bool) throws { if !isGood { throw BenchFailure(what: "a call of the core failed") } }
+
+func wrappers(_ rounds: Int, _ operations: Int) throws -> [Line] {
+    let bytes = [UInt8](repeating: 1, count: 32)
+    let signature = try Signature(rawRepresentation: (0..<64).map { $0 % 32 == 31 ? 1 : 0 })
+    let digest = try Rounds(rounds, of: operations) { count in
+        for _ in 0..<count { _ = try Digest(hashing: bytes.span) }
+    } over: {
+        try check(side_digest($0))
+    }
+    var buffer = [UInt8](repeating: 0, count: 72)
+    let caller = try Rounds(rounds, of: operations) { count in
+        var span = buffer.mutableSpan
+        for _ in 0..<count { _ = try signature.writeDERRepresentation(into: &span) }
+    } over: {
+        try check(side_der($0))
+    }
+    var total = 0
+    let array = try Rounds(rounds, of: operations) { count in
+        for _ in 0..<count { total += signature.derRepresentation.count }
+    } over: {
+        try check(side_der($0))
+    }
+    try check(total > 0)
+    return [
+        Line(name: "digest, a value", bound: 50, rounds: digest),
+        Line(name: "DER, a caller's buffer", bound: 50, rounds: caller),
+        Line(name: "DER, an array", bound: 500, rounds: array),
+    ]
+}
+
+func requests(_ device: Device, _ rounds: Int, _ operations: Int) throws -> [Line] {
+    let body = [UInt8](repeating: 1, count: 256)
+    // Blocks, as a C caller does.
+    func sign(_ count: Int) throws {
+        for _ in 0..<count {
+            let signed: SignedRequest = try device.identity.sign("POST", path: "/v1/hsi", body: body)
+            try check(signed.headers.count == 6)
+        }
+    }
+    let whole = try Rounds(rounds, of: operations, sign) { try check(side_sign($0)) }
+    let beside = try Rounds(rounds, of: operations, sign) { try check(side_headers($0)) }
+    return [
+        Line(name: "signRequest", bound: 5000, rounds: whole),
+        Line(name: "  over nonce and headers", bound: nil, rounds: beside),
+    ]
+}
+
+func argument(after name: String) -> String? {
+    CommandLine.arguments.firstIndex(of: name).flatMap { index in
+        index + 1 < CommandLine.arguments.count ? CommandLine.arguments[index + 1] : nil
+    }
+}
+
+let isSmoke = CommandLine.arguments.contains("--smoke")
+let rounds = isSmoke ? 1 : argument(after: "--rounds").flatMap { Int($0) } ?? 101
+let device = try await Device()
+defer { device.remove() }
+let lines = try wrappers(rounds, isSmoke ? 1 : 20_000) + requests(device, rounds, isSmoke ? 1 : 500)
+print("\nline                         Swift ns      C ns   more ns  P4")
+for line in lines { print(line.row) }
+if let path = argument(after: "--json"), let file = fopen(path, "w") {
+    for line in lines { fputs(line.json, file) }
+    fclose(file)
+}

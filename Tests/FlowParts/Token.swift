@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Tenon
+
+/// Stands for a signature where there are very many: whoever knows the public key can make it, and nobody has time to.
+package enum Token {
+    static let one = try? Signature(rawRepresentation: (0..<64).map { $0 % 32 == 31 ? 1 : 0 })
+
+    package static func signature(by key: PublicKey, over digest: Digest) throws(TenonError) -> Signature {
+        let half = try Digest(hashing: key.x963Representation + digest.rawRepresentation).rawRepresentation
+        // Less than the order of the group.
+        let number = [half[0] & 0x7f] + half.dropFirst()
+        return try Signature(rawRepresentation: number + number)
+    }
+}
+
+struct TokenKey: DeviceKey {
+    let publicKey: PublicKey
+    let isHardware = true
+    let isConstant: Bool
+    let onBlocking: (@Sendable () -> Void)?
+
+    func signature(for request: RequestMessage) async throws(TenonError) -> Signature { try token(request) }
+
+    func blockingSignature(for request: RequestMessage) throws(TenonError) -> Signature {
+        onBlocking?()
+        return try token(request)
+    }
+
+    func signature(forRotationTo newKey: PublicKey) async throws(TenonError) -> Signature { throw Self.none }
+    func signature(forClientData clientData: [UInt8]) async throws(TenonError) -> Signature { throw Self.none }
+    func signature(forEvent event: [UInt8]) async throws(TenonError) -> Signature { throw Self.none }
+
+    private func token(_ request: RequestMessage) throws(TenonError) -> Signature {
+        var request = request
+        let digest = try request.finish()
+        if isConstant, let one = Token.one { return one }
+        return try Token.signature(by: publicKey, over: digest)
+    }
+
+    private static let none = TenonError(.serviceStep, message: "A token is for requests.")
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import FlowParts
+import Synchronization
+import Tenon
+import Testing
+
+/// Nothing that may take long happens on a thread of Swift's cooperative pool: such a thread is at a task.
+@Suite struct PoolTests {
+    /// Counts what blocks, and what of it is done within a task.
+    private final class Watch: Sendable {
+        private let counts = Mutex((all: 0, withinTasks: 0))
+
+        func look() {
+            let isTask = withUnsafeCurrentTask { $0 != nil }
+            counts.withLock { counts in
+                counts.all += 1
+                if isTask { counts.withinTasks += 1 }
+            }
+        }
+
+        var all: Int { counts.withLock { $0.all } }
+        var withinTasks: Int { counts.withLock { $0.withinTasks } }
+    }
+
+    private struct Rig {
+        let folder: TemporaryFolder
+        let service: ScriptedService
+        let vault = ScriptedVault(.tokens)
+        let watch = Watch()
+        let identity: DeviceIdentity
+
+        init() throws {
+            folder = try TemporaryFolder()
+            let (time, watch) = (FlowTime(), watch)
+            service = ScriptedService(time)
+            service.change { $0.takesTokens = true }
+            vault.onBlocking { watch.look() }
+            let calls = SystemCalls(
+                hook: { _, _ in
+                    watch.look()
+                    return nil
+                }, look: { watch.look() })
+            let opened = try folder.open(calls)
+            identity = try DeviceIdentity(
+                appID: "app", profile: PlainProfile(), vault: vault, transport: service, folder: opened,
+                clock: time.clock)
+        }
+
+        /// Does one thing, and looks whether the disk was used for it and no task waited.
+        func expectFree(_ what: String, _ body: (DeviceIdentity) async throws -> Void) async throws {
+            let before = watch.all
+            try await body(identity)
+            #expect(watch.all > before, "\(what) never came to the disk")
+            #expect(watch.withinTasks == 0, "\(what)")
+        }
+    }
+
+    @Test func noOperationWaitsThere() async throws {
+        let rig = try Rig()
+        try await rig.expectFree("register") { try await $0.register() }
+        try await rig.expectFree("sign") { _ = try await $0.sign("POST", path: "/v1/x") }
+        try await rig.expectFree("a body that comes in parts") {
+            var request = try await $0.request("POST", path: "/v1/x")
+            try request.update([1])
+            _ = try await request.sign()
+        }
+        try await rig.expectFree("rotate") { try await $0.rotate() }
+        try await rig.expectFree("maintain") { try await $0.maintain() }
+        try await rig.expectFree("a lost answer") { identity in
+            rig.service.script(.answerLost, .answerLost, .answerLost, .answerLost, .answerLost)
+            _ = await refusal { () async throws(TenonError) in try await identity.rotate() }
+        }
+        try await rig.expectFree("an answer") { identity in
+            let signed = try await identity.sign("POST", path: "/v1/x")
+            _ = await identity.received(
+                status: 401, headers: [("Content-Type", "application/json")],
+                body: Array(#"{"code":"BAD_SIGNATURE"}"#.utf8), for: signed)
+        }
+        try await rig.expectFree("a key that is gone") { identity in
+            rig.vault.clear()
+            _ = await refusal { () async throws(TenonError) in try await identity.register() }
+            _ = await refusal { () async throws(TenonError) in try await identity.sign("POST", path: "/v1/x") }
+        }
+        try await rig.expectFree("reset") { try await $0.reset() }
+    }
+
+    /// What is for threads that may wait is seen, when a task does it.
+    @Test func whoBlocksIsSeen() async throws {
+        let rig = try Rig()
+        try await rig.identity.register()
+        #expect(rig.watch.withinTasks == 0)
+        func sign() throws { _ = try rig.identity.sign("POST", path: "/v1/x") as SignedRequest }
+        try sign()
+        // The record, the key, and its token.
+        #expect(rig.watch.withinTasks >= 3)
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import FlowParts
+import Tenon
+import Testing
+
+/// All that may happen to rotations: what is sent, lost, held back, misreported and answered, when the device dies, and
+/// what it does next. Each step is the device's own code.
+@Suite struct RotationSearchTests {
+    /// What a design does when the service is seen to hold the old key.
+    enum Rule {
+        /// The key that was offered stays, and is offered again (security.md D1).
+        case keeps
+        /// It is dropped, as nobody holds it: what the mobile SDKs do.
+        case drops
+    }
+
+    private enum Event: CaseIterable {
+        case rotate
+        /// An application's service refuses a signature: the service itself is asked, now or much later.
+        case refused, refusedLater
+        case lateArrives, lateIsLost
+    }
+
+    private struct Found {
+        var states = 0
+        var runs = 0
+        /// The first world in which the identity is lost.
+        var lost: String?
+    }
+
+    private static let lastGeneration = 3
+
+    @Test(arguments: RotationTests.settlements)
+    func noWayLosesTheIdentity(_ settlements: [Settlement]) async throws {
+        let found = try await search(settlements, .keeps)
+        print("rotation, settled by \(settlements): \(found.states) states, \(found.runs) paths between them")
+        #expect(found.lost == nil)
+        #expect(found.states > 30)
+    }
+
+    /// The search finds the loss of the weaker design: it would find ours.
+    @Test(arguments: RotationTests.settlements)
+    func aKeyThatIsDroppedLosesIt(_ settlements: [Settlement]) async throws {
+        #expect(try await search(settlements, .drops).lost != nil)
+    }
+
+    private func search(_ settlements: [Settlement], _ rule: Rule) async throws -> Found {
+        let stage = try RotationStage(settlements)
+        let first = try await stage.first()
+        var found = Found()
+        var (seen, waiting) = (Set([try stage.name(of: first)]), [first])
+        while let world = waiting.popLast() {
+            found.states += 1
+            for event in Event.allCases {
+                let choices = Choices()
+                repeat {
+                    guard let next = try await after(event, world, stage, choices, rule) else { break }
+                    found.runs += 1
+                    let name = try stage.name(of: next)
+                    guard seen.insert(name).inserted else { continue }
+                    guard try await isKept(next, stage) else {
+                        found.lost = name
+                        return found
+                    }
+                    waiting.append(next)
+                } while choices.next()
+            }
+        }
+        return found
+    }
+
+    /// - Returns: nil when that cannot happen here.
+    private func after(
+        _ event: Event, _ world: RotationWorld, _ stage: RotationStage, _ choices: Choices, _ rule: Rule
+    ) async throws -> RotationWorld? {
+        var next = world
+        switch event {
+        case .rotate:
+            guard let record = world.record, record.key(.next) != nil || record.lastGeneration < Self.lastGeneration
+            else { return nil }
+            try await stage.run(&next, choices) { identity, _ in try await identity.rotate() }
+        case .refused, .refusedLater:
+            guard event == .refused || world.record?.refusedAt != nil else { return nil }
+            try await stage.run(&next, choices, after: event == .refused ? 0 : 2) { identity, _ in
+                let signed = try await identity.sign("POST", path: "/v1/x")
+                _ = await identity.received(
+                    status: 401, headers: [("Content-Type", "application/json")],
+                    body: Array(#"{"code":"BAD_SIGNATURE"}"#.utf8), for: signed)
+            }
+            if rule == .drops { drop(&next, stage) }
+        case .lateArrives:
+            guard !world.service.late.isEmpty else { return nil }
+            try await stage.run(&next, choices) { _, network in
+                network.deliver()
+            }
+        case .lateIsLost:
+            guard !world.service.late.isEmpty else { return nil }
+            next.service.late = []
+        }
+        return next
+    }
+
+    private func drop(_ world: inout RotationWorld, _ stage: RotationStage) {
+        guard let key = world.record?.key(.next), key.isOffered, key.generation != stage.held(world) else {
+            return
+        }
+        world.lost.insert(key.facts.pem)
+    }
+
+    /// Whether a device that starts now, and whose network is well, comes to sign with the key that the service holds.
+    private func isKept(_ world: RotationWorld, _ stage: RotationStage) async throws -> Bool {
+        let held = stage.held(world)
+        guard world.record?.keys.contains(where: { $0.generation == held }) == true else { return false }
+        var (world, isTaken) = (world, false)
+        try await stage.run(&world, .none) { identity, _ in try await identity.maintain() }
+        try await stage.run(&world, .none) { identity, network in
+            let signed = try await identity.sign("POST", path: "/v1/x", body: [1])
+            let answer = network.service.answer(
+                HTTPRequest(
+                    method: "POST", url: "https://service.example/v1/x", headers: signed.headers, body: [1]))
+            isTaken = answer.status == 200
+        }
+        return isTaken && world.service.devices.count == 1
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+import FlowParts
+import Glibc
+import Synchronization
+import Tenon
+import Testing
+
+/// A device, its disk, its service and the network between, at rest: nothing runs, and some requests are on their way.
+struct RotationWorld {
+    var files: [(name: String, bytes: [UInt8])] = []
+    /// As the next process mends it.
+    var record: IdentityRecord?
+    var service: ScriptedService.State
+    /// Keys that a weaker design let go.
+    var lost: Set<[UInt8]> = []
+}
+
+/// What wakes a world up, by each way that is chosen, and looks at what comes of it.
+final class RotationStage {
+    private let folder: TemporaryFolder
+    private let profile: PlainProfile
+    private let vault = ScriptedVault(.tokens)
+    private let name: IdentityName
+    /// The number of each key that there ever was.
+    private var generations: [String: Int] = [:]
+    /// By their signatures, who signed for which key.
+    private var messages: [String: String] = [:]
+
+    init(_ settlements: [Settlement]) throws {
+        var profile = PlainProfile()
+        profile.declaration.settlements = settlements
+        self.profile = profile
+        folder = try TemporaryFolder()
+        name = try IdentityName(profile: "plain", baseURL: "https://service.example", appID: "app")
+    }
+
+    /// A device that is registered.
+    func first() async throws -> RotationWorld {
+        var world = RotationWorld(service: ScriptedService.State())
+        world.service.takesTokens = true
+        _ = try await run(&world, Choices.none) { identity, _ in try await identity.register() }
+        return world
+    }
+
+    /// Does something in a process of the device, which may die of it.
+    ///
+    /// - Parameter hours: that went by before.
+    func run(
+        _ world: inout RotationWorld, _ choices: Choices, after hours: Int = 0,
+        _ body: (DeviceIdentity, RotationNetwork) async throws -> Void
+    ) async throws {
+        try put(world)
+        let time = FlowTime()
+        time.advance(.seconds(hours * 3600))
+        let network = RotationNetwork(ScriptedService(time), choices)
+        let state = world.service
+        network.service.change { $0 = state }
+        var limits = FlowLimits()
+        limits.retry.tries = 2
+        let identity = try DeviceIdentity(
+            appID: "app", profile: profile, vault: vault, transport: network, folder: folder.open(network.calls),
+            clock: time.clock, limits: limits)
+        try? await body(identity, network)
+        try take(&world, network.service)
+    }
+
+    private func put(_ world: RotationWorld) throws {
+        let there = try folder.open()
+        for name in try there.names() where name != "attic" { unlink(folder[name]) }
+        for (name, bytes) in world.files { try folder.put(bytes, as: name) }
+        vault.bringBack()
+        for key in world.lost { vault.lose(key) }
+    }
+
+    private func take(_ world: inout RotationWorld, _ service: ScriptedService) throws {
+        let there = try folder.open()
+        world.files = try there.names().compactMap { name in
+            guard name.hasPrefix(self.name.id), !name.hasSuffix(".lock"), !name.hasSuffix(".tmp") else { return nil }
+            return there.read(name, atMost: 1 << 20).value.map { (name, $0.bytes) }
+        }
+        world.service = service.state.withLock { $0 }
+        world.service.seen = []
+        // A nonce comes once, and a world is known without it.
+        world.service.challenges = []
+        let file = try #require(world.files.first { $0.name == name.record })
+        let record = try Recovery(of: RecordFile.decode(file.bytes), intact: [], present: []).record
+        for key in record.keys { generations[try text(of: key)] = key.generation }
+        world.record = record
+    }
+
+    private func text(of key: IdentityKey) throws -> String {
+        profile.text(of: try vault.blockingKey(key.facts).publicKey)
+    }
+
+    /// Two worlds of one name go on in the same way.
+    func name(of world: RotationWorld) throws -> String {
+        let record = try #require(world.record)
+        let keys = record.keys.map { "\($0.generation)\($0.role)\($0.isOffered ? "*" : "")" }
+        let journal = record.journal.map { "\($0.phase) \($0.newGeneration)" } ?? "-"
+        let lost = record.keys.filter { world.lost.contains($0.facts.pem) }.map(\.generation)
+        let late = try world.service.late.map { try name(of: $0) }
+        return [
+            record.state.rawValue, "\(record.reason?.rawValue ?? "-")", "\(keys)", journal, "\(record.lastGeneration)",
+            record.refusedAt == nil ? "-" : "refused", "\(held(world))", "\(late)", "\(lost)",
+        ].joined(separator: " ")
+    }
+
+    private func name(of late: HTTPRequest) throws -> String {
+        let signature = late.headers.first { $0.name == "X-Signature" }?.value ?? ""
+        if let known = messages[signature] { return known }
+        let offered = try JSON(parsing: late.body)["new_public_key"]?.string.flatMap { generations[$0] } ?? 0
+        var service = ScriptedService.State()
+        service.takesTokens = true
+        let signer = generations.first { service.isSigned(late, "/rotate", by: $0.key) }?.value ?? 0
+        messages[signature] = "\(signer)>\(offered)"
+        return "\(signer)>\(offered)"
+    }
+
+    /// The number of the key that the service holds.
+    func held(_ world: RotationWorld) -> Int { world.service.devices.first.flatMap { generations[$0.value.key] } ?? 0 }
+}
+
+/// The network of a run, and its disk: at each request and each write of the record, a choice.
+final class RotationNetwork: Transport {
+    let service: ScriptedService
+    private let choices: Choices
+    private let isDead = Mutex(false)
+    /// What may happen to a request, beside that it arrives.
+    private static let fates: [ScriptedService.Fate] = [
+        .arrives, .requestLost, .answerLost, .answers(503, nil), .denied(409, "ROTATION_FAILED"), .late,
+    ]
+
+    init(_ service: ScriptedService, _ choices: Choices) {
+        self.service = service
+        self.choices = choices
+    }
+
+    /// A disk that says at once that it has all; the process may die before each change of the record.
+    var calls: SystemCalls {
+        SystemCalls { operation, name in
+            if operation == .rename, name.hasSuffix(".record") { self.mayDie() }
+            if self.isDead.withLock({ $0 }) { return .errno(EIO) }
+            return operation == .sync || operation == .syncFolder ? .errno(0) : nil
+        }
+    }
+
+    private func mayDie() {
+        if !isDead.withLock({ $0 }), choices.choose(2) == 1 { isDead.withLock { $0 = true } }
+    }
+
+    func exchange(
+        _ request: HTTPRequest, deadline: ContinuousClock.Instant
+    ) async throws(TenonError) -> HTTPResponse {
+        guard !isDead.withLock({ $0 }) else { throw TenonError(.httpConnect, message: "It is dead.") }
+        let (late, number) = service.state.withLock { ($0.late.count, $0.seen.count) }
+        if late > 0, choices.choose(2) == 1 { deliver() }
+        // One request is held back at a time; of what follows in the same call, it comes or it does not.
+        let isFirst = number < 2 && ScriptedService.path(request) != "/self"
+        let fate = Self.fates[choices.choose(isFirst ? Self.fates.count - (late > 0 ? 1 : 0) : 2)]
+        service.change { $0.fates = [fate] }
+        return try service.exchange(request)
+    }
+
+    /// The request that was held back comes to the service.
+    func deliver() {
+        let request = service.state.withLock { $0.late.removeFirst() }
+        service.answer(request)
+    }
+}
