@@ -14,7 +14,7 @@ extension AuthorityService {
     ///
     /// - Throws: what to answer.
     package func verify(
-        _ request: SignedRequest, accepting accepted: AcceptedKey = .present
+        _ request: DeviceRequest, accepting accepted: AcceptedKey = .present
     ) async throws(Refusal) -> VerifiedRequest {
         let headers = request.headers
         guard let app = configuration.app(headers.appID) else { throw .unknownDevice }
@@ -35,7 +35,7 @@ extension AuthorityService {
         return VerifiedRequest(device: device, key: key, headers: headers)
     }
 
-    private func checkQuery(_ request: SignedRequest, _ app: AppRecord) throws(Refusal) {
+    private func checkQuery(_ request: DeviceRequest, _ app: AppRecord) throws(Refusal) {
         let isRefused =
             switch app.version1Query {
             case .refuse: true

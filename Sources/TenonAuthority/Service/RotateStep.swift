@@ -5,7 +5,7 @@ extension AuthorityService {
     /// `POST /v1/device/rotate-key`: signed by the key that is to be replaced, and proven by the device's AK
     /// (security.md 1.2, "Rotation is attested").
     func rotateKey(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
-        let signed = try await verify(try SignedRequest(request), accepting: .presentOrPrevious)
+        let signed = try await verify(try DeviceRequest(request), accepting: .presentOrPrevious)
         let object = try request.message()
         let message = try refusing(Refusal.init(form:)) { () throws(TenonError) in try RotateMessage(object) }
         guard message.appID == signed.device.app, message.deviceID == signed.device.id else {

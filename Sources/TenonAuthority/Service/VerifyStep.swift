@@ -8,7 +8,7 @@ private struct VerifyMessage {
     let target: String
     let host: String?
     let headers: SignedHeaders
-    let content: SignedRequest.Content
+    let content: DeviceRequest.Content
 
     init(_ message: MessageObject) throws(Refusal) {
         func text(_ name: String, _ maxBytes: Int) throws(Refusal) -> String {
@@ -32,7 +32,7 @@ private struct VerifyMessage {
     }
 
     /// Either the body or, of who has hashed it already, the digest of the message.
-    private static func content(_ message: MessageObject) throws(TenonError) -> SignedRequest.Content {
+    private static func content(_ message: MessageObject) throws(TenonError) -> DeviceRequest.Content {
         let body = try message.bytes("body", sizes: 0...32_768)
         let digest = try message.bytes("digest", sizes: 32...32)
         switch (body, digest) {
@@ -67,7 +67,7 @@ extension AuthorityService {
         return AuthorityAnswer(encoded: answer)
     }
 
-    private func verdict(_ request: SignedRequest) async throws(Refusal) -> [UInt8] {
+    private func verdict(_ request: DeviceRequest) async throws(Refusal) -> [UInt8] {
         let device = try await verify(request).device
         return try AuthorityAnswer([
             "app_id": .string(device.app), "device_id": .string(device.id),
@@ -87,7 +87,7 @@ extension AuthorityService {
     }
 
     /// What the device signed, of an app and a host that the backend may ask about.
-    private func request(of message: VerifyMessage, for backend: BackendRecord) throws(Refusal) -> SignedRequest {
+    private func request(of message: VerifyMessage, for backend: BackendRecord) throws(Refusal) -> DeviceRequest {
         guard backend.apps.contains(message.headers.appID) else {
             throw Refusal(.notAllowed, "The backend may not ask about this app.")
         }
@@ -102,7 +102,7 @@ extension AuthorityService {
             }
             path.removeFirst(backend.mount.count)
         }
-        return SignedRequest(
+        return DeviceRequest(
             method: message.method, path: path, hasQuery: parts.count > 1, headers: message.headers,
             content: message.content)
     }

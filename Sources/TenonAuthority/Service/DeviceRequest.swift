@@ -2,7 +2,7 @@
 package import Tenon
 
 /// A request of a device as a backend knows it, for ``AuthorityService/verify(_:accepting:)``.
-package struct SignedRequest: Sendable {
+package struct DeviceRequest: Sendable {
     /// What the signature is over.
     package enum Content: Sendable {
         case body([UInt8])
