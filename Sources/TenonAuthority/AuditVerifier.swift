@@ -10,15 +10,19 @@ package struct AuditVerifier {
     }
 
     private var chain: AuditChain
+    /// The `mac` of lines that have to be there, by their numbers: of heads that were told elsewhere.
+    private var told: [Int64: Digest]
     private let checkHead: (AuditHead, [UInt8]) throws(TenonError) -> Void
     private var rest: [UInt8] = []
     package private(set) var summary = Summary(lines: 0, signedLines: 0)
 
     /// - Parameter checkHead: throws when the signature over ``AuditHead/message`` is not the CA's.
     package init(
-        instance: String, key: [UInt8], checkHead: @escaping (AuditHead, [UInt8]) throws(TenonError) -> Void
+        instance: String, key: [UInt8], told: [Int64: Digest] = [:],
+        checkHead: @escaping (AuditHead, [UInt8]) throws(TenonError) -> Void
     ) throws(TenonError) {
         chain = try AuditChain(instance: instance, key: key)
+        self.told = told
         self.checkHead = checkHead
     }
 
@@ -39,6 +43,10 @@ package struct AuditVerifier {
     /// The log ends here: with a whole line.
     package func finish() throws(TenonError) -> Summary {
         guard rest.isEmpty else { throw broken }
+        if let line = told.keys.min() {
+            throw TenonError(
+                .auditChain, message: "Line \(line) of the audit log was another, or there were more lines.")
+        }
         return summary
     }
 
@@ -50,6 +58,7 @@ package struct AuditVerifier {
             try checkHead(head, signature)
             summary.signedLines = head.sequence
         }
+        if told[chain.head.sequence] == chain.head.mac { told[chain.head.sequence] = nil }
         summary.lines += 1
     }
 

@@ -67,6 +67,25 @@ enum RevokeCommand {
     }
 }
 
+/// `tenon-authority health`.
+enum HealthCommand {
+    static func run(_ arguments: Arguments) async throws(TenonError) {
+        let body = try await AdminClient(arguments).get("/v1/health")
+        let json = try JSON(parsing: body)
+        if arguments.has("--json") {
+            Output.line(String(decoding: body, as: UTF8.self))
+        } else {
+            for member in json.object?.members ?? [] {
+                Output.line("\(member.key)\t\(member.value.string ?? member.value.integer.map(String.init) ?? "-")")
+            }
+        }
+        guard json["status"]?.string == "ok" else {
+            throw TenonError(
+                .storeFailed, message: "The authority is not well: \(json["fault"]?.string ?? "see above").")
+        }
+    }
+}
+
 /// `tenon-authority metrics`.
 enum MetricsCommand {
     static func run(_ arguments: Arguments) async throws(TenonError) {

@@ -24,7 +24,8 @@ struct Arguments: Sendable {
             }
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let flag = flags.first(where: { $0.name == parts[0] }) else {
-                throw Arguments.mistake("\(parts[0]) is no option of this command; see --help.")
+                let hint = Guess.hint(flags.map { ($0.name, parts[0]) })
+                throw Arguments.mistake("\(parts[0]) is no option of this command\(hint); see --help.")
             }
             if flag.value == nil {
                 guard parts.count == 1 else { throw Arguments.mistake("\(flag.name) has no value.") }

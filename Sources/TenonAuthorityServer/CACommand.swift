@@ -2,17 +2,34 @@
 internal import Tenon
 internal import TenonAuthority
 
-/// `tenon-authority ca init` and `ca show`.
+/// `tenon-authority ca init`, `ca roll` and `ca show`.
 enum CACommand {
-    static func run(_ arguments: Arguments) throws(TenonError) {
+    /// `ca init`.
+    static func make(_ arguments: Arguments) throws(TenonError) {
+        try write(arguments, "made") { folder, name, now throws(TenonError) in
+            try AuthorityKeys.create(in: folder, name: name, at: now)
+        }
+    }
+
+    static func roll(_ arguments: Arguments) throws(TenonError) {
+        try write(arguments, "rolled over") { folder, name, now throws(TenonError) in
+            try AuthorityKeys.roll(in: folder, name: name, at: now)
+        }
+    }
+
+    private static func write(
+        _ arguments: Arguments, _ what: String,
+        _ keys: (AuthorityFolder, String, Int64) throws(TenonError) -> AuthorityKeys
+    ) throws(TenonError) {
+        guard arguments.operands.isEmpty else { throw Arguments.mistake("There are no operands; see --help.") }
         let folder = try AuthorityFolder(try FolderChoice.path(arguments))
         let name = try arguments.value("--name") ?? "Tenon"
         guard 1...32 ~= name.utf8.count else { throw Arguments.mistake("--name has 1 to 32 bytes.") }
-        let keys = try AuthorityKeys.create(in: folder, name: name, at: SystemClock().now().seconds)
+        let keys = try keys(folder, name, SystemClock().now().seconds)
         for certificate in [keys.issuer.certificate] + keys.roots {
             Output.text(pem(TextEncoding.base64.encode(certificate)))
         }
-        Output.error("The CA is made. Keep a backup of \(folder.path)/ca.json where nobody else reads it.")
+        Output.error("The CA is \(what). Keep a backup of \(folder.path)/ca.json where nobody else reads it.")
     }
 
     static func show(_ arguments: Arguments) async throws(TenonError) {

@@ -12,18 +12,10 @@ enum ForwardedAddress {
         var asker = peer
         var before = headers.filter { $0.name.lowercased() == "x-forwarded-for" }
             .flatMap { $0.value.split(separator: ",", omittingEmptySubsequences: false) }
-        // Who comes by a unix socket, whose file the operator guards, is a proxy of this machine.
-        while trusted.contains(asker) || asker.isEmpty, let next = before.popLast() {
-            let address = next.filter { $0 != " " && $0 != "\t" }
-            guard isAddress(address) else { return asker }
+        while trusted.contains(asker.isEmpty ? "unix" : asker), let next = before.popLast() {
+            guard let address = Address.canonical(next.filter { $0 != " " && $0 != "\t" }) else { return asker }
             asker = address
         }
         return asker
-    }
-
-    private static func isAddress(_ text: String) -> Bool {
-        var bytes = [UInt8](repeating: 0, count: 16)
-        return !text.utf8.contains(0)
-            && (inet_pton(AF_INET, text, &bytes) == 1 || inet_pton(AF_INET6, text, &bytes) == 1)
     }
 }

@@ -14,7 +14,7 @@ final class HTTPServer: Sendable {
         var tls: (certificate: String, key: String)?
         var threads = 2
         var connections = 1_024
-        /// Of one address; 0 is no limit of its own.
+        /// Of one IPv4 address or IPv6 /64; 0 is no limit of its own.
         var connectionsOfAddress = 0
         var bodyBytes = 32_768
         /// In which a request has to be here, and an answer to be gone.
@@ -38,7 +38,7 @@ final class HTTPServer: Sendable {
         _ socket: ListeningSocket, _ options: Options = Options(), handler: @escaping Handler
     ) throws(TenonError) {
         self.socket = socket
-        self.handler = HTTPHandler(handler)
+        self.handler = HTTPHandler(handler, connections: options.connectionsOfAddress)
         guard let pointer = HTTPServer.start(socket, options, self.handler) else {
             throw TenonError(
                 .listenerFailed, message: "The server cannot start: do its certificate and key belong together?")
@@ -66,7 +66,6 @@ final class HTTPServer: Sendable {
         start.listener = socket.descriptor
         start.threads = UInt32(options.threads)
         start.connections = UInt32(options.connections)
-        start.connections_of_address = UInt32(options.connectionsOfAddress)
         start.body_max = options.bodyBytes
         start.seconds = UInt32(options.seconds)
         start.context = Unmanaged.passUnretained(handler).toOpaque()
@@ -74,6 +73,7 @@ final class HTTPServer: Sendable {
             guard let handler, let call else { return }
             Unmanaged<HTTPHandler>.fromOpaque(handler).takeUnretainedValue().take(HTTPCall(call))
         }
+        if options.connectionsOfAddress > 0 { countConnections(&start) }
         guard let tls = options.tls else { return tenoni_httpd_start(&start) }
         return tls.certificate.withCString { certificate in
             tls.key.withCString { key in
@@ -82,13 +82,30 @@ final class HTTPServer: Sendable {
             }
         }
     }
+
+    private static func countConnections(_ start: inout tenoni_httpd_options) {
+        start.enter = { handler, address in
+            guard let handler, let address else { return false }
+            let connections = Unmanaged<HTTPHandler>.fromOpaque(handler).takeUnretainedValue().connections
+            return connections.enter(String(cString: address))
+        }
+        start.leave = { handler, address in
+            guard let handler, let address else { return }
+            let connections = Unmanaged<HTTPHandler>.fromOpaque(handler).takeUnretainedValue().connections
+            connections.leave(String(cString: address))
+        }
+    }
 }
 
 /// What a server's threads hand a request to.
 private final class HTTPHandler: Sendable {
     private let handler: HTTPServer.Handler
+    let connections: ConnectionCounts
 
-    init(_ handler: @escaping HTTPServer.Handler) { self.handler = handler }
+    init(_ handler: @escaping HTTPServer.Handler, connections: Int) {
+        self.handler = handler
+        self.connections = ConnectionCounts(limit: connections)
+    }
 
     /// On a thread of the server, which does not wait.
     func take(_ call: HTTPCall) {

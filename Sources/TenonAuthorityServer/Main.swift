@@ -16,7 +16,7 @@ internal import Tenon
 
     private static func run(_ words: [String]) async throws(TenonError) {
         if words == ["--version"] { return Output.line("tenon-authority \(tenonVersion)") }
-        if words == ["--help"] || words == ["help"] { return Output.text(Help.text) }
+        if words == ["--help"] { return Output.text(Help.text) }
         let (verb, rest) = try Verb.find(words)
         if rest.contains("--help") { return Output.text(Help.text(of: verb)) }
         try await verb.run(try Arguments(rest, flags: verb.flags))

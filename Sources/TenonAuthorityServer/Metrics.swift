@@ -4,8 +4,23 @@ internal import TenonAuthority
 
 /// How long answers take, as Prometheus reads it; what was answered, the service counts.
 final class Metrics: Sendable {
+    /// Seconds that answers take at most; one more is for the rest.
+    private static let bounds: [Double] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+
+    private struct Histogram {
+        /// Those that took no longer than a bound and longer than the one before.
+        var counts = [Int](repeating: 0, count: bounds.count)
+        var sum = 0.0
+        var count = 0
+
+        mutating func add(_ seconds: Double) {
+            if let index = Metrics.bounds.firstIndex(where: { seconds <= $0 }) { counts[index] += 1 }
+            (sum, count) = (sum + seconds, count + 1)
+        }
+    }
+
     private struct State {
-        var seconds: [String: (sum: Double, count: Int)] = [:]
+        var seconds: [String: Histogram] = [:]
         var waiting = 0
     }
 
@@ -21,19 +36,24 @@ final class Metrics: Sendable {
         let (seconds, attoseconds) = (ContinuousClock.now - start).components
         state.withLock { state in
             state.waiting -= 1
-            let before = state.seconds["\(door)"] ?? (0, 0)
-            state.seconds["\(door)"] = (before.sum + Double(seconds) + Double(attoseconds) * 1e-18, before.count + 1)
+            state.seconds["\(door)", default: Histogram()].add(Double(seconds) + Double(attoseconds) * 1e-18)
         }
         return answer
     }
 
     /// The text exposition format, version 0.0.4.
     var text: String {
-        let state = state.withLock { $0 }
-        var lines = ["# TYPE tenon_authority_request_seconds summary"]
+        let (state, name) = (state.withLock { $0 }, "tenon_authority_request_seconds")
+        var lines = ["# TYPE \(name) histogram"]
         for (door, seconds) in state.seconds.sorted(by: { $0.key < $1.key }) {
-            lines.append("tenon_authority_request_seconds_sum{listener=\"\(door)\"} \(seconds.sum)")
-            lines.append("tenon_authority_request_seconds_count{listener=\"\(door)\"} \(seconds.count)")
+            var sum = 0
+            for (bound, count) in zip(Metrics.bounds, seconds.counts) {
+                sum += count
+                lines.append("\(name)_bucket{listener=\"\(door)\",le=\"\(bound)\"} \(sum)")
+            }
+            lines.append("\(name)_bucket{listener=\"\(door)\",le=\"+Inf\"} \(seconds.count)")
+            lines.append("\(name)_sum{listener=\"\(door)\"} \(seconds.sum)")
+            lines.append("\(name)_count{listener=\"\(door)\"} \(seconds.count)")
         }
         lines += [
             "# TYPE tenon_authority_requests_waiting gauge", "tenon_authority_requests_waiting \(state.waiting)", "",

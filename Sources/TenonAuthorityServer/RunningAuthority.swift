@@ -8,8 +8,13 @@ final class RunningAuthority: Sendable {
     private let doors: Doors
 
     /// Starts it. Blocks on the disk for a moment.
-    init(_ configuration: Configuration, in folder: AuthorityFolder) async throws(TenonError) {
-        authority = try await AuthorityInstance(configuration, in: folder)
+    ///
+    /// - Parameter headSigned: takes each head of the audit log elsewhere.
+    init(
+        _ configuration: Configuration, in folder: AuthorityFolder,
+        headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in }
+    ) async throws(TenonError) {
+        authority = try await AuthorityInstance(configuration, in: folder, headSigned: headSigned)
         do throws(TenonError) {
             doors = try Doors(authority.service, folder: folder.path)
         } catch {

@@ -10,7 +10,11 @@ enum ServeCommand {
         let folder = try AuthorityFolder(try FolderChoice.path(arguments))
         let configuration = try configuration(arguments, folder)
         Signals.watch()
-        let authority = try await RunningAuthority(configuration, in: folder)
+        let authority = try await RunningAuthority(configuration, in: folder) { head, signature in
+            // To the journal, which who cuts the log short does not have (security.md F5).
+            let signature = TextEncoding.base64.encode(signature)
+            Output.error("tenon-authority: audit head \(head.instance) \(head.sequence):\(head.mac) \(signature)")
+        }
         Output.line("tenon-authority \(tenonVersion): \(authority.url), state in \(folder.path)")
         let thread = WorkThread()
         await Signals.wait(on: thread)
@@ -24,20 +28,32 @@ enum ServeCommand {
     ) throws(TenonError) -> Configuration {
         let port = try arguments.value("--port")
         let roots = arguments.all("--ek-roots")
+        let tls = try tls(arguments)
         let path = try arguments.value("--config") ?? "\(folder.path)/\(Configuration.fileName)"
         if arguments.has("--config") || access(path, F_OK) == 0 {
             guard port == nil, roots.isEmpty else {
                 throw Arguments.mistake("--port and --ek-roots are for a new configuration; there is \(path): edit it.")
             }
-            return try Configuration(file: path)
+            return try Configuration(file: path, tls: tls)
         }
         guard let number = Int(port ?? "8420"), 1...65_535 ~= number else {
             throw Arguments.mistake("--port is 1 to 65535.")
         }
         let absolute = roots.map { FolderChoice.path($0, in: currentFolder) }
-        let text = try Configuration.writeDefault(in: folder, port: number, ekRoots: absolute)
+        let text = try Configuration.writeDefault(in: folder, port: number, hasTLS: tls != nil, ekRoots: absolute)
         Output.text("No configuration was there; this one is in \(path) now:\n\(text)")
-        return try Configuration(parsing: Array(text.utf8))
+        return try Configuration(parsing: Array(text.utf8), tls: tls)
+    }
+
+    private static func tls(_ arguments: Arguments) throws(TenonError) -> Listener.TLS? {
+        switch (try arguments.value("--tls-cert"), try arguments.value("--tls-key")) {
+        case (nil, nil): return nil
+        case (let certificate?, let key?):
+            return Listener.TLS(
+                certificate: FolderChoice.path(certificate, in: currentFolder),
+                key: FolderChoice.path(key, in: currentFolder))
+        default: throw Arguments.mistake("--tls-cert and --tls-key need each other.")
+        }
     }
 
     private static var currentFolder: String {

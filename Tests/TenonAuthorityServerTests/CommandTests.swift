@@ -52,11 +52,28 @@ import Testing
             program.signal(signal)
             ended = try await program.ended()
             #expect(ended.code == 0)
+            // The head went elsewhere, too, so that a log that is cut short shows (security.md F5).
+            let told = try #require(ended.output.split(separator: "\n").first { $0.contains(" audit head main 2:") })
+            let head = String(told.split(separator: " ")[4])
             ended = try await Program.run("audit", "verify", "--state-dir", state)
             #expect(ended.code == 0)
             #expect(ended.output == "3 lines, each where it was written; a signed head covers 2\n")
             ended = try await Program.run("devices", "--state-dir", state)
             #expect(ended.code == 4)
+            ended = try await Program.run("audit", "verify", "--state-dir", state, "--head", head)
+            #expect(ended.code == 0)
+            let log = try TextFile.read(state + "/audit.log")
+            try String(log[...(try #require(log.firstIndex(of: "\n")))]).write(to: state + "/audit.log")
+            ended = try await Program.run("audit", "verify", "--state-dir", state)
+            #expect(ended.code == 0 && ended.output.hasPrefix("1 lines"))
+            ended = try await Program.run("audit", "verify", "--state-dir", state, "--head", head)
+            #expect(ended.code == 3 && ended.output.contains("Line 2"))
+            // The instance's name is in the configuration, which may lie elsewhere.
+            rename(state + "/authority.json", folder + "/own.json")
+            ended = try await Program.run("audit", "verify", "--state-dir", state)
+            #expect(ended.code == 6)
+            ended = try await Program.run("audit", "verify", "--state-dir", state, "--config", folder + "/own.json")
+            #expect(ended.code == 0)
         }
     }
 
@@ -66,6 +83,8 @@ import Testing
             #expect(ended.code == 0 && ended.output.contains("BEGIN CERTIFICATE"))
             ended = try await Program.run("ca", "init", "--state-dir", folder)
             #expect(ended.code == 5 && !ended.output.contains("BEGIN CERTIFICATE"))
+            ended = try await Program.run("ca", "roll", "--state-dir", folder, "--name", "Later")
+            #expect(ended.code == 0 && ended.output.split(separator: "-----BEGIN CERTIFICATE-----").count == 3)
         }
     }
 
@@ -73,7 +92,7 @@ import Testing
     @Test func noCA() async throws {
         try await withFolder { folder in
             let text = """
-                {"origins": ["https://auth.example"], "public": {"address": "0.0.0.0", "port": 0, "behind_proxy": true},
+                {"origins": ["https://auth.example"], "public": {"address": "0.0.0.0", "port": 0, "behind_proxy": true}, "trusted_proxies": ["10.0.0.1"],
                  "apps": [{"id": "demo", "require_attestation": false}]}
                 """
             try text.write(to: folder + "/own.json")
@@ -94,7 +113,9 @@ import Testing
         ["brew"], ["serve", "--nope"], ["serve", "x"], ["--port"], ["--state-dir"], ["--port", "0"], ["--port", "x"],
         ["ca"], ["audit"], ["revoke"], ["revoke", "x"], ["revoke", "--json=1", "--ek", "x"],
         ["revoke", "x", "--ek", "y"],
-        ["devices", "--app", "a", "--app", "b"], ["allow"], ["ca", "init", "--name", ""],
+        ["devices", "--app", "a", "--app", "b"], ["allow"], ["ca", "init", "--name", ""], ["ca", "init", "x"],
+        ["--tls-cert", "x"], ["--tls-key", "x"], ["audit", "verify", "--head", "1"],
+        ["audit", "verify", "--head", "x:00"],
     ])
     func mistakes(_ words: [String]) async throws {
         try await withFolder { folder in
@@ -103,6 +124,19 @@ import Testing
             #expect(ended.code == 1)
             #expect(ended.output.hasPrefix("tenon-authority: ") && ended.output.split(separator: "\n").count == 1)
         }
+    }
+
+    @Test(arguments: [
+        (["devcies"], "devcies is no command: did you mean devices?"),
+        (["ca", "inti"], "ca is no command: did you mean ca init?"),
+        (["audit", "verfy", "--state-dir", "x"], "did you mean audit verify?"), (["xyzzy"], "xyzzy is no command; see"),
+        (["revoke", "--compromized"], "this command: did you mean --compromised?"),
+        (["serve", "--xyzzy"], "this command; see"),
+        (["help", "revok"], "did you mean revoke?"), (["help", "devices", "x"], "devices x is no command."),
+    ])
+    func guesses(_ words: [String], _ expected: String) async throws {
+        let ended = try await Program(words).ended()
+        #expect(ended.code == 1 && ended.output.contains(expected))
     }
 
     /// Each command is in the help, and has one of its own.
@@ -114,6 +148,13 @@ import Testing
             let ended = try await Program(verb.words + ["--help"]).ended()
             #expect(ended.code == 0)
             for flag in verb.flags { #expect(ended.output.contains("  \(flag.name)")) }
+            #expect(ended.output.contains("\nexample: tenon-authority \(verb.name)"))
+            #expect(try await Program(["help"] + verb.words).ended().output == ended.output)
+            // What the example has is what the command takes.
+            let words = verb.example.split(separator: " ").dropFirst().prefix { $0 != ">" }.map(String.init)
+            let (found, rest) = try Verb.find(words)
+            #expect(found.words == verb.words)
+            _ = try Arguments(rest, flags: verb.flags)
         }
     }
 
@@ -124,11 +165,15 @@ import Testing
             ("10.0.0.1", ["1.1.1.1", "198.51.100.7,10.0.0.2"], "198.51.100.7"), ("10.0.0.1", ["10.0.0.2"], "10.0.0.2"),
             ("10.0.0.1", ["x, 10.0.0.2"], "10.0.0.2"), ("10.0.0.1", ["2001:db8::1"], "2001:db8::1"),
             ("10.0.0.1", ["1.1.1.1,"], "10.0.0.1"), ("10.0.0.1", ["1.1.1.1:80"], "10.0.0.1"),
+            ("10.0.0.1", ["2001:DB8:0::1"], "2001:db8::1"), ("10.0.0.1", ["1.1.1.1, ::ffff:10.0.0.2"], "1.1.1.1"),
+            ("", ["1.1.1.1"], ""),
         ] as [(String, [String], String)])
     func whoAsks(_ peer: String, _ forwarded: [String], _ expected: String) {
         let headers = forwarded.map { (name: "X-Forwarded-For", value: $0) }
         let asker = ForwardedAddress.asker(peer, headers, trusted: ["10.0.0.1", "10.0.0.2"])
         #expect(asker == expected)
+        // Who comes by a unix socket is believed only where the operator says so.
+        #expect(ForwardedAddress.asker("", [("X-Forwarded-For", "1.1.1.1")], trusted: ["unix"]) == "1.1.1.1")
     }
 }
 

@@ -86,6 +86,55 @@ import Testing
         }
     }
 
+    /// A /64 is one asker (security.md F4), and whoever goes makes room.
+    @Test func connectionsOfASubscriber() {
+        let counts = ConnectionCounts(limit: 2)
+        #expect(counts.enter("2001:db8::1") && counts.enter("2001:db8:0:0:ffff::2"))
+        #expect(!counts.enter("2001:db8::3"))
+        #expect(counts.enter("2001:db8:0:1::1") && counts.enter("192.0.2.1") && counts.enter("::ffff:192.0.2.2"))
+        counts.leave("2001:db8::1")
+        #expect(counts.enter("2001:db8::3") && !counts.enter("2001:db8::4"))
+    }
+
+    @Test func whoGoesMakesRoom() async throws {
+        var options = HTTPServer.Options()
+        options.connectionsOfAddress = 1
+        try await withServer(options) { server, _ in
+            for _ in 0..<8 {
+                // A client sees the end a moment before the server counts it.
+                while statuses(await (try RawClient(port: server.socket.port)).talk(FramingTests.behind)) != [200] {
+                    await Task.yield()
+                }
+            }
+        }
+    }
+
+    /// What is computed is computed elsewhere, so that there is always somebody who can refuse more.
+    @Test func theActivationGate() async throws {
+        let gate = ActivationGate(capacity: 2, threads: 1)
+        let (begun, goOn) = (Mark(), Mark())
+        let first = Task {
+            try await gate.run { () throws(Refusal) in
+                begun.set()
+                goOn.wait()
+                return 1
+            }
+        }
+        await onThread { begun.wait() }
+        let second = Task { try await gate.run { () throws(Refusal) in 2 } }
+        while gate.occupancy < 2 { await Task.yield() }
+        let refusal = await #expect(throws: Refusal.self) { try await gate.run { () throws(Refusal) in 3 } }
+        #expect(refusal?.status == 503 && refusal?.retryAfter == 1)
+        goOn.set()
+        #expect(try await first.value == 1)
+        #expect(try await second.value == 2)
+        #expect(try await gate.run { () throws(Refusal) in 4 } == 4 && gate.occupancy == 0)
+        let error = await #expect(throws: Refusal.self) {
+            try await gate.run { () throws(Refusal) -> Int in throw Refusal(.notFound, "") }
+        }
+        #expect(error?.code == .notFound && gate.occupancy == 0)
+    }
+
     /// A stop answers what was asked, ends who is idle, and takes nobody in.
     @Test func gracefulStop() async throws {
         let gate = Gate()
@@ -140,6 +189,19 @@ import Testing
             #expect(await client.talk("").utf8.count < 32 << 20)
         }
     }
+}
+
+/// What a thread waits for.
+private final class Mark: Sendable {
+    private nonisolated(unsafe) let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    init() { sem_init(semaphore, 0, 0) }
+
+    deinit { semaphore.deallocate() }
+
+    func set() { sem_post(semaphore) }
+
+    func wait() { while sem_wait(semaphore) != 0 {} }
 }
 
 /// Where answers wait until the test lets them go.

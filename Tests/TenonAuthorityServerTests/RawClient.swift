@@ -39,7 +39,7 @@ final class RawClient: Sendable {
 
     func send(_ text: String) { send(Array(text.utf8)) }
 
-    private func send(_ bytes: [UInt8]) {
+    func send(_ bytes: [UInt8]) {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes {

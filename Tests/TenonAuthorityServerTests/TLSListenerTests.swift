@@ -46,6 +46,27 @@ import Testing
         }
     }
 
+    /// By flags, without a configuration: what is written then has the origin that devices see.
+    @Test func byFlags() async throws {
+        try await withCertificate { folder in
+            let (state, port) = (folder + "/state", try ListeningSocket(address: "127.0.0.1", port: 0).port)
+            let flags = ["--tls-cert", folder + "/server.pem", "--tls-key", folder + "/server.key"]
+            for _ in 0..<2 {
+                let isNew = access(state, F_OK) != 0
+                let program = try Program(["--state-dir", state] + (isNew ? ["--port", "\(port)"] : []) + flags)
+                while let line = await program.line(), !line.hasPrefix("tenon-authority ") {}
+                let answer = try await HTTPTransport(.init(caFile: folder + "/ca.pem")).exchange(
+                    HTTPRequest(method: "GET", url: "https://localhost:\(port)/health"), deadline: .now + .seconds(30))
+                #expect(answer.status == 200)
+                #expect(try TextFile.read(state + "/authority.json").contains("\"https://127.0.0.1:\(port)\""))
+                program.signal(SIGTERM)
+                #expect(try await program.ended().code == 0)
+            }
+            let ended = try await Program.run("--state-dir", state, "--tls-cert", folder + "/ca.pem", "--tls-key", "x")
+            #expect(ended.code == 2 && ended.output.contains("x cannot be read"))
+        }
+    }
+
     @Test func whoSpeaksNoTLS() async throws {
         try await withCertificate { folder in
             let server = try serve(folder)

@@ -4,9 +4,9 @@ import TenonAuthority
 import Testing
 
 @Suite struct AuthorityInstanceTests {
-    private func configuration(_ more: String = "") throws -> Configuration {
+    private func configuration(_ more: String = "", origin: String = "http://127.0.0.1:8420") throws -> Configuration {
         let text = """
-            {"origins": ["https://auth.example"], "apps": [{"id": "open", "require_attestation": false}]\(more)}
+            {"origins": ["\(origin)"], "apps": [{"id": "open", "require_attestation": false}]\(more)}
             """
         return try Configuration(parsing: Array(text.utf8))
     }
@@ -75,14 +75,31 @@ import Testing
     /// security.md F2.
     @Test func aCAIsNotMadeWhereOthersAsk() async throws {
         let folder = try TestFolder()
-        let other = #", "public": {"address": "0.0.0.0", "port": 1, "behind_proxy": true}"#
         let state = try AuthorityFolder(folder.path)
-        let open = try configuration(other)
+        let proxies = #", "trusted_proxies": ["127.0.0.1"]"#
+        let open = try configuration(#", "public": {"address": "0.0.0.0", "port": 1, "behind_proxy": true}"# + proxies)
+        // On loopback, and a proxy in front of it.
+        let proxied = try configuration(proxies, origin: "https://auth.example")
+        let hidden = await #expect(throws: TenonError.self) { try await AuthorityInstance(proxied, in: state) }
+        #expect(hidden?.code == .configuration && hidden?.message.contains("ca init") == true)
         let error = await #expect(throws: TenonError.self) { try await AuthorityInstance(open, in: state) }
         #expect(error?.code == .configuration && error?.message.contains("ca init") == true)
         _ = try AuthorityKeys.create(in: state, name: "Example", at: 1_800_000_000)
         let authority = try await AuthorityInstance(open, in: state)
         await authority.close()
+    }
+
+    /// What a demo made by itself is for demos, also when the operator opens it to others later.
+    @Test func aTestsCAServesNobodyElse() async throws {
+        let folder = try TestFolder()
+        let state = try AuthorityFolder(folder.path)
+        let demo = try await AuthorityInstance(configuration(), in: state)
+        await demo.close()
+        let open = try configuration(#", "trusted_proxies": ["127.0.0.1"]"#, origin: "https://auth.example")
+        let error = await #expect(throws: TenonError.self) { try await AuthorityInstance(open, in: state) }
+        #expect(error?.code == .configuration && error?.message.contains("ca.json") == true)
+        let again = try await AuthorityInstance(configuration(), in: state)
+        await again.close()
     }
 
     /// Two instances over the same stores: a challenge of one is redeemed at the other, once, and a request that one
@@ -123,6 +140,14 @@ import Testing
         #expect(await first.service.answer(request, at: .public).verdict == "200")
         #expect(await second.service.answer(request, at: .public).verdict == "409 NONCE_REPLAY")
         await first.close()
+        // A CA that takes the place of the one that is settled is taken, and the former one then is not.
+        _ = try AuthorityKeys.roll(in: states[0], name: "Later", at: 1_800_000_000)
+        let rolled = try await AuthorityInstance(configuration(), in: states[0], shared: shared, clock: clock)
+        await rolled.close()
         await second.close()
+        let late = await #expect(throws: TenonError.self) {
+            try await AuthorityInstance(configuration(), in: states[1], shared: shared, clock: clock)
+        }
+        #expect(late?.code == .configuration)
     }
 }

@@ -36,6 +36,35 @@ import Testing
         #expect(second.roots != keys.roots && second.audit != keys.audit)
     }
 
+    /// security.md F2: two are trusted, one issues; what the former one signed is its own still.
+    @Test func rolledOver() throws {
+        let folder = try TestFolder()
+        let state = try AuthorityFolder(folder.path)
+        let absent = #expect(throws: TenonError.self) { try AuthorityKeys.roll(in: state, name: "B", at: now) }
+        #expect(absent?.code == .configuration)
+        let first = try AuthorityKeys.create(in: state, name: "A", at: now)
+        let message = Array("tenon/audit/1\nx\n1\n".utf8)
+        let signature = try first.signature(of: message)
+        let second = try AuthorityKeys.roll(in: state, name: "B", at: now)
+        #expect(second.publicKey != first.publicKey && second.former == [first.publicKey])
+        #expect(second.roots.count == 2 && second.roots[1] == first.roots[0])
+        let id = try Digest(hashing: [1])
+        #expect(try second.hidden(id) == first.hidden(id) && second.audit == first.audit)
+        try second.verify(signature, of: message)
+        try second.verify(second.signature(of: message), of: message)
+        #expect(throws: TenonError.self) { try second.verify(signature, of: message + [0]) }
+        #expect(throws: TenonError.self) { try first.verify(second.signature(of: message), of: message) }
+        let third = try AuthorityKeys.roll(in: state, name: "C", at: now)
+        #expect(third.roots.count == 2 && third.roots[1] == second.roots[0])
+        #expect(third.former == [first.publicKey, second.publicKey])
+        #expect(try AuthorityKeys(from: state)?.issuer.certificate == third.issuer.certificate)
+        // A test's is never anybody's.
+        let other = try TestFolder()
+        let test = try AuthorityFolder(other.path)
+        _ = try AuthorityKeys.create(in: test, name: nil, at: now)
+        #expect(throws: TenonError.self) { try AuthorityKeys.roll(in: test, name: "B", at: now) }
+    }
+
     @Test func filesThatAreNone() throws {
         for text in ["{}", "x", #"{"version":2}"#, #"{"version":1,"key":"AAAA"}"#] {
             let folder = try TestFolder()

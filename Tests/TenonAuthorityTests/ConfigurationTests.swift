@@ -9,7 +9,6 @@ import Testing
     static let whole = """
         {
           "origins": ["https://auth.example", "http://127.0.0.1:8420"],
-          "state_folder": "/var/lib/tenon",
           "instance": "one",
           "public": {"address": "::", "port": 443, "certificate": "a.pem", "key": "a.key"},
           "internal": {"unix": "verify.sock"},
@@ -36,11 +35,15 @@ import Testing
               "mount": "/ingest", "hosts": ["ingest.example", "10.0.0.1", "[::1]"]
             }
           ],
+          "ek_deny": {
+            "ek_ids": ["\(String(repeating: "ef", count: 32))"],
+            "models": [{"maker": "id:1", "version": "v"}, {"model": "m"}], "crls": ["lists", "one.crl"]
+          },
           "limits": {
             "challenges": 1, "requests_per_device": 2, "requests": 3, "per_address_per_minute": 4,
             "per_app_per_minute": 5, "activations": 6, "connections": 7, "body_bytes": 1024
           },
-          "trusted_proxies": ["10.0.0.1", "fd00::1"]
+          "trusted_proxies": ["10.0.0.1", "FD00:0::1", "::ffff:10.0.0.2", "unix"]
         }
         """
 
@@ -51,11 +54,11 @@ import Testing
     @Test func everyMemberIsRead() throws {
         let read = try Self.parse(Self.whole)
         #expect(read.origins == ["https://auth.example", "http://127.0.0.1:8420"])
-        #expect(read.stateFolder == "/var/lib/tenon" && read.instance == "one" && read.adminSocket == "admin2.sock")
+        #expect(read.instance == "one" && read.adminSocket == "admin2.sock")
         #expect(
             read.publicListener == .tcp(address: "::", port: 443, tls: .init(certificate: "a.pem", key: "a.key")))
         #expect(read.internalListener == .unix(path: "verify.sock"))
-        #expect(read.trustedProxies == ["10.0.0.1", "fd00::1"])
+        #expect(read.trustedProxies == ["10.0.0.1", "fd00::1", "10.0.0.2", "unix"] && !read.isLocal)
         let app = try #require(read.app("a"))
         #expect(app.dialects == [.tenon] && app.requiresAttestation && app.ekAdmission == .both)
         #expect(
@@ -68,6 +71,9 @@ import Testing
         #expect(backend.name == "ingest" && backend.apps == ["a", "b"] && backend.mount == "/ingest")
         #expect(backend.tokenDigest == (try Digest(rawRepresentation: [UInt8](repeating: 0xcd, count: 32))))
         #expect(backend.hosts == ["ingest.example", "10.0.0.1", "[::1]"])
+        #expect(read.ekDeny.ids == [try Digest(rawRepresentation: [UInt8](repeating: 0xef, count: 32))])
+        #expect(read.ekDeny.models == [.init(maker: "id:1", version: "v"), .init(model: "m")])
+        #expect(read.ekDeny.lists == ["lists", "one.crl"])
         let limits = read.limits
         #expect([limits.challenges, limits.requestsPerDevice, limits.requests] == [1, 2, 3])
         #expect([limits.perAddressPerMinute, limits.perAppPerMinute, limits.activations] == [4, 5, 6])
@@ -79,7 +85,7 @@ import Testing
         let app = try #require(read.app("demo"))
         #expect(read.publicListener == .tcp(address: "127.0.0.1", port: 8420, tls: nil))
         #expect(read.internalListener == nil && read.adminSocket == "admin.sock" && read.instance == "main")
-        #expect(read.backends.isEmpty && read.trustedProxies.isEmpty && read.stateFolder == nil)
+        #expect(read.backends.isEmpty && read.trustedProxies.isEmpty && read.isLocal)
         #expect(read.limits == AuthorityLimits())
         #expect(app.requiresAttestation && app.ekAdmission == .chain && !app.allowsDevelopment)
         #expect(app.dialects == [.docs, .tenon] && app.maxDevicesPerEK == 8 && app.maxKeyAgeDays == nil)
@@ -118,6 +124,11 @@ import Testing
         (#""trusted_proxies": ["a"]"#, 3, "trusted_proxies[0] has to be an address"),
         (#""limits": {"challenges": 0}"#, 3, "limits.challenges has to be a whole number from 1 to 10000000"),
         (#""limits": {"chalenges": 1}"#, 3, "limits.chalenges is not known"),
+        (#""ek_deny": {"models": [{}]}"#, 3, "ek_deny.models[0] needs \"maker\", \"model\" or \"version\""),
+        (#""ek_deny": {"models": [{"maker": ""}]}"#, 3, "ek_deny.models[0].maker has to be a text"),
+        (#""ek_deny": {"ek_ids": ["ab"]}"#, 3, "ek_deny.ek_ids[0] has to be a SHA-256 in hex"),
+        (#""ek_deny": {"crls": [""]}"#, 3, "ek_deny.crls[0] has to be a PEM file"),
+        (#""trusted_proxies": ["localhost"]"#, 3, "trusted_proxies[0] has to be an address, or \"unix\""),
         (#""backends": [{"name": "a"}]"#, 3, "backends[0] needs \"token_sha256\""),
         (#""backends": {}"#, 3, "backends has to be an array"),
         ("\"\\u0007\": 1", 3, "(a name that is not shown) is not known"),
@@ -158,7 +169,7 @@ import Testing
         await Self.expect("\n{\"origins\": [\"https://a.example\"]}", 2, "the whole needs \"apps\"")
         await Self.expect("[]", 1, "the whole has to be an object")
         let app = #"{"id": "a"}"#
-        let start = "{\"origins\": [\"https://a.example\"],\n"
+        let start = "{\"origins\": [\"http://localhost\"],\n"
         await Self.expect(start + "\"apps\": [\(app), \(app)]}", 2, "apps has an app twice")
         await Self.expect(start + "\"apps\": [{}]}", 2, "apps[0] needs \"id\"")
         await Self.expect(start + "\"apps\": [{\"id\": \"a b\"}]}", 2, "apps[0].id has to be")
@@ -176,10 +187,36 @@ import Testing
 
     /// Without roots nobody can be attested: a demo on loopback may start so, a service may not.
     @Test func rootsAreNeededWhereStrangersCome() async throws {
-        let open = #""public": {"address": "10.0.0.1", "port": 1, "behind_proxy": true}"#
+        let proxies = #""trusted_proxies": ["10.0.0.2"]"#
+        let open = #""public": {"address": "10.0.0.1", "port": 1, "behind_proxy": true}, "# + proxies
         await Self.expect(Self.small(open), 5, "apps[0] needs \"ek_roots\"")
         _ = try Self.parse(Self.small(open, app: #""require_attestation": false"#))
         _ = try Self.parse(Self.small(open, app: #""ek_roots": [{"path": "a"}]"#))
+    }
+
+    /// A listener on loopback with a proxy in front of it is open to the world.
+    @Test func strangersComeByAProxy() async throws {
+        func proxied(_ app: String = "") -> String {
+            Self.small(#""trusted_proxies": ["127.0.0.1"]"#, app: app)
+                .replacing(#"["http://127.0.0.1:8420"]"#, with: #"["http://127.0.0.1:8420", "https://a.example"]"#)
+        }
+        await Self.expect(proxied(), 5, "apps[0] needs \"ek_roots\"")
+        #expect(try !Self.parse(proxied(#""ek_roots": [{"path": "a"}]"#)).isLocal)
+        #expect(try Self.parse(Self.small()).isLocal)
+        let unix = Self.small(#""public": {"unix": "s"}"#)
+        #expect(try Self.parse(unix).isLocal)
+        #expect(try Self.parse(unix.replacing("127.0.0.1:8420", with: "localhost")).isLocal)
+    }
+
+    /// Else whoever asks says who he is, or everybody is the proxy (security.md F4).
+    @Test func aProxyIsNamed() async throws {
+        let open = #""public": {"address": "10.0.0.1", "port": 1, "behind_proxy": true}"#
+        let app = #""ek_roots": [{"path": "a"}]"#
+        await Self.expect(Self.small(open, app: app), 3, "public is behind a proxy: name it in \"trusted_proxies\"")
+        let hidden = Self.small(app: app).replacing("http://127.0.0.1:8420", with: "https://a.example")
+        await Self.expect(hidden, 2, "origins are reached through a proxy")
+        let direct = Self.small(#""public": {"address": "::", "port": 1, "certificate": "c", "key": "k"}"#, app: app)
+        #expect(try Self.parse(direct).trustedProxies.isEmpty)
     }
 
     @Test(arguments: [
@@ -187,7 +224,8 @@ import Testing
         "http://127.0.0.1:8420", "http://[::1]",
     ])
     func anOriginIs(_ origin: String) throws {
-        #expect(try Self.parse(Self.small().replacing("http://127.0.0.1:8420", with: origin)).origins == [origin])
+        let text = Self.small(#""trusted_proxies": ["::1"]"#, app: #""ek_roots": [{"path": "a"}]"#)
+        #expect(try Self.parse(text.replacing("http://127.0.0.1:8420", with: origin)).origins == [origin])
     }
 
     @Test(arguments: [
@@ -213,6 +251,22 @@ import Testing
         #expect(deep?.code == .configuration)
         let large = await errorThrown { try Self.parse("{}" + String(repeating: " ", count: 1 << 20)) }
         #expect(large?.code == .configuration)
+    }
+
+    /// A certificate on the command line goes before the text's, and lets it listen where others come.
+    @Test func tlsFromOutside() async throws {
+        let tls = Listener.TLS(certificate: "/c", key: "/k")
+        let app = #""ek_roots": [{"path": "a"}]"#
+        let open = Self.small(#""public": {"address": "::", "port": 1}"#, app: app)
+        await Self.expect(open, 3, "public needs \"certificate\"")
+        for text in [open, open.replacing("\"port\": 1", with: #""port": 1, "certificate": "x", "key": "y""#)] {
+            let read = try Configuration(parsing: Array(text.utf8), tls: tls)
+            #expect(read.publicListener == .tcp(address: "::", port: 1, tls: tls))
+        }
+        let plain = try Configuration(parsing: Array(Self.small().utf8), tls: tls)
+        #expect(plain.publicListener == .tcp(address: "127.0.0.1", port: 8420, tls: tls))
+        let unix = Array(Self.small(#""public": {"unix": "s"}"#).utf8)
+        #expect(await errorThrown { try Configuration(parsing: unix, tls: tls) }?.code == .configuration)
     }
 
     // MARK: The file

@@ -81,20 +81,20 @@ import Testing
 
     /// A challenge is redeemed at the origin that gave it, which is one of ours.
     @Test func origins() async throws {
-        try await ServiceRig.with(origins: #"["https://auth.example", "https://b.example:8443"]"#) { rig in
+        try await ServiceRig.with(origins: #"["https://localhost", "https://127.0.0.1:8443"]"#) { rig in
             func post(_ path: String, _ host: String?, _ members: [String: JSON]) async throws -> AuthorityAnswer {
                 let request = AuthorityRequest(
-                    method: "POST", target: path, headers: [("host", "auth.example")],
+                    method: "POST", target: path, headers: [("host", "localhost")],
                     body: try JSON.members(members).encoded())
                 return await rig.ask(request.with("host", host))
             }
             let key = try SoftwareKey().publicKey
             for (host, verdict) in [
-                ("b.example:8443", "200"), ("AUTH.example", "400 INVALID_CHALLENGE"),
-                ("evil.example", "421 INVALID_REQUEST"), ("b.example", "421 INVALID_REQUEST"),
+                ("127.0.0.1:8443", "200"), ("LOCALHOST", "400 INVALID_CHALLENGE"),
+                ("evil.example", "421 INVALID_REQUEST"), ("127.0.0.1", "421 INVALID_REQUEST"),
                 (nil, "421 INVALID_REQUEST"),
             ] {
-                let given = try await post("/v1/device/challenge", "b.example:8443", ["app_id": "open"])
+                let given = try await post("/v1/device/challenge", "127.0.0.1:8443", ["app_id": "open"])
                 let challenge = try #require(given.json["challenge"]?.string)
                 let message = try await rig.registration(key, challenge: challenge)
                 #expect(try await post("/v1/device/register", host, message).verdict == verdict, "\(host ?? "")")

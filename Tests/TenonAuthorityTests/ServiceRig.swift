@@ -35,7 +35,7 @@ struct ServiceRig: Sendable {
     /// Runs a test on a service of its own, on each kind of stores. They are older than any request is in time for: new
     /// ones refuse what they may have forgotten.
     static func with(
-        apps: String = apps, limits: String = "{}", origins: String = #"["https://auth.example"]"#,
+        apps: String = apps, limits: String = "{}", origins: String = #"["http://127.0.0.1:8420"]"#,
         _ body: (ServiceRig) async throws -> Void
     ) async throws {
         let configuration = try configuration(apps, limits: limits, origins: origins)

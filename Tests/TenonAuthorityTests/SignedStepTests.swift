@@ -220,10 +220,20 @@ import Testing
             let device = try await rig.device()
             let key = try SoftwareKey()
             #expect(await rig.ask(try device.rotation(to: key.publicKey, at: rig.seconds)).verdict == "200")
+            func alarms() async -> Bool {
+                let answer = await rig.ask(AuthorityRequest(method: "GET", target: "/metrics"), at: .admin)
+                return !String(decoding: answer.body, as: UTF8.self).contains("retired_key_uses_total 0\n")
+            }
+            // What was under way is none.
+            #expect(
+                await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds)).verdict
+                    == "401 INVALID_SIGNATURE")
+            #expect(await !alarms())
             rig.clock.advance(601_000)
             #expect(
                 await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds)).verdict
                     == "401 INVALID_SIGNATURE")
+            #expect(await alarms())
             // Who rotates to another key than the device did has a copy; who asks which key is held may be the device.
             let other = try SoftwareKey().publicKey
             #expect(await rig.ask(try device.rotation(to: other, at: rig.seconds)).verdict == "409 ROTATION_FAILED")

@@ -13,7 +13,7 @@ struct AuthorityRig: Sendable {
     let keys: AuthorityKeys
 
     static func with(
-        inventory: [Digest] = [], _ body: (AuthorityRig) async throws -> Void
+        inventory: [Digest] = [], deny: String = "{}", _ body: (AuthorityRig) async throws -> Void
     ) async throws {
         var name = Array("/tmp/tenon-authority.XXXXXX".utf8CString)
         let path = try String(cString: #require(mkdtemp(&name)))
@@ -27,16 +27,16 @@ struct AuthorityRig: Sendable {
         let keys = try AuthorityKeys.create(in: folder, name: "Test", at: now)
         let roots = EndorsementRoots(certificates: [try Endorsed.root()], requiresUsage: false)
         let service = AuthorityService(
-            configuration: try configuration(inventory), stores: stores, keys: keys, clock: clock,
+            configuration: try configuration(inventory, deny), stores: stores, keys: keys, clock: clock,
             ekRoots: ["demo": [roots], "other": [roots], "few": [roots], "listed": [roots], "marked": [roots]])
         try await body(AuthorityRig(service: service, stores: stores, keys: keys))
         await store.close()
     }
 
-    private static func configuration(_ inventory: [Digest]) throws -> Configuration {
+    private static func configuration(_ inventory: [Digest], _ deny: String) throws -> Configuration {
         let list = (inventory + [try Digest(hashing: [])]).map { "\"\($0)\"" }.joined(separator: ",")
         let text = """
-            {"origins": ["https://auth.example"], "apps": [
+            {"origins": ["https://localhost"], "ek_deny": \(deny), "apps": [
               {"id": "demo"}, {"id": "other"}, {"id": "few", "max_devices_per_ek": 2}, {"id": "bare"},
               {"id": "listed", "ek_admission": "both", "ek_allow_list": [\(list)]},
               {"id": "marked", "require_attestation": false, "unproven_rotation": "mark_unattested"}]}
@@ -49,7 +49,7 @@ struct AuthorityRig: Sendable {
     ) async -> AuthorityAnswer {
         await service.answer(
             AuthorityRequest(
-                method: "POST", target: path, headers: [("Host", "auth.example")] + headers, body: body,
+                method: "POST", target: path, headers: [("Host", "localhost")] + headers, body: body,
                 peer: "192.0.2.1"),
             at: .public)
     }
@@ -70,7 +70,7 @@ struct AuthorityRig: Sendable {
 
     /// What an honest device sends to redeem a challenge.
     func registration(
-        _ device: Device, _ answer: AuthorityAnswer, app: String = "demo", origin: String = "https://auth.example"
+        _ device: Device, _ answer: AuthorityAnswer, app: String = "demo", origin: String = "https://localhost"
     ) async throws -> [String: JSON] {
         let challenge = try #require(answer.json["challenge"]?.string)
         let activation = Activation(origin: origin, appID: app, challenge: challenge, keyText: device.keyText)
@@ -129,7 +129,7 @@ struct AuthorityRig: Sendable {
         ]
         return await service.answer(
             AuthorityRequest(
-                method: method, target: path, headers: [("Host", "auth.example")] + lines, body: bytes), at: .public)
+                method: method, target: path, headers: [("Host", "localhost")] + lines, body: bytes), at: .public)
     }
 
     func revoke(_ members: [String: JSON]) async throws -> String {

@@ -35,7 +35,7 @@ import Testing
                 let device = try Device(tpm)
                 let other = try await TPM.AttestationKey(beside: device.key)
                 func verdict(
-                    origin: String = "https://auth.example",
+                    origin: String = "https://localhost",
                     _ change: (inout [String: JSON], String) async throws -> Void
                 ) async throws -> String {
                     let challenge = try await rig.challenge(device)
@@ -108,6 +108,29 @@ import Testing
     }
 
     /// Dialect `docs`: a certificate of the attestation CA, then a proof that carries it.
+    /// What the configuration denies, by key, by maker, by a list of the issuer's: at all three doors.
+    @Test func whatAnOperatorDenies() async throws {
+        try await withTPM(state: Endorsed.state) { _, tpm in
+            let device = try Device(tpm)
+            let ek = try EndorsementKey(unverified: device.chain[0])
+            for (deny, verdict) in [
+                ("{}", "200"), (#"{"ek_ids": ["\#(ek.id)"]}"#, "403 INVALID_ATTESTATION"),
+                (#"{"ek_ids": ["\#(String(repeating: "ab", count: 32))"]}"#, "200"),
+                (#"{"models": [{"maker": "id:00001014"}]}"#, "403 INVALID_ATTESTATION"),
+                (#"{"models": [{"maker": "id:00001014", "version": "none"}]}"#, "200"),
+            ] {
+                try await AuthorityRig.with(inventory: [ek.id], deny: deny) { rig in
+                    for app in ["demo", "listed"] {
+                        #expect(try await rig.challenge(device, app: app).verdict == verdict, "\(deny)")
+                        let request = try AttestRequest(ekCertificates: device.chain, ak: device.ak.publicArea)
+                        #expect(
+                            await rig.post("/ca/\(app)/attest", try request.encoded()).verdict == verdict, "\(deny)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test func byTheAttestationCA() async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
             try await AuthorityRig.with { rig in
@@ -179,7 +202,7 @@ import Testing
                 let next = try await TPM.PrivateKey(in: tpm)
                 let other = try await TPM.AttestationKey(beside: next)
                 func verdict(
-                    _ ak: TPM.AttestationKey?, origin: String = "https://auth.example", certificates: [[UInt8]] = []
+                    _ ak: TPM.AttestationKey?, origin: String = "https://localhost", certificates: [[UInt8]] = []
                 ) async throws -> String {
                     let text = TextEncoding.base64.encode(next.publicKey.derRepresentation)
                     return try await rig.signed(device.key, "demo", id, "POST", "/v1/device/rotate-key") { timestamp in
@@ -236,7 +259,7 @@ import Testing
                     ]
                     if let certifier {
                         let nonce = try Digest.rotationNonce(
-                            origin: "https://auth.example", appID: app, deviceID: id, oldKeyText: device.keyText,
+                            origin: "https://localhost", appID: app, deviceID: id, oldKeyText: device.keyText,
                             newKeyText: text, timestamp: timestamp)
                         let proof = try await next.attest(
                             by: second.ak, qualifyingData: nonce.rawRepresentation,

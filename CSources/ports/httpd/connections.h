@@ -21,6 +21,7 @@ typedef struct tenoni_connection {
     struct tenoni_connection *next;
     struct tenoni_connection **before; /* what points here */
     int socket;
+    char address[48]; /* where it is counted; "" where it is not */
     tenoni_phase phase;
     int64_t deadline; /* milliseconds of CLOCK_MONOTONIC */
 } tenoni_connection;

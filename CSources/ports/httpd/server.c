@@ -21,6 +21,8 @@ struct tenoni_httpd {
     tenoni_connections connections;
     size_t body_max;
     void (*handle)(void *context, tenoni_httpd_call *call);
+    bool (*enter)(void *context, const char *address);
+    void (*leave)(void *context, const char *address);
     void *context;
 };
 
@@ -51,15 +53,49 @@ static int descriptor(struct MHD_Connection *connection)
     return info != NULL ? info->connect_fd : -1;
 }
 
+static void write_address(char *text, socklen_t text_n, const struct sockaddr_storage *address)
+{
+    struct sockaddr_in6 v6;
+    struct sockaddr_in v4;
+    if (address->ss_family == AF_INET) {
+        memcpy(&v4, address, sizeof v4);
+        (void)inet_ntop(AF_INET, &v4.sin_addr, text, text_n);
+    } else if (address->ss_family == AF_INET6) {
+        memcpy(&v6, address, sizeof v6);
+        if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr))
+            (void)inet_ntop(AF_INET, v6.sin6_addr.s6_addr + 12, text, text_n);
+        else
+            (void)inet_ntop(AF_INET6, &v6.sin6_addr, text, text_n);
+    }
+}
+
+/* An address that has as many connections as it may have is gone again at once. */
+static void count(tenoni_httpd *server, tenoni_connection *connection)
+{
+    struct sockaddr_storage peer = {0};
+    socklen_t peer_n = sizeof peer;
+    if (getpeername(connection->socket, (struct sockaddr *)&peer, &peer_n) == 0)
+        write_address(connection->address, sizeof connection->address, &peer);
+    if (connection->address[0] == '\0' || server->enter(server->context, connection->address))
+        return;
+    connection->address[0] = '\0';
+    (void)shutdown(connection->socket, SHUT_RDWR);
+}
+
 static void on_connection(void *context, struct MHD_Connection *connection, void **state,
                           enum MHD_ConnectionNotificationCode what)
 {
     tenoni_httpd *server = context;
+    tenoni_connection *this = *state;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        *state = tenoni_connections_add(&server->connections, descriptor(connection));
+        *state = this = tenoni_connections_add(&server->connections, descriptor(connection));
+        if (this != NULL && server->enter != NULL)
+            count(server, this);
         return;
     }
-    tenoni_connections_remove(&server->connections, *state);
+    if (this != NULL && this->address[0] != '\0')
+        server->leave(server->context, this->address);
+    tenoni_connections_remove(&server->connections, this);
     *state = NULL;
 }
 
@@ -183,10 +219,9 @@ static struct MHD_Daemon *start(tenoni_httpd *server, const tenoni_httpd_options
     return MHD_start_daemon(options->certificate != NULL ? flags | MHD_USE_TLS : flags, 0, NULL, NULL, on_request,
                             server, MHD_OPTION_LISTEN_SOCKET, fcntl(options->listener, F_DUPFD_CLOEXEC, 0),
                             MHD_OPTION_ARRAY, more, MHD_OPTION_ARRAY, options->certificate != NULL ? tls : &none,
-                            MHD_OPTION_CONNECTION_LIMIT, options->connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-                            options->connections_of_address, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY,
-                            MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_target, server,
-                            MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED,
+                            MHD_OPTION_CONNECTION_LIMIT, options->connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                            (size_t)MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_target,
+                            server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED,
                             on_completed, server, MHD_OPTION_END);
 }
 
@@ -198,6 +233,8 @@ tenoni_httpd *tenoni_httpd_start(const tenoni_httpd_options *options)
     server->listener = options->listener;
     server->body_max = options->body_max;
     server->handle = options->handle;
+    server->enter = options->enter;
+    server->leave = options->leave;
     server->context = options->context;
     if (!tenoni_connections_start(&server->connections, options->seconds)) {
         free(server);
@@ -237,22 +274,6 @@ const uint8_t *tenoni_httpd_body(const tenoni_httpd_call *call, size_t *n)
     return call->body;
 }
 
-static void set_address(tenoni_httpd_peer *peer, const struct sockaddr_storage *address)
-{
-    struct sockaddr_in6 v6;
-    struct sockaddr_in v4;
-    if (address->ss_family == AF_INET) {
-        memcpy(&v4, address, sizeof v4);
-        (void)inet_ntop(AF_INET, &v4.sin_addr, peer->address, sizeof peer->address);
-    } else if (address->ss_family == AF_INET6) {
-        memcpy(&v6, address, sizeof v6);
-        if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr))
-            (void)inet_ntop(AF_INET, v6.sin6_addr.s6_addr + 12, peer->address, sizeof peer->address);
-        else
-            (void)inet_ntop(AF_INET6, &v6.sin6_addr, peer->address, sizeof peer->address);
-    }
-}
-
 void tenoni_httpd_peer_of(const tenoni_httpd_call *call, tenoni_httpd_peer *peer)
 {
     struct sockaddr_storage address = {0};
@@ -263,7 +284,7 @@ void tenoni_httpd_peer_of(const tenoni_httpd_call *call, tenoni_httpd_peer *peer
     *peer = (tenoni_httpd_peer){.user = -1};
     if (getpeername(socket, (struct sockaddr *)&address, &address_n) != 0)
         return;
-    set_address(peer, &address);
+    write_address(peer->address, sizeof peer->address, &address);
     if (address.ss_family == AF_UNIX && getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &user, &user_n) == 0)
         peer->user = user.uid;
 }

@@ -8,6 +8,7 @@
  * request is handed over whole, on a thread of the server, which must not wait; it is answered from any thread.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,10 +23,11 @@ typedef struct tenoni_httpd_options {
     const char *key;
     unsigned threads;
     unsigned connections;
-    unsigned connections_of_address; /* 0 for no limit of its own */
     size_t body_max;
     unsigned seconds; /* in which a request has to be here, and an answer to be gone */
     void (*handle)(void *context, tenoni_httpd_call *call);
+    bool (*enter)(void *context, const char *address); /* whether one more may come from there; NULL for any number */
+    void (*leave)(void *context, const char *address); /* one of those has gone */
     void *context;
 } tenoni_httpd_options;
 

@@ -1,15 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
+internal import Tenon
 
 /// What may stand for a host, and which hosts are this machine.
-enum Address {
+package enum Address {
     /// An IPv4 or IPv6 address, without brackets.
     static func isNumeric(_ text: String) -> Bool { parsed(text) != nil }
+
+    /// The one text of an address (RFC 5952); what IPv6 maps is IPv4.
+    package static func canonical(_ text: String) -> String? {
+        guard let parsed = parsed(text) else { return nil }
+        let (family, bytes) =
+            switch parsed {
+            case .four(let bytes): (AF_INET, bytes)
+            case .six(let bytes) where bytes.starts(with: mapped): (AF_INET, Array(bytes.dropFirst(12)))
+            case .six(let bytes): (AF_INET6, bytes)
+            }
+        var name = [CChar](repeating: 0, count: 64)
+        guard inet_ntop(family, bytes, &name, socklen_t(name.count)) != nil else { return nil }
+        return name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
+    }
+
+    /// What one subscriber has: an IPv4 address, or an IPv6 /64 (security.md F4).
+    package static func subscriber(_ address: String) -> String {
+        guard case .six(let bytes) = parsed(address), !bytes.starts(with: mapped) else { return address }
+        return TextEncoding.hex.encode(Array(bytes.prefix(8)))
+    }
+
+    private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
 
     /// Addresses that nobody else can reach.
     static func isLoopback(_ text: String) -> Bool {
         switch parsed(text) {
-        case .four(let first): first == 127
+        case .four(let bytes): bytes[0] == 127
         case .six(let bytes): bytes == [UInt8](repeating: 0, count: 15) + [1]
         case nil: text == "localhost"
         }
@@ -35,6 +58,12 @@ enum Address {
         return isPlain && 1...63 ~= label.utf8.count && !label.hasPrefix("-") && !label.hasSuffix("-")
     }
 
+    /// Whether an origin is this machine's alone.
+    static func isLoopbackOrigin(_ origin: String) -> Bool {
+        guard let start = origin.firstRange(of: "://")?.upperBound else { return false }
+        return isLoopback(parts(String(origin[start...])).host.filter { $0 != "[" && $0 != "]" })
+    }
+
     /// `scheme://host[:port]` as security.md 1.2 writes it: lower case, no default port, nothing behind; http for this
     /// machine only.
     static func isOrigin(_ text: String) -> Bool {
@@ -55,14 +84,14 @@ enum Address {
     }
 
     private enum Parsed {
-        case four(first: UInt8)
+        case four([UInt8])
         case six([UInt8])
     }
 
     private static func parsed(_ text: String) -> Parsed? {
         guard !text.utf8.contains(0) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 16)
-        if inet_pton(AF_INET, text, &bytes) == 1 { return .four(first: bytes[0]) }
+        if inet_pton(AF_INET, text, &bytes) == 1 { return .four(Array(bytes.prefix(4))) }
         return inet_pton(AF_INET6, text, &bytes) == 1 ? .six(bytes) : nil
     }
 }

@@ -13,8 +13,8 @@ package struct AuthorityLimits: Equatable, Sendable {
     package var perAddressPerMinute = 600
     /// The same, for one app.
     package var perAppPerMinute = 60_000
-    /// Activations at a time; more get 503.
-    package var activations = 8
+    /// Activations that are computed or wait for it; more get 503.
+    package var activations = 64
     package var connections = 1_024
     /// Bytes of a body (build.md 12).
     package var bodyBytes = 32_768

@@ -8,8 +8,6 @@ package import Tenon
 package struct Configuration: Equatable, Sendable {
     /// The base URLs' origins: what activations and proofs of possession are bound to. No other is taken.
     package var origins: [String]
-    /// Where everything is kept; nil is the folder that the command was given.
-    package var stateFolder: String?
     /// Which instance this is, in the lines of the audit log.
     package var instance: String
     package var publicListener: Listener
@@ -19,39 +17,46 @@ package struct Configuration: Equatable, Sendable {
     package var adminSocket: String
     package var apps: [AppRecord]
     package var backends: [BackendRecord]
+    /// TPMs that no app takes.
+    package var ekDeny: EndorsementDenials
     package var limits: AuthorityLimits
-    /// The proxies whose `X-Forwarded-For` is believed.
+    /// The proxies whose `X-Forwarded-For` is believed: addresses, and `unix` for who comes by a unix socket.
     package var trustedProxies: [String]
 
+    /// Whether nobody but this machine asks, also by way of a proxy: what is meant for a demo is on then (build.md 27).
+    package var isLocal: Bool { Configuration.isLocal(publicListener, origins) }
+
+    /// - Parameter tls: of the public listener, in the place of what the text says.
     /// - Throws: ``TenonError/Code/configuration``, whose message names the line of the first mistake.
-    package init(parsing bytes: [UInt8]) throws(TenonError) {
+    package init(parsing bytes: [UInt8], tls: Listener.TLS? = nil) throws(TenonError) {
         self = try ConfigurationSection.read(ConfigurationText(bytes)) { section throws(TenonError) in
-            try Configuration(&section)
+            try Configuration(&section, tls: tls)
         }
     }
 
     /// By its bytes: two spellings of one text are two ids.
     package func app(_ id: String) -> AppRecord? { apps.first { $0.id.utf8.elementsEqual(id.utf8) } }
 
-    private init(_ section: inout ConfigurationSection) throws(TenonError) {
+    private init(_ section: inout ConfigurationSection, tls: Listener.TLS?) throws(TenonError) {
         origins = try section.list("origins", "scheme://host[:port] in lower case, https unless loopback") {
             $0.string.flatMap { Address.isOrigin($0) ? $0 : nil }
         }
-        stateFolder = try section.optional("state_folder", "a path", ConfigurationForm.path)
         instance =
             try section.optional("instance", "1 to 64 of A-Z a-z 0-9 . _ -", ConfigurationForm.name) ?? "main"
+        var hasProxy = false
         let listener = try section.section("public") { section throws(TenonError) in
-            try Listener(&section, allowsProxy: true)
+            hasProxy = try section.bool("behind_proxy", default: false)
+            return try Listener(&section, hasProxy: hasProxy, tls: tls)
         }
-        publicListener = listener ?? .tcp(address: "127.0.0.1", port: 8420, tls: nil)
+        publicListener = listener ?? .tcp(address: "127.0.0.1", port: 8420, tls: tls)
         internalListener = try section.section("internal") { section throws(TenonError) in
-            try Listener(&section, allowsProxy: false)
+            try Listener(&section)
         }
         let admin = try section.section("admin") { section throws(TenonError) in
             try section.required("unix", "the path of a socket", ConfigurationForm.path)
         }
         adminSocket = admin ?? "admin.sock"
-        let isLocal = publicListener.isLocal
+        let isLocal = Configuration.isLocal(publicListener, origins)
         apps = try section.sections("apps") { section throws(TenonError) in
             try AppRecord(&section, isLocal: isLocal)
         }
@@ -59,10 +64,13 @@ package struct Configuration: Equatable, Sendable {
         backends = try section.sections("backends") { section throws(TenonError) in
             try BackendRecord(&section, apps: ids)
         }
+        let denials = try section.section("ek_deny") { section throws(TenonError) in try EndorsementDenials(&section) }
+        ekDeny = denials ?? EndorsementDenials()
         let limits = try section.section("limits") { section throws(TenonError) in try AuthorityLimits(&section) }
         self.limits = limits ?? AuthorityLimits()
-        trustedProxies = try section.list("trusted_proxies", "an address", ConfigurationForm.address)
+        trustedProxies = try section.list("trusted_proxies", "an address, or \"unix\"", ConfigurationForm.proxy)
         try check(section)
+        try check(section, hasProxy: hasProxy)
     }
 
     /// What one member cannot know of the others.
@@ -77,5 +85,20 @@ package struct Configuration: Equatable, Sendable {
         if internalListener != nil && backends.isEmpty {
             throw section.mistake("is of no use without \"backends\"", "internal")
         }
+    }
+
+    /// Behind a proxy everybody has its address: it has to say whose they are, and nobody else may (security.md F4).
+    private func check(_ section: ConfigurationSection, hasProxy: Bool) throws(TenonError) {
+        guard trustedProxies.isEmpty else { return }
+        if hasProxy { throw section.mistake("is behind a proxy: name it in \"trusted_proxies\"", "public") }
+        if !publicListener.hasTLS && !origins.allSatisfy(Address.isLoopbackOrigin) {
+            throw section.mistake(
+                "are reached through a proxy, as \"public\" has no certificate: name it in \"trusted_proxies\"",
+                "origins")
+        }
+    }
+
+    private static func isLocal(_ listener: Listener, _ origins: [String]) -> Bool {
+        listener.isLocal && origins.allSatisfy(Address.isLoopbackOrigin)
     }
 }

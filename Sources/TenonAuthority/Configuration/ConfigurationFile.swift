@@ -9,7 +9,7 @@ extension Configuration {
     /// Reads a file. Blocks on the disk.
     ///
     /// - Throws: ``TenonError/Code/storePermission`` when it cannot be read; ``TenonError/Code/configuration``.
-    package init(file path: String) throws(TenonError) {
+    package init(file path: String, tls: Listener.TLS? = nil) throws(TenonError) {
         let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw Configuration.unreadable(path) }
         defer { Glibc.close(file) }
@@ -23,18 +23,20 @@ extension Configuration {
             if read == 0 { break }
             count += max(0, read)
         }
-        try self.init(parsing: Array(bytes[..<count]))
+        try self.init(parsing: Array(bytes[..<count]), tls: tls)
     }
 
     /// Writes the configuration that the authority has when it was given none: app `demo`, loopback, attestation
     /// required. One that is there stays.
     ///
-    /// - Parameter ekRoots: PEM files of the TPM makers' roots; with none, registrations are refused.
+    /// - Parameters:
+    ///   - hasTLS: whether it is to be started with a certificate.
+    ///   - ekRoots: PEM files of the TPM makers' roots; with none, registrations are refused.
     /// - Returns: the text, for the operator to see.
     package static func writeDefault(
-        in folder: AuthorityFolder, port: Int = 8420, ekRoots: [String] = []
+        in folder: AuthorityFolder, port: Int = 8420, hasTLS: Bool = false, ekRoots: [String] = []
     ) throws(TenonError) -> String {
-        let text = try defaultText(port: port, ekRoots: ekRoots)
+        let text = try defaultText(port: port, hasTLS: hasTLS, ekRoots: ekRoots)
         let file = try folder.open(fileName, flags: O_EXCL)
         defer { Glibc.close(file) }
         let bytes = Array(text.utf8)
@@ -44,12 +46,14 @@ extension Configuration {
         return text
     }
 
-    /// What ``writeDefault(in:port:ekRoots:)`` writes.
-    package static func defaultText(port: Int = 8420, ekRoots: [String] = []) throws(TenonError) -> String {
+    /// What ``writeDefault(in:port:hasTLS:ekRoots:)`` writes.
+    package static func defaultText(
+        port: Int = 8420, hasTLS: Bool = false, ekRoots: [String] = []
+    ) throws(TenonError) -> String {
         let roots = try JSON.array(ekRoots.map { ["path": .string($0)] }).encoded()
         return """
             {
-              "origins": ["http://127.0.0.1:\(port)"],
+              "origins": ["\(hasTLS ? "https" : "http")://127.0.0.1:\(port)"],
               "public": {"address": "127.0.0.1", "port": \(port)},
               "admin": {"unix": "admin.sock"},
               "apps": [

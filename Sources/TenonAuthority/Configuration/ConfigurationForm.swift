@@ -38,6 +38,11 @@ enum ConfigurationForm {
         json.string.flatMap { Address.isNumeric($0) ? $0 : nil }
     }
 
+    /// An address in its one form, or what stands for whoever comes by a unix socket, whose file the operator guards.
+    static func proxy(_ json: JSON) -> String? {
+        json.string.flatMap { $0 == "unix" ? $0 : Address.canonical($0) }
+    }
+
     static func host(_ json: JSON) -> String? {
         json.string.flatMap { Address.isHost($0) ? $0 : nil }
     }

@@ -25,17 +25,25 @@ package enum Listener: Equatable, Sendable {
         }
     }
 
-    /// - Parameter allowsProxy: whether TLS may end at a proxy, when the operator says that one is there.
-    init(_ section: inout ConfigurationSection, allowsProxy: Bool) throws(TenonError) {
+    /// Whether TLS ends here, and not at somebody in front.
+    var hasTLS: Bool {
+        if case .tcp(_, _, .some) = self { true } else { false }
+    }
+
+    /// - Parameters:
+    ///   - hasProxy: whether TLS ends at a proxy; nil where it may not.
+    ///   - given: in the place of what the section says.
+    init(
+        _ section: inout ConfigurationSection, hasProxy: Bool? = nil, tls given: TLS? = nil
+    ) throws(TenonError) {
         let path = try section.optional("unix", "the path of a socket", ConfigurationForm.path)
         let address = try section.optional("address", "an IP address", ConfigurationForm.address)
         let port = try section.optionalInteger("port", 0...65_535)
         let certificate = try section.optional("certificate", "the path of a PEM file", ConfigurationForm.path)
         let key = try section.optional("key", "the path of a PEM file", ConfigurationForm.path)
-        let hasProxy = allowsProxy ? try section.bool("behind_proxy", default: false) : false
         if let path {
-            guard address == nil, port == nil, certificate == nil, key == nil else {
-                throw section.mistake("is either \"unix\" or \"address\" and \"port\"")
+            guard address == nil, port == nil, certificate == nil, key == nil, given == nil else {
+                throw section.mistake("is either \"unix\" or \"address\" and \"port\", which TLS is for")
             }
             self = .unix(path: path)
             return
@@ -44,13 +52,13 @@ package enum Listener: Equatable, Sendable {
         guard (certificate == nil) == (key == nil) else {
             throw section.mistake("needs both \"certificate\" and \"key\", or neither")
         }
-        var tls: TLS?
-        if let certificate, let key { tls = TLS(certificate: certificate, key: key) }
+        var tls = given
+        if given == nil, let certificate, let key { tls = TLS(certificate: certificate, key: key) }
         self = .tcp(address: address, port: port, tls: tls)
-        guard tls != nil || isLocal || hasProxy else {
+        guard tls != nil || isLocal || hasProxy == true else {
             throw section.mistake(
                 "needs \"certificate\" and \"key\" on an address that is not loopback"
-                    + (allowsProxy ? ", or \"behind_proxy\": true" : ""))
+                    + (hasProxy != nil ? ", or \"behind_proxy\": true" : ""))
         }
     }
 }

@@ -2,22 +2,10 @@
 internal import Tenon
 
 extension AuthorityService {
-    /// What the command of an operator asks over the admin socket, whose peer is authenticated there (security.md F1).
-    func adminAnswer(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
-        switch request.path {
-        case "/v1/devices": return try await devices(try request.asking("GET"))
-        case "/metrics":
-            return AuthorityAnswer(
-                status: 200, headers: [("Content-Type", "text/plain; version=0.0.4")], body: Array(metrics.text.utf8))
-        case "/v1/ca": return try authorities(try request.asking("GET"))
-        case "/v1/revoke": return try await revoke(try request.posted())
-        case "/v1/allow": return try await allow(try request.posted())
-        default: throw Refusal(.notFound, "There is nothing here.")
-        }
-    }
+    // Operators ask over the admin socket, whose peer is authenticated there (security.md F1).
 
     /// `?app=ID&from=PLACE&limit=N`, each of which may be left out.
-    private func devices(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
+    func devices(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         var values: [Substring: Substring] = [:]
         for part in (request.query ?? "").split(separator: "&") {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -28,13 +16,34 @@ extension AuthorityService {
         }
         let from = try values["from"].map { text throws(Refusal) in try number(text, 0...Int64.max) }
         let limit = try values["limit"].map { text throws(Refusal) in try number(text, 1...1_000) } ?? 100
-        let app = values["app"].map(String.init)
+        let app = try values["app"].map(unescaped)
         let page = try await waiting { () throws(TenonError) in
             try await stores.devices.devices(app: app, from: from, limit: Int(limit))
         }
         return try AuthorityAnswer([
             "devices": .array(page.devices.map { $0.listed }), "next": page.next.map(JSON.integer),
         ])
+    }
+
+    /// `%3A` and the like as what they stand for.
+    private func unescaped(_ text: Substring) throws(Refusal) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let digits = String(rest.prefix(2)), let decoded = try? TextEncoding.hex.decode(digits.lowercased()),
+                decoded.count == 1
+            else { throw Refusal(.invalidRequest, "An escape of the query is none.") }
+            bytes += decoded
+            rest = rest.dropFirst(2)
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Refusal(.invalidRequest, "The query is no UTF-8.")
+        }
+        return text
     }
 
     private func number(_ text: Substring, _ range: ClosedRange<Int64>) throws(Refusal) -> Int64 {
@@ -44,14 +53,14 @@ extension AuthorityService {
         return number
     }
 
-    private func authorities(_ request: AuthorityRequest) throws(Refusal) -> AuthorityAnswer {
+    func authorities() throws(Refusal) -> AuthorityAnswer {
         try AuthorityAnswer([
             "issuer": .bytes(keys.issuer.certificate), "roots": .array(keys.roots.map(JSON.bytes)),
         ])
     }
 
     /// One of `device_id` with `app_id`, `serial` and `ek_id`; the reason is for the audit log.
-    private func revoke(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
+    func revoke(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let message = try request.message()
         let revocation = try refusing(Refusal.init(form:)) { () throws(TenonError) in try named(message) }
         let reason = try refusing(Refusal.init(form:)) { () throws(TenonError) in try message.reason() }
@@ -90,7 +99,7 @@ extension AuthorityService {
         return try keys.hidden(Digest(rawRepresentation: bytes))
     }
 
-    private func allow(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
+    func allow(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let message = try request.message()
         let (ek, reason) = try refusing(Refusal.init(form:)) { () throws(TenonError) in
             guard let ek = try message.text("ek_id", maxBytes: 64) else { throw message.missing("ek_id") }

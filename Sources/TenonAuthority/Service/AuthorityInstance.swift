@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
 package import Tenon
 
 /// One instance of an authority, as a process has it: the service, its stores, its keys and its audit log.
@@ -24,15 +25,19 @@ package final class AuthorityInstance: Sendable {
 
     /// Opens what is there and makes what is not. It blocks on disk and network: for a program's start.
     ///
+    /// - Parameter headSigned: takes each head of the audit log elsewhere, so that a log that was cut short shows.
     /// - Throws: ``TenonError/Code/configuration`` when there is no CA and it may not be made by itself, when it is not
     ///   the other instances' (security.md F2), or the EK roots cannot be read; what the stores throw.
     package init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: Shared? = nil,
-        clock: any AuthorityClock = SystemClock(), headsEvery: Duration = .seconds(3600)
+        clock: any AuthorityClock = SystemClock(), headsEvery: Duration = .seconds(3600),
+        headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in }
     ) async throws(TenonError) {
-        let mayMake = configuration.publicListener.isLocal && shared == nil
+        let mayMake = configuration.isLocal && shared == nil
         let keys = try AuthorityInstance.keys(in: folder, mayMake: mayMake, at: clock.now().seconds)
         let roots = try AuthorityInstance.roots(configuration, in: folder)
+        let revoked = try AuthorityInstance.revoked(configuration, in: folder)
+        let lastHead = LastHead()
         let opened =
             if let shared {
                 try await AuthorityInstance.open(shared, configuration, keys, clock)
@@ -40,7 +45,10 @@ package final class AuthorityInstance: Sendable {
                 try await AuthorityInstance.open(folder, configuration, clock)
             }
         do throws(TenonError) {
-            log = try AuthorityInstance.log(configuration, keys, in: folder, opened.clock)
+            log = try AuthorityInstance.log(configuration, keys, in: folder, opened.clock) { head, signature in
+                lastHead.set(head)
+                headSigned(head, signature)
+            }
         } catch {
             await opened.close()
             throw error
@@ -52,7 +60,8 @@ package final class AuthorityInstance: Sendable {
         var stores = opened.stores
         stores.devices = AuditedDeviceStore(stores.devices, log: log)
         service = AuthorityService(
-            configuration: configuration, stores: stores, keys: keys, clock: opened.clock, ekRoots: roots)
+            configuration: configuration, stores: stores, keys: keys, clock: opened.clock, ekRoots: roots,
+            revoked: revoked, auditHead: { lastHead.value })
         redis = opened.redis
         closeStores = opened.close
     }
@@ -94,7 +103,7 @@ package final class AuthorityInstance: Sendable {
     ) async throws(TenonError) -> Opened {
         let postgres = try PostgresStore(options: shared.postgres)
         do throws(TenonError) {
-            guard try await postgres.settle("keys", as: keys.digest) else {
+            guard try await postgres.settle("keys", as: keys.digest, replacing: keys.replaced) else {
                 throw TenonError(
                     .configuration, message: "The other instances have another CA: give this one their ca.json.")
             }
@@ -117,11 +126,19 @@ package final class AuthorityInstance: Sendable {
     private static func keys(
         in folder: AuthorityFolder, mayMake: Bool, at now: Int64
     ) throws(TenonError) -> AuthorityKeys {
-        if let keys = try AuthorityKeys(from: folder) { return keys }
+        if let keys = try AuthorityKeys(from: folder) {
+            guard mayMake || !keys.isTest else {
+                throw TenonError(
+                    .configuration,
+                    message:
+                        "The CA was made by itself, for a demo: move ca.json away and run `tenon-authority ca init`.")
+            }
+            return keys
+        }
         guard mayMake else {
             throw TenonError(.configuration, message: "There is no CA: make one with `tenon-authority ca init`.")
         }
-        return try AuthorityKeys.create(in: folder, name: "TEST", at: now)
+        return try AuthorityKeys.create(in: folder, name: nil, at: now)
     }
 
     private static func roots(
@@ -130,20 +147,46 @@ package final class AuthorityInstance: Sendable {
         var roots: [String: [EndorsementRoots]] = [:]
         for app in configuration.apps {
             for named in app.ekRoots {
-                let path = named.path.hasPrefix("/") ? named.path : "\(folder.path)/\(named.path)"
                 roots[app.id, default: []].append(
-                    try EndorsementRoots(reading: path, requiresUsage: named.requiresEKU))
+                    try EndorsementRoots(
+                        reading: path(named.path, in: folder), requiresUsage: named.requiresEKU))
             }
         }
         return roots
     }
 
+    private static func revoked(
+        _ configuration: Configuration, in folder: AuthorityFolder
+    ) throws(TenonError) -> RevokedCertificates {
+        var revoked = RevokedCertificates()
+        for path in configuration.ekDeny.lists { try revoked.read(AuthorityInstance.path(path, in: folder)) }
+        return revoked
+    }
+
+    /// A relative one is meant from the state folder.
+    private static func path(_ path: String, in folder: AuthorityFolder) -> String {
+        path.hasPrefix("/") ? path : "\(folder.path)/\(path)"
+    }
+
     private static func log(
-        _ configuration: Configuration, _ keys: AuthorityKeys, in folder: AuthorityFolder, _ clock: SteadyClock
+        _ configuration: Configuration, _ keys: AuthorityKeys, in folder: AuthorityFolder, _ clock: SteadyClock,
+        _ headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void
     ) throws(TenonError) -> AuditLog {
         let options = AuditLog.Options(
             instance: configuration.instance, key: keys.audit.withBytes { span in span.indices.map { span[$0] } },
-            sign: { head throws(TenonError) in try keys.signature(of: head.message) })
+            sign: { head throws(TenonError) in
+                let signature = try keys.signature(of: head.message)
+                headSigned(head, signature)
+                return signature
+            })
         return try AuditLog(in: folder, clock: clock, options: options)
     }
+}
+
+private final class LastHead: Sendable {
+    private let head = Mutex<AuditHead?>(nil)
+
+    var value: AuditHead? { head.withLock { $0 } }
+
+    func set(_ head: AuditHead) { self.head.withLock { $0 = head } }
 }

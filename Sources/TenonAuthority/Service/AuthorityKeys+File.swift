@@ -12,36 +12,70 @@ extension AuthorityKeys {
     ///
     /// - Throws: ``TenonError/Code/storeCorrupt``, ``TenonError/Code/storePermission``.
     package init?(from folder: AuthorityFolder) throws(TenonError) {
-        let file = try folder.open(AuthorityKeys.fileName)
-        defer { close(file) }
-        guard let bytes = try AuthorityKeys.read(file) else { return nil }
-        guard let json = try? JSON(parsing: bytes), json["version"]?.integer == 1, let scalar = json["key"]?.bytes,
-            let certificate = json["issuer"]?.bytes, let texts = json["roots"]?.array,
+        guard let json = try AuthorityKeys.json(in: folder) else { return nil }
+        guard let scalar = json["key"]?.bytes, let certificate = json["issuer"]?.bytes,
             let key = try? SoftwareKey(scalar: scalar, signsDigests: true)
         else { throw AuthorityKeys.damaged }
-        let roots = texts.compactMap(\.bytes)
+        let roots = try AuthorityKeys.list("roots", in: json)
         var secrets: [Secret] = []
         for name in ["activation", "ek", "audit"] {
             guard let bytes = json[name]?.bytes, bytes.count == 32 else { throw AuthorityKeys.damaged }
             secrets.append(Secret(copying: bytes.span))
         }
-        guard !roots.isEmpty, roots.count == texts.count else { throw AuthorityKeys.damaged }
+        guard !roots.isEmpty else { throw AuthorityKeys.damaged }
+        var former: [PublicKey] = []
+        for bytes in try AuthorityKeys.list("former", in: json) {
+            former.append(try PublicKey(derRepresentation: bytes))
+        }
         self.init(
             certificate: certificate, key: key, roots: roots, activation: secrets[0], ek: secrets[1],
-            audit: secrets[2])
+            audit: secrets[2], former: former,
+            replaced: try json["replaces"]?.bytes.map { bytes throws(TenonError) in
+                try Digest(rawRepresentation: bytes)
+            }, isTest: json["test"] == .bool(true))
     }
 
     /// Makes the keys: a root, whose own key is forgotten once it has signed, and an issuer below it. It is stored when
     /// this returns.
     ///
-    /// - Parameter name: what the certificates are named after; "TEST" stands in it where nobody chose it.
+    /// - Parameter name: what the certificates are named after; nil is a test's, made where nobody chose one.
     /// - Throws: ``TenonError/Code/storeInUse`` when there are keys already: those before would be worth nothing.
     package static func create(
-        in folder: AuthorityFolder, name: String, at now: Int64
+        in folder: AuthorityFolder, name: String?, at now: Int64
     ) throws(TenonError) -> AuthorityKeys {
-        guard try AuthorityKeys(from: folder) == nil else {
+        guard try json(in: folder) == nil else {
             throw TenonError(.storeInUse, message: "There is a CA already: its devices' certificates need it.")
         }
+        var object = JSONObject()
+        object["version"] = 1
+        for name in ["activation", "ek", "audit"] { object[name] = .bytes([UInt8](random: 32)) }
+        if name == nil { object["test"] = true }
+        let root = try addIssuer(named: name ?? "TEST", to: &object, at: now)
+        object["roots"] = [.bytes(root)]
+        return try store(.object(object), in: folder)
+    }
+
+    /// Puts a CA in the place of the one that issues, which is trusted still: once, as two are. No certificate of an AK
+    /// lives longer than its CA may then be needed, if this is done less often than each 90 days.
+    ///
+    /// - Throws: ``TenonError/Code/configuration`` when there is none, or a test's.
+    package static func roll(in folder: AuthorityFolder, name: String, at now: Int64) throws(TenonError)
+        -> AuthorityKeys
+    {
+        guard let keys = try AuthorityKeys(from: folder), !keys.isTest, var object = try json(in: folder)?.object else {
+            throw TenonError(.configuration, message: "There is no CA, or a test's: make one with `ca init`.")
+        }
+        let root = try addIssuer(named: name, to: &object, at: now)
+        object["roots"] = [.bytes(root), .bytes(keys.roots[0])]
+        object["former"] = .array((keys.former + [keys.publicKey]).map { .bytes($0.derRepresentation) })
+        object["replaces"] = .bytes(try keys.digest.rawRepresentation)
+        return try store(.object(object), in: folder)
+    }
+
+    /// Gives the certificate of the root above it.
+    private static func addIssuer(
+        named name: String, to object: inout JSONObject, at now: Int64
+    ) throws(TenonError) -> [UInt8] {
         let (scalar, key) = try makeKey()
         let (_, rootKey) = try makeKey()
         func terms() -> CertificateTerms {
@@ -49,18 +83,10 @@ extension AuthorityKeys {
         }
         let tail = TextEncoding.hex.encode([UInt8](random: 4))
         let root = try AttestationAuthority(root: "\(name) AK Root \(tail)", key: rootKey, terms: terms())
-        let issuer = try root.certificate(
-            forAuthority: "\(name) AK Issuer \(tail)", key: key.publicKey, terms: terms())
-        let json: JSON = [
-            "version": 1, "key": .bytes(scalar), "issuer": .bytes(issuer), "roots": [.bytes(root.certificate)],
-            "activation": .bytes([UInt8](random: 32)), "ek": .bytes([UInt8](random: 32)),
-            "audit": .bytes([UInt8](random: 32)),
-        ]
-        let file = try folder.open(fileName)
-        defer { close(file) }
-        try write(try json.encoded(), to: file)
-        guard let keys = try AuthorityKeys(from: folder) else { throw damaged }
-        return keys
+        object["key"] = .bytes(scalar)
+        object["issuer"] = .bytes(
+            try root.certificate(forAuthority: "\(name) AK Issuer \(tail)", key: key.publicKey, terms: terms()))
+        return root.certificate
     }
 
     /// One of 2^32 is none.
@@ -72,18 +98,37 @@ extension AuthorityKeys {
         throw TenonError(.random, message: "The system gives no random numbers.")
     }
 
-    private static func read(_ file: Int32) throws(TenonError) -> [UInt8]? {
+    private static func json(in folder: AuthorityFolder) throws(TenonError) -> JSON? {
+        let file = try folder.open(fileName)
+        defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: maxBytes)
         let count = pread(file, &bytes, bytes.count, 0)
         guard count >= 0 else { throw damaged }
-        return count == 0 ? nil : Array(bytes[..<count])
+        guard count > 0 else { return nil }
+        guard let json = try? JSON(parsing: Array(bytes[..<count])), json["version"]?.integer == 1 else {
+            throw damaged
+        }
+        return json
     }
 
-    private static func write(_ bytes: [UInt8], to file: Int32) throws(TenonError) {
-        guard pwrite(file, bytes, bytes.count, 0) == bytes.count, fsync(file) == 0 else {
-            ftruncate(file, 0)
-            throw TenonError(.storeFailed, message: "The CA's keys cannot be written: make room on the disk.")
-        }
+    private static func list(_ name: String, in json: JSON) throws(TenonError) -> [[UInt8]] {
+        let texts = json[name]?.array ?? []
+        let list = texts.compactMap(\.bytes)
+        guard list.count == texts.count else { throw damaged }
+        return list
+    }
+
+    /// In the place of what was there: whole, or not at all.
+    private static func store(_ json: JSON, in folder: AuthorityFolder) throws(TenonError) -> AuthorityKeys {
+        let (bytes, name) = (try json.encoded(), fileName + ".new")
+        let file = try folder.open(name)
+        defer { close(file) }
+        guard ftruncate(file, 0) == 0, pwrite(file, bytes, bytes.count, 0) == bytes.count, fsync(file) == 0,
+            rename("\(folder.path)/\(name)", "\(folder.path)/\(fileName)") == 0
+        else { throw TenonError(.storeFailed, message: "The CA's keys cannot be written: make room on the disk.") }
+        // Which also syncs the folder.
+        guard let keys = try AuthorityKeys(from: folder) else { throw damaged }
+        return keys
     }
 
     private static let damaged = TenonError(

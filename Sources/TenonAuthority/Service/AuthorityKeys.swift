@@ -13,13 +13,21 @@ package struct AuthorityKeys: Sendable {
     let activation: Secret
     /// K_ek, under which EKs are kept.
     let ek: Secret
+    /// The keys that issued before, whose signatures in the audit log are good still.
+    package let former: [PublicKey]
+    /// Of what this took the place, as instances knew it (security.md F2).
+    let replaced: Digest?
+    /// Made by itself, for a demo, and good for nothing else.
+    let isTest: Bool
     private let key: any DigestSigner
 
     /// - Parameters:
     ///   - certificate: that of the issuing key, DER.
     ///   - roots: that above it, and those that are trusted still.
+    ///   - former: the keys that issued before.
     package init(
-        certificate: [UInt8], key: any DigestSigner, roots: [[UInt8]], activation: Secret, ek: Secret, audit: Secret
+        certificate: [UInt8], key: any DigestSigner, roots: [[UInt8]], activation: Secret, ek: Secret, audit: Secret,
+        former: [PublicKey] = [], replaced: Digest? = nil, isTest: Bool = false
     ) {
         issuer = AttestationAuthority(certificate: certificate, key: key)
         self.key = key
@@ -27,6 +35,9 @@ package struct AuthorityKeys: Sendable {
         self.activation = activation
         self.ek = ek
         self.audit = audit
+        self.former = former
+        self.replaced = replaced
+        self.isTest = isTest
     }
 
     package var publicKey: PublicKey { key.publicKey }
@@ -45,6 +56,13 @@ package struct AuthorityKeys: Sendable {
             ].flatMap(\.rawRepresentation)
             return try Digest(hashing: marks + issuer.certificate)
         }
+    }
+
+    /// Checks a signature of ours, or of a key that issued before, over what is no certificate.
+    package func verify(_ signature: [UInt8], of message: [UInt8]) throws(TenonError) {
+        let (signature, digest) = (try Signature(derRepresentation: signature.span), try Digest(hashing: message))
+        for key in former where key.isValidSignature(signature, for: digest) { return }
+        try publicKey.verify(signature, for: digest)
     }
 
     /// Signs what is no certificate: the head of an audit log. DER.

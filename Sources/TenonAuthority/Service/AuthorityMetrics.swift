@@ -17,18 +17,11 @@ final class AuthorityMetrics: Sendable {
         var retiredKeys = 0
     }
 
-    private static let endpoints: Set<String> = [
-        "challenge", "register", "rotate-key", "self", "echo", "verify", "attest", "secret", "health", "devices",
-        "revoke", "allow", "ca", "metrics",
-    ]
-
     private let counts = Mutex(Counts())
 
     /// Counts an answer: `OK`, or the code of its refusal.
-    func count(_ path: String, _ code: Refusal.Code?) {
-        let last = path.split(separator: "/").last.map(String.init) ?? ""
-        let endpoint = AuthorityMetrics.endpoints.contains(last) ? last : "other"
-        let label = Label(endpoint: endpoint, code: code?.rawValue ?? "OK")
+    func count(_ endpoint: Endpoint?, _ code: Refusal.Code?) {
+        let label = Label(endpoint: endpoint?.label ?? "other", code: code?.rawValue ?? "OK")
         counts.withLock { $0.answers[label, default: 0] += 1 }
     }
 

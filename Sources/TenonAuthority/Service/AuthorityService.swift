@@ -15,6 +15,10 @@ package struct AuthorityService: Sendable {
     let clock: any AuthorityClock
     /// By app.
     let ekRoots: [String: [EndorsementRoots]]
+    /// EK certificates, and those above them, that their issuers took back.
+    let revoked: RevokedCertificates
+    /// The last head of the audit log that was signed.
+    let auditHead: @Sendable () -> AuditHead?
     let rates = RequestRates()
     let endorsements = EndorsementCache()
     let gate: ActivationGate
@@ -28,71 +32,87 @@ package struct AuthorityService: Sendable {
     /// - Parameter ekRoots: by app id, what was read from the paths of its record.
     package init(
         configuration: Configuration, stores: AuthorityStores, keys: AuthorityKeys, clock: any AuthorityClock,
-        ekRoots: [String: [EndorsementRoots]]
+        ekRoots: [String: [EndorsementRoots]], revoked: RevokedCertificates = RevokedCertificates(),
+        auditHead: @escaping @Sendable () -> AuditHead? = { nil }
     ) {
         self.configuration = configuration
         self.stores = stores
         self.keys = keys
         self.clock = clock
         self.ekRoots = ekRoots
+        self.revoked = revoked
+        self.auditHead = auditHead
         gate = ActivationGate(capacity: configuration.limits.activations)
     }
 
     /// Answers a request; whatever goes wrong is an answer, too.
     package func answer(_ request: AuthorityRequest, at door: AuthorityRequest.Door) async -> AuthorityAnswer {
+        let (endpoint, app) = endpoint(request.path, at: door)
         do throws(Refusal) {
-            let answer = try await success(request, at: door)
-            metrics.count(request.path, nil)
+            let answer = try await success(request, endpoint, app, at: door)
+            metrics.count(endpoint, nil)
             return answer
         } catch {
-            metrics.count(request.path, error.code)
+            metrics.count(endpoint, error.code)
             return AuthorityAnswer(error, at: clock.now())
         }
     }
 
     private func success(
-        _ request: AuthorityRequest, at door: AuthorityRequest.Door
+        _ request: AuthorityRequest, _ endpoint: Endpoint?, _ app: AppRecord?, at door: AuthorityRequest.Door
     ) async throws(Refusal) -> AuthorityAnswer {
         guard request.body.count <= configuration.limits.bodyBytes else {
             throw Refusal(.invalidRequest, "The body is too large.", status: 413)
         }
-        switch door {
-        case .public: return try await publicAnswer(request)
-        case .internal: return try await internalAnswer(request)
-        case .admin: return try await adminAnswer(request)
+        if endpoint == .health { return try health() }
+        if door == .public {
+            try rates.count(
+                RequestRates.name(ofAddress: request.peer), limit: configuration.limits.perAddressPerMinute,
+                at: clock.now())
+        }
+        guard let endpoint else { throw Refusal(.notFound, "There is nothing here.") }
+        if let method = endpoint.method, request.method != method {
+            throw Refusal(.methodNotAllowed, "The method is not \(method).")
+        }
+        return try await answer(request, endpoint, app)
+    }
+
+    private func answer(
+        _ request: AuthorityRequest, _ endpoint: Endpoint, _ app: AppRecord?
+    ) async throws(Refusal) -> AuthorityAnswer {
+        switch endpoint {
+        case .health: try health()
+        case .challenge: try await challenge(request)
+        case .register: try await register(request)
+        case .rotateKey: try await rotateKey(request)
+        case .ownState: try await ownState(request)
+        case .echo: try await echo(request)
+        case .attest: try await attest(request, app)
+        case .secret: try await secret(request, app)
+        case .verify: try await verify(request)
+        case .devices: try await devices(request)
+        case .revoke: try await revoke(request)
+        case .allow: try await allow(request)
+        case .authorities: try authorities()
+        case .state: try state()
+        case .metrics:
+            AuthorityAnswer(
+                status: 200, headers: [("Content-Type", "text/plain; version=0.0.4")], body: Array(metricsText.utf8))
         }
     }
 
-    private func publicAnswer(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
-        if request.path == "/health" { return AuthorityAnswer(status: 200, body: Array("ok".utf8)) }
-        try rates.count(
-            RequestRates.name(ofAddress: request.peer), limit: configuration.limits.perAddressPerMinute, at: clock.now()
-        )
-        // Base URLs end with /auth or not (synheart.md 1.1); what a device signs is the path as it is sent.
-        let path = request.path.hasPrefix("/auth/") ? String(request.path.dropFirst(5)) : request.path
-        switch path {
-        case "/v1/device/challenge": return try await challenge(try request.posted())
-        case "/v1/device/register": return try await register(try request.posted())
-        case "/v1/device/rotate-key": return try await rotateKey(try request.posted())
-        case "/v1/device/self": return try await ownState(try request.asking("GET"))
-        case "/v1/echo": return try await echo(request)
-        default: break
+    private func endpoint(_ path: String, at door: AuthorityRequest.Door) -> (Endpoint?, AppRecord?) {
+        if let found = Endpoint(path: path, at: door) { return (found, nil) }
+        guard door == .public else { return (nil, nil) }
+        for found in [Endpoint.attest, .secret] {
+            if let app = attestationCA(path, "/" + found.label) { return (found, app) }
         }
-        if let app = attestationCA(path, "/attest") { return try await attest(try request.posted(), app) }
-        if let app = attestationCA(path, "/secret") { return try await secret(try request.posted(), app) }
-        throw Refusal(.notFound, "There is nothing here.")
-    }
-
-    private func internalAnswer(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
-        switch request.path {
-        case "/health": return AuthorityAnswer(status: 200, body: Array("ok".utf8))
-        case "/auth/v1/device/verify", "/v1/device/verify": return try await verify(try request.posted())
-        default: throw Refusal(.notFound, "There is nothing here.")
-        }
+        return (nil, nil)
     }
 
     /// The app of an attestation CA's path: `/ca/APP/attest`, or `/attest` where there is one app only.
     private func attestationCA(_ path: String, _ step: String) -> AppRecord? {
+        let path = path.hasPrefix("/auth/") ? path.dropFirst(5) : path[...]
         if path == step { return configuration.apps.count == 1 ? configuration.apps[0] : nil }
         return configuration.apps.first { path == "/ca/\($0.id)\(step)" }
     }
@@ -116,13 +136,6 @@ package struct AuthorityService: Sendable {
 }
 
 extension AuthorityRequest {
-    func asking(_ method: String) throws(Refusal) -> AuthorityRequest {
-        guard self.method == method else { throw Refusal(.methodNotAllowed, "The method is not \(method).") }
-        return self
-    }
-
-    func posted() throws(Refusal) -> AuthorityRequest { try asking("POST") }
-
     func message() throws(Refusal) -> MessageObject {
         try refusing(Refusal.init(form:)) { () throws(TenonError) in
             try MessageObject(parsing: body, maxBytes: body.count)

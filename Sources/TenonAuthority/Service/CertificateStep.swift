@@ -22,8 +22,8 @@ extension AuthorityService {
     }
 
     /// `POST /attest` of the attestation CA: a credential for an AK. What comes back is kept under its SHA-256.
-    func attest(_ request: AuthorityRequest, _ app: AppRecord) async throws(Refusal) -> AuthorityAnswer {
-        let app = try self.app(app.id)
+    func attest(_ request: AuthorityRequest, _ app: AppRecord?) async throws(Refusal) -> AuthorityAnswer {
+        let app = try self.app(app?.id ?? "")
         let message = try refusing(Refusal.init(form:)) { () throws(TenonError) in
             try AttestRequest(parsing: request.body)
         }
@@ -31,7 +31,7 @@ extension AuthorityService {
             try AttestationCA.attestationKey(of: message)
         }
         let ek = try await admit(message.ekCertificates, for: app)
-        let offer = try gate.run { () throws(Refusal) in
+        let offer = try await gate.run { () throws(Refusal) in
             try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
                 try AttestationCA.offer(message, to: ak, in: ek)
             }
@@ -45,8 +45,8 @@ extension AuthorityService {
     }
 
     /// `POST /secret` of the attestation CA: the certificate. Whatever comes of it, that secret is used.
-    func secret(_ request: AuthorityRequest, _ app: AppRecord) async throws(Refusal) -> AuthorityAnswer {
-        let app = try self.app(app.id)
+    func secret(_ request: AuthorityRequest, _ app: AppRecord?) async throws(Refusal) -> AuthorityAnswer {
+        let app = try self.app(app?.id ?? "")
         let digest = try refusing(Refusal.init(form:)) { () throws(TenonError) in
             try SecretRequest(parsing: request.body).digest
         }

@@ -64,7 +64,7 @@ extension AuthorityService {
             return ak
         }
         let ek = try await admit(certificates, for: app)
-        let credential = try gate.run { () throws(Refusal) in
+        let credential = try await gate.run { () throws(Refusal) in
             try refusing { () throws(TenonError) in
                 let secret = try Activation.secret(
                     forChallenge: challenge, ekID: ek.id, akName: ak.name, key: keys.activation)

@@ -20,7 +20,10 @@ extension AuthorityService {
     /// - Throws: ``Refusal/Code/invalidAttestation``: 400 for what is no certificate of an EK, 403 for one that is not
     ///   taken.
     func admit(_ certificates: [[UInt8]], for app: AppRecord) async throws(Refusal) -> EndorsementKey {
-        let key = app.ekAdmission.needsChain ? try known(certificates, for: app) : try named(certificates)
+        let key = app.ekAdmission.needsChain ? try await known(certificates, for: app) : try named(certificates)
+        guard !configuration.ekDeny.ids.contains(key.id), !certificates.contains(where: revoked.contains) else {
+            throw .ekDenied
+        }
         if app.ekAdmission.needsInventory, !app.ekAllowList.contains(key.id) {
             throw Refusal(.invalidAttestation, "The TPM is not in the app's inventory.", status: 403)
         }
@@ -40,10 +43,10 @@ extension AuthorityService {
     }
 
     /// Verified now, or not long ago.
-    private func known(_ certificates: [[UInt8]], for app: AppRecord) throws(Refusal) -> EndorsementKey {
+    private func known(_ certificates: [[UInt8]], for app: AppRecord) async throws(Refusal) -> EndorsementKey {
         let name = try refusing { () throws(TenonError) in try EndorsementCache.name(certificates, app: app.id) }
         if let key = endorsements.key(name, at: clock.now()) { return key }
-        let key = try gate.run { () throws(Refusal) in try verified(certificates, for: app) }
+        let key = try await gate.run { () throws(Refusal) in try verified(certificates, for: app) }
         endorsements.keep(key, name, at: clock.now())
         return key
     }
@@ -54,7 +57,8 @@ extension AuthorityService {
         for roots in ekRoots[app.id] ?? [] where !roots.certificates.isEmpty {
             let policy = EndorsementPolicy(
                 roots: roots.certificates, now: clock.now().seconds, requiresUsage: roots.requiresUsage,
-                allowsSimulator: configuration.publicListener.isLocal)
+                allowsSimulator: configuration.isLocal, denied: Array(configuration.ekDeny.ids),
+                deniedModels: configuration.ekDeny.models)
             do throws(TenonError) {
                 return try EndorsementKey(verifying: certificates, policy: policy)
             } catch {

@@ -67,7 +67,7 @@ extension Refusal {
         switch refusal {
         case .ekDenied: self = .ekDenied
         case .challengeSpent: self = .challenge
-        case .revoked: self.init(.deviceRevoked, "The device was revoked.")
+        case .revoked: self = .deviceRevoked
         case .keyRetired: self.init(.registrationRejected, "The key was replaced by another.")
         case .keyInUse: self.init(.registrationRejected, "The key is in use already.")
         case .tooManyDevices: self.init(.registrationRejected, "The TPM has as many devices as it may have.")

@@ -31,14 +31,5 @@ final class RequestRates: Sendable {
         guard isTaken else { throw Refusal(.rateLimited, "There were too many requests.", retryAfter: left) }
     }
 
-    /// Who asks from an address: of IPv6 its /64, which is what one subscriber has.
-    static func name(ofAddress address: String) -> String {
-        guard address.contains(":"), !address.hasPrefix("::ffff:") else { return "address " + address }
-        var groups: [Substring] = []
-        let halves = address.split(separator: "::", maxSplits: 1, omittingEmptySubsequences: false)
-        if let head = halves.first { groups = head.split(separator: ":") }
-        let tail = halves.count == 2 ? halves[1].split(separator: ":") : []
-        if halves.count == 2 { groups += Array(repeating: "0", count: max(0, 8 - groups.count - tail.count)) + tail }
-        return "address " + groups.prefix(4).map { $0.drop { $0 == "0" }.lowercased() }.joined(separator: ":")
-    }
+    static func name(ofAddress address: String) -> String { "address " + Address.subscriber(address) }
 }

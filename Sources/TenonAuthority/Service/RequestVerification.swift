@@ -50,7 +50,7 @@ extension AuthorityService {
     private func checkState(
         _ device: Device, _ app: AppRecord, _ accepted: AcceptedKey, at now: Int64
     ) throws(Refusal) {
-        guard device.state == .active else { throw Refusal(.deviceRevoked, "The device was revoked.") }
+        guard device.state == .active else { throw .deviceRevoked }
         guard device.signatureVersions.contains(1) else {
             throw Refusal(.invalidRequest, "The device does not sign with version 1.")
         }
@@ -79,9 +79,11 @@ extension AuthorityService {
     }
 
     func alarm(_ key: PublicKey) async throws(Refusal) {
-        metrics.countRetiredKey()
         let now = clock.now()
-        _ = try await waiting { () throws(TenonError) in try await stores.devices.retiredKeyUsed(key, at: now) }
+        let use = try await waiting { () throws(TenonError) in
+            try await stores.devices.retiredKeyUsed(key, at: now)
+        }
+        if case .alarm = use { metrics.countRetiredKey() }
     }
 
     /// After the signature: else anybody could spend a nonce (synheart.md 1.9, security.md E1).
@@ -105,4 +107,5 @@ extension AuthorityService {
 
 extension Refusal {
     static let unknownDevice = Refusal(.notRegistered, "The device is not registered.")
+    static let deviceRevoked = Refusal(.deviceRevoked, "The device was revoked.")
 }

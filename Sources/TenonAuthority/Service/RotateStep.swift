@@ -63,7 +63,7 @@ extension AuthorityService {
     private func verify(
         _ proof: Proof, of key: PublicKey, nonce: Digest, by attestation: Device.Attestation, _ app: AppRecord
     ) async throws(Refusal) {
-        let serial = try gate.run { () throws(Refusal) in
+        let serial = try await gate.run { () throws(Refusal) in
             try refusing(Refusal.init(attestation:)) { () throws(TenonError) -> [UInt8]? in
                 guard try proof.evidence().certificates.isEmpty else { return try verify(proof, of: key, nonce: nonce) }
                 let ak = try PublicArea(dataRepresentation: attestation.akPublic)
@@ -104,7 +104,7 @@ extension Refusal {
     fileprivate init(_ refusal: KeyRotation.Refusal) {
         switch refusal {
         case .unknownDevice: self = .unknownDevice
-        case .revoked: self.init(.deviceRevoked, "The device was revoked.")
+        case .revoked: self = .deviceRevoked
         case .superseded: self.init(.rotationFailed, "Another rotation came first.")
         case .keyInUse: self.init(.rotationFailed, "The new key is, or was, in use: make another.")
         }

@@ -56,7 +56,9 @@ extension AuthorityService {
             try await stores.answers.answer(backend: backend.name, requestID: id, request: question)
         }
         switch kept {
-        case .answer(let answer): return AuthorityAnswer(encoded: answer)
+        case .answer(let answer):
+            try await checkIsActive(message.headers)
+            return AuthorityAnswer(encoded: answer)
         case .anotherRequest: throw Refusal(.requestIDReused, "The request id was used for another request.")
         case .none: break
         }
@@ -65,6 +67,15 @@ extension AuthorityService {
             try await stores.answers.keep(answer, backend: backend.name, requestID: id, request: question)
         }
         return AuthorityAnswer(encoded: answer)
+    }
+
+    /// An answer that is given again is about a device that may have been revoked since.
+    private func checkIsActive(_ headers: SignedHeaders) async throws(Refusal) {
+        let device = try await waiting { () throws(TenonError) in
+            try await stores.devices.device(app: headers.appID, id: headers.deviceID)
+        }
+        guard let device else { throw .unknownDevice }
+        guard device.state == .active else { throw .deviceRevoked }
     }
 
     private func verdict(_ request: DeviceRequest) async throws(Refusal) -> [UInt8] {

@@ -25,7 +25,7 @@ extension AuthorityService {
         guard (entry.attestation == nil) == (message.activation == nil) else {
             throw Refusal(.invalidAttestation, "The challenge and the activation do not belong together.")
         }
-        if let attestation = entry.attestation { return try activated(message, entry, attestation, key) }
+        if let attestation = entry.attestation { return try await activated(message, entry, attestation, key) }
         if let proof = message.proof { return try await certified(message, try Proof(sent: proof), key, app) }
         guard isDevelopment || !app.requiresAttestation else {
             throw Refusal(.invalidAttestation, "The app's devices register with a proof only.", status: 403)
@@ -36,9 +36,9 @@ extension AuthorityService {
     /// The activation before the proof is parsed; the proof under the AK of the challenge.
     private func activated(
         _ message: RegisterMessage, _ entry: ChallengeEntry, _ attestation: ChallengeEntry.Attestation, _ key: PublicKey
-    ) throws(Refusal) -> Vouched {
+    ) async throws(Refusal) -> Vouched {
         let ak = try refusing { () throws(TenonError) in try PublicArea(dataRepresentation: attestation.akPublic) }
-        try gate.run { () throws(Refusal) in
+        try await gate.run { () throws(Refusal) in
             try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
                 let nonce = try Digest(bindingChallenge: message.challenge, toKeyText: message.keyText)
                 try verify(message, entry, attestation, ak)
@@ -72,7 +72,7 @@ extension AuthorityService {
     private func certified(
         _ message: RegisterMessage, _ proof: Proof, _ key: PublicKey, _ app: AppRecord
     ) async throws(Refusal) -> Vouched {
-        let serial = try gate.run { () throws(Refusal) in
+        let serial = try await gate.run { () throws(Refusal) in
             try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
                 let nonce = try Digest(bindingChallenge: message.challenge, toKeyText: message.keyText)
                 return try verify(proof, of: key, nonce: nonce)
@@ -115,33 +115,11 @@ extension TenonError {
 
 /// The serial number, as 16 bytes, of a certificate that was verified (RFC 5280, 4.1): nil for one that has more.
 func serial(ofCertificate der: [UInt8]) -> [UInt8]? {
-    var rest = der[...]
-    // Certificate, TBSCertificate, [0] version.
-    guard enter(&rest, 0x30), enter(&rest, 0x30), let version = take(&rest, 0xa0), version.count == 3,
-        let number = take(&rest, 0x02)
+    var outer = DERReader(der)
+    guard var whole = outer.enter(0x30), var body = whole.enter(0x30), body.take(0xa0) != nil,
+        let number = body.take(0x02)
     else { return nil }
     let digits = number.drop { $0 == 0 }
     guard digits.count <= 16 else { return nil }
     return [UInt8](repeating: 0, count: 16 - digits.count) + digits
-}
-
-/// Goes into a value.
-private func enter(_ rest: inout ArraySlice<UInt8>, _ tag: UInt8) -> Bool {
-    guard let inner = take(&rest, tag) else { return false }
-    rest = inner
-    return true
-}
-
-/// Takes a value of less than 64 KiB off.
-private func take(_ rest: inout ArraySlice<UInt8>, _ tag: UInt8) -> ArraySlice<UInt8>? {
-    guard rest.count >= 2, rest.popFirst() == tag, let first = rest.popFirst() else { return nil }
-    var count = Int(first)
-    if first >= 0x80 {
-        guard first <= 0x82, rest.count >= Int(first & 0x7f) else { return nil }
-        count = rest.prefix(Int(first & 0x7f)).reduce(0) { $0 << 8 | Int($1) }
-        rest = rest.dropFirst(Int(first & 0x7f))
-    }
-    guard count <= rest.count else { return nil }
-    defer { rest = rest.dropFirst(count) }
-    return rest.prefix(count)
 }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Tenon
+import Testing
+
+@testable import TenonAuthority
+@testable import TenonAuthorityServer
+
+/// What is written for others says what is so.
+@Suite struct DocumentTests {
+    private func read(_ name: String) throws -> String {
+        let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        return try TextFile.read("\(root)/docs/\(name)")
+    }
+
+    private func api() throws -> JSON {
+        try JSON(parsing: Array(read("openapi.json").utf8), maxBytes: 1 << 20, maxValues: 1 << 16)
+    }
+
+    @Test func eachEndpointIsDescribed() throws {
+        let paths = try #require(try api()["paths"]?.object)
+        #expect(Set(paths.members.map(\.key)) == Set(Endpoint.allCases.map(\.rawValue)))
+        for endpoint in Endpoint.allCases {
+            let methods = try #require(paths[endpoint.rawValue]?.object)
+            if let method = endpoint.method { #expect(methods.members.map(\.key) == [method.lowercased()]) }
+            for operation in methods.members.map(\.value) {
+                let tags = operation["tags"]?.array?.compactMap(\.string)
+                #expect(tags?.count == 1 && endpoint.doors.map { "\($0)" }.contains(tags?.first ?? ""), "\(endpoint)")
+                #expect(operation["responses"]?["200"] != nil && operation["responses"]?["default"] != nil)
+            }
+        }
+    }
+
+    @Test func eachCodeIsDescribed() throws {
+        let code = try #require(try api()["components"]?["schemas"]?["Error"]?["properties"]?["error_code"])
+        #expect(code["enum"]?.array?.compactMap(\.string) == Refusal.Code.allCases.map(\.rawValue))
+        let text = try #require(code["description"]?.string)
+        for code in Refusal.Code.allCases { #expect(text.contains("\(code.rawValue) (\(code.status)): ")) }
+    }
+
+    /// Each reference has what it names, and each part is named.
+    @Test func referencesAreWhole() throws {
+        let api = try api()
+        var named: Set<String> = []
+        func walk(_ json: JSON) {
+            if let name = json["$ref"]?.string { named.insert(name) }
+            for member in json.object?.members ?? [] { walk(member.value) }
+            for value in json.array ?? [] { walk(value) }
+        }
+        walk(api)
+        var parts: Set<String> = []
+        for kind in api["components"]?.object?.members ?? [] where kind.key != "securitySchemes" {
+            for part in kind.value.object?.members ?? [] { parts.insert("#/components/\(kind.key)/\(part.key)") }
+        }
+        #expect(named == parts)
+    }
+
+    @Test func theManPage() throws {
+        #expect(try read("tenon-authority.8") == ManPage.text)
+        for verb in Verb.all { #expect(ManPage.text.contains(".SS \(verb.usage)\n")) }
+    }
+
+    /// Each member of the configuration, and each of its limits, is in the paper for operators.
+    @Test func theConfiguration() throws {
+        let paper = try read("authority.md")
+        func check(_ path: String) throws {
+            let folder = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+            let source = try TextFile.read("\(folder)/Sources/TenonAuthority/Configuration/\(path).swift")
+            for part in source.split(separator: "section.").dropFirst() {
+                let call = part.prefix { $0 != "," && $0 != ")" }
+                guard let start = call.firstIndex(of: "("), call.last == "\"", !call.hasPrefix("mistake") else {
+                    continue
+                }
+                let name = call[start...].dropFirst(2).dropLast()
+                #expect(paper.contains("`\(name)`"), "\(path): \(name)")
+            }
+        }
+        for path in [
+            "Configuration", "AppRecord", "AuthorityLimits", "BackendRecord", "EndorsementDenials", "Listener",
+        ] { try check(path) }
+        for verb in Verb.all where verb.words != ["help"] {
+            #expect(paper.contains("`\(verb.name)") || paper.contains("tenon-authority \(verb.name)"), "\(verb.name)")
+        }
+    }
+}

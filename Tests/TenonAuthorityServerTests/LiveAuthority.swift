@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import Testing
+
+@testable import TenonAuthority
+@testable import TenonAuthorityServer
+
+/// Runs a test against an authority of its own, with an app `open` that asks for no attestation, on a free port.
+func withAuthority(
+    _ more: String = "", _ body: (_ port: Int, _ folder: String) async throws -> Void
+) async throws {
+    try await withFolder { folder in
+        let text = """
+            {"origins": ["http://127.0.0.1:8420"], "public": {"address": "127.0.0.1", "port": 0},
+             "apps": [{"id": "open", "require_attestation": false}]\(more)}
+            """
+        let authority = try await RunningAuthority(
+            Configuration(parsing: Array(text.utf8)), in: AuthorityFolder(folder + "/state"))
+        do {
+            try await body(
+                try #require(authority.url.split(separator: ":").last.flatMap { Int($0) }), folder + "/state")
+        } catch {
+            await authority.stop()
+            throw error
+        }
+        await authority.stop()
+    }
+}
+
+extension RawClient {
+    /// Posts a body, byte for byte, and gives the answer's.
+    func post(_ path: String, _ body: [UInt8]) async -> (status: Int, json: JSON) {
+        send(Array("POST \(path) HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body)
+        return RawClient.parsed(await readAnswer())
+    }
+
+    static func parsed(_ answer: String) -> (status: Int, json: JSON) {
+        let parts = answer.split(separator: "\r\n\r\n", maxSplits: 1)
+        let json = parts.count == 2 ? try? JSON(parsing: Array(parts[1].utf8)) : nil
+        return (statuses(answer).first ?? 0, json ?? .null)
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import Testing
+
+@testable import TenonAuthority
+@testable import TenonAuthorityServer
+
+/// A whole authority, asked over its sockets.
+@Suite(.timeLimit(.minutes(1))) struct LiveTests {
+    private func challenge(_ client: RawClient) async throws -> String {
+        let answer = await client.post("/v1/device/challenge", Array(#"{"app_id":"open"}"#.utf8))
+        return try #require(answer.json["challenge"]?.string)
+    }
+
+    private func registration(_ challenge: String) throws -> [UInt8] {
+        let key = try SoftwareKey().publicKey
+        let json: JSON = [
+            "app_id": "open", "challenge": .string(challenge), "proof": "none",
+            "public_key": .string(TextEncoding.base64.encode(key.derRepresentation)),
+        ]
+        return try json.encoded()
+    }
+
+    /// 64 connections redeem one challenge at once: one is a device.
+    @Test func oneOfManyWins() async throws {
+        try await withAuthority { port, folder in
+            let challenge = try await challenge(RawClient(port: port))
+            let clients = try (0..<64).map { _ in (try RawClient(port: port), try registration(challenge)) }
+            let answers = await withTaskGroup(of: String.self) { group in
+                for (client, body) in clients {
+                    group.addTask {
+                        let answer = await client.post("/auth/v1/device/register", body)
+                        return "\(answer.status) \(answer.json["error_code"]?.string ?? "")"
+                    }
+                }
+                return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+            }
+            #expect(answers == ["200 ": 1, "400 INVALID_CHALLENGE": 63])
+            let listed = try await Program.run("devices", "--state-dir", folder)
+            #expect(listed.output.split(separator: "\n").count == 1)
+            // The admin socket is asked as it was typed, whatever the id has in it.
+            let none = try await Program.run("devices", "--state-dir", folder, "--app", "a:b/%c")
+            #expect(none.code == 0 && none.output.isEmpty)
+            let some = try await Program.run("devices", "--state-dir", folder, "--app", "open")
+            #expect(some.output == listed.output)
+        }
+    }
+
+    static let bodies: [[UInt8]] =
+        [
+            "", " ", "null", "[]", "\"open\"", "1", "{", "}", "{}", #"{"app_id"}"#, #"{"app_id":}"#,
+            #"{"app_id":"open",}"#,
+            #"{"app_id":"open"}x"#, #"{"app_id":"open"}{"app_id":"open"}"#, #"{"app_id":"open"}"# + "\0",
+            #"{"app_id":"open","app_id":"open"}"#, #"{"app_id":"open","app\u005fid":"open"}"#, #"{"app_id":1}"#,
+            #"{"app_id":null}"#, #"{"app_id":["open"]}"#, #"{"app_id":{"a":"open"}}"#, #"{'app_id':'open'}"#,
+            #"{app_id:"open"}"#, #"{"app_id":"open"/**/}"#, #"{"app_id":"\ud800"}"#, #"{"app_id":"\x6fpen"}"#,
+            "{\"app_id\":\"op\ten\"}", #"{"app_id":"open","a":01}"#, #"{"app_id":"open","a":NaN}"#,
+            #"{"app_id":"open","a":1e999}"#,
+            #"{"app_id":"open","a":"# + String(repeating: "[", count: 9)
+                + String(repeating: "]", count: 9) + "}", String(repeating: "[", count: 32_768),
+            "{\"app_id\":\"open\",\"a\":[" + String(repeating: "0,", count: 5_000) + "0]}",
+        ].map { Array($0.utf8) } + [
+            [0xef, 0xbb, 0xbf] + Array(#"{"app_id":"open"}"#.utf8),
+            Array(#"{"app_id":"op"#.utf8) + [0xff] + Array("\"}".utf8),
+            Array(#"{"app_id":"op"#.utf8) + [0xc0, 0xaf] + Array("\"}".utf8),
+            Array(#"{"app_id":"op"#.utf8) + [0xed, 0xa0, 0x80] + Array("\"}".utf8),
+            Array(#"{"app_id":"open"}"#.utf8).flatMap { [$0, 0] },
+        ]
+
+    /// What is not strict JSON, or has another form, is refused as that, and the connection goes on.
+    @Test func hostileJSON() async throws {
+        try await withAuthority { port, _ in
+            let client = try RawClient(port: port)
+            for body in Self.bodies {
+                for path in ["/v1/device/challenge", "/v1/device/register", "/ca/open/attest"] {
+                    let answer = await client.post(path, body)
+                    let text = String(decoding: body.prefix(40), as: UTF8.self)
+                    #expect(answer.status == 400, "\(path) \(text)")
+                    #expect(answer.json["error_code"]?.string == "INVALID_REQUEST", "\(path) \(text)")
+                }
+            }
+            #expect(try await challenge(client).utf8.count == 44)
+        }
+    }
+
+    /// What is asked at one listener is not answered at another (security.md F1).
+    @Test func doors() async throws {
+        try await withAuthority { port, _ in
+            let client = try RawClient(port: port)
+            for endpoint in Endpoint.allCases where !endpoint.doors.contains(.public) {
+                for prefix in ["", "/auth"] {
+                    client.send("\(endpoint.method ?? "GET") \(prefix + endpoint.rawValue) HTTP/1.1\r\nHost: a\r\n")
+                    client.send(endpoint.method == "POST" ? "Content-Length: 2\r\n\r\n{}" : "\r\n")
+                    #expect(statuses(await client.readAnswer()) == [404], "\(endpoint)")
+                }
+            }
+        }
+    }
+
+    @Test func howItIs() async throws {
+        try await withAuthority { port, folder in
+            #expect(statuses(await (try RawClient(port: port)).talk(Self.health)) == [200])
+            let ended = try await Program.run("health", "--state-dir", folder)
+            #expect(ended.code == 0 && ended.output.contains("status\tok\n"))
+            #expect(ended.output.contains("replay_losses\t0\n") && ended.output.contains("activations\t0\n"))
+            let metrics = try await Program.run("metrics", "--state-dir", folder).output
+            #expect(
+                metrics.contains("tenon_authority_healthy 1\n") && metrics.contains("tenon_authority_activations 0\n"))
+            #expect(metrics.contains("tenon_authority_answers_total{endpoint=\"health\",code=\"OK\"} 2\n"))
+            #expect(metrics.contains("tenon_authority_request_seconds_bucket{listener=\"public\",le=\"+Inf\"} 1\n"))
+        }
+    }
+
+    private static let health = "GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+}

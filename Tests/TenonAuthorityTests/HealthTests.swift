@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Tenon
+import TenonAuthority
+import Testing
+
+/// What an instance says of itself.
+@Suite struct HealthTests {
+    private func ask(_ service: AuthorityService, _ path: String, _ door: AuthorityRequest.Door) async
+        -> AuthorityAnswer
+    {
+        await service.answer(AuthorityRequest(method: "GET", target: path), at: door)
+    }
+
+    private func text(_ service: AuthorityService) async -> String {
+        String(decoding: await ask(service, "/metrics", .admin).body, as: UTF8.self)
+    }
+
+    @Test func well() async throws {
+        try await ServiceRig.with { rig in
+            for door in [AuthorityRequest.Door.public, .internal] {
+                let answer = await ask(rig.service, "/health", door)
+                #expect(answer.status == 200 && answer.body == Array("ok".utf8))
+            }
+            let answer = await ask(rig.service, "/v1/health", .admin)
+            #expect(answer.json["status"]?.string == "ok" && answer.json["fault"] == nil)
+            #expect(await text(rig.service).contains("tenon_authority_healthy 1\n"))
+        }
+    }
+
+    /// Strangers learn that it is not well; operators what it is.
+    @Test func notWell() async throws {
+        try await ServiceRig.with { rig in
+            var health = StoreHealth()
+            health.fault = TenonError(.storeFailed, message: "a fault")
+            health.redisClockDifference = -7
+            (health.stepBack, health.losses, health.waitingLines) = (5, 3, 2)
+            let (said, stores) = (health, rig.stores)
+            var broken = stores
+            broken.health = { said }
+            let service = rig.service(on: broken)
+            let answer = await ask(service, "/health", .public)
+            #expect(answer.verdict == "503 UNAVAILABLE" && answer.header("Retry-After") == "10")
+            #expect(!String(decoding: answer.body, as: UTF8.self).contains("fault"))
+            let state = await ask(service, "/v1/health", .admin)
+            #expect(state.status == 200 && state.json["status"]?.string == "unhealthy")
+            #expect(state.json["fault"]?.string == "a fault" && state.json["redis_clock_difference_ms"]?.integer == -7)
+            #expect(state.json["replay_losses"]?.integer == 3 && state.json["audit_waiting_lines"]?.integer == 2)
+            let text = await text(service)
+            for line in [
+                "healthy 0", "redis_clock_difference_milliseconds -7", "clock_step_back_milliseconds 5",
+                "audit_waiting_lines 2", "replay_losses_total 3", "activations 0", "activations_limit 64",
+            ] { #expect(text.contains("\ntenon_authority_\(line)\n"), "\(line)") }
+            #expect(!text.contains("postgres"))
+        }
+    }
+
+    /// The head of the audit log that is signed is where operators, and who watches, see it.
+    @Test func theHeadOfTheLog() async throws {
+        let (folder, told) = (try TestFolder(), Told())
+        let text = #"{"origins": ["http://localhost"], "apps": [{"id": "open", "require_attestation": false}]}"#
+        let authority = try await AuthorityInstance(
+            Configuration(parsing: Array(text.utf8)), in: AuthorityFolder(folder.path),
+            headSigned: { head, signature in told.add(head, signature) })
+        #expect(await ask(authority.service, "/v1/health", .admin).json["audit_signed_lines"] == nil)
+        let body: JSON = ["ek_id": .string(String(repeating: "ab", count: 32))]
+        let request = AuthorityRequest(method: "POST", target: "/v1/revoke", body: try body.encoded())
+        #expect(await authority.service.answer(request, at: .admin).status == 200)
+        await authority.close()
+        let state = await ask(authority.service, "/v1/health", .admin).json
+        let (head, signature) = try #require(told.all.first)
+        #expect(told.all.count == 1 && head.sequence == 1 && head.instance == "main")
+        #expect(state["audit_signed_lines"]?.integer == 1 && state["audit_signed_mac"]?.string == head.mac.description)
+        try authority.service.keys.verify(signature, of: head.message)
+    }
+}
+
+private final class Told: Sendable {
+    private let heads = Mutex<[(AuditHead, [UInt8])]>([])
+
+    var all: [(AuditHead, [UInt8])] { heads.withLock { $0 } }
+
+    func add(_ head: AuditHead, _ signature: [UInt8]) { heads.withLock { $0.append((head, signature)) } }
+}
