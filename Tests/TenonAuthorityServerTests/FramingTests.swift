@@ -38,6 +38,8 @@ import Testing
         .taken("GET of nothing", "GET /x HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n", "GET /x "),
         .taken("a dotted path", "GET /a/../b//%2e%2E/;x HTTP/1.1\r\nHost: a\r\n\r\n", "GET /a/../b//%2e%2E/;x "),
         .taken("a plus and an escape", "GET /a+b%00%41?%26=+ HTTP/1.1\r\nHost: a\r\n\r\n", "GET /a+b%00%41?%26=+ "),
+        // RFC 9112, 2.2 lets a reader take a line feed alone for the end of a line; what stands behind stays what it is.
+        .taken("line feeds alone", "POST /x HTTP/1.1\nHost: a\nContent-Length: 4\n\nbody", "POST /x body"),
         .taken("32 KiB", post + "Content-Length: 32768\r\n\r\n" + x(32_768), "POST /x " + x(32_768)),
         .refused("32 KiB and a byte", 413, post + "Content-Length: 32769\r\n\r\n" + x(32_769)),
         .refused("a length of 9 digits", 413, post + "Content-Length: 999999999\r\n\r\n"),
@@ -60,6 +62,15 @@ import Testing
         .refused("a huge length", 413, post + "Content-Length: 99999999999999999999999\r\n\r\n"),
         .refused("a space before the colon", 400, post + "Content-Length : 4\r\n\r\nbody"),
         .refused("a tab before the colon", 400, post + "Content-Length\t: 4\r\n\r\nbody"),
+        .refused("lengths in two spellings", 400, post + "content-length: 4\r\nCONTENT-LENGTH: 5\r\n\r\nbodyx"),
+        .refused("a length behind a comma", 400, post + "Content-Length: 4,\r\n\r\nbody"),
+        .refused("a length and a space in it", 400, post + "Content-Length: 4 4\r\n\r\nbody"),
+        .refused("chunks behind a space", 400, post + "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n"),
+        .refused("chunks behind a tab", 400, post + "Transfer-Encoding:\tchunked\r\n\r\n0\r\n\r\n"),
+        .refused("chunks behind another control", 400, post + "Transfer-Encoding:\u{b}chunked\r\n\r\n0\r\n\r\n"),
+        .refused("chunks in a list", 400, post + "Transfer-Encoding: x, chunked\r\nContent-Length: 1\r\n\r\nx"),
+        .refused("a length in hidden capitals", 411, post + "Content\u{5f}Length: 4\r\n\r\nbody"),
+        .refused("an upgrade with a body of its own", 400, post + "Upgrade: h2c\r\nTransfer-Encoding: chunked\r\n\r\n"),
         .refused("no length", 411, post + "\r\n"),
         .refused("a GET with a body", 400, "GET /x HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody"),
         .refused("a GET with chunks", 400, "GET /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
@@ -99,6 +110,7 @@ import Testing
         "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET /x HTTP/1.1\r\nHost: a\r\nX: y\r\n Content-Length: 4\r\n\r\n",
         "GET /x HTTP/1.1\r\n Host: a\r\n\r\n",
+        "GET /x HTTP/1.1\r\nHost: a\rX: y\r\n\r\n", "\0GET /x HTTP/1.1\r\nHost: a\r\n\r\n",
     ])
     func noHTTP(_ request: String) async throws {
         try await withServer { server, arrivals in

@@ -6,7 +6,7 @@ import TenonTPM
 import Testing
 
 /// An authority whose apps take the TPMs of ``Endorsed``: `demo` with a CA of its own, `other` with one, `few` with two
-/// devices a TPM, `listed` by inventory, `bare` without roots, `marked` which lets rotations go without a proof.
+/// devices a TPM, `listed` by inventory, `named` by nothing else, `bare` without roots, `marked` which lets rotations go without a proof.
 struct AuthorityRig: Sendable {
     let service: AuthorityService
     let stores: AuthorityStores
@@ -38,6 +38,7 @@ struct AuthorityRig: Sendable {
         let text = """
             {"origins": ["https://localhost"], "ek_deny": \(deny), "apps": [
               {"id": "demo"}, {"id": "other"}, {"id": "few", "max_devices_per_ek": 2}, {"id": "bare"},
+              {"id": "named", "ek_admission": "inventory", "ek_allow_list": [\(list)]},
               {"id": "listed", "ek_admission": "both", "ek_allow_list": [\(list)]},
               {"id": "marked", "require_attestation": false, "unproven_rotation": "mark_unattested"}]}
             """
