@@ -82,7 +82,7 @@ let package = Package(
         .target(name: "TenonHTTP", dependencies: ["Tenon", "CTenonCurl"], swiftSettings: strict),
         .executableTarget(
             name: "TenonAuthorityServer",
-            dependencies: ["Tenon", "TenonAuthority", "TenonHTTP", "CTenonHTTPD"],
+            dependencies: ["Tenon", "TenonAuthority", "TenonHTTP", "TenonTPM", "CTenonHTTPD"],
             swiftSettings: strict
         ),
         .target(

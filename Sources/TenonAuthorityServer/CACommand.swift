@@ -6,26 +6,28 @@ internal import TenonAuthority
 enum CACommand {
     /// `ca init`.
     static func make(_ arguments: Arguments) throws(TenonError) {
-        try write(arguments, "made") { folder, name, now throws(TenonError) in
-            try AuthorityKeys.create(in: folder, name: name, at: now)
+        try write(arguments, "made") { folder, name, now, held throws(TenonError) in
+            try AuthorityKeys.create(in: folder, name: name, at: now, held: held)
         }
     }
 
     static func roll(_ arguments: Arguments) throws(TenonError) {
-        try write(arguments, "rolled over") { folder, name, now throws(TenonError) in
-            try AuthorityKeys.roll(in: folder, name: name, at: now)
+        try write(arguments, "rolled over") { folder, name, now, held throws(TenonError) in
+            try AuthorityKeys.roll(in: folder, name: name, at: now, held: held)
         }
     }
 
     private static func write(
         _ arguments: Arguments, _ what: String,
-        _ keys: (AuthorityFolder, String, Int64) throws(TenonError) -> AuthorityKeys
+        _ keys: (AuthorityFolder, String, Int64, HeldKey?) throws(TenonError) -> AuthorityKeys
     ) throws(TenonError) {
         guard arguments.operands.isEmpty else { throw Arguments.mistake("There are no operands; see --help.") }
         let folder = try AuthorityFolder(try FolderChoice.path(arguments))
         let name = try arguments.value("--name") ?? "Tenon"
         guard 1...32 ~= name.utf8.count else { throw Arguments.mistake("--name has 1 to 32 bytes.") }
-        let keys = try keys(folder, name, SystemClock().now().seconds)
+        var held: HeldKey?
+        if let tpm = try arguments.value("--tpm") { held = try AuthorityTPM.makeKey(tpm) }
+        let keys = try keys(folder, name, SystemClock().now().seconds, held)
         for certificate in [keys.issuer.certificate] + keys.roots {
             Output.text(pem(TextEncoding.base64.encode(certificate)))
         }

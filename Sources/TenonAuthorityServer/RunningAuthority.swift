@@ -14,7 +14,8 @@ final class RunningAuthority: Sendable {
         _ configuration: Configuration, in folder: AuthorityFolder,
         headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in }
     ) async throws(TenonError) {
-        authority = try await AuthorityInstance(configuration, in: folder, headSigned: headSigned)
+        authority = try await AuthorityInstance(
+            configuration, in: folder, openKey: AuthorityTPM.open, headSigned: headSigned)
         do throws(TenonError) {
             doors = try Doors(authority.service, folder: folder.path)
         } catch {

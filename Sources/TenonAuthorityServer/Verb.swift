@@ -40,6 +40,8 @@ extension Arguments.Flag {
     static let reason = Arguments.Flag(name: "--reason", value: "TEXT", summary: "why; it is in the audit log")
     static let config = Arguments.Flag(
         name: "--config", value: "FILE", summary: "the configuration (else authority.json in the folder)")
+    static let tpm = Arguments.Flag(
+        name: "--tpm", value: "TCTI", summary: "make its key in this TPM, like device:/dev/tpmrm0; it never leaves it")
     static let name = Arguments.Flag(
         name: "--name", value: "TEXT", summary: "what the certificates are named after (else Tenon)")
 }

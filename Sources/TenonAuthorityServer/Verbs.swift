@@ -19,12 +19,12 @@ extension Verb {
 
     static let caInit = Verb(
         words: ["ca", "init"], operands: "", summary: "Make the CA for attestation keys, once",
-        example: "tenon-authority ca init --name Example", flags: [.folder, .name],
+        example: "tenon-authority ca init --name Example", flags: [.folder, .name, .tpm],
         run: { arguments throws(TenonError) in try CACommand.make(arguments) })
 
     static let caRoll = Verb(
         words: ["ca", "roll"], operands: "", summary: "Issue by another CA; the former one is trusted until the next",
-        example: "tenon-authority ca roll --name Example-2", flags: [.folder, .name],
+        example: "tenon-authority ca roll --name Example-2", flags: [.folder, .name, .tpm],
         run: { arguments throws(TenonError) in try CACommand.roll(arguments) })
 
     static let caShow = Verb(

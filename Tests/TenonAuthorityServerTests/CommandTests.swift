@@ -114,6 +114,7 @@ import Testing
         ["ca"], ["audit"], ["revoke"], ["revoke", "x"], ["revoke", "--json=1", "--ek", "x"],
         ["revoke", "x", "--ek", "y"],
         ["devices", "--app", "a", "--app", "b"], ["allow"], ["ca", "init", "--name", ""], ["ca", "init", "x"],
+        ["ca", "init", "--tpm", "cmd:true"], ["ca", "init", "--tpm", "x"],
         ["--tls-cert", "x"], ["--tls-key", "x"], ["audit", "verify", "--head", "1"],
         ["audit", "verify", "--head", "x:00"],
     ])

@@ -13,7 +13,7 @@ struct AuthorityRig: Sendable {
     let keys: AuthorityKeys
 
     static func with(
-        inventory: [Digest] = [], deny: String = "{}", _ body: (AuthorityRig) async throws -> Void
+        inventory: [Digest] = [], deny: String = "{}", caIn tpm: TPM? = nil, _ body: (AuthorityRig) async throws -> Void
     ) async throws {
         var name = Array("/tmp/tenon-authority.XXXXXX".utf8CString)
         let path = try String(cString: #require(mkdtemp(&name)))
@@ -24,7 +24,20 @@ struct AuthorityRig: Sendable {
         let replays = try await MemoryReplayStore(clock: clock, horizon: store)
         let stores = AuthorityStores(
             challenges: store, devices: store, replays: replays, answers: MemoryAnswerStore(clock: clock))
-        let keys = try AuthorityKeys.create(in: folder, name: "Test", at: now)
+        var held: HeldKey?
+        if let tpm {
+            let key = try await TPM.PrivateKey(in: tpm, options: .signsDigests)
+            held = HeldKey(tpm: "device:/dev/another", file: key.dataRepresentation, publicKey: key.publicKey)
+        }
+        let made = try AuthorityKeys.create(in: folder, name: "Test", at: now, held: held)
+        // Who checks signatures needs no TPM, and makes none.
+        let unsigned = errorThrown { () throws(TenonError) in try made.signature(of: [1]) }
+        #expect(unsigned?.code == (held == nil ? nil : .configuration))
+        let opened = try AuthorityKeys(from: folder) { held throws(TenonError) in
+            try TPM.PrivateKey(dataRepresentation: held.file, in: tpm, options: .signsDigests)
+        }
+        let keys = try #require(opened)
+        try made.verify(keys.signature(of: [1]), of: [1])
         let roots = EndorsementRoots(certificates: [try Endorsed.root()], requiresUsage: false)
         let service = AuthorityService(
             configuration: try configuration(inventory, deny), stores: stores, keys: keys, clock: clock,

@@ -25,16 +25,20 @@ package final class AuthorityInstance: Sendable {
 
     /// Opens what is there and makes what is not. It blocks on disk and network: for a program's start.
     ///
-    /// - Parameter headSigned: takes each head of the audit log elsewhere, so that a log that was cut short shows.
+    /// - Parameters:
+    ///   - openKey: opens the CA's key where a TPM has it.
+    ///   - headSigned: takes each head of the audit log elsewhere, so that a log that was cut short shows.
     /// - Throws: ``TenonError/Code/configuration`` when there is no CA and it may not be made by itself, when it is not
     ///   the other instances' (security.md F2), or the EK roots cannot be read; what the stores throw.
     package init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: Shared? = nil,
         clock: any AuthorityClock = SystemClock(), headsEvery: Duration = .seconds(3600),
+        openKey: HeldKey.Opener = HeldKey.unopened,
         headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in }
     ) async throws(TenonError) {
         let mayMake = configuration.isLocal && shared == nil
-        let keys = try AuthorityInstance.keys(in: folder, mayMake: mayMake, at: clock.now().seconds)
+        let keys = try AuthorityInstance.keys(
+            in: folder, mayMake: mayMake, at: clock.now().seconds, openKey)
         let roots = try AuthorityInstance.roots(configuration, in: folder)
         let revoked = try AuthorityInstance.revoked(configuration, in: folder)
         let lastHead = LastHead()
@@ -124,9 +128,9 @@ package final class AuthorityInstance: Sendable {
 
     /// Made by itself only where nobody else can ask: two first starts would make two CAs.
     private static func keys(
-        in folder: AuthorityFolder, mayMake: Bool, at now: Int64
+        in folder: AuthorityFolder, mayMake: Bool, at now: Int64, _ openKey: HeldKey.Opener
     ) throws(TenonError) -> AuthorityKeys {
-        if let keys = try AuthorityKeys(from: folder) {
+        if let keys = try AuthorityKeys(from: folder, open: openKey) {
             guard mayMake || !keys.isTest else {
                 throw TenonError(
                     .configuration,

@@ -10,12 +10,15 @@ extension AuthorityKeys {
 
     /// Reads the keys of a folder; nil when none were made there.
     ///
-    /// - Throws: ``TenonError/Code/storeCorrupt``, ``TenonError/Code/storePermission``.
-    package init?(from folder: AuthorityFolder) throws(TenonError) {
+    /// - Parameter open: opens the key of a CA that a TPM holds; it blocks, and so does the key. Without it such a CA
+    ///   signs nothing.
+    /// - Throws: ``TenonError/Code/storeCorrupt``, ``TenonError/Code/storePermission``; what `open` throws.
+    package init?(
+        from folder: AuthorityFolder, open: HeldKey.Opener = HeldKey.unopened
+    ) throws(TenonError) {
         guard let json = try AuthorityKeys.json(in: folder) else { return nil }
-        guard let scalar = json["key"]?.bytes, let certificate = json["issuer"]?.bytes,
-            let key = try? SoftwareKey(scalar: scalar, signsDigests: true)
-        else { throw AuthorityKeys.damaged }
+        guard let certificate = json["issuer"]?.bytes else { throw AuthorityKeys.damaged }
+        let key = try AuthorityKeys.key(in: json, open)
         let roots = try AuthorityKeys.list("roots", in: json)
         var secrets: [Secret] = []
         for name in ["activation", "ek", "audit"] {
@@ -38,10 +41,12 @@ extension AuthorityKeys {
     /// Makes the keys: a root, whose own key is forgotten once it has signed, and an issuer below it. It is stored when
     /// this returns.
     ///
-    /// - Parameter name: what the certificates are named after; nil is a test's, made where nobody chose one.
+    /// - Parameters:
+    ///   - name: what the certificates are named after; nil is a test's, made where nobody chose one.
+    ///   - held: the issuer's key, where a TPM has it.
     /// - Throws: ``TenonError/Code/storeInUse`` when there are keys already: those before would be worth nothing.
     package static func create(
-        in folder: AuthorityFolder, name: String?, at now: Int64
+        in folder: AuthorityFolder, name: String?, at now: Int64, held: HeldKey? = nil
     ) throws(TenonError) -> AuthorityKeys {
         guard try json(in: folder) == nil else {
             throw TenonError(.storeInUse, message: "There is a CA already: its devices' certificates need it.")
@@ -50,7 +55,7 @@ extension AuthorityKeys {
         object["version"] = 1
         for name in ["activation", "ek", "audit"] { object[name] = .bytes([UInt8](random: 32)) }
         if name == nil { object["test"] = true }
-        let root = try addIssuer(named: name ?? "TEST", to: &object, at: now)
+        let root = try addIssuer(named: name ?? "TEST", held, to: &object, at: now)
         object["roots"] = [.bytes(root)]
         return try store(.object(object), in: folder)
     }
@@ -59,13 +64,13 @@ extension AuthorityKeys {
     /// lives longer than its CA may then be needed, if this is done less often than each 90 days.
     ///
     /// - Throws: ``TenonError/Code/configuration`` when there is none, or a test's.
-    package static func roll(in folder: AuthorityFolder, name: String, at now: Int64) throws(TenonError)
-        -> AuthorityKeys
-    {
+    package static func roll(
+        in folder: AuthorityFolder, name: String, at now: Int64, held: HeldKey? = nil
+    ) throws(TenonError) -> AuthorityKeys {
         guard let keys = try AuthorityKeys(from: folder), !keys.isTest, var object = try json(in: folder)?.object else {
             throw TenonError(.configuration, message: "There is no CA, or a test's: make one with `ca init`.")
         }
-        let root = try addIssuer(named: name, to: &object, at: now)
+        let root = try addIssuer(named: name, held, to: &object, at: now)
         object["roots"] = [.bytes(root), .bytes(keys.roots[0])]
         object["former"] = .array((keys.former + [keys.publicKey]).map { .bytes($0.derRepresentation) })
         object["replaces"] = .bytes(try keys.digest.rawRepresentation)
@@ -74,7 +79,7 @@ extension AuthorityKeys {
 
     /// Gives the certificate of the root above it.
     private static func addIssuer(
-        named name: String, to object: inout JSONObject, at now: Int64
+        named name: String, _ held: HeldKey?, to object: inout JSONObject, at now: Int64
     ) throws(TenonError) -> [UInt8] {
         let (scalar, key) = try makeKey()
         let (_, rootKey) = try makeKey()
@@ -83,9 +88,12 @@ extension AuthorityKeys {
         }
         let tail = TextEncoding.hex.encode([UInt8](random: 4))
         let root = try AttestationAuthority(root: "\(name) AK Root \(tail)", key: rootKey, terms: terms())
-        object["key"] = .bytes(scalar)
+        object["key"] = held == nil ? .bytes(scalar) : nil
+        object["tpm"] = held?.json
         object["issuer"] = .bytes(
-            try root.certificate(forAuthority: "\(name) AK Issuer \(tail)", key: key.publicKey, terms: terms()))
+            try root.certificate(
+                forAuthority: "\(name) AK Issuer \(tail)", key: held?.publicKey ?? key.publicKey,
+                terms: terms()))
         return root.certificate
     }
 
@@ -109,6 +117,14 @@ extension AuthorityKeys {
             throw damaged
         }
         return json
+    }
+
+    private static func key(in json: JSON, _ open: HeldKey.Opener) throws(TenonError) -> any DigestSigner {
+        if let held = json["tpm"].flatMap(HeldKey.init) { return try open(held) }
+        guard let scalar = json["key"]?.bytes, let key = try? SoftwareKey(scalar: scalar, signsDigests: true) else {
+            throw damaged
+        }
+        return key
     }
 
     private static func list(_ name: String, in json: JSON) throws(TenonError) -> [[UInt8]] {

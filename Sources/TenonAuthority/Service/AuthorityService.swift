@@ -22,6 +22,8 @@ package struct AuthorityService: Sendable {
     let rates = RequestRates()
     let endorsements = EndorsementCache()
     let gate: ActivationGate
+    /// Signs certificates: a key that a TPM holds takes its time.
+    let issuing = WorkThread()
     let metrics = AuthorityMetrics()
 
     /// Seconds for which a challenge is good (synheart.md 1.2), and a secret of the attestation CA.

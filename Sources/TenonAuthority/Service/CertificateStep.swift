@@ -12,12 +12,15 @@ extension AuthorityService {
     /// The certificate of an AK and those above it that a device has to show, once it is recorded.
     func chain(
         for ak: PublicArea, _ attestation: ChallengeEntry.Attestation, _ terms: CertificateTerms
-    ) throws(Refusal) -> [[UInt8]] {
-        try refusing { () throws(TenonError) in
-            let certificate = try keys.issuer.certificate(
-                for: ak, maker: attestation.maker, model: attestation.model, version: attestation.version,
-                terms: terms)
-            return [certificate, keys.issuer.certificate]
+    ) async throws(Refusal) -> [[UInt8]] {
+        let issuer = keys.issuer
+        return try await waiting { () throws(TenonError) in
+            try await issuing.run { () throws(TenonError) in
+                let certificate = try issuer.certificate(
+                    for: ak, maker: attestation.maker, model: attestation.model, version: attestation.version,
+                    terms: terms)
+                return [certificate, issuer.certificate]
+            }
         }
     }
 
@@ -67,7 +70,7 @@ extension AuthorityService {
         guard try await waiting({ () throws(TenonError) in try await stores.devices.record(record) }) else {
             throw .ekDenied
         }
-        let chain = try chain(for: ak, attestation, terms)
+        let chain = try await chain(for: ak, attestation, terms)
         return AuthorityAnswer(
             encoded: try refusing { () throws(TenonError) in try SecretAnswer(chain: chain).encoded() })
     }

@@ -19,7 +19,7 @@ extension AuthorityService {
             try await stores.devices.register(registration, at: now)
         }
         switch outcome {
-        case .registered(let device), .known(let device): return try registered(device, vouched)
+        case .registered(let device), .known(let device): return try await registered(device, vouched)
         case .refused(let refusal): throw Refusal(refusal)
         }
     }
@@ -50,8 +50,8 @@ extension AuthorityService {
         }
     }
 
-    private func registered(_ device: Device, _ vouched: Vouched) throws(Refusal) -> AuthorityAnswer {
-        let chain = try vouched.issue?(self)
+    private func registered(_ device: Device, _ vouched: Vouched) async throws(Refusal) -> AuthorityAnswer {
+        let chain = try await vouched.issue?(self)
         return try AuthorityAnswer([
             "device_id": .string(device.id), "status": "registered", "registered_at": .integer(device.registeredAt),
             "ak_certificate": chain.map { .array($0.map(JSON.bytes)) },

@@ -9,7 +9,7 @@ struct Vouched {
     var serial: [UInt8]?
     var certificate: DeviceRegistration.Certificate?
     /// Makes the certificate, once it is recorded.
-    var issue: (@Sendable (AuthorityService) throws(Refusal) -> [[UInt8]])?
+    var issue: (@Sendable (AuthorityService) async throws(Refusal) -> [[UInt8]])?
 }
 
 extension AuthorityService {
@@ -55,7 +55,7 @@ extension AuthorityService {
             level: .attested,
             attestation: Device.Attestation(ek: hidden, akName: ak.name, akPublic: attestation.akPublic),
             serial: terms.serial, certificate: .issued(record),
-            issue: { service throws(Refusal) in try service.chain(for: ak, attestation, terms) })
+            issue: { service async throws(Refusal) in try await service.chain(for: ak, attestation, terms) })
     }
 
     private func verify(
