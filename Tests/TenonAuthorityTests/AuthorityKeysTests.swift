@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import Tenon
 import TenonAuthority
 import Testing
@@ -104,7 +105,8 @@ import Testing
         #expect(try read("/both.pem") == roots)
         #expect(try read("/b.crt") == [roots[1]])
         #expect(try read("") == [roots[1]] + roots)
-        for name in ["/broken", "/empty.txt", "/missing", "/missing/x"] {
+        mkdir(folder.path + "/none", 0o700)
+        for name in ["/broken", "/empty.txt", "/missing", "/missing/x", "/none"] {
             let error = #expect(throws: TenonError.self) { try read(name) }
             #expect(error?.code == .configuration)
         }
