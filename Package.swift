@@ -62,8 +62,7 @@ let package = Package(
             name: "CTenonCurl",
             path: "CSources/ports/curl",
             publicHeadersPath: ".",
-            cSettings: [.treatAllWarnings(as: .error)],
-            linkerSettings: [.linkedLibrary("curl")]
+            cSettings: [.treatAllWarnings(as: .error)]
         ),
         .target(
             name: "CTenonHTTPD",

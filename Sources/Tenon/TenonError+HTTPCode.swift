@@ -34,6 +34,9 @@ extension TenonError.Code {
     /// The file of trusted CAs cannot be read, or holds none.
     public static let tlsTrustFile = Self(rawValue: 0x0540_014e)
 
+    /// libcurl is not on this machine.
+    public static let httpLibrary = Self(rawValue: 0x0540_0154)
+
     /// Sent, and the connection ended before the answer did.
     public static let httpNoAnswer = Self(rawValue: 0x0b40_014f)
     /// Sent, and the time was over before the answer was here.
@@ -62,6 +65,7 @@ extension TenonError.Code {
         case .tlsHandshake: "TENON_ERROR_TLS_HANDSHAKE"
         case .httpProxy: "TENON_ERROR_HTTP_PROXY"
         case .tlsTrustFile: "TENON_ERROR_TLS_TRUST_FILE"
+        case .httpLibrary: "TENON_ERROR_HTTP_LIBRARY"
         case .httpNoAnswer: "TENON_ERROR_HTTP_NO_ANSWER"
         case .httpTimeout: "TENON_ERROR_HTTP_TIMEOUT"
         case .httpCancelled: "TENON_ERROR_HTTP_CANCELLED"

@@ -7,6 +7,7 @@ final class CurlHandle: Sendable {
     private nonisolated(unsafe) let exchange: OpaquePointer
 
     init() throws(TenonError) {
+        guard tenoni_exchange_load() != 0 else { throw .noLibrary }
         guard let exchange = tenoni_exchange_new() else { throw .noMemory }
         self.exchange = exchange
     }

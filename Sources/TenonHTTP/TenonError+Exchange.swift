@@ -8,6 +8,8 @@ extension TenonError {
     static let malformed = TenonError(.httpMalformed, message: "The server's answer is not HTTP/1.")
     static let tooLarge = TenonError(
         .httpTooLarge, message: "The server's answer is larger than 64 KiB, or its headers than 16 KiB or 100 lines.")
+    static let noLibrary = TenonError(
+        .httpLibrary, message: "libcurl.so.4 cannot be loaded: install it (on Debian, the package libcurl4).")
     static let noMemory = TenonError(.memory, message: "There is no memory for an HTTP exchange.")
 
     /// Sentences of our own: libcurl's may hold what was sent.

@@ -2,12 +2,11 @@
 #define _GNU_SOURCE /* SOCK_CLOEXEC, CLOCK_BOOTTIME */
 #include "exchange.h"
 #include "failure.h"
+#include "library.h"
 
 #include <arpa/inet.h>
-#include <curl/curl.h>
 #include <limits.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,24 +35,18 @@ struct tenoni_exchange {
     uint8_t body[TENONI_EXCHANGE_MAX_BODY];
 };
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static CURLcode global = CURLE_FAILED_INIT;
-
-static void init_once(void)
-{
-    global = curl_global_init(CURL_GLOBAL_DEFAULT);
-}
+static const tenoni_curl *const curl = &tenoni_curl_library;
 
 tenoni_exchange *tenoni_exchange_new(void)
 {
     tenoni_exchange *exchange = NULL;
-    if (pthread_once(&once, init_once) == 0 && global == CURLE_OK)
+    if (tenoni_exchange_load())
         exchange = calloc(1, sizeof *exchange);
     if (exchange == NULL)
         return NULL;
     exchange->owner = getpid();
-    exchange->multi = curl_multi_init();
-    exchange->easy = curl_easy_init();
+    exchange->multi = curl->multi_init();
+    exchange->easy = curl->easy_init();
     if (exchange->multi != NULL && exchange->easy != NULL)
         return exchange;
     tenoni_exchange_free(exchange);
@@ -64,15 +57,15 @@ void tenoni_exchange_free(tenoni_exchange *exchange)
 {
     if (exchange == NULL || exchange->owner != getpid())
         return;
-    curl_easy_cleanup(exchange->easy);
-    curl_multi_cleanup(exchange->multi);
-    curl_slist_free_all(exchange->headers);
+    curl->easy_cleanup(exchange->easy);
+    curl->multi_cleanup(exchange->multi);
+    curl->slist_free_all(exchange->headers);
     free(exchange);
 }
 
 void tenoni_exchange_wake(tenoni_exchange *exchange)
 {
-    (void)curl_multi_wakeup(exchange->multi);
+    (void)curl->multi_wakeup(exchange->multi);
 }
 
 static int64_t now(clockid_t clock)
@@ -166,7 +159,7 @@ static size_t on_head(char *line, size_t size, size_t n, void *context)
     memcpy(exchange->head + answer->head_n, line, n);
     answer->head_n += n;
     exchange->is_final = is_blank(line, n) &&
-                         curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK &&
+                         curl->easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK &&
                          status >= 200;
     return n;
 }
@@ -187,7 +180,7 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *context)
 
 #define SET(option, value)                                                                                             \
     do {                                                                                                               \
-        if (curl_easy_setopt(exchange->easy, option, value) != CURLE_OK)                                               \
+        if (curl->easy_setopt(exchange->easy, option, value) != CURLE_OK)                                              \
             exchange->has_failed = true;                                                                               \
     } while (0)
 
@@ -235,8 +228,8 @@ static void set_method(tenoni_exchange *exchange, const char *method)
 
 void tenoni_exchange_begin(tenoni_exchange *exchange, const char *method, int is_plain)
 {
-    curl_easy_reset(exchange->easy);
-    curl_slist_free_all(exchange->headers);
+    curl->easy_reset(exchange->easy);
+    curl->slist_free_all(exchange->headers);
     exchange->headers = NULL;
     exchange->is_plain = is_plain != 0;
     exchange->has_failed = false;
@@ -253,7 +246,7 @@ void tenoni_exchange_begin(tenoni_exchange *exchange, const char *method, int is
 
 static void add_header(tenoni_exchange *exchange, const char *line)
 {
-    struct curl_slist *headers = curl_slist_append(exchange->headers, line);
+    struct curl_slist *headers = curl->slist_append(exchange->headers, line);
     if (headers != NULL)
         exchange->headers = headers;
     else
@@ -306,13 +299,13 @@ static int milliseconds_left(const tenoni_exchange *exchange)
 static CURLcode drive(tenoni_exchange *exchange)
 {
     int count = 0;
-    while (curl_multi_perform(exchange->multi, &count) == CURLM_OK) {
-        const CURLMsg *message = curl_multi_info_read(exchange->multi, &count);
+    while (curl->multi_perform(exchange->multi, &count) == CURLM_OK) {
+        const CURLMsg *message = curl->multi_info_read(exchange->multi, &count);
         if (message != NULL)
             return message->data.result;
         if (must_stop(exchange))
             return CURLE_ABORTED_BY_CALLBACK;
-        if (curl_multi_poll(exchange->multi, NULL, 0, milliseconds_left(exchange), NULL) != CURLM_OK)
+        if (curl->multi_poll(exchange->multi, NULL, 0, milliseconds_left(exchange), NULL) != CURLM_OK)
             break;
     }
     return CURLE_RECV_ERROR;
@@ -336,10 +329,10 @@ tenoni_exchange_result tenoni_exchange_perform(tenoni_exchange *exchange, tenoni
     set_transfer(exchange, body, body_n);
     if (must_stop(exchange))
         ended = exchange->stop;
-    else if (!exchange->has_failed && curl_multi_add_handle(exchange->multi, exchange->easy) == CURLM_OK) {
+    else if (!exchange->has_failed && curl->multi_add_handle(exchange->multi, exchange->easy) == CURLM_OK) {
         ended = result(exchange, drive(exchange));
         exchange->answer.received = moment();
-        (void)curl_multi_remove_handle(exchange->multi, exchange->easy);
+        (void)curl->multi_remove_handle(exchange->multi, exchange->easy);
     }
     *answer = exchange->answer;
     return ended;

@@ -71,7 +71,10 @@ typedef struct tenoni_exchange_answer {
     tenoni_exchange_moment received;
 } tenoni_exchange_answer;
 
-/* NULL when there is no memory. */
+/* Loads libcurl, the first time; zero when it is not there. */
+int tenoni_exchange_load(void);
+
+/* NULL when there is no memory, or no libcurl. */
 tenoni_exchange *tenoni_exchange_new(void);
 
 /* Accepts NULL. In a fork's child it only forgets: closing would end the parent's TLS connections. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "failure.h"
+#include "library.h"
+
+static const tenoni_curl *const curl = &tenoni_curl_library;
 
 /* X509_V_ERR_*: what CURLINFO_SSL_VERIFYRESULT says. libcurl looks at the host name after these, and leaves 1. */
 #define NOT_YET_VALID 9L
@@ -9,7 +12,7 @@
 static tenoni_exchange_result certificate_failure(CURL *easy)
 {
     long verified = 0;
-    (void)curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &verified);
+    (void)curl->easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &verified);
     if (verified == NOT_YET_VALID || verified == HAS_EXPIRED)
         return TENONI_EXCHANGE_DATE;
     return verified == NOT_VERIFIED ? TENONI_EXCHANGE_HOST : TENONI_EXCHANGE_UNTRUSTED;
@@ -18,7 +21,7 @@ static tenoni_exchange_result certificate_failure(CURL *easy)
 static tenoni_exchange_result connect_failure(CURL *easy)
 {
     long status = 0;
-    (void)curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &status);
+    (void)curl->easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &status);
     return status >= 300 ? TENONI_EXCHANGE_PROXY : TENONI_EXCHANGE_CONNECT;
 }
 
