@@ -79,9 +79,10 @@ let package = Package(
         .target(
             name: "TenonAuthority", dependencies: ["Tenon", "CPostgres", "CRedis", "CSQLite"], swiftSettings: strict),
         .target(name: "TenonHTTP", dependencies: ["Tenon", "CTenonCurl"], swiftSettings: strict),
+        .target(name: "TenonCommandLine", dependencies: ["Tenon"], swiftSettings: strict),
         .executableTarget(
             name: "TenonAuthorityServer",
-            dependencies: ["Tenon", "TenonAuthority", "TenonHTTP", "CTenonHTTPD"],
+            dependencies: ["Tenon", "TenonAuthority", "TenonCommandLine", "TenonHTTP", "CTenonHTTPD"],
             swiftSettings: strict
         ),
         .target(
@@ -115,7 +116,7 @@ let package = Package(
         .testTarget(name: "TenonHTTPTests", dependencies: ["TenonHTTP"], swiftSettings: strict),
         .testTarget(
             name: "TenonAuthorityServerTests",
-            dependencies: ["TenonAuthorityServer", "TenonAuthority", "TenonHTTP", "Tenon"],
+            dependencies: ["TenonAuthorityServer", "TenonAuthority", "TenonCommandLine", "TenonHTTP", "Tenon"],
             swiftSettings: strict
         ),
     ],

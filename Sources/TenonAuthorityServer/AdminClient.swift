@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 internal import TenonAuthority
+internal import TenonCommandLine
 internal import TenonHTTP
 
 /// Asks an authority that runs, over its admin socket.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
+internal import TenonCommandLine
 
 /// `tenon-authority devices`.
 enum DevicesCommand {
@@ -34,23 +35,23 @@ enum RevokeCommand {
             ek: try arguments.value("--ek")
         )
         switch named {
-        case (let device?, nil, nil) where arguments.operands.count == 1:
+        case (let device?, nil, nil):
             guard let app = try arguments.value("--app") else {
-                throw Arguments.mistake("Say the device's --app, too.")
+                throw arguments.mistake("Say the device's --app, too.")
             }
             message["device_id"] = .string(device)
             message["app_id"] = .string(app)
             message["compromised"] = .bool(arguments.has("--compromised"))
         case (nil, let serial?, nil): message["serial"] = .string(serial)
         case (nil, nil, let ek?): message["ek_id"] = .string(ek)
-        default: throw Arguments.mistake("Name a device, or --serial, or --ek, and one of them alone.")
+        default: throw arguments.mistake("Name a device, or --serial, or --ek, and one of them alone.")
         }
         try await ask("/v1/revoke", message, arguments)
     }
 
     static func allow(_ arguments: Arguments) async throws(TenonError) {
-        guard let ek = try arguments.value("--ek"), arguments.operands.isEmpty else {
-            throw Arguments.mistake("Say which --ek.")
+        guard let ek = try arguments.value("--ek") else {
+            throw arguments.mistake("Say which --ek.")
         }
         let reason = try arguments.value("--reason") ?? ""
         try await ask("/v1/allow", ["ek_id": .string(ek), "reason": .string(reason)], arguments)

@@ -2,6 +2,7 @@
 internal import Glibc
 internal import Tenon
 internal import TenonAuthority
+internal import TenonCommandLine
 
 /// `tenon-authority audit verify`: reads the log again, line by line, and the signatures in it.
 enum AuditCommand {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 internal import TenonAuthority
+internal import TenonCommandLine
 
 /// `tenon-authority ca init` and `ca show`.
 enum CACommand {
     static func run(_ arguments: Arguments) throws(TenonError) {
         let folder = try AuthorityFolder(try FolderChoice.path(arguments))
         let name = try arguments.value("--name") ?? "Tenon"
-        guard 1...32 ~= name.utf8.count else { throw Arguments.mistake("--name has 1 to 32 bytes.") }
+        guard 1...32 ~= name.utf8.count else { throw arguments.mistake("--name has 1 to 32 bytes.") }
         let keys = try AuthorityKeys.create(in: folder, name: name, at: SystemClock().now().seconds)
         for certificate in [keys.issuer.certificate] + keys.roots {
             Output.text(pem(TextEncoding.base64.encode(certificate)))

@@ -2,6 +2,7 @@
 internal import Glibc
 internal import Tenon
 internal import TenonAuthority
+internal import TenonCommandLine
 
 /// Which folder the state is in.
 enum FolderChoice {
@@ -11,7 +12,7 @@ enum FolderChoice {
         if let path = variable("STATE_DIRECTORY") { return path }
         if let path = variable("XDG_STATE_HOME") { return path + "/tenon-authority" }
         if geteuid() == 0 { return "/var/lib/tenon-authority" }
-        guard let home = variable("HOME") else { throw Arguments.mistake("Say --state-dir: there is no home.") }
+        guard let home = variable("HOME") else { throw arguments.mistake("Say --state-dir: there is no home.") }
         for folder in ["/.local", "/.local/state"] { mkdir(home + folder, 0o700) }
         return home + "/.local/state/tenon-authority"
     }

@@ -2,11 +2,11 @@
 internal import Glibc
 internal import Tenon
 internal import TenonAuthority
+internal import TenonCommandLine
 
 /// `tenon-authority serve`: until a signal ends it.
 enum ServeCommand {
     static func run(_ arguments: Arguments) async throws(TenonError) {
-        guard arguments.operands.isEmpty else { throw Arguments.mistake("serve takes no operands; see --help.") }
         let folder = try AuthorityFolder(try FolderChoice.path(arguments))
         let configuration = try configuration(arguments, folder)
         Signals.watch()
@@ -27,12 +27,12 @@ enum ServeCommand {
         let path = try arguments.value("--config") ?? "\(folder.path)/\(Configuration.fileName)"
         if arguments.has("--config") || access(path, F_OK) == 0 {
             guard port == nil, roots.isEmpty else {
-                throw Arguments.mistake("--port and --ek-roots are for a new configuration; there is \(path): edit it.")
+                throw arguments.mistake("--port and --ek-roots are for a new configuration; there is \(path): edit it.")
             }
             return try Configuration(file: path)
         }
         guard let number = Int(port ?? "8420"), 1...65_535 ~= number else {
-            throw Arguments.mistake("--port is 1 to 65535.")
+            throw arguments.mistake("--port is 1 to 65535.")
         }
         let absolute = roots.map { FolderChoice.path($0, in: currentFolder) }
         let text = try Configuration.writeDefault(in: folder, port: number, ekRoots: absolute)

@@ -1,40 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
+internal import TenonCommandLine
 
-/// One thing that the command does. The help is made of these.
-struct Verb: Sendable {
-    let words: [String]
-    /// What stands for the operands in the help.
-    let operands: String
-    let summary: String
-    let flags: [Arguments.Flag]
-    let run: @Sendable (Arguments) async throws(TenonError) -> Void
+extension Program {
+    /// What the command does.
+    static let authority = Program(
+        name: "tenon-authority", version: tenonVersion, summary: "the service that devices register at",
+        about: """
+            The auth service of Tenon: devices register with keys that stay in their TPMs, and backends ask whether a
+            request is a device's. Without a configuration it serves on loopback and writes one.
+            """, verbs: Verb.all, hasDefault: true)
+}
 
-    static let folder = Arguments.Flag(
+extension Verb {
+    static let folder = Flag(
         name: "--state-dir", value: "DIR",
         summary: "where everything is kept (else $STATE_DIRECTORY, $XDG_STATE_HOME/tenon-authority, ...)")
-    static let socket = Arguments.Flag(
+    static let socket = Flag(
         name: "--admin", value: "SOCKET", summary: "the admin socket of the authority (else admin.sock in the folder)")
-    static let json = Arguments.Flag(name: "--json", value: nil, summary: "print what the authority says as JSON")
-    static let reason = Arguments.Flag(name: "--reason", value: "TEXT", summary: "why; it is in the audit log")
+    static let json = Flag(name: "--json", value: nil, summary: "print what the authority says as JSON")
+    static let reason = Flag(name: "--reason", value: "TEXT", summary: "why; it is in the audit log")
 
     static let all: [Verb] = [
         Verb(
             words: ["serve"], operands: "", summary: "Serve; what is done without a command",
             flags: [
                 folder,
-                Arguments.Flag(
+                Flag(
                     name: "--config", value: "FILE", summary: "the configuration (else authority.json in the folder)"),
-                Arguments.Flag(
+                Flag(
                     name: "--port", value: "N", summary: "of the configuration that is written when there is none"),
-                Arguments.Flag(
+                Flag(
                     name: "--ek-roots", value: "FILE", summary: "in it: certificates of TPM makers, PEM; many times"),
             ], run: { arguments throws(TenonError) in try await ServeCommand.run(arguments) }),
         Verb(
             words: ["ca", "init"], operands: "", summary: "Make the CA for attestation keys, once",
             flags: [
                 folder,
-                Arguments.Flag(name: "--name", value: "TEXT", summary: "what its certificates are named after"),
+                Flag(name: "--name", value: "TEXT", summary: "what its certificates are named after"),
             ], run: { arguments throws(TenonError) in try CACommand.run(arguments) }),
         Verb(
             words: ["ca", "show"], operands: "", summary: "Print the certificates of the CA, PEM",
@@ -43,21 +46,21 @@ struct Verb: Sendable {
         Verb(
             words: ["devices"], operands: "", summary: "List devices",
             flags: [
-                folder, socket, json, Arguments.Flag(name: "--app", value: "ID", summary: "of this app only"),
+                folder, socket, json, Flag(name: "--app", value: "ID", summary: "of this app only"),
             ], run: { arguments throws(TenonError) in try await DevicesCommand.run(arguments) }),
         Verb(
             words: ["revoke"], operands: "[DEVICE]", summary: "Revoke a device, an AK certificate or a TPM",
             flags: [
                 folder, socket, json, reason,
-                Arguments.Flag(name: "--app", value: "ID", summary: "the device's app"),
-                Arguments.Flag(name: "--compromised", value: nil, summary: "its key may be in other hands"),
-                Arguments.Flag(name: "--serial", value: "HEX", summary: "an AK certificate, instead of a device"),
-                Arguments.Flag(name: "--ek", value: "HEX", summary: "a TPM by its ek_id, instead of a device"),
+                Flag(name: "--app", value: "ID", summary: "the device's app"),
+                Flag(name: "--compromised", value: nil, summary: "its key may be in other hands"),
+                Flag(name: "--serial", value: "HEX", summary: "an AK certificate, instead of a device"),
+                Flag(name: "--ek", value: "HEX", summary: "a TPM by its ek_id, instead of a device"),
             ], run: { arguments throws(TenonError) in try await RevokeCommand.run(arguments) }),
         Verb(
             words: ["allow"], operands: "", summary: "Take a TPM again that was revoked",
             flags: [
-                folder, socket, json, reason, Arguments.Flag(name: "--ek", value: "HEX", summary: "its ek_id"),
+                folder, socket, json, reason, Flag(name: "--ek", value: "HEX", summary: "its ek_id"),
             ], run: { arguments throws(TenonError) in try await RevokeCommand.allow(arguments) }),
         Verb(
             words: ["audit", "verify"], operands: "",
@@ -68,13 +71,4 @@ struct Verb: Sendable {
             flags: [folder, socket],
             run: { arguments throws(TenonError) in try await MetricsCommand.run(arguments) }),
     ]
-
-    /// - Throws: ``TenonError/Code/options``.
-    static func find(_ words: [String]) throws(TenonError) -> (verb: Verb, rest: ArraySlice<String>) {
-        guard let first = words.first, !first.hasPrefix("--") else { return (all[0], words[...]) }
-        guard let verb = all.first(where: { words.starts(with: $0.words) }) else {
-            throw Arguments.mistake("\(first) is no command; see --help.")
-        }
-        return (verb, words.dropFirst(verb.words.count))
-    }
 }
