@@ -69,6 +69,7 @@ package final class WorkQueue: Sendable {
     /// The thread's life.
     fileprivate func run() {
         while let work = next() { work(false) }
+        state.withLock { $0.isRunning = false }
     }
 
     private func next() -> Work? {

@@ -50,8 +50,11 @@ package final class TPMKeyVault: KeyVault {
     }
 
     package func endorsementCertificates() async throws(TenonError) -> [[UInt8]] {
-        guard case .endorsement(let above) = disclosure else { throw .undisclosed }
-        return [try await endorsementCertificate()] + above
+        switch disclosure {
+        case .nothing: throw .undisclosed
+        case .certificates(let chain): return chain
+        case .endorsement(let above): return [try await endorsementCertificate()] + above
+        }
     }
 
     package func endorsementKeyID() async throws(TenonError) -> Digest {
@@ -78,6 +81,7 @@ package final class TPMKeyVault: KeyVault {
     }
 
     private func endorsementCertificate() async throws(TenonError) -> [UInt8] {
+        if case .certificates(let chain) = disclosure, let leaf = chain.first { return leaf }
         for kind in Self.kinds {
             do throws(TenonError) {
                 return try await tpm.endorsementCertificate(kind)

@@ -183,4 +183,28 @@ import Testing
             #expect(try await again.register().status == .alreadyRegistered)
         }
     }
+
+    /// The proof that somebody asks for holds for the nonce that he drew, and for the key that signs.
+    @Test func attestsToWhoeverAsks() async throws {
+        try await withTPM(state: Endorsed.state) { _, tpm in
+            let folder = try #require(mkdtemp(strdup("/tmp/tenon-identity-XXXXXX")).map { String(cString: $0) })
+            defer { removeTree(folder) }
+            let world = try World(isFolded: true)
+            let identity = try identity(tpm, world, folder)
+            let (nonce, other) = (try Digest(hashing: [1]), try Digest(hashing: [2]))
+            let error = await errorAwaited { () async throws(TenonError) in
+                _ = try await identity.attest(nonce: nonce)
+            }
+            #expect(error?.code == .notRegistered)
+            try await identity.register()
+            let made = try await identity.attest(nonce: nonce)
+            #expect(made.publicKey == world.key)
+            let policy = ProofPolicy(trust: .ak(made.attestationKey), now: world.endorsement.now)
+            try made.proof.verify(made.publicKey, nonce: nonce, policy: policy)
+            #expect(made.proof.report(on: made.publicKey, nonce: other, policy: policy).verdict != .accepted)
+            #expect(try made.proof.evidence().certificates.isEmpty)
+            try made.attestationKey.verifyIsAttestationKey()
+            #expect(world.paths == ["challenge", "register"])
+        }
+    }
 }

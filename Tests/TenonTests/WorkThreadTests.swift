@@ -26,4 +26,17 @@ import Testing
         }
         while queue != nil { await Task.yield() }
     }
+
+    /// A program that ends can wait for what its last work let go of.
+    @Test func theEndOfTheThreadIsSeen() async throws {
+        let queue: WorkQueue
+        do {
+            let thread = WorkThread()
+            queue = thread.queue
+            #expect(!queue.isRunning)
+            try await thread.run { () throws(TenonError) in }
+            #expect(queue.isRunning)
+        }
+        while queue.isRunning { await Task.yield() }
+    }
 }

@@ -18,11 +18,11 @@ extension DeviceIdentity {
 }
 
 /// The certificate of an attestation key, as it lies in its file: PEM (RFC 7468), leaf first.
-enum CertificateFile {
+package enum CertificateFile {
     private static let begin = "-----BEGIN CERTIFICATE-----"
     private static let end = "-----END CERTIFICATE-----"
 
-    static func encode(_ chain: [[UInt8]]) -> [UInt8] {
+    package static func encode(_ chain: [[UInt8]]) -> [UInt8] {
         var text = ""
         for certificate in chain {
             var rest = TextEncoding.base64.encode(certificate)[...]
@@ -36,7 +36,7 @@ enum CertificateFile {
         return Array(text.utf8)
     }
 
-    static func decode(_ bytes: [UInt8]) throws(TenonError) -> [[UInt8]] {
+    package static func decode(_ bytes: [UInt8]) throws(TenonError) -> [[UInt8]] {
         var chain: [[UInt8]] = []
         var text: String?
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {

@@ -152,10 +152,10 @@ extension TenonError {
 }
 
 /// How this was built.
-enum Build {
+package enum Build {
     #if DevMode
-        static let isDev = true
+        package static let isDev = true
     #else
-        static let isDev = false
+        package static let isDev = false
     #endif
 }

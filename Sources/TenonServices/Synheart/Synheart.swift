@@ -26,6 +26,9 @@ public struct Synheart: Sendable {
         self.requiresAttestation = requiresAttestation
     }
 
+    /// Where it is, in the one form in which two that mean the same are equal.
+    package var baseURL: String { service.text }
+
     /// What the codes of the service mean (synheart.md 1.11). `KEY_INVALIDATED` is not here: what a service says of a key
     /// never reaches the key (security.md D3).
     static let verdicts: [String: ServiceVerdict] = [
