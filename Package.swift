@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "SynheartAuth", targets: ["SynheartAuth"]),
         .library(name: "TenonAuthority", targets: ["TenonAuthority"]),
         .library(name: "TenonHTTP", targets: ["TenonHTTP"]),
+        .executable(name: "tenon", targets: ["TenonCommand"]),
         .executable(name: "tenon-authority", targets: ["TenonAuthorityServer"]),
     ],
     traits: [
@@ -94,6 +95,11 @@ let package = Package(
         .target(
             name: "SynheartAuth", dependencies: ["Tenon", "TenonHTTP", "TenonSynheart", "TenonTPM"],
             swiftSettings: strict),
+        .executableTarget(
+            name: "TenonCommand",
+            dependencies: ["Tenon", "TenonCommandLine", "TenonHTTP", "TenonSynheart", "TenonTPM"],
+            swiftSettings: strict
+        ),
         .target(
             name: "CTestSupport",
             dependencies: ["CTenonTPM"],

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+
+/// What mends an error: a command where there is one.
+enum Mend {
+    static func of(_ error: TenonError) -> String {
+        if error.code == .attestationUnavailable, let cause = cause(in: error.message) { return cause }
+        return byCode[error.code] ?? byCategory[error.code.category] ?? "Look at: tenon doctor"
+    }
+
+    /// What mends the error of the TPM because of which an attestation cannot be made: its code stands at the end.
+    private static func cause(in message: String) -> String? {
+        guard message.hasSuffix(")"), let begin = message.lastIndex(of: "(") else { return nil }
+        let name = message[begin...].dropFirst().dropLast()
+        return byCode.first { $0.key.description == name }?.value ?? "Look at: tenon doctor"
+    }
+
+    private static let register = "Register: tenon register --service URL --app ID"
+    private static let again = "Do the same again: it goes on where this ended."
+
+    private static let byCode: [TenonError.Code: String] = [
+        .tpmMissing: "Enable the TPM in the firmware, or name its node: --tpm device:/dev/tpmrm0 [TENON_TPM]",
+        .tpmPermission: "Join the node's group, then log in again: sudo usermod -aG tss $USER",
+        .tpmBusy: "Use the node that many may share: --tpm device:/dev/tpmrm0",
+        .tcti: "Name the TPM: --tpm device:/dev/tpmrm0, tabrmd:, or swtpm:path=SOCKET [TENON_TPM]",
+        .authNeeded: "Give the hierarchy's auth value in a file: --owner-auth FILE, --endorsement-auth FILE",
+        .parentMissing: "Look at: tenon doctor",
+        .ekMissing: "Allow it with --disclose-ek; if it was, see whether the TPM has a certificate: tenon doctor",
+        .keyInvalidated: "Register the device anew: tenon register --disclose-ek",
+        .keyGone: "Register the device anew: tenon register --disclose-ek",
+        .notRegistered: register,
+        .registrationPending: "Ask again later: tenon register",
+        .registrationRejected: "Ask whoever runs the service; then: tenon register",
+        .deviceRevoked: "Begin anew, if whoever revoked it agrees: tenon reset --yes",
+        .attestationUnavailable:
+            "Use --dialect tenon, or name an attestation CA: --attestation-ca URL --attestation-roots FILE",
+        .attestationFailed:
+            "Add what its maker signed with: --ek-chain FILE; or have the service trust that maker: tenon doctor names it",
+        .method: "Write it in capitals, as: tenon sign POST /v1/x",
+        .path: "Write it as the service mounts it, as: tenon sign POST /v1/x",
+        .clockSkew: "Set the clock: sudo timedatectl set-ntp true",
+        .tlsDate: "Set the clock: sudo timedatectl set-ntp true",
+        .tlsUntrusted: "Name the CA that stands behind the server: --ca-file FILE [TENON_CA_FILE]",
+        .tlsTrustFile: "Name a PEM file with certificates: --ca-file FILE [TENON_CA_FILE]",
+        .httpConnect: "Check --service, and that the service runs; then do the same again.",
+        .httpResolve: "Check the host in --service, and the network; then do the same again.",
+        .httpLibrary: "Install it: sudo apt install libcurl4",
+        .tlsHost: "Check the host in --service: its certificate has another name.",
+        .serviceRefused: "Check --service and --app; whoever runs the service knows what its code means.",
+        .serviceBusy: "Do the same again in a while: it goes on where this ended.",
+        .keyRefused: "Ask the service which key it holds: tenon maintain",
+        .serviceAnswer: "Check --service: it ends where the service is mounted, as https://host/auth",
+        .serviceURL: "Write it as --service https://host[:port][/path]",
+        .httpURL: "Write it as https://host[:port]/path",
+        .appID: "Write it as --app ID, 1 to 200 characters without spaces.",
+        .stateMissing: "Bring back the folder of the state; or begin anew: tenon reset --yes",
+        .stateUnresolved: "Ask the service which key it holds: tenon register; or begin anew: tenon reset --yes",
+        .recordForm: "Bring back the record from a backup; or begin anew: tenon reset --yes",
+        .recordSum: "Bring back the record from a backup; or begin anew: tenon reset --yes",
+        .recordVersion: "Use the version of tenon that wrote it, or a later one.",
+        .stateOwner: "Give the folder to this user alone: chown and chmod 700; or name another: --state-dir DIR",
+        .statePermission: "Run as the user that owns the state, or name another folder: --state-dir DIR",
+        .stateKind: "Name a folder that is none of links: --state-dir DIR [TENON_STATE_DIR]",
+        .statePath: "Name the folder of the state: --state-dir DIR [TENON_STATE_DIR]",
+        .stateFull: "Make room on the disk of the state, or name another folder: --state-dir DIR",
+        .stateBusy: "Wait until the other tenon has ended, then do the same again.",
+        .dialectChanged: "Leave --dialect out; or begin anew: tenon reset --yes",
+        .foreignTPM: "Bring the folder to the machine it came from; or begin anew: tenon reset --yes",
+        .rotationFailed: "The old key signs on. Ask whoever runs the service; then: tenon rotate",
+        .cancelled: again, .outcomeUnknown: again,
+    ]
+
+    private static let byCategory: [TenonError.Category: String] = [
+        .argument: "Look at: tenon --help",
+        .format: "Give what was meant, as it was written.",
+        .rejected: "Do not use it.",
+        .transient: "Do the same again in a while.",
+        .unavailable: "Look at: tenon doctor",
+        .permission: "Look at: tenon doctor",
+        .auth: "Wait until the TPM forgives a try, or lift it: tpm2_dictionarylockout --clear-lockout",
+        .gone: "Register the device anew: tenon register --disclose-ek",
+        .internal: "Report it, with what was typed and: tenon --version",
+        .state: "Look at: tenon status",
+        .unknown: again,
+    ]
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+internal import TenonCommandLine
+
+extension Program {
+    /// All that the command does.
+    static let tenon = Program(
+        name: "tenon", version: Build.isDev ? tenonVersion + " dev" : tenonVersion,
+        summary: "an identity of this device that cannot be copied off it",
+        about: """
+            Gives this device an identity whose key is born in the TPM and stays there: proves that to a service,
+            registers the key, signs requests with it, changes it, and says what is wrong and what mends it.
+            """, verbs: Verb.registering + Verb.using + Verb.proving)
+}
+
+extension Verb {
+    fileprivate static let registering = [
+        Verb(
+            words: ["doctor"], operands: "", summary: "Say what is wrong with the TPM, the clock and the identities",
+            details: """
+                Changes nothing. Ends with the category of the first thing that is wrong; what is only worth knowing
+                does not count. With --disclose-ek it also prints the certificate by which services know the TPM.
+                """,
+            flags: [.json, .tpm, .stateDirectory, .ownerAuth, .endorsementAuth, .disclosed],
+            examples: ["tenon doctor", "tenon doctor --tpm device:/dev/tpm0 --json"],
+            run: { arguments throws(TenonError) in try Doctor.answer(Setting(arguments: arguments)).give(arguments) }),
+        Verb(
+            words: ["register"], operands: "", summary: "Register this device, or find that it is registered",
+            details: "Typed again after any failure it goes on where it ended, with the same key.",
+            flags: Flag.network + [.dialect],
+            examples: [
+                "tenon register --service https://api.example.org/auth --app app_1 --dialect tenon --disclose-ek"
+            ],
+            run: { arguments throws(TenonError) in
+                try await RegisterCommand.answer(Setting(arguments: arguments)).give(arguments)
+            }),
+        Verb(
+            words: ["status"], operands: "", summary: "Say where the identities stand",
+            details: """
+                Reads what is on disk and asks nobody. Where there is one identity it ends with 0 if the device may
+                sign, 8 if its key is gone, 10 otherwise.
+                """, flags: Flag.identity, examples: ["tenon status", "tenon status --json"],
+            run: { arguments throws(TenonError) in
+                try StatusCommand.answer(Setting(arguments: arguments)).give(arguments)
+            }),
+    ]
+
+    fileprivate static let using = [
+        Verb(
+            words: ["sign"], operands: "METHOD PATH", summary: "Sign a request, and print what to send with it",
+            details: """
+                PATH is the path as the service mounts it, or a whole URL, whose query is not signed. A body is read
+                piece by piece, whatever its size. Sends nothing.
+                """,
+            flags: Flag.key + [
+                Flag(name: "--data", value: "@FILE", summary: "the body: @FILE, @- for the standard input, or a text"),
+                Flag(name: "--format", value: "FORM", summary: "headers (else), curl, or json"),
+                Flag(name: "--strip-ingest", value: nil, summary: "the service is mounted below /ingest"),
+            ],
+            examples: [
+                "tenon sign POST /v1/hsi --data @body.json",
+                "eval \"$(tenon sign POST https://api.example.org/v1/hsi --data @body.json --format curl)\"",
+            ],
+            run: { arguments throws(TenonError) in
+                try await SignCommand.answer(Setting(arguments: arguments)).give(arguments)
+            }
+        ),
+        Verb(
+            words: ["rotate"], operands: "", summary: "Change the key: the old one signs until the new one is taken",
+            flags: Flag.network + [Flag(name: "--if-due", value: nil, summary: "only where it is old enough")],
+            examples: ["tenon rotate", "tenon rotate --if-due"],
+            run: { arguments throws(TenonError) in
+                try await RotateCommand.answer(Setting(arguments: arguments)).give(arguments)
+            }),
+        Verb(
+            words: ["maintain"], operands: "", summary: "Do what is due: settle, renew, rotate",
+            details: "For a timer, once a day.", flags: Flag.network, examples: ["tenon maintain"],
+            run: { arguments throws(TenonError) in
+                try await MaintainCommand.answer(Setting(arguments: arguments)).give(arguments)
+            }),
+        Verb(
+            words: ["reset"], operands: "", summary: "Forget an identity; its keys go to the attic",
+            details: "The service is not told. Also for a state that cannot be read.",
+            flags: Flag.identity + [.confirmed], examples: ["tenon reset --yes"],
+            run: { arguments throws(TenonError) in
+                try await ResetCommand.answer(Setting(arguments: arguments)).give(arguments)
+            }),
+    ]
+
+    fileprivate static let proving = [
+        Verb(
+            words: ["attest"], operands: "NONCE", summary: "Prove that the identity's key lives in the TPM",
+            details: "NONCE is what the verifier drew: 32 bytes in hex. Nothing is sent.", flags: Flag.key,
+            examples: ["tenon attest $(openssl rand -hex 32) --json > proof.json"],
+            run: { arguments throws(TenonError) in
+                try await AttestCommand.answer(Setting(arguments: arguments)).give(arguments)
+            }),
+        Verb(
+            words: ["verify"], operands: "FILE", summary: "Check a proof, rule by rule",
+            details: """
+                FILE is what attest --json printed (- is the standard input). Whom to trust is said by one of --ak,
+                the attestation key as it is known from elsewhere, and --roots. Needs no TPM.
+                """,
+            flags: [
+                .json, Flag(name: "--nonce", value: "HEX", summary: "the one that was drawn for this proof"),
+                Flag(name: "--ak", value: "BASE64", summary: "the attestation key's public area"),
+                Flag(name: "--roots", value: "FILE", summary: "PEM: the roots of attestation CAs"),
+            ], examples: ["tenon verify proof.json --nonce $NONCE --ak $AK"],
+            run: { arguments throws(TenonError) in try VerifyCommand.answer(arguments).give(arguments) }),
+        Verb(
+            words: ["keys", "list"], operands: "", summary: "List the keys of the identities, and the attic",
+            flags: Flag.identity, examples: ["tenon keys list"],
+            run: { arguments throws(TenonError) in
+                try KeysCommand.list(Setting(arguments: arguments)).give(arguments)
+            }),
+        Verb(
+            words: ["keys", "purge"], operands: "", summary: "Empty the attic: nothing of it comes back",
+            flags: Flag.identity + [
+                .confirmed,
+                Flag(name: "--old", value: nil, summary: "only what is older than 90 days and not of the newest 16"),
+            ], examples: ["tenon keys purge --old", "tenon keys purge --yes"],
+            run: { arguments throws(TenonError) in
+                try KeysCommand.purge(Setting(arguments: arguments)).give(arguments)
+            }),
+    ]
+}

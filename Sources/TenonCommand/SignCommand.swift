@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+internal import TenonCommandLine
+internal import TenonSynheart
+
+/// `tenon sign`.
+enum SignCommand {
+    private struct Request {
+        let method: String
+        let path: String
+        let url: String
+        let data: String?
+    }
+
+    static func answer(_ setting: Setting) async throws(TenonError) -> Answer {
+        let arguments = setting.arguments
+        let form = try form(arguments)
+        let (method, target) = (arguments.operands[0], arguments.operands[1])
+        let data = try arguments.value("--data")
+        // A file that cannot be read is found before the TPM is asked for anything.
+        var source = try ByteSource(data ?? "")
+        let identity = try setting.identity()
+        let isURL = target.lowercased().hasPrefix("http")
+        let path = isURL ? try SigningPath.of(target, strippingIngest: arguments.has("--strip-ingest")) : target
+        var signer = try await identity.request(method, path: path)
+        while let chunk = try source.next() { try signer.update(chunk) }
+        let signed = try await signer.sign()
+        let url = isURL ? target : try origin(setting) + path
+        let request = Request(method: method, path: path, url: url, data: data)
+        let json = json(signed, request)
+        if form == "json" { return Answer(lines: [String(decoding: try json.encoded(), as: UTF8.self)], json: json) }
+        return Answer(lines: form == "curl" ? [curl(signed, request)] : headers(signed), json: json)
+    }
+
+    private static func form(_ arguments: Arguments) throws(TenonError) -> String {
+        let form = try arguments.value("--format") ?? "headers"
+        guard ["headers", "curl", "json"].contains(form) else {
+            throw arguments.mistake("--format is headers, curl or json.")
+        }
+        return form
+    }
+
+    /// Of the service, which the record keeps.
+    private static func origin(_ setting: Setting) throws(TenonError) -> String {
+        guard case .found(let record)? = try setting.identities().first?.record else { return "" }
+        return record.origin
+    }
+
+    private static func headers(_ signed: SignedRequest) -> [String] {
+        signed.headers.map { "\($0.name): \($0.value)" }
+    }
+
+    private static func curl(_ signed: SignedRequest, _ request: Request) -> String {
+        var words = ["curl", "-X", request.method]
+        for line in headers(signed) { words += ["-H", quoted(line)] }
+        if let data = request.data { words += ["--data-binary", quoted(data)] }
+        return (words + [quoted(request.url)]).joined(separator: " ")
+    }
+
+    /// One word of a shell.
+    private static func quoted(_ text: String) -> String {
+        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+
+    private static func json(_ signed: SignedRequest, _ request: Request) -> JSON {
+        var headers = JSONObject()
+        for (name, value) in signed.headers { headers[name] = .string(value) }
+        return [
+            "method": .string(request.method), "path": .string(request.path), "url": .string(request.url),
+            "headers": .object(headers), "app_id": .string(signed.appID), "device_id": .string(signed.deviceID),
+            "signature": .string(signed.signature), "timestamp": .string(signed.timestamp),
+            "nonce": .string(signed.nonce), "signature_version": .string(signed.signatureVersion),
+        ]
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import Tenon
+internal import TenonTPM
+
+/// The folder of the state, and the identities in it.
+enum StateCheck {
+    static func findings(_ setting: Setting, _ tpm: TPM?) throws(TenonError) -> [Finding] {
+        let path = try setting.folderPath()
+        do throws(TenonError) {
+            guard let folder = try setting.folder() else { return [.good("state", "\(path), not made yet")] }
+            let identities = try folder.identities()
+            return [state(path, identities.count)] + identities.map { finding(of: $0, tpm) }
+        } catch {
+            return [.bad("state", error)]
+        }
+    }
+
+    /// Locks and fsync are not to be trusted there (security.md D5).
+    private static func state(_ path: String, _ count: Int) -> Finding {
+        let text = "\(path), \(count) \(count == 1 ? "identity" : "identities")"
+        guard isOnNFS(path) else { return .good("state", text) }
+        return .note("state", "\(text), on NFS", mend: "Keep it on a disk of this machine: --state-dir DIR")
+    }
+
+    /// What the kernel says of the mount (proc(5), mountinfo): its third word is the device, and the type stands behind a
+    /// dash.
+    private static func isOnNFS(_ path: String) -> Bool {
+        var file = stat()
+        guard stat(path, &file) == 0, let mounts = try? SmallFile.read("/proc/self/mountinfo") else { return false }
+        // NFS has no device of its own, and so the major number 0.
+        let device = "0:\(file.st_dev & 0xff | file.st_dev >> 12 & 0xffff_ff00)"
+        return String(decoding: mounts, as: UTF8.self).split(separator: "\n").contains { line in
+            let words = line.split(separator: " ")
+            return words.count > 2 && words[2] == device && line.contains(" - nfs")
+        }
+    }
+
+    private static func finding(of known: KnownIdentity, _ tpm: TPM?) -> Finding {
+        switch known.record {
+        case .unreadable(let error): .bad("identity", error)
+        case .absent: .good("identity", "nothing of \(known.id)")
+        case .found(let record): finding(of: record, tpm)
+        }
+    }
+
+    private static func finding(of record: IdentityRecord, _ tpm: TPM?) -> Finding {
+        let (status, app) = (record.status, "\(record.name.appID) at \(record.name.baseURL)")
+        guard status.isRegistered else {
+            let text = "\(app): \(Text.of(status))"
+            let code: TenonError.Code =
+                switch (status.state, status.reason) {
+                case (.keyInvalid, _): .keyInvalidated
+                case (_, .revoked): .deviceRevoked
+                case (_, .approvalPending): .registrationPending
+                default: .notRegistered
+                }
+            if code == .notRegistered { return .good("identity", text) }
+            return .bad("identity", TenonError(code, message: text))
+        }
+        guard let tpm, let key = record.key(.current) else { return .good("identity", "\(app): \(Text.of(status))") }
+        do throws(TenonError) {
+            _ = try TPM.PrivateKey(dataRepresentation: key.facts.pem, in: tpm)
+            return .good("identity", "\(app): \(Text.of(status)), and the TPM takes its key")
+        } catch {
+            return .bad("identity", TenonError(error.code, message: "\(app): \(error.message)"))
+        }
+    }
+}

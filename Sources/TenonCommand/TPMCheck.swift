@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+internal import TenonTPM
+
+/// What the TPM says of itself.
+enum TPMCheck {
+    private static let srk: UInt32 = 0x8100_0001
+
+    static func findings(in info: TPM.Info, _ handles: [UInt32]) -> [Finding] {
+        [
+            .good("tpm", description(info)), hierarchies(info), auths(info), clearing(info), lockout(info.lockout),
+            storageRoot(handles), certificates(info.ekCertificates),
+        ]
+    }
+
+    private static func description(_ info: TPM.Info) -> String {
+        let parts = [48, 32, 16, 0].map { String(info.firmware >> UInt64($0) & 0xffff) }.joined(separator: ".")
+        let model = info.model.split(separator: " ").joined(separator: " ")
+        return "\(info.maker) \(model), firmware \(parts), specification \(info.revision / 100).\(info.revision % 100)"
+    }
+
+    private static func hierarchies(_ info: TPM.Info) -> Finding {
+        let off = [(info.isStorageEnabled, "owner"), (info.isEndorsementEnabled, "endorsement")]
+            .filter { !$0.0 }.map(\.1).joined(separator: " and ")
+        guard off.isEmpty else {
+            return .bad(
+                "hierarchies", "\(off) switched off: no key of it can be used; none is lost",
+                mend: "Restart the machine, or switch it on in the firmware.", .unavailable)
+        }
+        return .good("hierarchies", "owner and endorsement are on")
+    }
+
+    private static func auths(_ info: TPM.Info) -> Finding {
+        let set = [(info.isOwnerAuthSet, "--owner-auth"), (info.isEndorsementAuthSet, "--endorsement-auth")]
+            .filter(\.0).map(\.1)
+        guard !set.isEmpty else { return .good("auth", "owner and endorsement need no auth value") }
+        return .note(
+            "auth", "a hierarchy has an auth value: making keys, or showing the TPM's certificate, needs it",
+            mend: "Give it in a file: \(set.map { $0 + " FILE" }.joined(separator: ", "))")
+    }
+
+    /// security.md B9.
+    private static func clearing(_ info: TPM.Info) -> Finding {
+        if info.isClearDisabled { return .good("clear", "disabled: nobody clears this TPM by the lockout auth") }
+        if info.isLockoutAuthSet { return .good("clear", "needs the lockout auth, which is set") }
+        return .note(
+            "clear", "lockoutAuth is empty: whoever may open the node may clear the TPM, and all its keys are lost",
+            mend: "Set it, and keep it: tpm2_changeauth -c lockout file:NEW")
+    }
+
+    private static func lockout(_ lockout: TPM.Lockout) -> Finding {
+        let count = "\(lockout.failedTries) of \(lockout.maximumTries) failed tries"
+        let pause = "one is forgiven every \(lockout.interval.components.seconds) s"
+        guard lockout.isLocked else { return .good("lockout", "\(count); \(pause)") }
+        return .bad(
+            "lockout", "in lockout, \(count): keys under its protection cannot be used; none is lost",
+            mend: "Wait (\(pause)), or lift it: tpm2_dictionarylockout --clear-lockout", .auth)
+    }
+
+    private static func storageRoot(_ handles: [UInt32]) -> Finding {
+        if handles.contains(srk) { return .good("srk", "persistent at 0x81000001") }
+        return .good("srk", "none at 0x81000001: one is derived for each use, which takes longer")
+    }
+
+    private static func certificates(_ found: TPM.EKCertificates) -> Finding {
+        let names: [(TPM.EKCertificates, String)] = [
+            (.rsa2048Low, "RSA-2048"), (.p256Low, "P-256"), (.rsa2048High, "RSA-2048 (high)"),
+            (.p256High, "P-256 (high)"), (.p384High, "P-384"),
+        ]
+        let there = names.filter { found.contains($0.0) }.map(\.1)
+        guard !there.isEmpty else {
+            return .note(
+                "ek", "no certificate of its maker: a service that attests by certificates cannot know this TPM",
+                mend: "Where its maker gave one as a file: tenon register --disclose-ek --ek-certificate FILE")
+        }
+        return .good("ek", "certificates: \(there.joined(separator: ", ")); shown only with --disclose-ek")
+    }
+}
