@@ -123,6 +123,7 @@ test: deps
 	$(call step,tpm2-openssl and tpm2-tools,check-interop)
 	$(call step,fido2 and webauthn,check-judges)
 	$(call step,Swift,check-swift)
+	$(call step,the command,check-command)
 	echo "all passed"
 
 ## deps             the Debian packages that the build and the tests need
@@ -262,6 +263,22 @@ SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRY
 check-swift: $(TPM_STATE_FILE)
 # One after the other: what waits for a clock would wait for the others, too.
 	Tests/Scripts/stores.sh $(SWIFT) test $(SWIFT_FLAGS) --no-parallel
+
+## check-command    the command as it is typed, against what is written down of it (docs/doctor.md, Tests/Scripts/command.txt)
+SWIFT_BINARIES = $(shell $(SWIFT) build $(SWIFT_FLAGS) --show-bin-path)
+.PHONY: check-command commands
+check-command: commands $(TPM_STATE_FILE)
+	Tests/Scripts/command.sh $(SWIFT_BINARIES) $(TPM_STATE)
+
+commands:
+	echo "building tenon and tenon-authority: the first time it takes some minutes"
+	for product in tenon tenon-authority; do $(SWIFT) build $(SWIFT_FLAGS) -q --product $$product || exit 1; done
+
+## demo             a device's identity from the first key to a cleared TPM; on a TPM of this machine with TPM=device:/dev/tpmrm0
+TPM ?=
+.PHONY: demo
+demo: deps commands $(TPM_STATE_FILE)
+	Examples/demo.sh $(SWIFT_BINARIES) $(TPM_STATE) $(TPM)
 
 ## check-dev-mode   only a build with the trait DevMode has its header, and passes the tests, too
 .PHONY: check-dev-mode

@@ -25,6 +25,7 @@ need libpq-dev test -e /usr/include/postgresql/libpq-fe.h
 need libsqlite3-dev test -e /usr/include/sqlite3.h
 need libcurl4-openssl-dev pkg-config --exists libcurl
 need libmicrohttpd-dev test -e /usr/include/microhttpd.h
+need curl command -v curl
 need openssl command -v openssl
 need swtpm command -v swtpm
 need swtpm-tools command -v swtpm_setup

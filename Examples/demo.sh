@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# demo.sh BINARIES TPM_STATE [TPM]: the life of a device's identity, step by step, in front of whoever looks on: `make
+# demo`. It starts a software TPM and an authority on loopback, and ends with them; with TPM, as device:/dev/tpmrm0, the
+# device's key is born there, and nothing is cleared.
+set -u
+
+[ $# -ge 2 ] || { echo "usage: $0 BINARIES TPM_STATE [TPM]" >&2; exit 2; }
+root=$(cd "$(dirname "$0")/.." && pwd)
+binaries=$(cd "$1" && pwd) || exit 1
+state=$(cd "$2" && pwd) || exit 1
+# shellcheck disable=SC2034
+tenon_authority=$binaries/tenon-authority
+PATH=$binaries:$PATH
+# shellcheck source=/dev/null
+. "$root/Tests/Scripts/world.sh"
+unset TENON_SERVICE TENON_APP TENON_CA_FILE TENON_ATTESTATION_CA TENON_ATTESTATION_ROOTS
+
+bold= plain= red= green=
+if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
+    escape=$(printf '\033')
+    bold="$escape[1m" plain="$escape[0m" red="$escape[31m" green="$escape[32m"
+fi
+steps=0
+
+say() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
+
+# does CODE COMMAND: types a command line, shows what it prints, and ends the demo where it does not end as it should.
+does() {
+    printf '  $ %s\n' "$2"
+    sh -c "$2" > "$world/output" 2>&1
+    code=$?
+    sed 's/^/    /' "$world/output"
+    [ "$code" = "$1" ] || { printf '%sThis should have ended with %s, and ended with %s.%s\n' "$red" "$1" "$code" "$plain"; exit 1; }
+    steps=$((steps + 1))
+}
+
+# sends STATUS CURL: has curl send what was signed.
+sends() {
+    printf '  $ %s\n' "$(printf %s "$2" | sed -E "s/ -H '[^']*'//g; s/^curl/curl (six headers)/")"
+    status=$(sh -c "$2 -s -o '$world/answer' -w '%{http_code}'")
+    printf '    %s %s\n' "$status" "$(cat "$world/answer")"
+    [ "$status" = "$1" ] || { printf '%sThis should have been %s.%s\n' "$red" "$1" "$plain"; exit 1; }
+    steps=$((steps + 1))
+}
+
+world
+cd "$world" || exit 1
+export TENON_STATE_DIR="$world/state"
+
+if [ $# -ge 3 ] && [ -n "$3" ]; then
+    own=$3 chain=
+    export TENON_TPM="$own"
+    say "The TPM is $own; the authority, on loopback, knows it by its inventory"
+    id=$(tenon doctor --disclose-ek --json | sed -n 's/.*"ek_id":"\([^"]*\)".*/\1/p')
+    [ -n "$id" ] || { tenon doctor; exit 1; }
+    world_inventory "$id"
+else
+    own= chain=" --ek-chain $state/issuer.pem"
+    say "A software TPM and an authority that trusts its maker, both in $world"
+    world_tpm device "$state/state"
+    export TENON_TPM="swtpm:path=$world/device.tpm"
+    world_authority "$state/root.pem"
+fi
+echo "  export TENON_TPM=$TENON_TPM"
+
+say "Is the TPM fit for an identity?"
+does 0 "tenon doctor"
+
+say "Register: a key is born in the TPM, which proves that; the service believes no software key"
+does 0 "tenon register --service $url/auth --app demo --dialect tenon --disclose-ek$chain"
+does 0 "tenon status"
+
+say "Sign a request; the authority accepts it"
+printf '{"heart_rate":62}' > body.json
+signed=$(tenon sign POST "$url/v1/echo" --data @body.json --format curl) || exit 1
+sends 200 "$signed"
+
+say "The same once more: a replay"
+sends 409 "$signed"
+
+say "Another body under the same signature"
+printf '{"heart_rate":99}' > body.json
+signed=$(printf '{"heart_rate":62}' | tenon sign POST "$url/v1/echo" --data @- --format curl | sed 's/@-/@body.json/')
+sends 401 "$signed"
+
+say "Change the key: the old one signs until the service has taken the new one"
+does 0 "tenon rotate"
+does 0 "tenon keys list"
+signed=$(tenon sign POST "$url/v1/echo" --data @body.json --format curl) || exit 1
+sends 200 "$signed"
+
+if [ -z "$own" ]; then
+    say "Somebody clears the TPM: the key can never sign again, and tenon knows"
+    [ "$(world_command device "$world_clear")" = 00000000 ] || exit 1
+    does 8 "tenon sign POST /v1/echo --data @body.json"
+    does 8 "tenon status"
+
+    say "So the device registers anew, with a new key"
+    does 0 "tenon register --disclose-ek$chain"
+    signed=$(tenon sign POST "$url/v1/echo" --data @body.json --format curl) || exit 1
+    sends 200 "$signed"
+fi
+
+say "${green}All $steps steps went as they should.$plain What was started is ended, and the folder is gone."

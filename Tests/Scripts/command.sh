@@ -1,0 +1,416 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# command.sh BINARIES TPM_STATE: types `tenon` as a person does, each verb with what goes well and what does not, on
+# software TPMs and at an authority on loopback, and compares what it prints with command.txt beside this script and
+# with docs/doctor.md. What differs from run to run has a name in capitals there. `command.sh BINARIES TPM_STATE write`
+# writes both anew.
+set -u -o pipefail
+export LC_ALL=C
+
+[ $# -ge 2 ] || { echo "usage: $0 BINARIES TPM_STATE [write]" >&2; exit 2; }
+scripts=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$scripts/../.." && pwd)
+binaries=$(cd "$1" && pwd) || exit 1
+state=$(cd "$2" && pwd) || exit 1
+mode=${3:-check}
+# shellcheck disable=SC2034
+tenon_authority=$binaries/tenon-authority
+PATH=$binaries:$PATH
+. "$scripts/world.sh"
+world
+chmod 711 "$world"
+transcript=$world/transcript
+failed=0
+unset TENON_SERVICE TENON_APP TENON_CA_FILE TENON_ATTESTATION_CA TENON_ATTESTATION_ROOTS NO_COLOR XDG_STATE_HOME
+export TENON_STATE_DIR=$world/state TENON_TPM=device:$world/no-node
+
+wrong() { # wrong WHAT [FILE]
+    echo "does not hold: $1"
+    [ -z "${2:-}" ] || sed 's/^/    /' "$2"
+    failed=$((failed + 1))
+}
+
+expect() { # expect WHAT COMMAND...
+    local what=$1
+    shift
+    "$@" > "$world/expect" 2>&1 || wrong "$what" "$world/expect"
+}
+
+masked() {
+    sed -E -e "s|$world|WORLD|g" -e "s|$state|STATE|g" -e 's|127\.0\.0\.1:[0-9]+|127.0.0.1:PORT|g' \
+        -e 's/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/UUID/g' -e 's/\b000b[0-9a-f]{64}/NAME/g' \
+        -e 's/\b[0-9a-f]{32}\b/ID/g' -e 's/\b[0-9a-f]{64}\b/HEX/g' -e 's/\b[12][0-9]{9}\b/SECONDS/g' \
+        -e 's/20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC/DATE/g' -e 's|[A-Za-z0-9+/_-]{72,}=*|BASE64|g' \
+        -e 's/(generation"?[ :])[0-9]+/\1N/g' -e 's/ID\.g[0-9]+/ID.gN/g' -e 's/firmware [0-9.]+, specification [0-9.]+/firmware FIRMWARE, specification REVISION/'
+}
+
+note() { printf '\n# %s\n' "$*" >> "$transcript"; }
+
+# say WORD...: types a command line; what it prints to stderr is marked, and so is an exit code that is not 0. Whatever
+# is asked as JSON has to be JSON, on one line, with nothing beside it.
+say() {
+    "$@" > "$world/out" 2> "$world/err" < "${stdin:-/dev/null}"
+    local code=$?
+    {
+        printf '\n$ %s\n' "$*"
+        cat "$world/out"
+        sed 's/^/! /' "$world/err"
+        [ "$code" = 0 ] || printf '= %d\n' "$code"
+    } | masked >> "$transcript"
+    case " $* " in
+        *" --json "*)
+            [ ! -s "$world/err" ] && [ "$(wc -l < "$world/out")" = 1 ] &&
+                python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$world/out" || wrong "$*: one line of JSON" "$world/out" ;;
+    esac
+    return 0
+}
+
+value() { # value KEY: a text out of the JSON that was printed last
+    sed -E 's/.*"'"$1"'":"([^"]*)".*/\1/' "$world/out"
+}
+
+# sent: sends what `sign --format curl` printed last, and prints the status of the answer.
+sent() { sh -c "$(cat "$world/out") -s -o /dev/null -w '%{http_code}'"; }
+
+# accepted: whether the authority takes what the device signs now.
+accepted() {
+    tenon sign POST "$url/v1/echo" --data text --format curl > "$world/out" 2> "$world/err" && [ "$(sent)" = 200 ]
+}
+
+note "what there is"
+say tenon --version
+say tenon --help
+say tenon
+say tenon sign --help
+tenon --help | sed -n 's/^  \([a-z ]*[a-z]\) .*/\1/p' | while read -r line; do
+    verb=$(printf %s "$line" | sed 's/ [A-Z].*//')
+    # shellcheck disable=SC2086
+    tenon $verb --help > "$world/out" 2>&1 || echo "$verb"
+    grep -q "^  tenon $verb" "$world/out" || echo "$verb has no example"
+done > "$world/helpless"
+expect "each verb has help, with an example" test ! -s "$world/helpless"
+tenon --man > "$world/man"
+expect "the manual has each verb" test "$(grep -c '^\.SS ' "$world/man")" = "$(tenon --help | grep -c '^  [a-z]')"
+! command -v groff > /dev/null || expect "the manual is one" test -z "$(groff -man -ww -T utf8 "$world/man" 2>&1 > /dev/null)"
+completes() { # completes WORD... : what bash offers for the last word
+    bash -c 'source <(tenon --completion); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tenon; echo "${COMPREPLY[*]}"' bash "$@" 2> /dev/null
+}
+expect "bash completes verbs" test "$(completes tenon re)" = "register reset"
+expect "bash completes flags" test "$(completes tenon sign --fo)" = "--format"
+expect "bash completes folders" test "$(completes tenon sign --state-dir "$world/expec")" = ""
+
+note "mistakes in what is typed"
+say tenon regster
+say tenon --json
+say tenon sgin GET / --json
+say tenon sign
+say tenon sign GET / too much
+say tenon sign GET / --dta x
+say tenon sign GET / --data
+say tenon sign GET / --json=1
+say tenon sign GET / --format xml
+say tenon keys
+say tenon keys lst
+say tenon status --app a --app b
+say tenon register
+say tenon register --service https://api.example.org/auth
+say tenon register --service ftp://api.example.org --app demo
+say tenon register --service https://api.example.org/auth --app demo --dialect dosc
+say tenon attest 00 --json
+say tenon verify "$world/absent" --nonce "$(printf %064d 0)" --ak AAAA
+say tenon --frobnicate
+for word in --help --version; do expect "$word" tenon $word; done
+
+note "nobody is registered"
+say tenon status
+say tenon status --json
+say tenon sign GET /v1/echo
+for verb in rotate maintain "reset --yes" "attest $(printf %064d 0)" "rotate --if-due"; do
+    # shellcheck disable=SC2086
+    say tenon $verb --json
+done
+say tenon reset
+say tenon keys list
+say tenon keys purge --yes
+expect "nothing was made" test ! -e "$TENON_STATE_DIR"
+
+note "doctor: no TPM"
+say tenon doctor
+say tenon doctor --json
+say tenon doctor --tpm "cmd:touch $world/ran"
+say tenon doctor --tpm device:/dev/null
+expect "no name of a TPM is run" test ! -e "$world/ran"
+
+note "doctor: a node without permission"
+mkdir -m 755 "$world/open" && cp "$binaries/tenon" "$world/open"
+if [ "$(id -u)" = 0 ]; then
+    mknod -m 600 "$world/node" c 10 224
+    user="setpriv --reuid 65534 --regid 65534 --clear-groups"
+else
+    ln -s "$(find /dev -maxdepth 1 -type c ! -readable | head -n 1)" "$world/node"
+    user=
+fi
+# shellcheck disable=SC2086
+say $user "$world/open/tenon" doctor --tpm "device:$world/node" --state-dir "$world/open/none"
+
+note "doctor: a software TPM"
+world_tpm device "$state/state"
+export TENON_TPM=swtpm:path=$world/device.tpm
+say tenon doctor
+say tenon doctor --json
+expect "the TPM's certificate is shown to whoever asks" sh -c "tenon doctor --disclose-ek | grep -q 'BEGIN CERTIFICATE'"
+expect "and to nobody else" sh -c "! tenon doctor | grep -q 'BEGIN CERTIFICATE'"
+
+note "register"
+world_authority "$state/root.pem"
+service=$url/auth
+say tenon register --service http://127.0.0.1:1/auth --app demo --dialect tenon --disclose-ek
+say tenon register --dialect tenon
+say tenon reset --yes
+rm -rf "$TENON_STATE_DIR"
+say tenon register --service "$service" --app demo --disclose-ek
+say tenon register --dialect tenon
+say tenon register --dialect tenon --json
+say tenon register --dialect tenon --disclose-ek
+say tenon register --dialect tenon --ek-chain "$state/issuer.pem"
+say tenon register --dialect tenon --disclose-ek --ek-chain "$state/state/tpm2-00.permall"
+say tenon status
+say tenon register --dialect tenon --disclose-ek --ek-chain "$state/issuer.pem"
+say tenon register
+say tenon register --json
+say tenon register --dialect docs
+say tenon status
+say tenon status --json
+
+note "sign"
+printf '{"a":1}' > "$world/body"
+say tenon sign POST /v1/echo --data "@$world/body"
+say tenon sign POST /v1/echo --data "@$world/body" --format json
+say tenon sign POST /v1/echo --data "it's" --json
+say tenon sign GET "$url/v1/echo?page=2" --format curl
+say tenon sign POST "$url/v1/echo" --data "@$world/body" --format curl
+expect "what curl is told is accepted" test "$(sent)" = 200
+expect "and only once" test "$(sent)" = 409
+say tenon sign POST "$url/v1/echo" --data "it's" --format curl
+sed -i "s/it'/at'/" "$world/out"
+expect "another body is refused" test "$(sent)" = 401
+stdin=$world/body say tenon sign POST /v1/echo --data @-
+say tenon sign POST /v1/echo --data "@$world/absent"
+say tenon sign POST /v1/echo --data "@$world" --json
+say tenon sign post /v1/echo
+say tenon sign POST "/v1/echo?page=2"
+say tenon sign POST "$url/a/../b"
+TENON_APP=absent say tenon sign GET /v1/echo
+TENON_SERVICE=$service TENON_APP=demo expect "the environment says which" tenon sign GET /v1/echo
+# 256 MiB through a program that may have 64: it keeps no body.
+head -c 268435456 /dev/zero | python3 -c '
+import resource, subprocess, sys
+subprocess.run(["tenon", "sign", "PUT", "/v1/echo", "--data", "@-"], check=True, stdout=subprocess.DEVNULL)
+sys.exit(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss > 65536)' || wrong "a body is not kept"
+loaded() { # loaded COMMAND...: the libraries that a command loads
+    LD_DEBUG=files LD_DEBUG_OUTPUT=$world/ld "$@" > /dev/null 2>&1
+    cat "$world"/ld.*
+    rm -f "$world"/ld.*
+}
+heavy='calling init: .*/lib(crypto|ssl|curl|Foundation[A-Za-z]*|_FoundationICU)\.so'
+expect "signing loads neither libcrypto nor Foundation" test -z "$(loaded tenon sign GET /v1/echo | grep -E "$heavy")"
+expect "nor does help" test -z "$(loaded tenon --help | grep -E "$heavy")"
+expect "and that would be seen" test -n "$(loaded tenon maintain; loaded tenon rotate | grep -E "$heavy")"
+mkdir "$world/libraries" && : > "$world/libraries/libcurl.so.4"
+LD_LIBRARY_PATH=$world/libraries say tenon rotate
+expect "signing needs no libcurl" env LD_LIBRARY_PATH="$world/libraries" tenon sign GET /v1/echo
+
+note "rotate and maintain"
+say tenon rotate
+expect "the new key is accepted" accepted
+say tenon rotate --if-due
+say tenon rotate --json
+say tenon rotate --if-due --json
+say tenon maintain
+say tenon maintain --json
+say tenon keys list
+say tenon keys list --json
+kill -STOP "$world_authority"
+timeout --foreground -s INT 1 tenon rotate --json > "$world/out" 2> "$world/err"
+expect "an interrupted rotation says so" grep -q '"category":"unknown"' "$world/out"
+say tenon status
+kill -CONT "$world_authority"
+say tenon rotate
+expect "what was interrupted is settled" accepted
+
+note "attest and verify"
+nonce=$(printf %064d 7)
+say tenon attest "$nonce"
+say tenon attest "$nonce" --json
+cp "$world/out" "$world/proof.json"
+ak=$(value ak)
+say tenon verify "$world/proof.json" --nonce "$nonce" --ak "$ak"
+say tenon verify "$world/proof.json" --nonce "$nonce" --ak "$ak" --json
+stdin=$world/proof.json say tenon verify - --nonce "$(printf %064d 8)" --ak "$ak" --json
+say tenon verify "$world/proof.json" --nonce "$nonce" --roots "$state/root.pem"
+say tenon verify "$world/proof.json" --nonce "$nonce"
+say tenon verify "$world/body" --nonce "$nonce" --ak "$ak"
+
+note "more than one identity"
+say tenon register --service "$service" --app other --dialect tenon --disclose-ek
+say tenon sign GET /v1/echo
+say tenon sign GET /v1/echo --app demo
+say tenon reset --app other --yes --json
+
+note "state that cannot be used"
+say tenon status --state-dir "$world/body"
+mkdir -m 777 "$world/shared" && chmod 777 "$world/shared"
+say tenon sign GET / --state-dir "$world/shared" --json
+cp -r "$TENON_STATE_DIR" "$world/damaged"
+record=$(ls "$world/damaged"/*.record | while read -r file; do ! grep -q '"app_id":"demo"' "$file" || echo "$file"; done)
+printf x >> "$record"
+say tenon sign GET / --state-dir "$world/damaged" --app demo
+say tenon status --state-dir "$world/damaged" --app demo --json
+rm "$record.prev"
+say tenon doctor --state-dir "$world/damaged" --json
+say tenon reset --state-dir "$world/damaged" --service "$service" --app demo --yes
+expect "a damaged record is set aside" sh -c "ls '$world/damaged/attic' | grep -q record"
+
+note "the clock"
+cat > "$world/clock.c" << 'EOF'
+#include <time.h>
+time_t time(time_t *now)
+{
+    return now != NULL ? (*now = 1000) : 1000;
+}
+EOF
+expect "another clock" cc -shared -fPIC -o "$world/clock.so" "$world/clock.c"
+LD_PRELOAD=$world/clock.so say tenon doctor
+
+note "a terminal sees colours and steps, and a pipe does not"
+export TERM=xterm
+terminal() { script -qec "$*" /dev/null < /dev/null; }
+escape=$(printf '\033')
+expect "colours" grep -q "$escape" <<< "$(terminal tenon doctor)"
+expect "NO_COLOR" sh -c "! grep -q '$escape' << EOF
+$(NO_COLOR=1 terminal tenon doctor)
+EOF"
+expect "no colours in a pipe" sh -c "! tenon doctor | grep -q '$escape'"
+expect "steps" grep -q "maintain began" <<< "$(terminal tenon maintain --app demo)"
+expect "no steps in a pipe" test "$(tenon maintain --app demo 2>&1 | wc -l)" = 1
+
+note "interrupted anywhere"
+export TENON_APP=demo
+mkfifo "$world/slow"
+tenon sign POST /v1/echo --data "@$world/slow" --json > "$world/out" 2> "$world/err" &
+exec 8> "$world/slow"
+signer=$!
+kill -INT "$signer"
+wait "$signer"
+expect "waiting for a body it ends at once, with JSON" grep -q TENON_ERROR_CANCELLED "$world/out"
+exec 8>&-
+for moment in 01 02 03 05 07 09 11 14 17 20 24 28 33 40; do
+    timeout --foreground -s INT "0.$moment" tenon rotate --json > "$world/out" 2> "$world/err"
+    [ ! -s "$world/out" ] || expect "JSON after an interrupt" python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$world/out"
+    timeout -s KILL "0.$moment" tenon rotate > /dev/null 2>&1 &
+    wait $! 2> /dev/null
+    for left in $(world_left device); do world_flush device "$left"; done
+    tenon maintain > "$world/err" 2>&1 || wrong "the next call understands ($moment)" "$world/err"
+    accepted || wrong "the device signs with the key that the service holds ($moment)" "$world/err"
+done
+expect "nothing half-written is left" test -z "$(ls "$TENON_STATE_DIR" | grep tmp)"
+expect "nothing is left in the TPM" test -z "$(world_left device)"
+tenon keys purge --yes > "$world/err" || wrong "the attic is emptied" "$world/err"
+
+note "the service is not there"
+kill "$world_authority" && wait "$world_authority"
+say tenon rotate
+say tenon sign GET /v1/echo
+say tenon maintain --json
+world_again
+# What was signed in the second in which the authority began may have been seen by the one before (security.md E4).
+for _ in $(seq 50); do accepted && break; done
+say tenon rotate
+expect "it signs on" accepted
+
+note "revoked"
+device=$(tenon status --json | sed -E 's/.*"device_id":"([^"]*)".*/\1/')
+say tenon-authority revoke --state-dir "$world/authority" --app demo "$device"
+say tenon rotate
+say tenon status
+say tenon sign GET /v1/echo --json
+say tenon doctor --json
+say tenon register
+say tenon reset --yes
+for file in "$state"/ek-*.crt; do openssl x509 -inform DER -in "$file"; done > "$world/others.pem"
+openssl x509 -inform DER -in "$(ls "$state"/ek-*.crt | grep -v rsa)" | cat - "$state/issuer.pem" > "$world/ek.pem"
+say tenon register --ek-certificate "$world/ek.pem"
+say tenon register --disclose-ek --ek-certificate "$world/others.pem"
+say tenon register --disclose-ek --ek-certificate "$world/ek.pem"
+
+note "doctor: in lockout"
+world_command device "$world_lock" > /dev/null
+say tenon doctor
+say tenon sign GET /v1/echo
+
+note "doctor: cleared after the registration"
+world_command device "$world_clear" > /dev/null
+say tenon doctor
+say tenon sign GET /v1/echo
+say tenon status
+say tenon doctor
+say tenon register --disclose-ek --ek-chain "$state/issuer.pem"
+expect "registered anew it signs" accepted
+
+note "the attic"
+say tenon keys list
+say tenon keys purge
+say tenon keys purge --old
+say tenon keys purge --yes
+say tenon keys list
+
+# The outputs in docs/doctor.md are those of the transcript: the fenced block behind each heading is what stands behind
+# the note of that name.
+shown() { # shown HEADING
+    awk -v heading="# $1" '$0 == heading { found = 1; next } found && /^\$ / { n++ } found && n == 1 && /^$/ { exit } found && n == 1' \
+        "$transcript" | sed 's/^\$ .*tenon doctor.*/$ tenon doctor/'
+}
+documented() { # documented HEADING
+    awk -v heading="## $1" '$0 == heading { found = 1; next } found && /^```/ { if (inside) exit; inside = 1; next } inside' "$root/docs/doctor.md"
+}
+if [ "$mode" = write ]; then
+    cp "$transcript" "$scripts/command.txt"
+    sed -n 's/^## //p' "$root/docs/doctor.md" | while read -r heading; do
+        grep -qx "# doctor: $heading" "$transcript" || continue
+        shown "doctor: $heading" > "$world/block"
+        awk -v heading="## $heading" -v block="$world/block" '
+            $0 == heading { found = 1 }
+            found && /^```/ { inside = !inside; print; if (inside) while ((getline line < block) > 0) print line; else found = 0; next }
+            !(found && inside)' "$root/docs/doctor.md" > "$world/doctor.md" && cp "$world/doctor.md" "$root/docs/doctor.md"
+    done
+fi
+diff -u "$scripts/command.txt" "$transcript" > "$world/difference" || wrong "what is printed is in command.txt" "$world/difference"
+count=0
+while read -r heading; do
+    count=$((count + 1))
+    shown "doctor: $heading" > "$world/shown"
+    documented "$heading" | diff -u - "$world/shown" > "$world/difference" || wrong "docs/doctor.md shows $heading" "$world/difference"
+done < <(sed -n 's/^# doctor: //p' "$transcript")
+expect "the doctor's five outputs" test "$count" = 5
+# The demo, twice in a row, and what it leaves: no file, and no process that knows of its folder.
+mkdir "$world/demo"
+for _ in 1 2; do expect "the demo" env TMPDIR="$world/demo" "$root/Examples/demo.sh" "$binaries" "$state"; done
+world_tpm own "$state/state"
+expect "the demo on a given TPM" env TMPDIR="$world/demo" "$root/Examples/demo.sh" "$binaries" "$state" "swtpm:path=$world/own.tpm"
+expect "and nothing is cleared there" sh -c "! grep -q clears '$world/expect'"
+expect "the demo leaves no file" test -z "$(ls "$world/demo")"
+expect "the demo leaves no process" sh -c "! pgrep -f '$world/[d]emo/' > /dev/null"
+expect "the demo leaves nothing in the TPM" test -z "$(world_left own)"
+
+# Each command in the README has its verb and its flags.
+grep -hoE '^    tenon(-authority)? [a-z].*' "$root/README.md" | sed 's/  *#.*//' | while read -r program verb rest; do
+    case $verb in keys) verb="$verb ${rest%% *}" ;; esac
+    # shellcheck disable=SC2086
+    "$program" $verb --help > "$world/out" 2>&1 || echo "$program $verb"
+    for word in $rest; do
+        case $word in --*) grep -q -- "^  $word" "$world/out" || echo "$program $verb $word" ;; esac
+    done
+done > "$world/unknown"
+expect "the README names what there is" test ! -s "$world/unknown"
+[ "$failed" = 0 ] && echo "tenon: $(grep -c '^\$ ' "$transcript") command lines, each as it is written down"
+[ "$failed" = 0 ]

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+# For scripts: a software TPM and an authority on loopback, in a folder of their own that goes with them. Whoever reads
+# this first says `tenon_authority=PROGRAM`, `root=` the repository, and then calls world.
+# shellcheck shell=sh
+
+# world: makes $world, and has everything ended and removed when the script ends, however that comes.
+world() {
+    world=$(mktemp -d "${TMPDIR:-/tmp}/tenon.XXXXXX") || exit 1
+    world_processes=
+    trap world_end EXIT
+    trap 'exit 1' HUP INT TERM
+}
+
+world_end() {
+    # shellcheck disable=SC2086
+    [ -z "$world_processes" ] || { kill $world_processes; wait $world_processes; } 2> /dev/null
+    rm -rf "$world"
+}
+
+# world_tpm NAME STATE: a software TPM at $world/NAME.tpm, which begins with the state in the folder STATE. It listens
+# when it has written its process id, and it dies with this script.
+world_tpm() {
+    mkdir "$world/$1" && cp "$2"/* "$world/$1" && mkfifo "$world/$1.ready" || exit 1
+    setpriv --pdeathsig TERM swtpm socket --tpm2 --tpmstate dir="$world/$1" --flags not-need-init,startup-clear \
+        --server type=unixio,path="$world/$1.tpm" --ctrl type=unixio,path="$world/$1.tpm.ctrl" \
+        --pid file="$world/$1.ready" > "$world/$1.log" 2>&1 9> "$world/$1.ready" &
+    world_processes="$world_processes $!"
+    [ -n "$(head -c 1 "$world/$1.ready")" ] || { cat "$world/$1.log" >&2; exit 1; }
+}
+
+# world_command NAME HEX: sends a TPM a command as it is, and prints the code of its answer.
+world_command() {
+    python3 - "$world/$1.tpm" "$2" << 'EOF'
+import socket
+import sys
+
+tpm = socket.socket(socket.AF_UNIX)
+tpm.connect(sys.argv[1])
+tpm.sendall(bytes.fromhex(sys.argv[2]))
+print(tpm.recv(4096)[6:10].hex())
+EOF
+}
+
+# TPM2_Clear and TPM2_DictionaryAttackParameters by the lockout auth, which is empty; tries at which the TPM locks: 0.
+# shellcheck disable=SC2034
+world_clear=80020000001b000001264000000a00000009400000090000000000
+# shellcheck disable=SC2034
+world_lock=8002000000270000013a4000000a0000000940000009000000000000000000000003e8000003e8
+
+# world_authority ROOTS: an authority, at $url, that trusts the TPM makers whose roots are in the file.
+world_authority() {
+    world_serve --port "$(world_port)" --ek-roots "$1"
+}
+
+# A port that is free now.
+world_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+# world_inventory EK_ID: an authority, at $url, that takes this TPM and no other.
+world_inventory() {
+    port=$(world_port)
+    printf '{"origins": ["http://127.0.0.1:%s"], "public": {"address": "127.0.0.1", "port": %s}, "apps": [%s]}\n' \
+        "$port" "$port" "{\"id\": \"demo\", \"ek_admission\": \"inventory\", \"ek_allow_list\": [\"$1\"]}" \
+        > "$world/inventory.json"
+    world_serve --config "$world/inventory.json"
+}
+
+# world_again: the same authority, after it ended.
+world_again() { world_serve; }
+
+world_serve() { # world_serve OPTION...
+    rm -f "$world/authority.says"
+    mkfifo "$world/authority.says" || exit 1
+    setpriv --pdeathsig TERM "$tenon_authority" serve --state-dir "$world/authority" "$@" \
+        > "$world/authority.says" 2> "$world/authority.log" &
+    world_authority=$!
+    world_processes="$world_processes $world_authority"
+    # It is held open, so that the authority can say that it ends.
+    exec 7< "$world/authority.says"
+    url=
+    while read -r word _ where _; do
+        case $word in tenon-authority) url=${where%,} && break ;; esac
+    done <&7
+    [ -n "$url" ] || { cat "$world/authority.log" >&2; exit 1; }
+}
+
+# world_left NAME: the keys and sessions that somebody left in a TPM: TPM2_GetCapability of its handles.
+world_left() {
+    python3 - "$world/$1.tpm" << 'EOF'
+import socket
+import struct
+import sys
+
+tpm = socket.socket(socket.AF_UNIX)
+tpm.connect(sys.argv[1])
+for first in 0x80000000, 0x02000000, 0x03000000:
+    tpm.sendall(struct.pack(">HIIIII", 0x8001, 22, 0x17A, 1, first, 254))
+    answer = tpm.recv(4096)
+    for at in range(19, len(answer), 4):
+        print(answer[at : at + 4].hex())
+EOF
+}
+
+# world_flush NAME HANDLE: takes out of a TPM what a process that was killed left there.
+world_flush() { world_command "$1" "80010000000e00000165$2" > /dev/null; }
