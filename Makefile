@@ -290,7 +290,9 @@ check-command: commands $(TPM_STATE_FILE)
 
 commands:
 	echo "building tenon and tenon-authority: the first time it takes some minutes"
-	for product in tenon tenon-authority; do $(SWIFT) build $(SWIFT_FLAGS) -q --product $$product || exit 1; done
+	for product in tenon tenon-authority; do \
+	    $(SWIFT) build $(SWIFT_FLAGS) $(if $(MAKE_TERMOUT),,-q) --product $$product || exit 1; \
+	done
 
 ## demo             a device's identity from the first key to a cleared TPM; on a TPM of this machine with TPM=device:/dev/tpmrm0
 TPM ?=

@@ -29,6 +29,7 @@ need curl command -v curl
 need openssl command -v openssl
 need swtpm command -v swtpm
 need swtpm-tools command -v swtpm_setup
+need procps command -v pgrep
 need python3 command -v python3
 need python3-venv python3 -c 'import ensurepip, venv'
 need rustc command -v rustc
