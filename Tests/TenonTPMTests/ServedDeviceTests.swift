@@ -18,6 +18,37 @@ import Testing
         /// Of the authority's CA.
         let roots: [[UInt8]]
 
+        /// A process of the device begins, so many days from now.
+        func identity(later days: Int64) throws -> DeviceIdentity {
+            let synheart = try Synheart(baseURL: url + "/auth", appID: "demo", dialect: .tenon)
+            let clock = FlowClock(
+                moment: {
+                    let now = FlowClock.system.moment()
+                    return Moment(
+                        continuous: now.continuous, sinceEpoch: now.sinceEpoch + .seconds(days * 86_400))
+                }, boot: "boot", wait: { _ in }, draw: { _ in .zero })
+            return try DeviceIdentity(
+                appID: "demo", profile: synheart, vault: TPMKeyVault(tpm, .endorsement(above: [Endorsed.issuer()])),
+                transport: HTTPTransport(), folder: StateFolder(at: folder + "/device"), clock: clock)
+        }
+
+        func record() throws -> IdentityRecord {
+            let store = RecordStore(
+                try IdentityName(profile: "synheart", baseURL: url + "/auth", appID: "demo"),
+                in: try StateFolder(at: folder + "/device"))
+            guard case .found(let record) = store.read() else { throw TenonError(.stateMissing, message: "") }
+            return record
+        }
+
+        /// Puts another attestation key in the place of the device's.
+        func replaceAttestationKey(_ facts: KeyFacts) throws {
+            let record = try record()
+            let store = RecordStore(record.name, in: try StateFolder(at: folder + "/device"))
+            let held = try store.lock.acquire(within: .seconds(5))
+            defer { held.release() }
+            try store.change(held) { $0.attestationKey?.facts = facts }
+        }
+
         /// A process of the device begins.
         func identity(_ dialect: Dialect) throws -> DeviceIdentity {
             let service = try Synheart(baseURL: url + "/auth", appID: "demo", dialect: dialect)
@@ -89,8 +120,49 @@ import Testing
             let first = try await identity.register().deviceID
             try await identity.reset()
             #expect(!identity.isRegistered)
+            // Nobody else is shown the certificate of its attestation key.
+            let left = try StateFolder(at: world.folder + "/device").names()
+            #expect(!left.contains { $0.hasSuffix(".ak.crt") || $0.hasSuffix(".prev") })
+            #expect(try await identity.attic().contains { $0.hasSuffix(".ak.crt") })
             #expect(try await identity.register().deviceID != first)
             try await echoes(world, identity)
+        }
+    }
+
+    /// security.md B2, 1.2: the file of the attestation key is another TPM's. The authority hears of a new one by an
+    /// activation, and the device rotates on.
+    @Test func aLostAttestationKeyIsActivatedAnew() async throws {
+        try await withWorld { world in
+            let registered = try await world.identity(.tenon).register()
+            let before = try world.record()
+            try await withTPM { _, other in
+                let vault = TPMKeyVault(other)
+                let key = try await vault.makeKey()
+                try world.replaceAttestationKey(await vault.makeAttestationKey(beside: key))
+            }
+            let identity = try world.identity(.tenon)
+            try await identity.maintain()
+            let after = try world.record()
+            #expect(after.attestationKey?.facts.name != before.attestationKey?.facts.name)
+            #expect(after.attestationKey?.isActivated == true && after.attestationKey?.certificate != nil)
+            #expect(after.keys == before.keys && after.state == .registered)
+            try await identity.rotate()
+            try await echoes(world, identity)
+            #expect(try await identity.register().deviceID == registered.deviceID)
+        }
+    }
+
+    /// security.md 1.2: at two thirds of its life, by an activation of its own.
+    @Test func theCertificateOfTheAttestationKeyIsRenewed() async throws {
+        try await withWorld { world in
+            try await world.identity(.tenon).register()
+            let first = try #require(try world.record().attestationKey)
+            try await world.identity(later: 59).maintain()
+            #expect(try world.record().attestationKey == first)
+            try await world.identity(later: 61).maintain()
+            let second = try #require(try world.record().attestationKey)
+            #expect(second.facts == first.facts && second.certificate?.serial != first.certificate?.serial)
+            try await echoes(world, try world.identity(.tenon))
         }
     }
 }

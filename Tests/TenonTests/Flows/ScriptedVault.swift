@@ -21,9 +21,12 @@ final class ScriptedVault: KeyVault {
     private let state = Mutex(State())
     let isHardware: Bool
     let seed = Array(repeating: UInt8(7), count: 34)
-    let ekCertificate: [UInt8] = [0x30, 0x00]
+    let ekCertificate: [UInt8]
 
-    init(isHardware: Bool = true) { self.isHardware = isHardware }
+    init(isHardware: Bool = true, ekCertificate: [UInt8] = [0x30, 0x00]) {
+        self.isHardware = isHardware
+        self.ekCertificate = ekCertificate
+    }
 
     var keysMade: Int { state.withLock { $0.keys.count - $0.attestationKeys } }
     var attestationKeysMade: Int { state.withLock { $0.attestationKeys } }
@@ -38,6 +41,13 @@ final class ScriptedVault: KeyVault {
 
     /// The TPM is cleared.
     func clear() { state.withLock { $0.gone = Set($0.keys.keys) } }
+
+    /// It takes none of the attestation keys that it made.
+    func loseAttestationKeys() {
+        state.withLock { state in
+            state.gone.formUnion(state.keys.keys.filter { String(decoding: $0, as: UTF8.self).contains("AK ") })
+        }
+    }
 
     /// The one that was there before is back: it was another machine's disk, or a volume that was not mounted.
     func bringBack() { state.withLock { $0.gone = [] } }
@@ -79,7 +89,8 @@ final class ScriptedVault: KeyVault {
         return [ekCertificate]
     }
 
-    func endorsementKeyID() async throws(TenonError) -> Digest { try Digest(hashing: ekCertificate) }
+    func endorsementKeyID() async throws(TenonError) -> Digest { try blockingEndorsementKeyID() }
+    func blockingEndorsementKeyID() throws(TenonError) -> Digest { try Digest(hashing: ekCertificate) }
 
     func proof(
         of key: KeyFacts, by ak: KeyFacts, qualifyingData: [UInt8], certificates: [[UInt8]]
@@ -90,7 +101,8 @@ final class ScriptedVault: KeyVault {
             return state.onProof
         }
         hook?()
-        return Proof(dataRepresentation: Array("proof".utf8) + qualifyingData)
+        let name = try Digest(hashing: ak.pem).rawRepresentation
+        return Proof(dataRepresentation: Array("proof".utf8) + qualifyingData + name)
     }
 
     func activate(
