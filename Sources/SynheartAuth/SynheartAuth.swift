@@ -102,11 +102,12 @@ public final class SynheartAuth: Sendable {
         try? identity(appId).reset(waitingAtMost: .seconds(5))
     }
 
-    /// Sets the clock of the identities that this process uses by what a service says the time is, in seconds since
-    /// 1970. What is more than a day away is not believed.
+    /// Has the identities that this process uses ask their auth service what the time is. Nobody else is believed
+    /// about it, so of what an application was told nothing is taken; requests are signed by the clock as it is known
+    /// until the service has answered.
     public func correctClockSkew(serverTimestamp: TimeInterval) {
         for identity in state.withLock({ Array($0.identities.values) }) {
-            try? identity.correctClock(serverTime: serverTimestamp, waitingAtMost: .seconds(5))
+            Task { try? await identity.resolve() }
         }
     }
 

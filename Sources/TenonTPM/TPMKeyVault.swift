@@ -61,6 +61,15 @@ package final class TPMKeyVault: KeyVault {
         try EndorsementKey(unverified: await endorsementCertificate()).id
     }
 
+    package func blockingEndorsementKeyID() throws(TenonError) -> Digest {
+        for kind in Self.kinds {
+            do throws(TenonError) {
+                return try EndorsementKey(unverified: tpm.endorsementCertificate(kind)).id
+            } catch  where error.code == .ekMissing {}
+        }
+        throw .ekMissing
+    }
+
     package func proof(
         of key: KeyFacts, by ak: KeyFacts, qualifyingData: [UInt8], certificates: [[UInt8]]
     ) async throws(TenonError) -> Proof {
@@ -92,7 +101,7 @@ package final class TPMKeyVault: KeyVault {
                 return try await tpm.endorsementCertificate(kind)
             } catch  where error.code == .ekMissing {}
         }
-        throw TenonError(.ekMissing, message: "The TPM has no certificate of its endorsement key.")
+        throw .ekMissing
     }
 
     private func privateKey(_ facts: KeyFacts) async throws(TenonError) -> TPM.PrivateKey {
@@ -134,6 +143,8 @@ package final class TPMKeyVault: KeyVault {
 }
 
 extension TenonError {
+    fileprivate static let ekMissing = TenonError(
+        .ekMissing, message: "The TPM has no certificate of its endorsement key.")
     fileprivate static let undisclosed = TenonError(
         .ekMissing,
         message: "The service asks for the certificate of the TPM's endorsement key, and nobody allowed to show it.")

@@ -10,6 +10,7 @@ package final class FlowTime: Sendable {
         var pauses: [Duration] = []
         var chance = Duration.zero
         var onSleep: (@Sendable () -> Void)?
+        var boots = 1
     }
 
     private let state = Mutex(State())
@@ -31,13 +32,22 @@ package final class FlowTime: Sendable {
     /// Somebody sets the wall clock.
     package func setWall(by length: Duration) { state.withLock { $0.wall += length } }
 
+    /// The machine is switched off and on: the clock that nobody sets begins again, and the wall clock went on.
+    package func reboot(after length: Duration) {
+        state.withLock { state in
+            state.now = ContinuousClock().systemEpoch + .seconds(60)
+            state.wall += length
+            state.boots += 1
+        }
+    }
+
     package func setChance(_ chance: Duration) { state.withLock { $0.chance = chance } }
 
     package func onSleep(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onSleep = body } }
 
     package var clock: FlowClock {
         FlowClock(
-            moment: { self.moment }, boot: "boot",
+            moment: { self.moment }, boot: "boot \(state.withLock { $0.boots })",
             wait: { deadline in
                 let hook = self.state.withLock { state in
                     let length = state.now.duration(to: deadline)

@@ -10,7 +10,8 @@ package struct PlainProfile: ServiceProfile {
         declaration.rotation = .signedByCurrent(isProven: true)
         declaration.settlements = [.ask, .resend]
         declaration.verdicts = [
-            "INVALID_CHALLENGE": .challengeSpent, "INVALID_ATTESTATION": .attestationRefused, "REJECTED": .rejected,
+            "INVALID_CHALLENGE": .challengeSpent, "INVALID_ATTESTATION": .attestationRefused,
+            "ATTESTATION_FAILED": .attestationFailed, "REJECTED": .rejected,
             "DEVICE_REVOKED": .revoked, "BAD_SIGNATURE": .keyRefused, "NOT_REGISTERED": .keyRefused,
             "CLOCK_SKEW": .clockSkew, "NONCE_REPLAY": .nonceReplay, "ROTATION_FAILED": .rotationRefused,
         ]

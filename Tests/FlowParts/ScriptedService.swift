@@ -24,6 +24,8 @@ package final class ScriptedService: Transport {
 
     package struct Device: Sendable {
         package var key: String
+        /// Of the attestation key that it registered with.
+        package var ak: [UInt8]?
         package var isRevoked = false
         package var retired: Set<String> = []
     }
@@ -165,12 +167,19 @@ extension ScriptedService.State {
         }
         guard let key = body["public_key"]?.string else { return (400, ["code": "MALFORMED"]) }
         guard status == "registered" else { return (200, ["status": .string(status)]) }
+        let ak = Self.ak(in: body)
         if let id = devices.first(where: { $0.value.key == key })?.key {
+            devices[id]?.ak = ak
             return (200, ["status": "registered", "device_id": .string(id)])
         }
         let id = "device-\(devices.count + 1)"
-        devices[id] = ScriptedService.Device(key: key)
+        devices[id] = ScriptedService.Device(key: key, ak: ak)
         return (200, ["status": "registered", "device_id": .string(id)])
+    }
+
+    /// The name of the attestation key that made a proof.
+    private static func ak(in body: JSON) -> [UInt8]? {
+        (body["proof"]?.string).flatMap { try? TextEncoding.base64.decode($0) }.map { $0.suffix(32) }
     }
 
     /// What is wrong with a signed request, if anything.
@@ -213,6 +222,9 @@ extension ScriptedService.State {
     mutating func rotate(_ request: HTTPRequest, _ body: JSON, _ now: Int64) -> (Int, JSON) {
         guard let id = body["device_id"]?.string, let new = body["new_public_key"]?.string, var device = devices[id]
         else { return (400, ["code": "MALFORMED"]) }
+        guard Self.ak(in: body) == device.ak || body["proof"] == nil else {
+            return (403, ["code": "INVALID_ATTESTATION"])
+        }
         if device.key != new { device.retired.insert(device.key) }
         device.key = new
         devices[id] = device

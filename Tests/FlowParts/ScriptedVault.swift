@@ -34,10 +34,13 @@ package final class ScriptedVault: KeyVault {
     private let seed: String
     private let kind: Kind
     private let seedName = Array(repeating: UInt8(7), count: 34)
-    package let ekCertificate: [UInt8] = [0x30, 0x00]
+    package let ekCertificate: [UInt8]
 
-    package init(_ kind: Kind = .signatures, isHardware: Bool = true, seed: String? = nil) {
+    package init(
+        _ kind: Kind = .signatures, isHardware: Bool = true, seed: String? = nil, ekCertificate: [UInt8] = [0x30, 0x00]
+    ) {
         self.isHardware = isHardware
+        self.ekCertificate = ekCertificate
         self.seed = seed ?? String(UInt64.random(in: 0 ... .max), radix: 16)
         self.kind = kind
     }
@@ -58,6 +61,13 @@ package final class ScriptedVault: KeyVault {
 
     /// The TPM is cleared.
     package func clear() { state.withLock { $0.gone = Set($0.keys.keys) } }
+
+    /// It takes none of the attestation keys that it made.
+    package func loseAttestationKeys() {
+        state.withLock { state in
+            state.gone.formUnion(state.keys.keys.filter { String(decoding: $0, as: UTF8.self).contains("AK ") })
+        }
+    }
 
     /// It lets go of one key.
     package func lose(_ pem: [UInt8]) { state.withLock { _ = $0.gone.insert(pem) } }
@@ -111,7 +121,9 @@ package final class ScriptedVault: KeyVault {
         return [ekCertificate]
     }
 
-    package func endorsementKeyID() async throws(TenonError) -> Digest { try Digest(hashing: ekCertificate) }
+    package func endorsementKeyID() async throws(TenonError) -> Digest { try blockingEndorsementKeyID() }
+
+    package func blockingEndorsementKeyID() throws(TenonError) -> Digest { try Digest(hashing: ekCertificate) }
 
     package func proof(
         of key: KeyFacts, by ak: KeyFacts, qualifyingData: [UInt8], certificates: [[UInt8]]
@@ -122,7 +134,8 @@ package final class ScriptedVault: KeyVault {
             return state.onProof
         }
         hook?()
-        return Proof(dataRepresentation: Array("proof".utf8) + qualifyingData)
+        let name = try Digest(hashing: ak.pem).rawRepresentation
+        return Proof(dataRepresentation: Array("proof".utf8) + qualifyingData + name)
     }
 
     package func activate(

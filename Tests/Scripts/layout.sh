@@ -211,6 +211,16 @@ rule functions "a C function has at most 80 lines" < <(named '\.[ch]$' | grep -v
     /^ *(case |default:|[A-Z]+\(|return \(words\)|")/ { names++ }
     /^\}$/ { if (FNR - start + 1 - names > 80) print FILENAME ":" start }')
 
+rule weaknesses "docs/weaknesses.md names tests that exist for each of W1 to W30" < <(
+    for number in $(seq 30); do
+        tests=$(grep "^| W$number |" docs/weaknesses.md | grep -oE '`[A-Za-z]+\.[A-Za-z0-9_]+`' | tr -d '`')
+        [ -n "$tests" ] || echo "W$number"
+        for test in $tests; do
+            named "^Tests/.*/${test%.*}\.swift$" | search "func ${test#*.}\(" | grep -q . || echo "W$number:$test"
+        done
+    done
+)
+
 texts=$scratch/texts
 named . | grep -vE '^Tests/(Vectors/|Fuzz/corpus/)' | tr '\n' '\0' | xargs -0 grep -IlE '' > "$texts"
 rule white-space "no line ends in white space" < <(search '[[:space:]]+$' < "$texts")

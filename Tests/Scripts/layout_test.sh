@@ -113,6 +113,11 @@ breaks "" Tests/Scripts/more.sh "# SPDX-License-Identifier: Apache-2.0\nlog=\$(m
 for word in TO""DO FIX""ME X""XX; do
     breaks unfinished docs/more.md "a $word: b\n"
 done
+breaks weaknesses docs/weaknesses.md '| W1 | a | `RotationTests.noSuchTest` |\n'
+breaks weaknesses docs/weaknesses.md '| W30 | a | `NoSuchTests.w30_a` |\n'
+sed -i 's/^| W7 |/| W70 |/' docs/weaknesses.md
+verdict weaknesses "$(reported)" "docs/weaknesses.md without a row"
+sed -i 's/^| W70 |/| W7 |/' docs/weaknesses.md
 breaks "" Tests/Fuzz/corpus/hex/more 'a b \n X\0XX'
 
 echo "$passed passed, $failed failed"

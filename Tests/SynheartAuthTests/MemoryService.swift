@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import Synchronization
 import Tenon
 
@@ -18,9 +19,16 @@ final class MemoryService: Transport {
         /// What is answered to each endpoint in place of the truth.
         var answers: [String: (status: Int, body: String)] = [:]
         var paths: [String] = []
+        /// How far its clock is ahead of the device's, in seconds.
+        var skew: Int64 = 0
     }
 
     let state = Mutex(State())
+    /// Each path, when it was answered.
+    let answered: AsyncStream<String>
+    private let tell: AsyncStream<String>.Continuation
+
+    init() { (answered, tell) = AsyncStream.makeStream() }
 
     /// What was asked for, by the last part of its path.
     var paths: [String] { state.withLock { $0.paths } }
@@ -41,10 +49,21 @@ final class MemoryService: Transport {
         }
         guard !isDown else { throw TenonError(.httpConnect, message: "Nobody is there.") }
         let (status, body) = answer ?? truth(endpoint, request)
-        let now = Moment(continuous: .now, sinceEpoch: .seconds(1_795_276_800))
+        let now = FlowClock.system.moment()
+        let date = imfDate(now.sinceEpoch.components.seconds + state.withLock { $0.skew })
+        defer { tell.yield(endpoint) }
         return HTTPResponse(
-            status: status, headers: [("Content-Type", "application/json")], body: Array(body.utf8), sent: now,
-            received: now)
+            status: status, headers: [("Content-Type", "application/json"), ("Date", date)], body: Array(body.utf8),
+            sent: now, received: now)
+    }
+
+    private func imfDate(_ seconds: Int64) -> String {
+        var (time, parts) = (time_t(seconds), tm())
+        gmtime_r(&time, &parts)
+        let text = [CChar](unsafeUninitializedCapacity: 32) { buffer, count in
+            count = strftime(buffer.baseAddress!, buffer.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
+        }
+        return String(decoding: text.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     private func truth(_ endpoint: String, _ request: HTTPRequest) -> (Int, String) {
@@ -55,6 +74,7 @@ final class MemoryService: Transport {
                 return state.giveChallenge(body)
             case "register": return state.register(body)
             case "rotate-key": return state.rotate(request, body)
+            case "self": return state.tell(request)
             default: return (404, "{}")
             }
         }
@@ -117,6 +137,18 @@ extension MemoryService.State {
         else { return (400, #"{"code":"INVALID_ATTESTATION"}"#) }
         devices[id] = key
         return (200, #"{"status":"rotated"}"#)
+    }
+
+    fileprivate mutating func tell(_ request: HTTPRequest) -> (Int, String) {
+        let values = Dictionary(uniqueKeysWithValues: request.headers.map { ($0.name, $0.value) })
+        let now = FlowClock.system.moment().sinceEpoch.components.seconds + skew
+        guard let time = Int64(values["X-Synheart-Timestamp"] ?? ""), abs(time - now) <= 300 else {
+            return (401, "{\"code\":\"CLOCK_SKEW\",\"server_timestamp\":\(now)}")
+        }
+        guard let id = values["X-Device-ID"], isSigned(values, "GET", "/auth/v1/device/self", []),
+            let thumbprint = try? devices[id]?.thumbprint
+        else { return (401, #"{"code":"INVALID_SIGNATURE"}"#) }
+        return (200, "{\"status\":\"active\",\"key_thumbprint\":\"\(thumbprint)\"}")
     }
 
     /// Whether these headers are of a device that is known, and of this request only.

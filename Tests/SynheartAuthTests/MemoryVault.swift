@@ -40,7 +40,8 @@ final class MemoryVault: KeyVault {
     }
 
     func endorsementCertificates() async throws(TenonError) -> [[UInt8]] { [[0x30, 0x00]] }
-    func endorsementKeyID() async throws(TenonError) -> Digest { try Digest(hashing: [0x30, 0x00]) }
+    func endorsementKeyID() async throws(TenonError) -> Digest { try blockingEndorsementKeyID() }
+    func blockingEndorsementKeyID() throws(TenonError) -> Digest { try Digest(hashing: [0x30, 0x00]) }
 
     /// The nonce, which the service of these tests looks at.
     func proof(

@@ -124,6 +124,30 @@ import Testing
         }
     }
 
+    /// Where others follow, the next server would have the request, and its answer be taken for the service's.
+    @Test("W28: no redirect is followed", arguments: [301, 302, 303, 307, 308])
+    func w28_noRedirectIsFollowed(_ status: Int) async throws {
+        try await withServer(answeringOnce(good.utf8)) { other in
+            let answer = "HTTP/1.1 \(status) X\r\nLocation: \(other.url)\r\nContent-Length: 0\r\n\r\n"
+            try await withServer(answeringOnce(answer.utf8)) { server in
+                let transport = try HTTPTransport()
+                #expect(try await transport.post(server.url).status == status)
+                #expect(server.requests.count == 1)
+            }
+            #expect(other.connectionCount == 0)
+        }
+    }
+
+    /// The largest answer that is read is 64 KiB: of a longer one nothing is kept.
+    @Test("W28: an answer has a limit", arguments: [65_536, 65_537, 1 << 24])
+    func w28_anAnswerHasALimit(_ length: Int) async throws {
+        let answer = Self.ok + "\r\n" + Self.x(length)
+        try await withServer(answeringOnce(answer.utf8)) { server in
+            let transport = try HTTPTransport()
+            #expect(await transport.failure(server.url) == (length == 65_536 ? nil : .httpTooLarge))
+        }
+    }
+
     @Test func switchingProtocolsIsNoAnswer() async throws {
         try await withServer(answeringOnce("HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\n\r\nPRI * HTTP/2.0\r\n\r\n".utf8))
         { server in

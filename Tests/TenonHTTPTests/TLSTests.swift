@@ -44,7 +44,7 @@ import Testing
     }
 
     /// A pin is asked beside the CA, and does not stand for it.
-    @Test func pins() async throws {
+    @Test("W28: a pin is asked beside the CA") func w28_aPinIsAskedBesideTheCA() async throws {
         try await withTLSServer { server in
             let url = "https://localhost:\(server.port)/"
             let bytes: [UInt8] = [1, 2, 3]
@@ -81,8 +81,8 @@ import Testing
         }
     }
 
-    @Test(arguments: ["-tls1", "-tls1_1"])
-    func oldVersions(_ version: String) async throws {
+    @Test("W28: TLS 1.2 and newer", arguments: ["-tls1", "-tls1_1"])
+    func w28_oldVersionsOfTLSAreRefused(_ version: String) async throws {
         try await withTLSServer(version, "-cipher", "DEFAULT@SECLEVEL=0") { server in
             let options = HTTPTransport.Options(caFile: server.caFile)
             try await expect(.tlsHandshake, "https://localhost:\(server.port)/", options)

@@ -36,7 +36,7 @@ import Testing
         ("CHALLENGE_EXPIRED", .challengeSpent, .challengeExpired),
         ("INVALID_CHALLENGE", .challengeSpent, .challengeExpired),
         ("INVALID_ATTESTATION", .attestationRefused, .attestationFailed),
-        ("ATTESTATION_FAILED", .attestationRefused, .attestationFailed),
+        ("ATTESTATION_FAILED", .attestationFailed, .attestationFailed),
         ("REGISTRATION_REJECTED", .rejected, .registrationRejected), ("DEVICE_REVOKED", .revoked, .deviceRevoked),
         ("NOT_REGISTERED", .keyRefused, .keyRefused), ("INVALID_SIGNATURE", .keyRefused, .keyRefused),
         ("CLOCK_SKEW", .clockSkew, .clockSkew), ("NONCE_REPLAY", .nonceReplay, .nonceReplay),

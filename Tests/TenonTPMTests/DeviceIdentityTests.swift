@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CTestSupport
 import Glibc
 import Synchronization
 import Tenon
@@ -182,6 +183,57 @@ import Testing
             #expect(try #require(world.key).isValidSignature(signature, for: message.finish()))
             #expect(try await again.register().status == .alreadyRegistered)
         }
+    }
+
+    /// The disk of a registered device in another machine, and back (security.md D5, B4).
+    @Test("W22: a record in another machine", arguments: [false, true])
+    func w22_aRecordInAnotherMachine(_ isBlocking: Bool) async throws {
+        try await withTPM(state: Endorsed.state) { _, tpm in
+            let folder = try #require(mkdtemp(strdup("/tmp/tenon-identity-XXXXXX")).map { String(cString: $0) })
+            defer { removeTree(folder) }
+            let world = try World(isFolded: true)
+            let registered = try await identity(tpm, world, folder).register()
+            let key = world.key
+            let sent = world.paths
+            try await withTPM { _, other in
+                let moved = try identity(other, world, folder)
+                #expect(await code(moved, isBlocking) == .keyInvalidated)
+                #expect(try moved.status().state == .keyInvalid)
+                #expect(try moved.status().reason == .foreignTPM)
+                // Without being asked nothing is begun anew: nothing was made, sent or put away.
+                #expect(try await moved.attic() == [])
+                #expect(world.paths == sent)
+            }
+            let back = try identity(tpm, world, folder)
+            #expect(try await back.register().deviceID == registered.deviceID)
+            #expect(world.key == key)
+            #expect(await code(back, isBlocking) == nil)
+        }
+    }
+
+    /// The same machine, whose TPM was cleared: its endorsement key says so.
+    @Test(arguments: [false, true])
+    func aClearedTPMIsNoOtherMachine(_ isBlocking: Bool) async throws {
+        try await withTPM(state: Endorsed.state) { software, tpm in
+            let folder = try #require(mkdtemp(strdup("/tmp/tenon-identity-XXXXXX")).map { String(cString: $0) })
+            defer { removeTree(folder) }
+            let world = try World(isFolded: true)
+            try await identity(tpm, world, folder).register()
+            #expect(support_clear(software.device, SUPPORT_RH_LOCKOUT, nil) == 0)
+            let cleared = try identity(try software.tpm(), world, folder)
+            #expect(await code(cleared, isBlocking) == .keyInvalidated)
+            #expect(try cleared.status().reason == .tpmCleared)
+        }
+    }
+
+    /// What signing throws, if anything.
+    private func code(_ identity: DeviceIdentity, _ isBlocking: Bool) async -> TenonError.Code? {
+        if isBlocking { return Self.blocking(identity)?.code }
+        return await errorAwaited { () async throws(TenonError) in try await identity.sign("GET", path: "/") }?.code
+    }
+
+    private static func blocking(_ identity: DeviceIdentity) -> TenonError? {
+        errorThrown { () throws(TenonError) in try identity.sign("GET", path: "/") }
     }
 
     /// The proof that somebody asks for holds for the nonce that he drew, and for the key that signs.

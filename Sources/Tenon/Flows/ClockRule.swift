@@ -21,7 +21,8 @@ enum ClockRule {
         let middle = sent + (received - sent) / 2
         let offset = Int64(theirs * 1000) - middle
         guard abs(offset) <= 86_400_000 || middle < earliest * 1000 else { return nil }
-        return ClockOffset(milliseconds: offset, wallLessBoot: answer.received.wallLessBoot, boot: boot)
+        return ClockOffset(
+            milliseconds: offset, learntAt: received, wallLessBoot: answer.received.wallLessBoot, boot: boot)
     }
 }
 

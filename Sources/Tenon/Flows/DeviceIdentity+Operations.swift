@@ -4,9 +4,10 @@
 extension DeviceIdentity {
     private static let gate = OperationGate<Outcome>()
 
-    private enum Outcome: Sendable {
+    enum Outcome: Sendable {
         case registered(Registration)
         case rotated(Rotation)
+        case purged([String])
         case done
     }
 
@@ -36,8 +37,8 @@ extension DeviceIdentity {
         return rotation
     }
 
-    /// Does what is due: settles a rotation whose outcome is not known, renews the certificate of the attestation key,
-    /// and changes a key that is old. For a timer, once a day or so.
+    /// Does what is due: settles a rotation whose outcome is not known, has an attestation key that the service
+    /// knows, and changes a key that is old. For a timer, once a day or so.
     public func maintain() async throws(TenonError) {
         _ = try await operate(.maintain) { flow throws(TenonError) in
             try await flow.maintain()
@@ -87,7 +88,10 @@ extension DeviceIdentity {
         }
     }
 
-    private func resolve() async throws(TenonError) {
+    /// Asks the service whether it still takes what this device signs, and settles what is open: the clock, which key it
+    /// holds, whether the device was revoked. For an application that was told that something is wrong; what it was
+    /// told, as the time, is not believed (security.md D2 to D4).
+    public func resolve() async throws(TenonError) {
         _ = try await operate(.resolve) { flow throws(TenonError) in
             try await flow.resolve()
             return .done
@@ -113,7 +117,7 @@ extension DeviceIdentity {
     }
 
     /// Waits for its turn, in this process and among others, and does it.
-    private func turn(
+    func turn(
         _ kind: LogEvent.Operation, _ body: @escaping @Sendable (FileLock.Held) async throws(TenonError) -> Outcome
     ) async throws(TenonError) -> Outcome {
         let log = context.log
@@ -146,7 +150,7 @@ extension Flow {
         guard record.state == .registered, !record.isRevoked else { return }
         let isOpen = record.journal?.operation == .rotate || record.key(.next)?.isOffered == true
         if isOpen || record.key(.previous) != nil || record.refusedAt != nil { try await resolve() }
-        await renewCertificate()
+        try await renewAttestation()
         guard context.declaration.rotation != .none, record.journal == nil,
             let due = record.rotationDue(context.limits), due <= serviceTime
         else { return }

@@ -16,33 +16,46 @@ extension DeviceIdentity {
     /// The same on the caller's thread, which it blocks. Not for asynchronous code, which gets the other one.
     public func sign(_ method: String, path: String, body: [UInt8] = []) throws(TenonError) -> SignedRequest {
         let signer = try signer()
-        do throws(TenonError) {
-            let signature = try signer.key.blockingSignature(for: signer.message(method, path, body))
-            return try signer.request(method, path, body, signer.timestamp, signature)
-        } catch  where error.category == .gone {
-            throw markInvalid(signer.generation)
-        }
+        return try sign(UnsignedRequest(method, path, body, signer.timestamp), by: signer)
     }
 
     /// Begins a request whose body is hashed as it comes.
     public func request(_ method: String, path: String) async throws(TenonError) -> RequestSigner {
-        try RequestSigner(await signer(), method, path)
+        RequestSigner(self, try UnsignedRequest(method, path, nil, await signer().timestamp))
     }
 
     /// The same on the caller's thread, which it blocks.
     public func request(_ method: String, path: String) throws(TenonError) -> RequestSigner {
-        try RequestSigner(signer(), method, path)
+        RequestSigner(self, try UnsignedRequest(method, path, nil, signer().timestamp))
     }
 
     func sign(
         _ method: String, _ path: String, _ body: [UInt8], isSecond: Bool
     ) async throws(TenonError) -> SignedRequest {
         let signer = try await signer()
+        return try await sign(UnsignedRequest(method, path, body, signer.timestamp, isSecond: isSecond), by: signer)
+    }
+
+    /// Signs what was begun, by the key that may sign now.
+    func sign(_ request: UnsignedRequest) async throws(TenonError) -> SignedRequest {
+        try await sign(request, by: await signer())
+    }
+
+    func sign(_ request: UnsignedRequest) throws(TenonError) -> SignedRequest { try sign(request, by: signer()) }
+
+    private func sign(_ request: UnsignedRequest, by signer: Signer) async throws(TenonError) -> SignedRequest {
         do throws(TenonError) {
-            let signature = try await signer.key.signature(for: signer.message(method, path, body))
-            return try signer.request(method, path, body, signer.timestamp, signature, isSecond: isSecond)
+            return try signer.signed(request, await signer.key.signature(for: request.message))
         } catch  where error.category == .gone {
             throw await markInvalidWaiting(signer.generation)
+        }
+    }
+
+    private func sign(_ request: UnsignedRequest, by signer: Signer) throws(TenonError) -> SignedRequest {
+        do throws(TenonError) {
+            return try signer.signed(request, signer.key.blockingSignature(for: request.message))
+        } catch  where error.category == .gone {
+            throw markInvalidBlocking(signer.generation)
         }
     }
 
@@ -63,7 +76,7 @@ extension DeviceIdentity {
         do throws(TenonError) {
             if let kept = kept(key.facts) { loaded = kept } else { loaded = try context.vault.blockingKey(key.facts) }
         } catch  where error.category == .gone {
-            throw markInvalid(key.generation)
+            throw markInvalidBlocking(key.generation)
         }
         return try signer(loaded, record, key, time)
     }
@@ -87,15 +100,18 @@ extension DeviceIdentity {
         }
     }
 
+    private func markInvalidBlocking(_ generation: Int) -> TenonError {
+        markInvalid(generation, try? context.vault.blockingEndorsementKeyID())
+    }
+
     /// The key is gone: that is written down, unless somebody is at work on the identity, who will see it too.
-    private func markInvalid(_ generation: Int, _ ekID: Digest? = nil) -> TenonError {
+    private func markInvalid(_ generation: Int, _ ekID: Digest?) -> TenonError {
         forgetKey()
         guard let held = try? context.store.lock.attempt() else { return .invalidated }
         defer { held.release() }
         let changed = try? context.store.change(held) { record throws(TenonError) in
             guard try record.activeKey(at: record.serviceTime(context.clock)).generation == generation else { return }
-            if record.state == .registering { try record.move(to: .registered) }
-            try record.move(to: .keyInvalid, because: record.causeOfLoss(ekID: ekID))
+            try record.invalidate(because: record.causeOfLoss(ekID: ekID))
         }
         if let changed { context.status.show(IdentityStatus(changed)) }
         return .invalidated

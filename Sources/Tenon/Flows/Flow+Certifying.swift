@@ -36,19 +36,7 @@ extension Flow {
         try await enrol(attester.facts, attester.area)
     }
 
-    /// A certificate whose life is over by two thirds is renewed; that it cannot be costs nothing yet.
-    func renewCertificate() async {
-        guard context.declaration.attestation == .certificate, let ak = record.attestationKey,
-            let certificate = ak.certificate, let current = record.key(.current),
-            serviceTime >= certificate.notAfter - context.limits.certificateRenewal.components.seconds
-        else { return }
-        do throws(TenonError) {
-            let (facts, area) = try await attestationKey(beside: current)
-            try await enrol(facts, area)
-        } catch {}
-    }
-
-    private func enrol(_ ak: KeyFacts, _ area: PublicArea) async throws(TenonError) {
+    func enrol(_ ak: KeyFacts, _ area: PublicArea) async throws(TenonError) {
         guard let service = context.attestationService else { return }
         let url = try HTTPURL(parsing: service.url)
         guard url.isSecure || url.isLoopback else { throw .insecure }
@@ -89,7 +77,8 @@ extension Flow {
         let (file, held) = (CertificateFile.encode(chain), held)
         try await context.onDisk { store throws(TenonError) in try store.saveCertificate(file, held) }
         record.attestationKey?.certificate = AttestationKey.Certificate(
-            issuer: issuer, serial: leaf.serial, notAfter: leaf.notAfter, digest: try Digest(hashing: file))
+            issuer: issuer, serial: leaf.serial, notBefore: leaf.notBefore, notAfter: leaf.notAfter,
+            digest: try Digest(hashing: file))
         try await save()
     }
 

@@ -11,10 +11,13 @@ extension Flow {
                 _ = try await vault.key(key.facts)
                 return key
             } catch  where error.category == .gone {
-                // Nobody ever heard that it was registered, so there is nothing to invalidate.
+                guard !key.isOffered else { throw try await invalidated() }
+                // Nobody ever heard of it.
                 record.forgetKeys()
             }
         }
+        let machine = try? await vault.endorsementKeyID()
+        record.place(in: machine, deviceLocalID: try RequestHeaders.makeNonce())
         return try await makeKey(.current)
     }
 
@@ -59,9 +62,8 @@ extension Flow {
     }
 
     func invalidate(because cause: IdentityReason) async throws(TenonError) {
-        if record.state == .registering { try record.move(to: .registered) }
-        guard record.state == .registered else { return }
-        try record.move(to: .keyInvalid, because: cause)
+        guard record.state != .keyInvalid, record.key(.current)?.isOffered == true else { return }
+        try record.invalidate(because: cause)
         try await save()
     }
 

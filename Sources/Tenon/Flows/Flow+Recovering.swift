@@ -11,7 +11,9 @@ extension Flow {
         guard record.deviceID != nil, !record.isRevoked else { return try await adopt() }
         var keys: [IdentityKey] = []
         for candidate in leftover.candidates {
-            if let known = candidate.known {
+            // Of any of them the service may have heard since.
+            if var known = candidate.known {
+                known.isOffered = true
                 keys.append(known)
             } else if let facts = try? await vault.facts(ofFile: candidate.pem) {
                 keys.append(
@@ -20,11 +22,8 @@ extension Flow {
                         isOffered: true))
             }
         }
-        for key in keys where try await isHeld(key) {
-            try record.resolve(to: key.generation, among: keys)
-            return try await adopt()
-        }
-        throw .stateUnresolved
+        guard try await takeHeldKey(among: keys) else { throw .stateUnresolved }
+        try await adopt()
     }
 
     private func adopt() async throws(TenonError) {

@@ -91,15 +91,23 @@ extension Flow {
             key: try await load(key).publicKey, next: next, challenge: challenge?.value,
             slot: context.declaration.isSequenced ? (record.lastSlot ?? -1) + 1 : nil)
         try step(to: .keyReady)
-        try await prove(&terms, key, attester)
-        let request = try await finish(profile.registration(device, terms), by: await load(key))
-        // The proof may have taken long.
-        if let challenge { try challenge.check(clock.now) }
+        let request = try await registration(&terms, key, attester, challenge)
         try record.begin(
             .register(
                 key.generation, message: try request.kept(context.declaration), resend: context.declaration.resend,
                 slot: terms.slot))
         return try await send(request, isProven: terms.proof != nil)
+    }
+
+    /// The message that registers a key, with its proof.
+    func registration(
+        _ terms: inout RegistrationTerms, _ key: IdentityKey, _ attester: Attester?, _ challenge: LiveChallenge?
+    ) async throws(TenonError) -> HTTPRequest {
+        try await prove(&terms, key, attester)
+        let request = try await finish(profile.registration(device, terms), by: await load(key))
+        // The proof may have taken long.
+        if let challenge { try challenge.check(clock.now) }
+        return request
     }
 
     private func send(
@@ -153,8 +161,9 @@ extension Flow {
         }
         record.deviceID = id
         record.registeredAt = serviceTime
-        record.ekID = try? await vault.endorsementKeyID()
+        if record.ekID == nil { record.ekID = try? await vault.endorsementKeyID() }
         record.attestation = isProven ? .attested : .unattested
+        record.attestationKey?.isActivated = isProven
         record.settle()
         try record.move(to: .registered)
         try await save()

@@ -71,6 +71,9 @@ extension Flow {
     private func rotationRequest(from current: IdentityKey) async throws(TenonError) -> HTTPRequest {
         // First, so that a key is made in no other TPM than this one's.
         let signer = try await load(current)
+        if context.declaration.rotation == .signedByCurrent(isProven: true) {
+            try await introduceAttestationKey(beside: current)
+        }
         let next = try await rotationKey()
         let following = try await followingKey()
         var terms = RotationTerms(

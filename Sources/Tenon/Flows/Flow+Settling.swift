@@ -29,12 +29,6 @@ extension Flow {
         return true
     }
 
-    /// Whether the service holds this key.
-    func isHeld(_ key: IdentityKey) async throws(TenonError) -> Bool {
-        guard canProbe else { return false }
-        return try await probe(key) == .held
-    }
-
     /// Asks with the current key.
     private func askForCurrent() async throws(TenonError) {
         guard let current = record.key(.current), canProbe else { return }
@@ -49,38 +43,43 @@ extension Flow {
         }
     }
 
-    /// The youngest key that the service holds, of those that it ever heard of and that are here.
-    private func heldKey() async throws(TenonError) -> IdentityKey? {
-        let known = record.keys.filter { $0.isOffered || $0.role != .next && $0.role != .following }
-        for key in known.sorted(by: { $0.generation > $1.generation }) {
+    /// Takes up the key that the service holds, of those that it ever heard of and that are here; false when it holds
+    /// none of them. The youngest is asked about first.
+    func takeHeldKey(among keys: [IdentityKey]) async throws(TenonError) -> Bool {
+        guard canProbe, record.deviceID != nil, record.lastSlot == nil else { return false }
+        let heard = keys.filter { $0.isOffered || $0.role != .next && $0.role != .following }
+        for key in heard.sorted(by: { $0.generation > $1.generation }) {
             do throws(TenonError) {
-                if try await isHeld(key) { return key }
-            } catch  where error.category == .gone {}
+                _ = try await vault.key(key.facts)
+            } catch  where error.category == .gone {
+                continue
+            }
+            guard try await probe(key) == .held else { continue }
+            try record.resolve(to: key.generation, among: keys)
+            isOutcomeOpen = false
+            return true
         }
-        return nil
+        return false
     }
 
-    /// Takes up the key that the service holds, whichever it is; false when it holds none.
+    /// The same of the keys in the record, and writes it down.
     func adoptHeldKey() async throws(TenonError) -> Bool {
-        guard canProbe, record.deviceID != nil, record.lastSlot == nil, let held = try await heldKey() else {
-            return false
-        }
-        try record.resolve(to: held.generation, among: record.keys)
-        isOutcomeOpen = false
+        guard try await takeHeldKey(among: record.keys) else { return false }
         try await save()
         return true
     }
 
-    /// A service that refuses all keys is believed when it does so again an hour later (security.md D2).
+    /// A service that refuses all keys is believed when it does so again an hour later (security.md D2); what it said
+    /// in another boot, or longer ago than any timer waits, was another matter.
     func noteAllRefused(_ error: TenonError) async throws(TenonError) {
         guard canProbe, try await !adoptHeldKey() else { return }
-        let now = serviceTime
-        guard let first = record.refusedAt, first <= now else {
+        let now = clock.bootMoment
+        guard let age = record.refusedAt.flatMap(now.since), age <= context.limits.oldestRefusal else {
             record.refusedAt = now
             try await save()
             throw error
         }
-        guard now - first >= context.limits.secondRefusal.components.seconds else { throw error }
+        guard age >= context.limits.secondRefusal else { throw error }
         try await invalidate(because: .superseded)
         throw .superseded
     }

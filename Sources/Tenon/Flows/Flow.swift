@@ -117,9 +117,9 @@ extension IdentityRecord {
     /// What the service's clock shows, in Unix seconds, as far as this device knows.
     func serviceTime(_ clock: FlowClock) -> Int64 {
         let moment = clock.moment()
-        guard let offset = self.clock, offset.holds(wallLessBoot: moment.wallLessBoot, boot: clock.boot) else {
-            return moment.seconds
-        }
+        guard let offset = self.clock,
+            offset.holds(at: moment.milliseconds, wallLessBoot: moment.wallLessBoot, boot: clock.boot)
+        else { return moment.seconds }
         return (moment.milliseconds &+ offset.milliseconds) / 1000
     }
 }

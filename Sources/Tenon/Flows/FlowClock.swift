@@ -31,6 +31,13 @@ package struct FlowClock: Clock {
         draw: { .milliseconds(Int.random(in: 0...Int($0 / .milliseconds(1)))) })
 
     package var now: Instant { moment().continuous }
+
+    /// Now, on the clock that nobody sets.
+    var bootMoment: BootMoment {
+        let moment = moment()
+        return BootMoment(milliseconds: moment.milliseconds &- moment.wallLessBoot, boot: boot)
+    }
+
     package var minimumResolution: Duration { .nanoseconds(1) }
 
     package func sleep(until deadline: Instant, tolerance: Duration?) async throws { try await wait(deadline) }

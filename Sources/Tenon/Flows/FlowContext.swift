@@ -46,11 +46,10 @@ package struct FlowLimits: Sendable {
     package var retry = RetryRule()
     /// Between the first time that a service refused all keys, and the second that is believed (security.md D2).
     package var secondRefusal = Duration.seconds(3600)
+    package var oldestRefusal = Duration.seconds(7 * 86_400)
     /// The age at which a key is rotated (synheart.md 1.6), and how much earlier a device may be that its number chose.
     package var keyAge = Duration.seconds(90 * 86_400)
     package var keyAgeSpread = Duration.seconds(9 * 86_400)
-    /// How long before its end the certificate of the attestation key is renewed: at two thirds of 90 days.
-    package var certificateRenewal = Duration.seconds(30 * 86_400)
 
     package init() {}
 }

@@ -5,6 +5,7 @@ struct KeptCertificate {
     let key: PublicKey
     let serial: [UInt8]
     /// Unix seconds.
+    let notBefore: Int64
     let notAfter: Int64
 
     /// nil for what does not have the form of a certificate of a P-256 key.
@@ -12,12 +13,13 @@ struct KeptCertificate {
         var outer = Reader(certificate[...])
         guard var whole = outer.enter(0x30), var body = whole.enter(0x30), body.enter(0xa0) != nil,
             let serial = body.enter(0x02), body.enter(0x30) != nil, body.enter(0x30) != nil,
-            var validity = body.enter(0x30), validity.time() != nil, let notAfter = validity.time(),
+            var validity = body.enter(0x30), let notBefore = validity.time(), let notAfter = validity.time(),
             body.enter(0x30) != nil, let spki = body.element(0x30),
             let key = try? PublicKey(derRepresentation: spki.span)
         else { return nil }
         self.key = key
         self.serial = Array(serial.bytes)
+        self.notBefore = notBefore
         self.notAfter = notAfter
     }
 

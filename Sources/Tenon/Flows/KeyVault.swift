@@ -42,6 +42,9 @@ package protocol KeyVault: Sendable {
     /// SHA-256 of the endorsement key's SPKI, by which the device is known from another one.
     func endorsementKeyID() async throws(TenonError) -> Digest
 
+    /// The same on the caller's thread, which it blocks.
+    func blockingEndorsementKeyID() throws(TenonError) -> Digest
+
     /// Has it said that the key lives here.
     func proof(
         of key: KeyFacts, by ak: KeyFacts, qualifyingData: [UInt8], certificates: [[UInt8]]

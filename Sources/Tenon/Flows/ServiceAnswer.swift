@@ -82,12 +82,17 @@ extension HTTPResponse {
     /// Whether the same request may succeed later.
     var isTransient: Bool { [408, 425, 429].contains(status) || 500...599 ~= status }
 
-    /// The seconds of its `Retry-After`; a date is not taken, as it needs a clock that both agree on.
+    /// How long its `Retry-After` asks to wait (RFC 9110, 10.2.3). A date is compared with the answer's own, so that the
+    /// clock of this device has no say in it.
     var retryAfter: Duration? {
-        guard let text = values(of: "Retry-After").first, 1...9 ~= text.utf8.count,
-            text.utf8.allSatisfy({ 0x30...0x39 ~= $0 })
-        else { return nil }
-        return Int(text).map { .seconds($0) }
+        let (waits, dates) = (values(of: "Retry-After"), values(of: "Date"))
+        guard waits.count == 1 else { return nil }
+        let text = waits[0]
+        if 1...9 ~= text.utf8.count, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) {
+            return Int(text).map { .seconds($0) }
+        }
+        guard dates.count == 1, let now = CivilDate.http(dates[0]), let end = CivilDate.http(text) else { return nil }
+        return max(end - now, .zero)
     }
 }
 

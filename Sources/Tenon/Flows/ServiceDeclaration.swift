@@ -90,6 +90,8 @@ package enum ServiceVerdict: Sendable {
     /// Take a new challenge and begin again.
     case challengeSpent
     case attestationRefused
+    /// The attestation did not work out, which another one may.
+    case attestationFailed
     /// The registration is refused for good.
     case rejected
     case revoked

@@ -41,31 +41,39 @@ public enum ReceivedAnswer: Sendable {
 /// let signed = try await request.sign()
 /// ```
 public struct RequestSigner: Sendable {
-    private let signer: Signer
-    private let method: String
-    private let path: String
-    private let timestamp: String
-    private var message: RequestMessage
+    private let identity: DeviceIdentity
+    private var request: UnsignedRequest
 
-    init(_ signer: Signer, _ method: String, _ path: String) throws(TenonError) {
-        self.signer = signer
-        self.method = method
-        self.path = path
-        timestamp = signer.timestamp
-        message = try RequestMessage(method: method, path: path, timestamp: timestamp)
-    }
+    init(_ identity: DeviceIdentity, _ request: UnsignedRequest) { (self.identity, self.request) = (identity, request) }
 
     /// Adds bytes of the body, as they go on the wire.
-    public mutating func update(_ body: [UInt8]) throws(TenonError) { try message.update(body.span) }
+    public mutating func update(_ body: [UInt8]) throws(TenonError) { try request.message.update(body.span) }
 
-    public consuming func sign() async throws(TenonError) -> SignedRequest {
-        let signature = try await signer.key.signature(for: message)
-        return try signer.request(method, path, nil, timestamp, signature)
-    }
+    /// Signs it, if the device may sign now, by the key that does now: much may have happened since it was begun.
+    public consuming func sign() async throws(TenonError) -> SignedRequest { try await identity.sign(request) }
 
     /// The same on the caller's thread, which it blocks.
-    public consuming func sign() throws(TenonError) -> SignedRequest {
-        try signer.request(method, path, nil, timestamp, signer.key.blockingSignature(for: message))
+    public consuming func sign() throws(TenonError) -> SignedRequest { try identity.sign(request) }
+}
+
+/// A request that is to be signed.
+struct UnsignedRequest: Sendable {
+    let method: String
+    let path: String
+    /// nil when it is hashed as it comes.
+    let body: [UInt8]?
+    /// On the service's clock.
+    let timestamp: String
+    let isSecond: Bool
+    var message: RequestMessage
+
+    init(
+        _ method: String, _ path: String, _ body: [UInt8]?, _ timestamp: String, isSecond: Bool = false
+    ) throws(TenonError) {
+        (self.method, self.path, self.body) = (method, path, body)
+        (self.timestamp, self.isSecond) = (timestamp, isSecond)
+        message = try RequestMessage(method: method, path: path, timestamp: timestamp)
+        if let body { try message.update(body.span) }
     }
 }
 
@@ -76,26 +84,17 @@ struct Signer: Sendable {
     let appID: String
     let deviceID: String
     let profile: any ServiceProfile
-    /// On the service's clock.
+    /// Now, on the service's clock.
     let timestamp: String
 
-    func message(_ method: String, _ path: String, _ body: [UInt8]) throws(TenonError) -> RequestMessage {
-        var message = try RequestMessage(method: method, path: path, timestamp: timestamp)
-        try message.update(body.span)
-        return message
-    }
-
-    func request(
-        _ method: String, _ path: String, _ body: [UInt8]?, _ timestamp: String, _ signature: Signature,
-        isSecond: Bool = false
-    ) throws(TenonError) -> SignedRequest {
+    func signed(_ request: UnsignedRequest, _ signature: Signature) throws(TenonError) -> SignedRequest {
         let values = try RequestHeaders(
-            signature: signature, appID: appID, deviceID: deviceID, timestamp: timestamp,
+            signature: signature, appID: appID, deviceID: deviceID, timestamp: request.timestamp,
             nonce: RequestHeaders.makeNonce())
         return SignedRequest(
             headers: try profile.headers(values), appID: values.appID, deviceID: values.deviceID,
             signature: values.signature, timestamp: values.timestamp, nonce: values.nonce,
-            signatureVersion: values.signatureVersion, method: method, path: path, body: body, generation: generation,
-            isSecond: isSecond)
+            signatureVersion: values.signatureVersion, method: request.method, path: request.path, body: request.body,
+            generation: generation, isSecond: request.isSecond)
     }
 }

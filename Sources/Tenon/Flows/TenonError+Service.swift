@@ -6,7 +6,8 @@ extension TenonError {
         let (ours, message): (Code, String) =
             switch verdict {
             case .challengeSpent: (.challengeExpired, "The service does not take the challenge any more.")
-            case .attestationRefused: (.attestationFailed, "The service does not believe the attestation.")
+            case .attestationRefused, .attestationFailed:
+                (.attestationFailed, "The service does not believe the attestation.")
             case .rejected: (.registrationRejected, "The service does not want this device.")
             case .revoked: (.deviceRevoked, "The service revoked this device: reset the identity to begin anew.")
             case .keyRefused: (.keyRefused, "The service does not accept the signature of this key.")

@@ -41,8 +41,9 @@ extension TenonError {
     fileprivate func isMendedByRestart(_ flow: Flow) -> Bool {
         switch code {
         case .challengeExpired, .nonceReplay: true
-        // What the device's own TPM failed of; of what a service refuses there is no second try.
-        case .attestationFailed: httpStatus == nil
+        // What the device's own TPM failed of, or what the service says so of; of what it refuses there is no second try.
+        case .attestationFailed:
+            httpStatus == nil || serverCode.flatMap { flow.context.declaration.verdicts[$0] } == .attestationFailed
         case .clockSkew: flow.hasLearntClock
         default: false
         }

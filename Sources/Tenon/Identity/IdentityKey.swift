@@ -65,26 +65,39 @@ package struct AttestationKey: Equatable, Sendable {
         package var issuer: String
         package var serial: [UInt8]
         /// Seconds since 1970.
+        package var notBefore: Int64
         package var notAfter: Int64
         /// Of its file.
         package var digest: Digest
 
-        package init(issuer: String, serial: [UInt8], notAfter: Int64, digest: Digest) {
+        package init(issuer: String, serial: [UInt8], notBefore: Int64, notAfter: Int64, digest: Digest) {
             self.issuer = issuer
             self.serial = serial
+            self.notBefore = notBefore
             self.notAfter = notAfter
             self.digest = digest
+        }
+
+        /// Whether two thirds of its life are over (security.md 1.2).
+        func isDue(at time: Int64) -> Bool {
+            let (life, overflow) = notAfter.subtractingReportingOverflow(notBefore)
+            return overflow || life < 0 || time >= notAfter &- life / 3
         }
     }
 
     package var facts: KeyFacts
     /// The origin, or the attestation CA, that saw it: never a second one.
     package var shownTo: String?
+    /// Whether the service took a registration that it proved: only then does it know this attestation key.
+    package var isActivated: Bool
     package var certificate: Certificate?
 
-    package init(facts: KeyFacts, shownTo: String? = nil, certificate: Certificate? = nil) {
+    package init(
+        facts: KeyFacts, shownTo: String? = nil, isActivated: Bool = false, certificate: Certificate? = nil
+    ) {
         self.facts = facts
         self.shownTo = shownTo
+        self.isActivated = isActivated
         self.certificate = certificate
     }
 }

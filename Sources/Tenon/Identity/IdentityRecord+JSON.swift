@@ -12,8 +12,8 @@ extension IdentityRecord {
             "alias": .string(alias), "dev": .bool(isDev),
             "state": .string(state.rawValue), "reason": .or(reason?.rawValue), "revoked": .bool(isRevoked),
             "device_id": .or(deviceID), "device_local_id": .string(deviceLocalID),
-            "registered_at": .or(registeredAt), "key_rotated_at": .or(keyRotatedAt), "refused_at": .or(refusedAt),
-            "clock": clock?.json ?? .null,
+            "registered_at": .or(registeredAt), "key_rotated_at": .or(keyRotatedAt),
+            "refused_at": refusedAt?.json ?? .null, "clock": clock?.json ?? .null,
             "attestation": .or(attestation?.rawValue), "ak": attestationKey?.json ?? .null,
             "ek_id": .hex(ekID?.rawRepresentation),
             "sig_versions": .array(signatureVersions.map { .integer($0) }),
@@ -23,11 +23,15 @@ extension IdentityRecord {
     }
 }
 
+extension BootMoment {
+    fileprivate var json: JSON { ["boot_ms": .integer(milliseconds), "boot": .string(boot)] }
+}
+
 extension ClockOffset {
     fileprivate var json: JSON {
         [
-            "clock_offset_ms": .integer(milliseconds), "wall_less_boot_ms": .integer(wallLessBoot),
-            "boot": .string(boot),
+            "clock_offset_ms": .integer(milliseconds), "learnt_at_ms": .integer(learntAt),
+            "wall_less_boot_ms": .integer(wallLessBoot), "boot": .string(boot),
         ]
     }
 }
@@ -52,15 +56,18 @@ extension IdentityKey {
 
 extension AttestationKey {
     fileprivate var json: JSON {
-        ["facts": facts.json, "shown_to": .or(shownTo), "certificate": certificate?.json ?? .null]
+        [
+            "facts": facts.json, "shown_to": .or(shownTo), "activated": .bool(isActivated),
+            "certificate": certificate?.json ?? .null,
+        ]
     }
 }
 
 extension AttestationKey.Certificate {
     fileprivate var json: JSON {
         [
-            "issuer": .string(issuer), "serial": .hex(serial), "not_after": .integer(notAfter),
-            "sha256": .hex(digest.rawRepresentation),
+            "issuer": .string(issuer), "serial": .hex(serial), "not_before": .integer(notBefore),
+            "not_after": .integer(notAfter), "sha256": .hex(digest.rawRepresentation),
         ]
     }
 }

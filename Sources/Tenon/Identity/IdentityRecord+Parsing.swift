@@ -35,7 +35,9 @@ extension IdentityRecord {
         deviceID = try members.optional("device_id", members.text)
         registeredAt = try members.optional("registered_at", members.number)
         keyRotatedAt = try members.optional("key_rotated_at", members.number)
-        refusedAt = try members.optional("refused_at", members.number)
+        refusedAt = try members.optional("refused_at") { key throws(TenonError) in
+            try BootMoment(members.members(key))
+        }
         clock = try members.optional("clock") { key throws(TenonError) in try ClockOffset(members.members(key)) }
         attestation = try members.optional("attestation") { key throws(TenonError) in try members.choice(key) }
         for value in try members.list("sig_versions") {
@@ -45,11 +47,17 @@ extension IdentityRecord {
     }
 }
 
+extension BootMoment {
+    fileprivate init(_ members: RecordMembers) throws(TenonError) {
+        self.init(milliseconds: try members.number("boot_ms"), boot: try members.text("boot"))
+    }
+}
+
 extension ClockOffset {
     fileprivate init(_ members: RecordMembers) throws(TenonError) {
         self.init(
-            milliseconds: try members.number("clock_offset_ms"), wallLessBoot: try members.number("wall_less_boot_ms"),
-            boot: try members.text("boot"))
+            milliseconds: try members.number("clock_offset_ms"), learntAt: try members.number("learnt_at_ms"),
+            wallLessBoot: try members.number("wall_less_boot_ms"), boot: try members.text("boot"))
     }
 }
 
@@ -74,6 +82,7 @@ extension AttestationKey {
     fileprivate init(_ members: RecordMembers) throws(TenonError) {
         self.init(
             facts: try KeyFacts(members.members("facts")), shownTo: try members.optional("shown_to", members.text),
+            isActivated: try members.flag("activated"),
             certificate: try members.optional("certificate") { key throws(TenonError) in
                 try Certificate(members.members(key))
             })
@@ -84,7 +93,8 @@ extension AttestationKey.Certificate {
     fileprivate init(_ members: RecordMembers) throws(TenonError) {
         self.init(
             issuer: try members.text("issuer"), serial: try members.hex("serial"),
-            notAfter: try members.number("not_after"), digest: try members.digest("sha256"))
+            notBefore: try members.number("not_before"), notAfter: try members.number("not_after"),
+            digest: try members.digest("sha256"))
     }
 }
 

@@ -98,11 +98,18 @@ extension IdentityRecord {
         isRevoked = true
     }
 
+    /// The TPM that is here will never sign with the current key. Also of a registration whose outcome is open: the key
+    /// that was offered stays, for its TPM may come back (security.md B4), and nothing is begun anew but when asked.
+    package mutating func invalidate(because cause: IdentityReason) throws(TenonError) {
+        try passToRegistered()
+        try move(to: .keyInvalid, because: cause)
+    }
+
     /// A key that was invalid signs again, as its TPM is back (security.md B4): it is offered once more.
     package mutating func revive() throws(TenonError) {
         guard cause == .foreignTPM || cause == .tpmCleared else { throw TenonError(from: state, to: .unregistered) }
         try move(to: .unregistered)
-        journal = nil
+        if journal?.operation == .rotate { journal = nil }
     }
 
     /// What it means that the key is lost for good in the TPM that is here. Only the same endorsement key says that it
@@ -127,11 +134,16 @@ extension IdentityRecord {
         }
         lastGeneration = max(lastGeneration, found.map(\.generation).max() ?? 0)
         if state == .keyInvalid { try move(to: .unregistered) }
+        try passToRegistered()
+    }
+
+    /// Goes the documented way from where it is.
+    private mutating func passToRegistered() throws(TenonError) {
         let way: [IdentityState] = [.unregistered, .challengeReceived, .keyReady, .registering, .registered]
         for next in way.drop(while: { $0 != state }).dropFirst() { try move(to: next) }
     }
 
-    /// Begins anew after an invalid key.
+    /// Begins anew after an invalid key. What it is known by stays in the same machine (W17).
     ///
     /// - Parameter deviceLocalID: another one, when the state came from another machine (security.md D5).
     package mutating func wipe(deviceLocalID: String? = nil) throws(TenonError) {
@@ -139,8 +151,17 @@ extension IdentityRecord {
         if cause == .foreignTPM, deviceLocalID == nil || deviceLocalID == self.deviceLocalID {
             throw TenonError(.deviceID, message: "Another machine's identity is begun anew under another local id.")
         }
+        let machine = cause == .foreignTPM ? nil : ekID
         try move(to: .unregistered)
         forget(deviceLocalID ?? self.deviceLocalID)
+        ekID = machine
+    }
+
+    /// Says in which machine the first key is made. A local id that was drawn elsewhere, or nobody knows where, is
+    /// not used: all copies of one disk would be one device (security.md D5).
+    package mutating func place(in machine: Digest?, deviceLocalID: String) {
+        guard machine == nil || machine != ekID else { return }
+        (ekID, self.deviceLocalID) = (machine, deviceLocalID)
     }
 
     /// Begins anew because somebody asked for it.

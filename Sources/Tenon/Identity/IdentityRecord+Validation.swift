@@ -30,7 +30,7 @@ extension IdentityRecord {
         do throws(TenonError) { try checkKeys(of: journal) } catch { throw Self.malformed("journal") }
         let states: [IdentityState] =
             switch journal.operation {
-            case .register: [.unregistered, .challengeReceived, .keyReady, .registering]
+            case .register: [.unregistered, .challengeReceived, .keyReady, .registering, .keyInvalid]
             case .rotate: [.registered, .registering, .keyInvalid]
             }
         try demand(states.contains(state), "journal")

@@ -35,7 +35,7 @@ package struct IdentityRecord: Equatable, Sendable {
     package var registeredAt: Int64?
     package var keyRotatedAt: Int64?
     /// When the service first refused all keys.
-    package var refusedAt: Int64?
+    package var refusedAt: BootMoment?
     package var clock: ClockOffset?
     package var signatureVersions: [Int64] = []
 

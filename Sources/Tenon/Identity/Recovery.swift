@@ -71,7 +71,21 @@ extension RecordStore {
             if let facts = recovery.record.facts(of: key) { try restore(key, facts) }
         }
         for key in recovery.retired { try retire(key, parent: nil) }
+        try retireRemains(beside: recovery.record)
         try folder.sweepUnfinished(of: name.prefix)
         return recovery
+    }
+
+    /// Moves to the attic what is left of an identity that was before: nothing may bring that back (W14), and nobody
+    /// else is to be shown its certificate.
+    private func retireRemains(beside record: IdentityRecord) throws(TenonError) {
+        if record.attestationKey?.certificate == nil {
+            try folder.moveToAttic(name.attestationCertificate, as: name.attestationCertificate)
+        }
+        guard case .found(let before) = readPrevious(), before.deviceLocalID != record.deviceLocalID,
+            !before.keys.isEmpty
+        else { return }
+        let previous = name.record + StateFolder.previous
+        try folder.moveToAttic(previous, as: previous)
     }
 }

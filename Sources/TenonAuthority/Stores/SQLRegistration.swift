@@ -41,16 +41,19 @@ struct SQLRegistration {
         guard let serial = try serial() else { return .refused(.certificate) }
         known.akSerial = serial.value ?? known.akSerial
         known.level = device.level
+        if known.attestation?.akName != device.attestation?.akName { known.attestation = device.attestation }
         try connection.run(
-            "UPDATE devices SET ak_serial=?, level=? WHERE id=?", SQLValue(known.akSerial),
-            .text(known.level.rawValue), .text(known.id))
+            "UPDATE devices SET ak_serial=?, level=?, ak_name=?, ak_public=? WHERE id=?", SQLValue(known.akSerial),
+            .text(known.level.rawValue), SQLValue(known.attestation?.akName), SQLValue(known.attestation?.akPublic),
+            .text(known.id))
         try finish(known)
         return .known(known)
     }
 
-    /// A device that a rotation has marked unattested is attested again by its own TPM.
+    /// A device is known by its key and its TPM: the attestation key may have been lost, and another be activated
+    /// (security.md B2). A device that a rotation has marked unattested is attested again by its own TPM.
     private func isSame(as known: Device) -> Bool {
-        known.attestation == device.attestation
+        known.attestation?.ek == device.attestation?.ek
             && (known.level == device.level || known.level == .unattested && device.level == .attested)
     }
 

@@ -33,7 +33,7 @@ public struct Synheart: Sendable {
     /// never reaches the key (security.md D3).
     static let verdicts: [String: ServiceVerdict] = [
         "CHALLENGE_EXPIRED": .challengeSpent, "INVALID_CHALLENGE": .challengeSpent,
-        "INVALID_ATTESTATION": .attestationRefused, "ATTESTATION_FAILED": .attestationRefused,
+        "INVALID_ATTESTATION": .attestationRefused, "ATTESTATION_FAILED": .attestationFailed,
         "REGISTRATION_REJECTED": .rejected, "DEVICE_REVOKED": .revoked,
         "NOT_REGISTERED": .keyRefused, "INVALID_SIGNATURE": .keyRefused,
         "CLOCK_SKEW": .clockSkew, "NONCE_REPLAY": .nonceReplay, "ROTATION_FAILED": .rotationRefused,

@@ -22,7 +22,7 @@ import Testing
         keyInvalid        er           -                 -        -           -          -
         """
 
-    @Test func allPairsByEachStep() throws {
+    @Test("W11: all 36 pairs, by each step") func w11_allPairsByEachStep() throws {
         let rows = Self.table.split(separator: "\n").map { $0.split(separator: " ") }
         let letters: [(Character, IdentityStep)] = [("e", .edge), ("a", .abandon), ("r", .reset)]
         #expect(letters.count == IdentityStep.allCases.count)
@@ -136,7 +136,7 @@ import Testing
     }
 
     /// The setter is private to the file of the record, and there it is one function's, beside what reads a record.
-    @Test func oneFunctionWritesTheState() throws {
+    @Test("W11: one function writes the state") func w11_oneFunctionWritesTheState() throws {
         let sources =
             #filePath.prefix(upTo: #filePath.firstRange(of: "/Tests/")!.lowerBound) + "/Sources/Tenon/Identity/"
         let record = try lines(of: sources + "IdentityRecord.swift")

@@ -99,13 +99,14 @@ enum RecordShape: String, CaseIterable {
         try record.move(to: .registered)
         record.settle()
         (record.deviceID, record.registeredAt, record.attestation) = ("dev-1", 1_700_000_000, .attested)
-        record.clock = ClockOffset(milliseconds: -1500, wallLessBoot: 1_600_000_000_000, boot: "boot-1")
+        record.clock = ClockOffset(
+            milliseconds: -1500, learntAt: 1_700_000_000_000, wallLessBoot: 1_600_000_000_000, boot: "boot-1")
         record.signatureVersions = [1, 2]
         record.ekID = try Digest(hashing: [1])
         record.attestationKey = AttestationKey(
-            facts: try Self.facts(100), shownTo: "https://auth.example",
+            facts: try Self.facts(100), shownTo: "https://auth.example", isActivated: true,
             certificate: .init(
-                issuer: "https://auth.example", serial: [1, 2], notAfter: 1_800_000_000,
+                issuer: "https://auth.example", serial: [1, 2], notBefore: 1_700_000_000, notAfter: 1_800_000_000,
                 digest: try Digest(hashing: [2])))
     }
 
@@ -120,7 +121,7 @@ enum RecordShape: String, CaseIterable {
         case .rotateAccepted: try record.accept(effectiveAt: 1_700_000_500)
         case .rotateRefused:
             record.settle()
-            record.refusedAt = 1_700_000_400
+            record.refusedAt = BootMoment(milliseconds: 400_000, boot: "boot-1")
         case .promoted: try record.promote(at: 1_700_000_600)
         case .retired: record.retirePrevious()
         case .slotRotating:

@@ -219,7 +219,9 @@ import Testing
         let wiped = try RecordShape.wiped.record()
         var expected = try RecordShape.fresh.record()
         #expect(wiped.deviceLocalID == RecordShape.local && wiped.lastGeneration == 1)
-        #expect(wiped.keys.isEmpty && wiped.attestationKey == nil && wiped.deviceID == nil && wiped.ekID == nil)
+        #expect(wiped.keys.isEmpty && wiped.attestationKey == nil && wiped.deviceID == nil)
+        // W17: it is the same machine, so it keeps its local id.
+        #expect(try wiped.ekID == Digest(hashing: [1]))
         let reset = try RecordShape.reset.record()
         #expect(reset.deviceLocalID == RecordShape.otherLocal && reset.lastGeneration == 2 && reset.journal == nil)
         expected.deviceLocalID = RecordShape.otherLocal
@@ -260,15 +262,67 @@ import Testing
     }
 
     @Test func theOffsetOfTheClockHoldsUntilTheClockIsSet() {
-        let offset = ClockOffset(milliseconds: 5, wallLessBoot: 1_000_000, boot: "a")
+        let offset = ClockOffset(milliseconds: 5, learntAt: 7, wallLessBoot: 1_000_000, boot: "a")
         for (now, boot, holds): (Int64, String, Bool) in [
             (1_000_000, "a", true), (1_001_000, "a", true), (999_000, "a", true), (1_001_001, "a", false),
             (998_999, "a", false), (0, "b", true), (.min, "a", false), (.max, "a", false),
         ] {
-            #expect(offset.holds(wallLessBoot: now, boot: boot) == holds)
+            #expect(offset.holds(at: 7, wallLessBoot: now, boot: boot) == holds)
         }
-        #expect(
-            !ClockOffset(milliseconds: 5, wallLessBoot: .max, boot: "a").holds(wallLessBoot: .min, boot: "a"))
+        let odd = ClockOffset(milliseconds: 5, learntAt: 7, wallLessBoot: .max, boot: "a")
+        #expect(!odd.holds(at: 7, wallLessBoot: .min, boot: "a"))
+    }
+
+    /// W18: it expires, in this boot and in any other.
+    @Test(arguments: ["a", "b"])
+    func w18_theOffsetOfTheClockHoldsForADay(_ boot: String) {
+        let learnt: Int64 = 1_800_000_000_000
+        let offset = ClockOffset(milliseconds: 5, learntAt: learnt, wallLessBoot: 0, boot: "a")
+        for (age, holds): (Int64, Bool) in [
+            (0, true), (86_400_000, true), (86_400_001, false), (-1000, true), (-1001, false),
+        ] {
+            #expect(offset.holds(at: learnt + age, wallLessBoot: 0, boot: boot) == holds)
+        }
+        for wall in [Int64.min, .max] { #expect(!offset.holds(at: wall, wallLessBoot: 0, boot: boot)) }
+    }
+
+    /// A registration that was sent, and a TPM that is another one now (security.md D5): nothing is forgotten but when it
+    /// is begun anew.
+    @Test(arguments: [RecordShape.registerSent, .registerUnknown, .registerPending, .slotSent])
+    func anOfferedKeyThatIsLostIsInvalid(_ shape: RecordShape) throws {
+        let before = try shape.record()
+        var record = before
+        try record.invalidate(because: .tpmCleared)
+        #expect(record.state == .keyInvalid && record.keys == before.keys && record.journal == before.journal)
+        #expect(try RecordFile.decode(RecordFile.encode(record)) == record)
+        var back = record
+        try back.revive()
+        #expect(back.state == .unregistered && back.keys == before.keys && back.journal == before.journal)
+        try record.wipe()
+        #expect(record.keys.isEmpty && record.journal == nil)
+    }
+
+    // security.md D5
+    @Test func theLocalIDIsOfOneMachine() throws {
+        let (here, elsewhere) = (try Digest(hashing: [1]), try Digest(hashing: [2]))
+        for (before, now, isKept) in [
+            (here, here, true), (here, elsewhere, false), (here, nil, false), (nil, here, false), (nil, nil, false),
+        ] as [(Digest?, Digest?, Bool)] {
+            var record = try RecordShape.fresh.record()
+            record.ekID = before
+            record.place(in: now, deviceLocalID: RecordShape.otherLocal)
+            #expect((record.deviceLocalID == RecordShape.local) == isKept)
+            #expect(record.ekID == now)
+        }
+    }
+
+    @Test func aMomentSaysSomethingInItsOwnBoot() {
+        let moment = BootMoment(milliseconds: 1000, boot: "a")
+        #expect(moment.since(BootMoment(milliseconds: 400, boot: "a")) == .milliseconds(600))
+        #expect(moment.since(moment) == .zero)
+        for (time, boot): (Int64, String) in [(1001, "a"), (400, "b"), (.min, "a")] {
+            #expect(moment.since(BootMoment(milliseconds: time, boot: boot)) == nil)
+        }
     }
 }
 

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import TenonHTTP
+import TenonSynheart
+import TenonTPM
+import Testing
+
+/// What becomes of a device's attestation key at a running authority.
+@Suite(.timeLimit(.minutes(1))) struct ServedAttestationKeyTests {
+    /// security.md B2, 1.2: the file of the attestation key is another TPM's. The authority hears of a new one by an
+    /// activation, and the device rotates on.
+    @Test(arguments: Stores.allCases)
+    func aLostOneIsActivatedAnew(_ stores: Stores) async throws {
+        try await ServedWorld.with(stores) { world in
+            let registered = try await world.identity(.tenon).register()
+            let before = try world.record()
+            try await withTPM { _, other in
+                let vault = TPMKeyVault(other)
+                let key = try await vault.makeKey()
+                try world.replaceAttestationKey(await vault.makeAttestationKey(beside: key))
+            }
+            let identity = try world.identity(.tenon)
+            try await identity.maintain()
+            let after = try world.record()
+            #expect(after.attestationKey?.facts.name != before.attestationKey?.facts.name)
+            #expect(after.attestationKey?.isActivated == true && after.attestationKey?.certificate != nil)
+            #expect(after.keys == before.keys && after.state == .registered)
+            try await identity.rotate()
+            try await world.expectSigns(identity)
+            #expect(try await identity.register().deviceID == registered.deviceID)
+        }
+    }
+
+    /// security.md 1.2: at two thirds of its life, by an activation of its own.
+    @Test func itsCertificateIsRenewed() async throws {
+        try await ServedWorld.with(.sqlite) { world in
+            try await world.identity(.tenon).register()
+            let first = try #require(try world.record().attestationKey)
+            try await world.identity(later: 59).maintain()
+            #expect(try world.record().attestationKey == first)
+            try await world.identity(later: 61).maintain()
+            let second = try #require(try world.record().attestationKey)
+            #expect(second.facts == first.facts && second.certificate?.serial != first.certificate?.serial)
+            try await world.expectSigns(try world.identity(.tenon))
+        }
+    }
+
+    /// Nobody else is shown its certificate.
+    @Test func aResetPutsItsCertificateAway() async throws {
+        try await ServedWorld.with(.sqlite) { world in
+            let identity = try world.identity(.tenon)
+            try await identity.register()
+            try await identity.reset()
+            let left = try StateFolder(at: world.folder + "/device").names()
+            #expect(!left.contains { $0.hasSuffix(".ak.crt") || $0.hasSuffix(".prev") })
+            #expect(try await identity.attic().contains { $0.hasSuffix(".ak.crt") })
+        }
+    }
+}
+
+extension ServedWorld {
+    private var store: RecordStore {
+        get throws {
+            RecordStore(
+                try IdentityName(profile: "synheart", baseURL: authorities[0].url + "/auth", appID: "demo"),
+                in: try StateFolder(at: folder + "/device"))
+        }
+    }
+
+    fileprivate func record() throws -> IdentityRecord {
+        guard case .found(let record) = try store.read() else { throw TenonError(.stateMissing, message: "") }
+        return record
+    }
+
+    /// Puts another attestation key in the place of the device's.
+    fileprivate func replaceAttestationKey(_ facts: KeyFacts) throws {
+        let store = try store
+        let held = try store.lock.acquire(within: .seconds(5))
+        defer { held.release() }
+        try store.change(held) { $0.attestationKey?.facts = facts }
+    }
+
+    /// A process of the device begins, so many days from now.
+    fileprivate func identity(later days: Int64) throws -> DeviceIdentity {
+        let clock = FlowClock(
+            moment: {
+                let now = FlowClock.system.moment()
+                return Moment(continuous: now.continuous, sinceEpoch: now.sinceEpoch + .seconds(days * 86_400))
+            }, boot: "boot", wait: { _ in }, draw: { _ in .zero })
+        return try DeviceIdentity(
+            appID: "demo", profile: Synheart(baseURL: authorities[0].url + "/auth", appID: "demo", dialect: .tenon),
+            vault: TPMKeyVault(tpm, .endorsement(above: [Endorsed.issuer()])), transport: HTTPTransport(),
+            folder: StateFolder(at: folder + "/device"), clock: clock)
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import Tenon
+
+/// An attestation key that was lost, attestations that fail, and what an answer asks to wait for.
+@Suite struct AttestingTests {
+    /// security.md B2, 1.2: its loss never touches the signing key, and the device rotates on.
+    @Test(arguments: [false, true])
+    func aLostAttestationKeyIsActivatedAnew(_ isMaintained: Bool) async throws {
+        let rig = try await FlowRig.registered()
+        rig.vault.loseAttestationKeys()
+        let identity = try rig.restarted()
+        if isMaintained {
+            try await identity.maintain()
+            #expect(rig.service.paths == ["/challenge", "/register"])
+        }
+        try await identity.rotate()
+        #expect(rig.service.paths == ["/challenge", "/register", "/rotate"])
+        #expect(rig.vault.attestationKeysMade == 2 && rig.vault.keysMade == 2)
+        #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
+        #expect(rig.service.devices.count == 1)
+        // The service knows it now.
+        try await identity.rotate()
+        try await identity.maintain()
+        #expect(rig.service.paths == ["/challenge", "/register", "/rotate", "/rotate", "/self"])
+    }
+
+    /// Nothing of it changes the state, whatever comes of it, and the next call does it again.
+    @Test(arguments: Fault.allCases, [1, 2])
+    func aLostActivationIsRepaired(_ fault: Fault, _ step: Int) async throws {
+        let rig = try await FlowRig.registered()
+        rig.vault.loseAttestationKeys()
+        rig.service.change { $0.fates = Array(repeating: .arrives, count: step - 1) + [fault.fate] }
+        try await rig.restarted().maintain()
+        let record = try rig.record()
+        #expect(record.state == .registered && record.journal == nil && record.key(.current)?.generation == 1)
+        #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x")))
+        try await rig.restarted().maintain()
+        #expect(try rig.record().attestationKey?.isActivated == true)
+        try await rig.restarted().rotate()
+        try await rig.expectNotLost()
+        #expect(rig.vault.attestationKeysMade == 2)
+    }
+
+    @Test func aRevocationIsHeardThereToo() async throws {
+        let rig = try await FlowRig.registered()
+        rig.vault.loseAttestationKeys()
+        rig.service.script(.arrives, .answers(403, "DEVICE_REVOKED"))
+        rig.service.change { $0.devices["device-1"]?.isRevoked = true }
+        let identity = try rig.restarted()
+        #expect(await refusal { () async throws(TenonError) in try await identity.maintain() } == .deviceRevoked)
+        #expect(try identity.status().reason == .revoked)
+    }
+
+    @Test func maintainingFindsAKeyThatIsGone() async throws {
+        let rig = try await FlowRig.registered()
+        rig.vault.clear()
+        let identity = try rig.restarted()
+        #expect(await refusal { () async throws(TenonError) in try await identity.maintain() } == .keyInvalidated)
+        #expect(try identity.status().reason == .tpmCleared)
+        #expect(rig.service.paths == [] && rig.vault.attestationKeysMade == 1)
+    }
+
+    /// synheart.md 1.11: retried once, then surfaced; what is refused is surfaced at once.
+    @Test func anAttestationThatFailedIsTriedOnceMore() async throws {
+        let rig = try FlowRig()
+        rig.service.script(.arrives, .answers(403, "ATTESTATION_FAILED"))
+        try await rig.identity.register()
+        #expect(rig.service.paths == ["/challenge", "/register", "/challenge", "/register"])
+        #expect(rig.vault.proofs.count == 2 && rig.vault.keysMade == 1 && rig.time.pauses == [])
+
+        let other = try FlowRig()
+        other.service.change { $0.answers["/register"] = (403, "ATTESTATION_FAILED") }
+        #expect(
+            await refusal { () async throws(TenonError) in try await other.identity.register() } == .attestationFailed)
+        #expect(other.service.paths.count == 4)
+    }
+
+    /// RFC 9110, 10.2.3: a date, on the service's clock.
+    @Test(arguments: [0, 5000, -5000] as [Int64])
+    func aWaitMayBeADate(_ skew: Int64) async throws {
+        let rig = try FlowRig()
+        rig.service.change { $0.skew = skew }
+        let end = imfDate(rig.time.seconds + skew + 20)
+        rig.service.script(.answers(503, nil, headers: [("Retry-After", end)]))
+        try await rig.identity.register()
+        #expect(rig.time.pauses == [.seconds(20)])
+    }
+
+    @Test(arguments: ["soon", "-1", "", "1.5", "Sun, 06 Nov 1994 08:49:37 GMT", "Mon, 06 Nov 1994 08:49:37 GMT"])
+    func aWaitThatIsNoneIsNotTaken(_ text: String) async throws {
+        let rig = try FlowRig()
+        rig.service.script(.answers(503, nil, headers: [("Retry-After", text)]))
+        try await rig.identity.register()
+        #expect(rig.time.pauses == [.seconds(1)])
+    }
+
+    /// security.md 1.2: at two thirds of its life.
+    @Test func aCertificateIsDueAtTwoThirds() throws {
+        func certificate(_ notBefore: Int64, _ notAfter: Int64) throws -> AttestationKey.Certificate {
+            .init(issuer: "i", serial: [1], notBefore: notBefore, notAfter: notAfter, digest: try Digest(hashing: []))
+        }
+        let days = try certificate(1000, 1000 + 90)
+        #expect(!days.isDue(at: 1059) && days.isDue(at: 1060) && days.isDue(at: 2000))
+        #expect(try certificate(5, 1).isDue(at: 0))
+        #expect(try certificate(.min, .max).isDue(at: 0))
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import Tenon
+
+/// What outlives its time: a disk its machine, a key its TPM, a word its boot, a begun signature its right.
+@Suite struct LastingTests {
+    /// A disk was copied, before anything was registered or after a reset: its copies are devices of their own
+    /// (security.md D5).
+    @Test(arguments: ["fresh", "reset"])
+    func copiesOfADiskAreDevicesOfTheirOwn(_ state: String) async throws {
+        let rig = state == "reset" ? try await FlowRig.registered() : try FlowRig()
+        if state == "reset" { try await rig.identity.reset() }
+        rig.vault.fail(.make, TenonError(.tpmMissing, message: "Not here."))
+        #expect(await refusal { () async throws(TenonError) in try await rig.identity.register() } == .tpmMissing)
+        let name = try rig.record().name
+        let bytes = try #require(rig.folder.open().read(name.record, atMost: 1 << 20).value).bytes
+        for number: UInt8 in 1...3 {
+            let folder = try TemporaryFolder()
+            try folder.put(bytes, as: name.record)
+            let identity = try DeviceIdentity(
+                appID: "app", profile: rig.profile, vault: ScriptedVault(ekCertificate: [0x30, number]),
+                transport: rig.service, folder: folder.open(), clock: rig.time.clock)
+            try await identity.register()
+        }
+        let ids = rig.localIDs.suffix(3)
+        #expect(ids.count == 3 && Set(ids).count == 3)
+    }
+
+    /// Each try of one device is the same device's, also after a new start.
+    @Test func aDeviceHasOneLocalID() async throws {
+        let rig = try FlowRig()
+        rig.service.script(.arrives, .answerLost, .arrives, .answers(400, "INVALID_ATTESTATION"))
+        _ = try? await rig.identity.register()
+        try await rig.restarted().register()
+        #expect(rig.localIDs.count == 3 && Set(rig.localIDs).count == 1)
+    }
+
+    /// D1, DESIGN 5: what was sent is not dropped because a TPM says that it is gone; it is said, and begun anew by
+    /// nothing but another call.
+    @Test(arguments: [false, true])
+    func w4_aKeyThatWasSentIsNotDroppedOnOneWord(_ isBack: Bool) async throws {
+        let rig = try FlowRig()
+        rig.service.change { $0.fates = [.arrives, .answerLost] + Array(repeating: .notSent, count: 8) }
+        _ = try? await rig.identity.register()
+        rig.vault.clear()
+        let identity = try rig.restarted()
+        rig.service.change { $0.fates = [] }
+        #expect(await refusal { () async throws(TenonError) in try await identity.register() } == .keyInvalidated)
+        #expect(try identity.status() == IdentityStatus(state: .keyInvalid, reason: .tpmCleared))
+        #expect(try rig.record().key(.current)?.isOffered == true)
+        #expect(try rig.folder.open().attic().names() == [])
+        if isBack { rig.vault.bringBack() }
+        try await rig.restarted().register()
+        #expect(rig.service.devices.count == (isBack ? 1 : 2))
+        #expect(rig.vault.keysMade == (isBack ? 1 : 2))
+        try await identity.register()
+        #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
+    }
+
+    /// A key of which nobody heard is another matter.
+    @Test func aKeyThatWasNotSentIsMadeAnew() async throws {
+        let rig = try FlowRig()
+        rig.service.change { $0.fates = Array(repeating: .notSent, count: 9) }
+        _ = try? await rig.identity.register()
+        rig.vault.clear()
+        rig.service.change { $0.fates = [] }
+        try await rig.restarted().register()
+        #expect(rig.vault.keysMade == 2 && rig.service.devices.count == 1)
+    }
+
+    /// security.md D2: twice, an hour apart; what was said in another boot, or long ago, is not the first time.
+    @Test(arguments: [true, false])
+    func aRefusalIsOfItsTime(_ isReboot: Bool) async throws {
+        let rig = try await FlowRig.registered()
+        rig.service.change { $0.devices["device-1"]?.key = "" }
+        func rotate() async throws -> TenonError.Code? {
+            let identity = try rig.restarted()
+            return await refusal { () async throws(TenonError) in try await identity.rotate() }
+        }
+        #expect(try await rotate() == .keyRefused)
+        if isReboot { rig.time.reboot(after: .seconds(7200)) } else { rig.time.advance(.seconds(8 * 86_400)) }
+        #expect(try await rotate() == .keyRefused)
+        #expect(rig.identity.isRegistered)
+        // The wall clock has no say in it.
+        rig.time.setWall(by: .seconds(86_400))
+        rig.service.change { $0.skew = -86_400 }
+        rig.time.advance(.seconds(3000))
+        #expect(try await rotate() == .keyRefused)
+        rig.time.advance(.seconds(700))
+        #expect(try await rotate() == .keyInvalidated)
+        #expect(try rig.identity.status().reason == .superseded)
+    }
+
+    /// W18: what was learnt of the clock holds a day, through whatever was switched off in between.
+    @Test func w18_theClockIsNotKeptForever() async throws {
+        let rig = try await FlowRig.registered()
+        rig.service.change { $0.skew = 4000 }
+        try await rig.identity.rotate()
+        rig.time.reboot(after: .seconds(3600))
+        #expect(Int64(try await rig.restarted().sign("GET", path: "/").timestamp) == rig.time.seconds + 4000)
+        rig.time.reboot(after: .seconds(86_400))
+        #expect(Int64(try await rig.restarted().sign("GET", path: "/").timestamp) == rig.time.seconds)
+        // The service says it again.
+        try await rig.restarted().resolve()
+        #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x")))
+    }
+
+    /// A request that was begun is signed by whoever may sign when it ends.
+    @Test(arguments: [false, true])
+    func w15_aBegunRequestAsksAgain(_ isBlocking: Bool) async throws {
+        let rig = try await FlowRig.registered()
+        func begun() async throws -> RequestSigner {
+            isBlocking ? try Blocking.request(rig.identity) : try await rig.identity.request("POST", path: "/x")
+        }
+        func end(_ signer: consuming RequestSigner) async throws(TenonError) -> SignedRequest {
+            if isBlocking { try Blocking.end(signer) } else { try await signer.sign() }
+        }
+        let rotated = try await begun()
+        try await rig.identity.rotate()
+        let signed = try await end(rotated)
+        #expect(signed.generation == 2 && rig.isAccepted(signed))
+
+        let revoked = try await begun()
+        rig.service.change { $0.devices["device-1"]?.isRevoked = true }
+        _ = try? await rig.identity.rotate()
+        #expect(await refusal { () async throws(TenonError) in try await end(revoked) } == .deviceRevoked)
+
+        try await rig.identity.reset()
+        try await rig.identity.register()
+        let reset = try await begun()
+        try await rig.restarted().reset()
+        #expect(await refusal { () async throws(TenonError) in try await end(reset) } == .notRegistered)
+    }
+
+    /// W14: of an identity that was reset nothing is left that could be taken up again.
+    @Test func w14_aResetIdentityIsNotFoundAgain() async throws {
+        let rig = try await FlowRig.registered()
+        let name = try rig.record().name
+        try await rig.identity.reset()
+        try rig.folder.put("damaged", as: name.record)
+        let identity = try rig.restarted()
+        let code = await refusal { () async throws(TenonError) in try await identity.register() }
+        #expect(code == .recordForm)
+        #expect(!identity.isRegistered)
+    }
+
+    @Test func theAtticIsShownAndPurged() async throws {
+        let rig = try await FlowRig.registered()
+        #expect(try await rig.identity.attic() == [])
+        for _ in 0..<9 {
+            try await rig.identity.reset()
+            try await rig.identity.register()
+        }
+        let files = try await rig.identity.attic()
+        let name = try rig.record().name.id
+        #expect(files.count == 27 && files.allSatisfy { $0.hasPrefix(name + ".") })
+        #expect(try await rig.identity.purge() == [])
+        rig.time.setWall(by: .seconds(50 * 365 * 86_400))
+        let purged = try await rig.identity.purge()
+        #expect(purged.count == 11 && Set(purged).isSubset(of: files))
+        #expect(try await rig.identity.attic() == files.filter { !purged.contains($0) })
+        // What is in use is not there.
+        #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x")))
+    }
+}
+
+extension FlowRig {
+    /// What the device called itself in each registration.
+    fileprivate var localIDs: [String] {
+        service.seen.filter { ScriptedService.path($0) == "/register" }.compactMap {
+            (try? JSON(parsing: $0.body))?["local_id"]?.string
+        }
+    }
+}
+
+extension Blocking {
+    static func request(_ identity: DeviceIdentity) throws(TenonError) -> RequestSigner {
+        try identity.request("POST", path: "/x")
+    }
+
+    static func end(_ signer: consuming RequestSigner) throws(TenonError) -> SignedRequest { try signer.sign() }
+}
