@@ -370,13 +370,13 @@ C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 .PHONY: format
 format:
 	clang-format -i $(C_FILES)
-	$(SWIFT) format -i -r Package.swift Sources Tests
+	$(SWIFT) format -i -r Package.swift Sources Tests Bench/swift
 
 ## check-format     whether format would change anything
 .PHONY: check-format
 check-format:
 	clang-format --dry-run -Werror $(C_FILES)
-	$(SWIFT) format lint -r --strict Package.swift Sources Tests
+	$(SWIFT) format lint -r --strict Package.swift Sources Tests Bench/swift
 
 ## clean            what was built
 .PHONY: clean
