@@ -112,6 +112,7 @@ let package = Package(
             path: "Tests/Support",
             exclude: ["selftest"]
         ),
+        .target(name: "TestFolders", path: "Tests/TestFolders", swiftSettings: strict),
         .target(name: "FlowParts", dependencies: ["Tenon"], path: "Tests/FlowParts", swiftSettings: strict),
         .target(name: "BenchSide", dependencies: ["CTenon"], path: "Bench/swift/side", publicHeadersPath: "include"),
         .executableTarget(
@@ -131,23 +132,27 @@ let package = Package(
             path: "Bench/service/load",
             swiftSettings: strict
         ),
-        .testTarget(name: "TenonTests", dependencies: ["FlowParts", "Tenon", "StateChild"], swiftSettings: strict),
+        .testTarget(
+            name: "TenonTests", dependencies: ["FlowParts", "StateChild", "Tenon", "TestFolders"], swiftSettings: strict
+        ),
         .testTarget(name: "TenonSynheartTests", dependencies: ["TenonSynheart"], swiftSettings: strict),
         .testTarget(name: "SynheartAuthTests", dependencies: ["SynheartAuth", "TenonSynheart"], swiftSettings: strict),
-        .testTarget(name: "TenonAuthorityTests", dependencies: ["TenonAuthority"], swiftSettings: strict),
+        .testTarget(
+            name: "TenonAuthorityTests", dependencies: ["TenonAuthority", "TestFolders"], swiftSettings: strict),
         .testTarget(
             name: "TenonTPMTests",
             dependencies: [
                 "AuthorityBench", "SynheartAuth", "TenonAuthorityServer", "TenonAuthority", "TenonHTTP",
-                "TenonSynheart",
-                "TenonTPM", "CTestSupport",
+                "TenonSynheart", "TenonTPM", "CTestSupport", "TestFolders",
             ],
             swiftSettings: interop
         ),
-        .testTarget(name: "TenonHTTPTests", dependencies: ["TenonHTTP"], swiftSettings: strict),
+        .testTarget(name: "TenonHTTPTests", dependencies: ["TenonHTTP", "TestFolders"], swiftSettings: strict),
         .testTarget(
             name: "TenonAuthorityServerTests",
-            dependencies: ["TenonAuthorityServer", "TenonAuthority", "TenonCommandLine", "TenonHTTP", "Tenon"],
+            dependencies: [
+                "TenonAuthorityServer", "TenonAuthority", "TenonCommandLine", "TenonHTTP", "Tenon", "TestFolders",
+            ],
             swiftSettings: strict
         ),
     ],

@@ -3,6 +3,7 @@ import Glibc
 import Tenon
 import TenonCommandLine
 import TenonHTTP
+import TestFolders
 import Testing
 
 @testable import TenonAuthority

@@ -2,6 +2,7 @@
 import Glibc
 import Tenon
 import TenonHTTP
+import TestFolders
 import Testing
 
 @testable import TenonAuthority
@@ -80,26 +81,5 @@ import Testing
         for address in ["192.0.2.1", "localhost", "", "1.2.3"] {
             #expect(throws: TenonError(.listenerFailed, message: "")) { try ListeningSocket(address: address, port: 0) }
         }
-    }
-}
-
-/// A folder of one test, which is removed after it.
-func withFolder(_ body: (String) async throws -> Void) async throws {
-    var template = Array("/tmp/tenon-server-XXXXXX".utf8CString)
-    let folder = String(cString: try #require(mkdtemp(&template)))
-    defer { removeFolder(folder) }
-    try await body(folder)
-}
-
-private func removeFolder(_ path: String) {
-    guard let folder = opendir(path) else { return }
-    defer {
-        closedir(folder)
-        rmdir(path)
-    }
-    while let entry = readdir(folder) {
-        let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        if name == "." || name == ".." { continue }
-        if unlink(path + "/" + name) != 0 { removeFolder(path + "/" + name) }
     }
 }

@@ -2,6 +2,7 @@
 import Glibc
 import Tenon
 import TenonHTTP
+import TestFolders
 import Testing
 
 @testable import TenonAuthority

@@ -3,6 +3,7 @@ import Glibc
 import Synchronization
 import Tenon
 import TenonAuthority
+import TestFolders
 import Testing
 
 /// The stores that the one suite of store tests runs on.
@@ -86,18 +87,11 @@ struct Surprise: Error {
 
 /// An empty folder, which is gone with this value.
 final class TestFolder: Sendable {
-    let path: String
+    private let folder: ScratchFolder
 
-    init() throws {
-        var name = Array("/tmp/tenon-authority.XXXXXX".utf8CString)
-        guard mkdtemp(&name) != nil else { throw Surprise("no folder") }
-        path = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
+    init() throws { folder = try ScratchFolder() }
 
-    deinit {
-        for name in names { unlink("\(path)/\(name)") }
-        rmdir(path)
-    }
+    var path: String { folder.path }
 
     var names: [String] {
         guard let folder = opendir(path) else { return [] }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Tenon
 import TenonHTTP
+import TestFolders
 import Testing
 
 /// What leaves the machine, byte for byte, and what is refused before it could.

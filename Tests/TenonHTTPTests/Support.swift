@@ -83,14 +83,6 @@ final class Signal: Sendable {
     }
 }
 
-/// A folder of one test, which is removed after it.
-func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {
-    var template = Array("/tmp/tenon-http-XXXXXX".utf8CString)
-    let folder = String(cString: try #require(mkdtemp(&template)))
-    defer { _ = run("/bin/rm", "-r", folder) }
-    return try await body(folder)
-}
-
 /// Runs a program and gives its exit status.
 func run(_ program: String, _ arguments: String...) -> Int32 {
     var child = pid_t()

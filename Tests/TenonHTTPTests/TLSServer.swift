@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Tenon
+import TestFolders
 import Testing
 
 /// A TLS server of OpenSSL's, which answers each GET with a page about the connection, and the CA that stands behind it.

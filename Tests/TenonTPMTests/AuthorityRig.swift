@@ -3,6 +3,7 @@ import Glibc
 import Tenon
 import TenonAuthority
 import TenonTPM
+import TestFolders
 import Testing
 
 /// An authority whose apps take the TPMs of ``Endorsed``: `demo` with a CA of its own, `other` with one, `few` with two
@@ -15,10 +16,8 @@ struct AuthorityRig: Sendable {
     static func with(
         inventory: [Digest] = [], deny: String = "{}", caIn tpm: TPM? = nil, _ body: (AuthorityRig) async throws -> Void
     ) async throws {
-        var name = Array("/tmp/tenon-authority.XXXXXX".utf8CString)
-        let path = try String(cString: #require(mkdtemp(&name)))
-        defer { removeTree(path) }
-        let folder = try AuthorityFolder(path)
+        let place = try ScratchFolder()
+        let folder = try AuthorityFolder(place.path)
         let (clock, now) = (SteadyClock(), Int64(time(nil)))
         let store = try SQLiteStore(in: folder, clock: clock, options: .init(maxChallenges: 100))
         let replays = try await MemoryReplayStore(clock: clock, horizon: store)
@@ -44,6 +43,7 @@ struct AuthorityRig: Sendable {
             ekRoots: ["demo": [roots], "other": [roots], "few": [roots], "listed": [roots], "marked": [roots]])
         try await body(AuthorityRig(service: service, stores: stores, keys: keys))
         await store.close()
+        withExtendedLifetime(place) {}
     }
 
     private static func configuration(_ inventory: [Digest], _ deny: String) throws -> Configuration {

@@ -4,6 +4,7 @@ import Glibc
 import Synchronization
 import Tenon
 import TenonTPM
+import TestFolders
 import Testing
 
 /// An identity in a TPM, at a service that verifies its proofs, with the certificate of an attestation CA or by a
@@ -167,13 +168,12 @@ import Testing
     @Test(arguments: [true, false])
     func registersWithAProofThatHolds(_ isFolded: Bool) async throws {
         try await withTPM(state: Endorsed.state) { software, tpm in
-            let folder = try #require(mkdtemp(strdup("/tmp/tenon-identity-XXXXXX")).map { String(cString: $0) })
-            defer { removeTree(folder) }
+            let folder = try ScratchFolder()
             let world = try World(isFolded: isFolded)
-            try await identity(tpm, world, folder).register()
+            try await identity(tpm, world, folder.path).register()
             #expect(
                 world.paths == (isFolded ? ["challenge", "register"] : ["attest", "secret", "challenge", "register"]))
-            let again = try identity(try software.tpm(), world, folder)
+            let again = try identity(try software.tpm(), world, folder.path)
             let signed = try await again.sign("POST", path: "/x", body: [1])
             var message = try RequestMessage(method: "POST", path: "/x", timestamp: signed.timestamp)
             let body: [UInt8] = [1]
@@ -182,6 +182,7 @@ import Testing
             let signature = try Signature(derRepresentation: der.span)
             #expect(try #require(world.key).isValidSignature(signature, for: message.finish()))
             #expect(try await again.register().status == .alreadyRegistered)
+            withExtendedLifetime(folder) {}
         }
     }
 

@@ -125,19 +125,6 @@ func errorAwaited<Value>(_ body: () async throws(TenonError) -> Value) async -> 
     }
 }
 
-/// Removes a folder with all that is in it.
-func removeTree(_ path: String) {
-    guard let folder = opendir(path) else { return }
-    while let entry = readdir(folder) {
-        let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        if name != ".", name != "..", unlink(path + "/" + name) != 0 { removeTree(path + "/" + name) }
-    }
-    closedir(folder)
-    rmdir(path)
-}
-
 /// Counts what many tasks do.
 final class Counter: Sendable {
     private let value = Atomic(0)

@@ -152,10 +152,10 @@ final class RotationNetwork: Transport {
         _ request: HTTPRequest, deadline: ContinuousClock.Instant
     ) async throws(TenonError) -> HTTPResponse {
         guard !isDead.withLock({ $0 }) else { throw TenonError(.httpConnect, message: "It is dead.") }
-        let (late, number) = service.state.withLock { ($0.late.count, $0.seen.count) }
+        let late = service.state.withLock { $0.late.count }
         if late > 0, choices.choose(2) == 1 { deliver() }
-        // One request is held back at a time; of what follows in the same call, it comes or it does not.
-        let isFirst = number < 2 && ScriptedService.path(request) != "/self"
+        // One request is held back at a time; what follows the first rotation of a call comes, or is lost.
+        let isFirst = ScriptedService.path(request) == "/rotate" && !service.paths.contains("/rotate")
         let fate = Self.fates[choices.choose(isFirst ? Self.fates.count - (late > 0 ? 1 : 0) : 2)]
         service.change { $0.fates = [fate] }
         return try service.exchange(request)

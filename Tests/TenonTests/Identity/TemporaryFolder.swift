@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Tenon
+import TestFolders
 import Testing
 
 /// A folder of one test, which goes with it.
 final class TemporaryFolder: Sendable {
-    let path: String
+    private let folder: ScratchFolder
 
-    init() throws {
-        var template = Array("/tmp/tenon-state-XXXXXX".utf8CString)
-        let made = try #require(mkdtemp(&template))
-        path = String(cString: made)
-    }
+    init() throws { folder = try ScratchFolder() }
 
-    deinit { Self.removeAll(path) }
-
-    private static func removeAll(_ path: String) {
-        if let folder = opendir(path) {
-            while let entry = readdir(folder) {
-                let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-                }
-                if name != ".", name != "..", unlink(path + "/" + name) != 0 { removeAll(path + "/" + name) }
-            }
-            closedir(folder)
-        }
-        rmdir(path)
-    }
+    var path: String { folder.path }
 
     subscript(_ name: String) -> String { path + "/" + name }
 
