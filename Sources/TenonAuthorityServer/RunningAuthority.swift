@@ -8,8 +8,10 @@ final class RunningAuthority: Sendable {
     private let doors: Doors
 
     /// Starts it. Blocks on the disk for a moment.
-    init(_ configuration: Configuration, in folder: AuthorityFolder) async throws(TenonError) {
-        authority = try await AuthorityInstance(configuration, in: folder)
+    init(
+        _ configuration: Configuration, in folder: AuthorityFolder, shared: AuthorityInstance.Shared? = nil
+    ) async throws(TenonError) {
+        authority = try await AuthorityInstance(configuration, in: folder, shared: shared)
         do throws(TenonError) {
             doors = try Doors(authority.service, folder: folder.path)
         } catch {

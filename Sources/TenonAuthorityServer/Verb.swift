@@ -20,7 +20,7 @@ struct Verb: Sendable {
 
     static let all: [Verb] = [
         Verb(
-            words: ["serve"], operands: "", summary: "Serve; what is done without a command",
+            words: ["serve"], operands: "[REDIS POSTGRES]", summary: "Serve; what is done without a command",
             flags: [
                 folder,
                 Arguments.Flag(
@@ -29,6 +29,9 @@ struct Verb: Sendable {
                     name: "--port", value: "N", summary: "of the configuration that is written when there is none"),
                 Arguments.Flag(
                     name: "--ek-roots", value: "FILE", summary: "in it: certificates of TPM makers, PEM; many times"),
+                Arguments.Flag(
+                    name: "--shared", value: nil,
+                    summary: "several instances: redis://... and postgres://... behind it, or in the configuration"),
             ], run: { arguments throws(TenonError) in try await ServeCommand.run(arguments) }),
         Verb(
             words: ["ca", "init"], operands: "", summary: "Make the CA for attestation keys, once",

@@ -19,6 +19,8 @@ package struct Configuration: Equatable, Sendable {
     package var adminSocket: String
     package var apps: [AppRecord]
     package var backends: [BackendRecord]
+    /// The stores of `--shared`.
+    package var shared: SharedRecord?
     package var limits: AuthorityLimits
     /// The proxies whose `X-Forwarded-For` is believed.
     package var trustedProxies: [String]
@@ -59,6 +61,7 @@ package struct Configuration: Equatable, Sendable {
         backends = try section.sections("backends") { section throws(TenonError) in
             try BackendRecord(&section, apps: ids)
         }
+        shared = try section.section("shared") { section throws(TenonError) in try SharedRecord(&section) }
         let limits = try section.section("limits") { section throws(TenonError) in try AuthorityLimits(&section) }
         self.limits = limits ?? AuthorityLimits()
         trustedProxies = try section.list("trusted_proxies", "an address", ConfigurationForm.address)
