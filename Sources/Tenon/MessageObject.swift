@@ -30,10 +30,13 @@ package struct MessageObject: Sendable {
         return MessageObject(object, path: path + name + ".")
     }
 
+    /// A text without NUL.
     package func text(_ name: String, maxBytes: Int) throws(TenonError) -> String? {
         guard let value = members[name] else { return nil }
         guard let text = value.string else { throw refusal(name, "is no text") }
         guard text.utf8.count <= maxBytes else { throw refusal(name, "is longer than \(maxBytes) bytes") }
+        // No text of ours has one, and for C and PostgreSQL a text ends there.
+        guard !text.utf8.contains(0) else { throw refusal(name, "has a NUL") }
         return text
     }
 

@@ -75,7 +75,7 @@ final class AuditFile {
         return bytes
     }
 
-    private static let refusal = TenonError(
+    static let refusal = TenonError(
         .storeFailed, message: "The audit log cannot be written: make room on its disk; if that is not it, start again."
     )
 }

@@ -29,6 +29,14 @@ package struct AuditEvent: Sendable {
         self.device = device
         self.details = details
     }
+
+    var members: [String: JSON] {
+        var members = details
+        members["event"] = .string(kind.rawValue)
+        members["app"] = app.map(JSON.string)
+        members["device"] = device.map(JSON.string)
+        return members
+    }
 }
 
 /// The end of a chain, as it is signed.

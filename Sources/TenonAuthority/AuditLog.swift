@@ -27,6 +27,11 @@ package final class AuditLog: Sendable {
 
     package static let fileName = "audit.log"
 
+    /// Of an event, with an operator's reason, the only text of any length; a line has little more.
+    static let eventBytes = 1_700
+
+    let instance: String
+    let path: String
     private let thread: BatchThread<AuditJob>
 
     /// Opens the log, or begins one. Blocks on the disk.
@@ -35,6 +40,8 @@ package final class AuditLog: Sendable {
     package init(
         in folder: AuthorityFolder, clock: any AuthorityClock, options: Options
     ) throws(TenonError) {
+        instance = options.instance
+        path = "\(folder.path)/\(AuditLog.fileName)"
         let owner = AuditOwner(try AuditWriter(in: folder, clock: clock, options: options), folder)
         thread = try BatchThread { jobs in
             owner.writer?.write(jobs)
@@ -47,12 +54,13 @@ package final class AuditLog: Sendable {
     ///
     /// - Throws: ``TenonError/Code/storeFailed`` when it is not: what it tells of is not to be acknowledged.
     package func append(_ event: AuditEvent) async throws(TenonError) {
-        var members = event.details
-        members["event"] = .string(event.kind.rawValue)
-        members["app"] = event.app.map(JSON.string)
-        members["device"] = event.device.map(JSON.string)
-        try await submit(members)
+        try await submit(event.members)
     }
+
+    func append(_ members: [String: JSON]) async throws(TenonError) { try await submit(members) }
+
+    static let tooLong = TenonError(
+        .tooLarge, message: "A line of the audit log would be too long: give a shorter reason.")
 
     /// Signs the head if lines were written since it was signed: for a timer, as a quiet log signs nothing by itself.
     package func signHead() async throws(TenonError) { try await submit(nil) }

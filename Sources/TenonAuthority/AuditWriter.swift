@@ -15,8 +15,7 @@ final class AuditWriter {
     private static let signedMilliseconds: Int64 = 3_600_000
     /// Of one write, so that what a crash leaves unfinished stays short.
     private static let groupLines = 500
-    /// An operator's reason is the only text of any length.
-    private static let lineBytes = 2_000
+    private static let lineBytes = AuditLog.eventBytes + 300
 
     init(in folder: AuthorityFolder, clock: any AuthorityClock, options: AuditLog.Options) throws(TenonError) {
         file = try AuditFile(AuditLog.fileName, in: folder)
@@ -78,7 +77,7 @@ final class AuditWriter {
         let line = try chain.add(members, at: clock.now().seconds)
         guard line.count <= AuditWriter.lineBytes else {
             chain = before
-            throw TenonError(.tooLarge, message: "A line of the audit log would be too long: give a shorter reason.")
+            throw AuditLog.tooLong
         }
         return line
     }

@@ -55,4 +55,18 @@ package protocol DeviceStore: Sendable {
 
     /// Devices of an app, or of all, from a place that a page named; at most `limit`, which is 1 to 1,000.
     func devices(app: String?, from place: Int64?, limit: Int) async throws(TenonError) -> DevicePage
+
+    // MARK: The audit log, and what a timer asks
+
+    /// From now on a change is acknowledged when its line is in this log, where it is once (security.md F5). Lines of
+    /// changes that an earlier process of this instance did not write are written now, if they can be. Blocks on the
+    /// disk: for a start.
+    func audit(in log: AuditLog) async throws(TenonError)
+
+    /// Writes the lines that could not be written when it was their turn, and lets go of what has expired, a little at a
+    /// time.
+    func tidy(at now: AuthorityInstant) async throws(TenonError)
+
+    /// Changes whose lines are not in the log yet, as far as is known.
+    var waitingLines: Int { get }
 }

@@ -42,7 +42,7 @@ package final class MemoryReplayStore: ReplayStore {
         self.horizon = horizon
         self.limits = limits
         let now = clock.now().seconds
-        let horizons = try await horizon.horizons(after: now)
+        let horizons = try await horizon.horizons(after: now, besides: nil)
         let epoch = horizons.map { max(now, $0.all ?? .min) } ?? .min
         state = Mutex(ReplayMemory(epoch: epoch, forgotten: horizons?.devices ?? [:]))
     }
@@ -53,7 +53,7 @@ package final class MemoryReplayStore: ReplayStore {
         }
         let seconds = clock.now().seconds
         if let ahead = state.withLock({ $0.horizon(for: use, at: seconds) }) {
-            try await horizon.raise(device: ahead.device, to: ahead.timestamp)
+            try await horizon.raise(device: ahead.device, to: ahead.timestamp, epoch: "")
             state.withLock { $0.raised(ahead) }
         }
         let now = clock.now()

@@ -45,14 +45,18 @@ package protocol ReplayStore: Sendable {
     func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome
 }
 
-/// Up to which timestamps requests may have been accepted: what a ``ReplayStore`` in memory needs from its last life.
+/// Up to which timestamps requests may have been accepted: what a ``ReplayStore`` needs of a life before this one.
 package protocol ReplayHorizon: Sendable {
     /// Stores that requests with timestamps up to this one may be accepted: of this device, or with nil of all.
-    func raise(device: String?, to timestamp: Int64) async throws(TenonError)
+    ///
+    /// - Parameter epoch: the life in which they are, where several have the same horizons; "" where none has a name.
+    func raise(device: String?, to timestamp: Int64, epoch: String) async throws(TenonError)
 
     /// What was stored, but for devices whose horizon is not after a moment in Unix seconds: that is forgotten. Nil when
     /// nothing was ever accepted: there was no earlier life.
-    func horizons(after seconds: Int64) async throws(TenonError) -> ReplayHorizons?
+    ///
+    /// - Parameter epoch: whose own horizons are none of an earlier life.
+    func horizons(after seconds: Int64, besides epoch: String?) async throws(TenonError) -> ReplayHorizons?
 }
 
 package struct ReplayHorizons: Equatable, Sendable {

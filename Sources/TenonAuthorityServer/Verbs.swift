@@ -4,7 +4,7 @@ internal import Tenon
 // The one table of what can be typed (build.md 28).
 extension Verb {
     static let serve = Verb(
-        words: ["serve"], operands: "", summary: "Serve; what is done without a command",
+        words: ["serve"], operands: "[REDIS POSTGRES]", summary: "Serve; what is done without a command",
         example: "tenon-authority serve --ek-roots /etc/tenon/ek-roots",
         flags: [
             .folder, .config,
@@ -15,6 +15,9 @@ extension Verb {
             Arguments.Flag(
                 name: "--tls-cert", value: "FILE", summary: "of the public listener: its certificate and those above"),
             Arguments.Flag(name: "--tls-key", value: "FILE", summary: "the certificate's key, PEM"),
+            Arguments.Flag(
+                name: "--shared", value: nil,
+                summary: "several instances: redis://... and postgres://... behind it, or in the configuration"),
         ], run: { arguments throws(TenonError) in try await ServeCommand.run(arguments) })
 
     static let caInit = Verb(

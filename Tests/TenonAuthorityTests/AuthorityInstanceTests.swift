@@ -107,10 +107,11 @@ import Testing
     @Test(arguments: StoreKind.allCases.filter { $0 == .shared }) func twoInstances(_ kind: StoreKind) async throws {
         let name = SharedServers.name()
         let servers = try #require(SharedServers.folder)
-        let shared = AuthorityInstance.Shared(
+        let (folders, clock) = (try (0..<3).map { _ in try TestFolder() }, FakeClock())
+        var shared = AuthorityInstance.Shared(
             postgres: .init(address: "host=\(servers) user=tenon dbname=postgres", schema: name, connections: 2),
             redis: .init(address: .unix(path: "\(servers)/redis.sock"), prefix: "\(name):"))
-        let (folders, clock) = (try (0..<3).map { _ in try TestFolder() }, FakeClock())
+        shared.redis.serverTime = { clock.now().wall }
         let states = try folders.map { try AuthorityFolder($0.path) }
         let error = await #expect(throws: TenonError.self) {
             try await AuthorityInstance(configuration(), in: states[0], shared: shared, clock: clock)

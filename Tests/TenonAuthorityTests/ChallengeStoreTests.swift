@@ -89,6 +89,22 @@ import Testing
         }
     }
 
+    /// More than are removed at a time.
+    @Test(arguments: StoreKind.allCases)
+    func manyThatHaveExpiredMakeRoom(_ kind: StoreKind) async throws {
+        try await kind.withStores(maxChallenges: 1_200) { stores in
+            for life in 0..<2 {
+                _ = try await atOnce(64) { worker in
+                    for index in stride(from: worker, to: 1_200, by: 64) {
+                        try await stores.put(Self.entry(stores), "\(life) \(index)")
+                    }
+                }
+                #expect(await errorThrown { try await stores.put(Self.entry(stores), "more") }?.code == .storeFull)
+                stores.clock.advance(90_000)
+            }
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func theLimitHoldsFor64AtOnce(_ kind: StoreKind) async throws {
         try await kind.withStores(maxChallenges: 10) { stores in

@@ -42,26 +42,44 @@ import Testing
             deadline: FakeClock().now().advanced(byMilliseconds: 90_000))
     }
 
-    static func open(_ path: String) throws -> (store: SQLiteStore, log: AuditLog, audited: AuditedDeviceStore) {
+    static func open(_ path: String) async throws -> (store: SQLiteStore, log: AuditLog) {
         let folder = try AuthorityFolder(path)
         let store = try SQLiteStore(in: folder, clock: FakeClock())
         let log = try AuditLog(in: folder, clock: store.clock, options: .init(instance: "main", key: auditKey))
-        return (store, log, AuditedDeviceStore(store, log: log))
+        try await store.audit(in: log)
+        return (store, log)
     }
 
-    /// Registers devices, rotates each, and takes challenges, until the process dies.
+    /// Some devices' clocks are ahead.
+    static func use(_ worker: Int, _ round: Int, at now: AuthorityInstant) throws -> SignedUse {
+        let number = worker * 1_000 + round
+        return try ReplayStoreTests.use(
+            at: now.seconds + (round % 3 == 0 ? 100 : 0), device: "\(number)", nonce: ReplayStoreTests.nonce(number),
+            r: number)
+    }
+
+    /// Registers devices, rotates each, revokes some, accepts requests and takes challenges, until the process dies.
     static func work(_ path: String, lethal: Int) async throws {
-        let (store, log, audited) = try open(path)
+        let (store, log) = try await open(path)
         let acknowledged = try Acknowledgements(path, lethal: lethal)
+        let replays = try await MemoryReplayStore(clock: store.clock, horizon: store)
         _ = try await atOnce(workers) { worker in
             let now = store.clock.now()
             for round in 0..<1_000 {
                 let registration = try Sample().registration(id: "\(worker).\(round)")
-                _ = try await audited.register(registration, at: now)
+                _ = try await store.register(registration, at: now)
                 try acknowledged.add("registered \(worker).\(round)")
                 let next = try Sample()
-                _ = try await audited.rotate(next.rotation(of: registration.device), at: now)
+                _ = try await store.rotate(next.rotation(of: registration.device), at: now)
                 try acknowledged.add("rotated \(worker).\(round) \(next.key.thumbprint)")
+                if round % 2 == 0 {
+                    let revocation = Revocation.device(app: "demo", id: "\(worker).\(round)", compromised: false)
+                    _ = try await store.revoke(revocation, reason: "", at: now)
+                    try acknowledged.add("device_revoked \(worker).\(round)")
+                }
+                if try await replays.remember(use(worker, round, at: now)) == .fresh {
+                    try acknowledged.add("accepted \(worker) \(round)")
+                }
                 guard try await store.take(.registration, under: challenge(worker * 1_000 + round)) != nil else {
                     continue
                 }
@@ -74,7 +92,7 @@ import Testing
     @Test(arguments: [1, 10, 33, 100, 333, 700])
     func killedWhileWriting(_ lethal: Int) async throws {
         let folder = try TestFolder()
-        let before = try Self.open(folder.path)
+        let before = try await Self.open(folder.path)
         for worker in 0..<Self.workers {
             for round in 0..<20 {
                 try await before.store.put(Self.entry(), under: Self.challenge(worker * 1_000 + round))
@@ -87,26 +105,52 @@ import Testing
         }
         let acknowledged = try Acknowledgements.read(folder)
         #expect(acknowledged.count >= lethal)
-        let after = try Self.open(folder.path)
-        let events = Set(try AuditReader.events(folder, key: Self.auditKey))
-        for line in acknowledged { try await Self.check(line, after.store, events) }
+        let after = try await Self.open(folder.path)
+        let events = try AuditReader.events(folder, key: Self.auditKey)
+        let replays = try await MemoryReplayStore(clock: after.store.clock, horizon: after.store)
+        for line in acknowledged { try await Self.check(line, after.store, replays, events) }
+        try await Self.checkLines(of: after.store, events)
         // It goes on where it was.
-        _ = try await after.audited.register(Sample().registration(id: "after"), at: FakeClock().now())
+        _ = try await after.store.register(Sample().registration(id: "after"), at: FakeClock().now())
         #expect(try AuditReader.events(folder, key: Self.auditKey).last == "registered after")
         await after.log.close()
         await after.store.close()
     }
 
-    private static func check(_ line: String, _ store: SQLiteStore, _ events: Set<String>) async throws {
+    private static func check(
+        _ line: String, _ store: SQLiteStore, _ replays: MemoryReplayStore, _ events: [String]
+    ) async throws {
         let words = line.split(separator: " ").map(String.init)
+        if words[0] == "accepted", let worker = Int(words[1]), let round = Int(words[2]) {
+            let use = try use(worker, round, at: FakeClock().now())
+            #expect(try await replays.remember(use) != .fresh, "\(line)")
+            return
+        }
         if words[0] == "taken", let number = Int(words[1]) {
             #expect(try await store.take(.registration, under: challenge(number)) == nil, "\(line)")
             return
         }
         let device = try await store.device(app: "demo", id: words[1])
         #expect(device != nil, "\(line)")
+        if words[0] == "device_revoked" { #expect(device?.state == .revoked, "\(line)") }
         if words[0] == "rotated" { #expect(device?.thumbprint == words[2], "\(line)") }
         #expect(events.contains("\(words[0]) \(words[1])"), "\(line)")
+    }
+
+    /// Each change that is stored, acknowledged or not, has one line, and nothing else has.
+    private static func checkLines(of store: SQLiteStore, _ events: [String]) async throws {
+        var changes: [String] = []
+        var place: Int64?
+        repeat {
+            let page = try await store.devices(app: nil, from: place, limit: 1_000)
+            for device in page.devices {
+                changes.append("registered \(device.id)")
+                if device.keyRotatedAt != nil { changes.append("rotated \(device.id)") }
+                if device.state == .revoked { changes.append("device_revoked \(device.id)") }
+            }
+            place = page.next
+        } while place != nil
+        #expect(events.sorted() == changes.sorted())
     }
 
     /// A disk that is full for a while.
@@ -115,16 +159,20 @@ import Testing
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
             try await CrashTests.fill(path)
         }
-        let after = try Self.open(folder.path)
-        let events = Set(try AuditReader.events(folder, key: Self.auditKey))
-        for line in try Acknowledgements.read(folder) { try await Self.check(line, after.store, events) }
+        let after = try await Self.open(folder.path)
+        let events = try AuditReader.events(folder, key: Self.auditKey)
+        let replays = try await MemoryReplayStore(clock: after.store.clock, horizon: after.store)
+        for line in try Acknowledgements.read(folder) {
+            try await Self.check(line, after.store, replays, events)
+        }
+        try await Self.checkLines(of: after.store, events)
         await after.log.close()
         await after.store.close()
     }
 
     /// Registers until no file may grow any more, and again when it may.
     static func fill(_ path: String) async throws {
-        let (store, log, audited) = try open(path)
+        let (store, log) = try await open(path)
         let acknowledged = try Acknowledgements(path)
         signal(SIGXFSZ, SIG_IGN)
         for limit in [rlim_t(300_000), 600_000] {
@@ -134,7 +182,7 @@ import Testing
                     let id = "\(limit).\(worker).\(round)"
                     let registration = try Sample().registration(id: id)
                     if let error = await errorThrown({
-                        try await audited.register(registration, at: FakeClock().now())
+                        try await store.register(registration, at: FakeClock().now())
                     }) {
                         return error.code
                     }
@@ -146,10 +194,46 @@ import Testing
         }
         limitFiles(to: .max)
         let registration = try Sample().registration(id: "last")
-        #expect(try await audited.register(registration, at: FakeClock().now()) == .registered(registration.device))
+        #expect(try await store.register(registration, at: FakeClock().now()) == .registered(registration.device))
         try acknowledged.add("registered last")
         await log.close()
         await store.close()
+    }
+
+    /// The log's disk is full, the store's is not: the lines are written when there is room, without a new start.
+    @Test func linesThatWaitAreWrittenWhenThereIsRoom() async throws {
+        let folder = try TestFolder()
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in
+            try await CrashTests.fillLog(path)
+        }
+        let after = try await Self.open(folder.path)
+        let devices = try await after.store.devices(app: nil, from: nil, limit: 100).devices.map {
+            "registered \($0.id)"
+        }
+        let events = try AuditReader.events(folder, key: Self.auditKey).filter { $0.hasPrefix("registered") }
+        #expect(devices.count > 1 && events.sorted() == devices.sorted())
+        await after.log.close()
+        await after.store.close()
+    }
+
+    static func fillLog(_ path: String) async throws {
+        let (store, log) = try await open(path)
+        let filling = AuditEvent(.ekDenied, details: ["reason": .string(String(repeating: "x", count: 1_500))])
+        _ = try await atOnce(workers) { _ in for _ in 0..<100 { try await log.append(filling) } }
+        var facts = stat()
+        stat("\(path)/\(AuditLog.fileName)", &facts)
+        signal(SIGXFSZ, SIG_IGN)
+        limitFiles(to: rlim_t(facts.st_size + 1_000))
+        let failures = try await atOnce(workers) { worker -> TenonError.Code? in
+            let registration = try Sample().registration(id: "\(worker)")
+            return await errorThrown { try await store.register(registration, at: FakeClock().now()) }?.code
+        }
+        guard failures.contains(.storeFailed), store.waitingLines > 0 else { throw Surprise("there was room") }
+        limitFiles(to: .max)
+        try await store.tidy(at: FakeClock().now())
+        guard store.waitingLines == 0 else { throw Surprise("lines wait") }
+        // As a process that is killed.
+        _exit(0)
     }
 
     /// Of the process: what is written behind this fails, as on a full disk.

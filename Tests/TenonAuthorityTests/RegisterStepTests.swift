@@ -144,6 +144,7 @@ import Testing
                 ("activation_proof", "AAAA", "400 INVALID_ATTESTATION"),
                 ("public_key", "", "400 INVALID_REQUEST"), ("challenge", "", "400 INVALID_REQUEST"),
                 ("platform", String(repeating: "x", count: 65), "400 INVALID_REQUEST"),
+                ("platform", "lin\0ux", "400 INVALID_REQUEST"), ("device_local_id", "\0", "400 INVALID_REQUEST"),
             ] {
                 var message = try await rig.registration(SoftwareKey().publicKey)
                 message[member] = .string(value)

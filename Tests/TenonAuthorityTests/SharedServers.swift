@@ -22,14 +22,15 @@ enum SharedServers {
     }
 
     static func redis(
-        _ name: String, in place: String = "", clock: FakeClock, horizon: any ReplayHorizon,
+        _ name: String, in place: String = "", clock: FakeClock, server: FakeClock?, horizon: any ReplayHorizon,
         maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000
     ) throws -> RedisStore {
         let folder = try #require(folder) + place
-        return try RedisStore(
-            options: .init(
-                address: .unix(path: "\(folder)/redis.sock"), prefix: "\(name):", maxChallenges: maxChallenges,
-                requestsPerDevice: requestsPerDevice), clock: clock, horizon: horizon)
+        var options = RedisStore.Options(
+            address: .unix(path: "\(folder)/redis.sock"), prefix: "\(name):", maxChallenges: maxChallenges,
+            requestsPerDevice: requestsPerDevice)
+        if let server { options.serverTime = { server.now().wall } }
+        return try RedisStore(options: options, clock: clock, horizon: horizon)
     }
 
     /// Commands the servers that may be stopped.
@@ -47,18 +48,20 @@ struct SharedInstance {
     let redis: RedisStore
     let stores: TestStores
 
+    /// - Parameter server: the clock of Redis, which is the instance's own if no other is given.
     init(
         _ name: String = SharedServers.name(), in place: String = "", clock: FakeClock = FakeClock(),
-        maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000
+        server: FakeClock? = nil, maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000
     ) throws {
+        let server = server ?? clock
         // What is dated before an epoch is refused, so that the epoch is begun a little earlier.
-        clock.step(-3_000)
+        server.step(-3_000)
         postgres = try SharedServers.postgres(name, in: place)
         redis = try SharedServers.redis(
-            name, in: place, clock: clock, horizon: postgres, maxChallenges: maxChallenges,
+            name, in: place, clock: clock, server: server, horizon: postgres, maxChallenges: maxChallenges,
             requestsPerDevice: requestsPerDevice)
         stores = TestStores(challenges: redis, devices: postgres, replays: redis, answers: redis, clock: clock)
-        clock.advance(3_000)
+        server.step(3_000)
     }
 
     func close() async {

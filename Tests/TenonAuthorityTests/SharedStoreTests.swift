@@ -78,7 +78,7 @@ import Testing
     func aLaterVersionIsRefused(_: StoreKind) async throws {
         let name = SharedServers.name()
         await (try SharedServers.postgres(name, in: Self.fragile)).close()
-        try SharedServers.command("postgres sql 'UPDATE \(name).schema_version SET version = 2'")
+        try SharedServers.command("postgres sql 'UPDATE \(name).schema_version SET version = 3'")
         let error = await errorThrown { try SharedServers.postgres(name, in: Self.fragile) }
         #expect(error?.code == .storeVersion)
     }
@@ -186,14 +186,44 @@ import Testing
     @Test(arguments: kinds)
     func aRedisThatEvictsIsRefused(_: StoreKind) async throws {
         let instance = try SharedInstance(in: Self.fragile)
-        // The clocks of tests stand in the future.
-        #expect(try await instance.redis.clockDifference() > 2_000)
+        let stores = instance.stores
+        let use = try ReplayStoreTests.use(stores, nonce: 1)
+        #expect(try await stores.remember(use) == .fresh)
         try SharedServers.command("redis set maxmemory-policy allkeys-lru")
-        #expect(await errorThrown { try await instance.redis.clockDifference() }?.code == .configuration)
+        #expect(await errorThrown { try await instance.redis.look() }?.code == .storeFailed)
+        #expect(await errorThrown { try await stores.remember(use) }?.code == .storeFailed)
         #expect(await errorThrown { try SharedInstance(in: Self.fragile) }?.code == .configuration)
         try SharedServers.command("redis set maxmemory-policy noeviction")
-        _ = try await instance.redis.clockDifference()
+        #expect(await errorThrown { try await stores.remember(use) }?.code == .storeFailed)
+        _ = try await instance.redis.look()
+        // It may have thrown away what came before.
+        #expect(try await stores.remember(use) == .mayBeForgotten)
+        #expect(instance.redis.losses == 1)
+        stores.clock.advance(3_000)
+        #expect(try await stores.remember(ReplayStoreTests.use(stores, nonce: 2)) == .fresh)
         await instance.close()
+    }
+
+    @Test(arguments: kinds)
+    func aRedisWithAPassword(_: StoreKind) async throws {
+        try SharedServers.command("redis set requirepass open-sesame")
+        let postgres = try SharedServers.postgres(SharedServers.name())
+        let servers = try #require(SharedServers.folder) + Self.fragile
+        var options = RedisStore.Options(address: .unix(path: "\(servers)/redis.sock"))
+        for (user, password, code) in [
+            (nil, nil, .storePermission), (nil, "open", .storePermission), ("nobody", "open-sesame", .storePermission),
+            (nil, "open-sesame", nil), ("default", "open-sesame", nil),
+        ] as [(String?, String?, TenonError.Code?)] {
+            (options.user, options.password) = (user, password)
+            let error = await errorThrown {
+                let redis = try RedisStore(options: options, horizon: postgres)
+                _ = try await redis.look()
+                await redis.close()
+            }
+            #expect(error?.code == code)
+        }
+        for words in ["redis kill", "redis start"] { try SharedServers.command(words) }
+        await postgres.close()
     }
 
     @Test(arguments: kinds)
@@ -222,7 +252,7 @@ import Testing
         "", "postgres://", "postgres:///tenon", "postgres://db.example/tenon",
         "postgres://db.example/tenon?sslmode=require",
         "host=127.0.0.1,db.example", "host=10.0.0.1 sslmode=verify-ca", "host=localhost hostaddr=10.0.0.1", "nonsense",
-        "mysql://127.0.0.1", "host=127.0.0.1 unknown=1",
+        "mysql://127.0.0.1", "host=127.0.0.1 unknown=1", "postgres://tenon:secret@127.0.0.1/tenon",
     ])
     func ofPostgreSQL(_ address: String) async {
         #expect(await errorThrown { try PostgresStore(options: .init(address: address)) }?.code == .configuration)
@@ -240,9 +270,21 @@ import Testing
         #expect(await errorThrown { try PostgresStore(options: .init(address: address)) }?.code == .storeFailed)
     }
 
+    @Test(arguments: [
+        ("redis://127.0.0.1:6379", RedisStore.Address?.some(.tcp(address: "127.0.0.1", port: 6379))),
+        ("redis://[::1]:1", .tcp(address: "::1", port: 1)), ("unix:/run/redis.sock", .unix(path: "/run/redis.sock")),
+        ("redis://::1:1", nil), ("redis://127.0.0.1", nil), ("redis://127.0.0.1:0", nil), ("redis://127.0.0.1:01", nil),
+        ("redis://127.0.0.1:65536", nil), ("redis://10.0.0.1:1", nil), ("redis://localhost:1", nil),
+        ("redis://user:secret@127.0.0.1:1", nil), ("redis://127.0.0.1:1/0", nil), ("rediss://127.0.0.1:1", nil),
+        ("unix:run", nil), ("unix:/a\0", nil), ("", nil),
+    ])
+    func urlsOfRedis(_ url: String, _ address: RedisStore.Address?) {
+        #expect(RedisStore.Address(url: url) == address)
+    }
+
     private struct NoHorizon: ReplayHorizon {
-        func raise(device: String?, to timestamp: Int64) async throws(TenonError) {}
-        func horizons(after seconds: Int64) async throws(TenonError) -> ReplayHorizons? { nil }
+        func raise(device: String?, to timestamp: Int64, epoch: String) async throws(TenonError) {}
+        func horizons(after seconds: Int64, besides epoch: String?) async throws(TenonError) -> ReplayHorizons? { nil }
     }
 
     @Test func ofRedis() async {

@@ -161,6 +161,12 @@ import Testing
                 (["serial": "xx"], "400 INVALID_REQUEST"), (["ek_id": .string(ek)], "200"),
                 (["ek_id": "00"], "400 INVALID_REQUEST"), ([:], "400 INVALID_REQUEST"),
                 (["ek_id": .string(ek), "serial": "00"], "400 INVALID_REQUEST"),
+                (["app_id": "open", "device_id": "a\0b"], "400 INVALID_REQUEST"),
+                (
+                    ["ek_id": .string(ek), "reason": .string(String(repeating: "\u{1}", count: 167))],
+                    "400 INVALID_REQUEST"
+                ),
+                (["ek_id": .string(ek), "reason": .string(String(repeating: "\u{1}", count: 166))], "200"),
             ] as [([String: JSON], String)] {
                 #expect(try await rig.post("/v1/revoke", .members(body), at: .admin).verdict == verdict, "\(body)")
             }

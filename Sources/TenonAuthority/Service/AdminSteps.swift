@@ -113,7 +113,14 @@ extension AuthorityService {
 }
 
 extension MessageObject {
-    fileprivate func reason() throws(TenonError) -> String { try text("reason", maxBytes: 1_000) ?? "" }
+    /// As it stands in the audit log, where a control character has six bytes.
+    fileprivate func reason() throws(TenonError) -> String {
+        let reason = try text("reason", maxBytes: 1_000) ?? ""
+        guard try JSON.string(reason).encoded().count <= 1_002 else {
+            throw refusal("reason", "is longer than 1000 bytes in the audit log")
+        }
+        return reason
+    }
 }
 
 extension Device {

@@ -16,11 +16,12 @@ package final class AuthorityInstance: Sendable {
     }
 
     package let service: AuthorityService
-    /// The two clocks' difference and the like, for health; nil with SQLite.
-    package let redis: RedisStore?
     private let log: AuditLog
     /// Signs the log's head: a quiet log would sign nothing by itself (security.md F5).
     private let heads: Task<Void, Never>
+    private let watch: StoreWatch
+    /// The minute's look at the stores (security.md E4).
+    private let looks: Task<Void, Never>
     private let closeStores: @Sendable () async -> Void
 
     /// Opens what is there and makes what is not. It blocks on disk and network: for a program's start.
@@ -33,7 +34,7 @@ package final class AuthorityInstance: Sendable {
     package init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: Shared? = nil,
         clock: any AuthorityClock = SystemClock(), headsEvery: Duration = .seconds(3600),
-        openKey: HeldKey.Opener = HeldKey.unopened,
+        looksEvery: Duration = .seconds(60), openKey: HeldKey.Opener = HeldKey.unopened,
         headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in }
     ) async throws(TenonError) {
         let mayMake = configuration.isLocal && shared == nil
@@ -57,22 +58,36 @@ package final class AuthorityInstance: Sendable {
             await opened.close()
             throw error
         }
+        do throws(TenonError) {
+            try await opened.stores.devices.audit(in: log)
+        } catch {
+            await opened.close()
+            await log.close()
+            throw error
+        }
         heads = Task { [log] in
             // What cannot be written now is refused with the next line.
             while (try? await Task.sleep(for: headsEvery)) != nil { try? await log.signHead() }
         }
+        let watch = StoreWatch(
+            opened.stores.devices, clock: opened.clock, redis: opened.redis, postgres: opened.postgres)
+        self.watch = watch
+        looks = watch.start(every: looksEvery)
         var stores = opened.stores
-        stores.devices = AuditedDeviceStore(stores.devices, log: log)
+        stores.health = { watch.health }
         service = AuthorityService(
             configuration: configuration, stores: stores, keys: keys, clock: opened.clock, ekRoots: roots,
             revoked: revoked, auditHead: { lastHead.value })
-        redis = opened.redis
         closeStores = opened.close
     }
 
     /// Stores what is under way, signs the head of the audit log, and ends.
     package func close() async {
         heads.cancel()
+        looks.cancel()
+        await looks.value
+        // Lines that are in the log need not wait for the next start in the store.
+        await watch.look()
         await closeStores()
         await log.close()
     }
@@ -81,6 +96,7 @@ package final class AuthorityInstance: Sendable {
         let stores: AuthorityStores
         let clock: SteadyClock
         var redis: RedisStore?
+        var postgres: PostgresStore?
         let close: @Sendable () async -> Void
     }
 
@@ -116,7 +132,7 @@ package final class AuthorityInstance: Sendable {
             options.requestsPerDevice = configuration.limits.requestsPerDevice
             let redis = try RedisStore(options: options, clock: clock, horizon: postgres)
             let stores = AuthorityStores(challenges: redis, devices: postgres, replays: redis, answers: redis)
-            return Opened(stores: stores, clock: redis.clock, redis: redis) {
+            return Opened(stores: stores, clock: redis.clock, redis: redis, postgres: postgres) {
                 await redis.close()
                 await postgres.close()
             }

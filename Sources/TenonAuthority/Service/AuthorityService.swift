@@ -10,7 +10,7 @@ internal import Tenon
 /// It keeps nothing but in its stores, so that instances with the same stores and keys share the work.
 package struct AuthorityService: Sendable {
     package let configuration: Configuration
-    let stores: AuthorityStores
+    package let stores: AuthorityStores
     package let keys: AuthorityKeys
     let clock: any AuthorityClock
     /// By app.

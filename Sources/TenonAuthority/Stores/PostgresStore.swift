@@ -27,6 +27,7 @@ package final class PostgresStore: SQLDeviceStore {
 
     /// What one instance accepted, the others know: there is always an earlier life.
     let isNew = false
+    let outbox = AuditOutbox()
 
     /// Connects, and makes the tables or brings older ones to this version. Blocks on the network.
     ///
@@ -70,10 +71,27 @@ package final class PostgresStore: SQLDeviceStore {
         }
     }
 
+    /// By how many milliseconds a clock is ahead of PostgreSQL's.
+    package func clockDifference(from clock: any AuthorityClock) async throws(TenonError) -> Int64 {
+        let rows = try await read { connection throws(TenonError) in
+            try connection.run("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)")
+        }
+        return clock.now().wall - (try rows.first?.integer(0) ?? 0)
+    }
+
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
     ) async throws(TenonError) -> Value {
         try await run { connection throws(TenonError) in try connection.transaction(body) }
+    }
+
+    /// Among serializable transactions it would be in the way of those that change something.
+    func maintain<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value {
+        try await run { connection throws(TenonError) in
+            try connection.transaction(isolation: "READ COMMITTED", body)
+        }
     }
 
     func read<Value: Sendable>(

@@ -4,30 +4,32 @@ package import Tenon
 extension RedisStore: ChallengeStore {
     // A script that has written may go on when the memory is full, so that what needs memory is written first.
 
-    /// KEYS: the entry, the deadlines of all. ARGV: the entry's name, deadline, now, limit, entry.
+    /// KEYS: the time, the entry, the deadlines of all. ARGV: the time or nothing, the entry's name, how many
+    /// milliseconds it lives, limit, entry.
     private static let putScript = RedisScript(
-        text: """
-            if redis.call('ZCOUNT', KEYS[2], '(' .. ARGV[3], '+inf') >= tonumber(ARGV[4]) then return 0 end
-            redis.call('SET', KEYS[1], ARGV[5], 'PX', math.max(1, ARGV[2] - ARGV[3]))
-            redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
-            redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[3])
+        text: clockScript + """
+            if redis.call('ZCOUNT', KEYS[3], '(' .. now, '+inf') >= tonumber(ARGV[4]) then return 0 end
+            local deadline = now + tonumber(ARGV[3])
+            redis.call('SET', KEYS[2], ARGV[5], 'PX', math.max(1, deadline - time))
+            redis.call('ZADD', KEYS[3], deadline, ARGV[2])
+            redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now)
             return 1
             """)
 
-    /// KEYS: the same. ARGV: the entry's name.
+    /// KEYS: the same. ARGV: the time or nothing, the entry's name.
     private static let takeScript = RedisScript(
-        text: """
-            redis.call('ZREM', KEYS[2], ARGV[1])
-            return redis.call('GETDEL', KEYS[1])
+        text: clockScript + """
+            local deadline = redis.call('ZSCORE', KEYS[3], ARGV[2])
+            redis.call('ZREM', KEYS[3], ARGV[2])
+            local entry = redis.call('GETDEL', KEYS[2])
+            return deadline and tonumber(deadline) > now and entry
             """)
 
     package func put(_ entry: ChallengeEntry, under key: Digest) async throws(TenonError) {
         let name = RedisStore.name(entry.purpose, key)
-        let values = ["\(entry.deadline.wall)", "\(clock.now().wall)", "\(options.maxChallenges)"].map {
-            Array($0.utf8)
-        }
+        let values = ["\(entry.deadline.wall - clock.now().wall)", "\(options.maxChallenges)"].map { Array($0.utf8) }
         let command = RedisStore.putScript.command(
-            [self.key("challenge:", name), self.key("challenges")], [name] + values + [try entry.encoded()])
+            keys(of: name), [time, name] + values + [try entry.encoded()])
         guard try await run({ _ in command }).integer == 1 else {
             throw TenonError(
                 .storeFull, message: "As many challenges as may be are outstanding: try again soon.",
@@ -39,12 +41,12 @@ extension RedisStore: ChallengeStore {
         _ purpose: ChallengeEntry.Purpose, under key: Digest
     ) async throws(TenonError) -> ChallengeEntry? {
         let name = RedisStore.name(purpose, key)
-        let command = RedisStore.takeScript.command([self.key("challenge:", name), self.key("challenges")], [name])
+        let command = RedisStore.takeScript.command(keys(of: name), [time, name])
         guard let encoded = try await run({ _ in command }).bytes else { return nil }
-        let entry = try ChallengeEntry(encoded: encoded)
-        // The other clock of the deadline is that of the machine that gave the challenge.
-        return clock.now().wall < entry.deadline.wall ? entry : nil
+        return try ChallengeEntry(encoded: encoded)
     }
+
+    private func keys(of name: [UInt8]) -> [[UInt8]] { [key("time"), key("challenge:", name), key("challenges")] }
 
     private static func name(_ purpose: ChallengeEntry.Purpose, _ key: Digest) -> [UInt8] {
         Array("\(purpose.rawValue):".utf8) + key.rawRepresentation

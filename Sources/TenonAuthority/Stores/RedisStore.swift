@@ -13,21 +13,33 @@ package final class RedisStore: Sendable {
 
     package struct Options: Sendable {
         package var address: Address
+        /// Of Redis's access list; nil is its default user.
+        package var user: String?
+        package var password: String?
         /// What all keys begin with: authorities that share a server are told apart by it.
         package var prefix: String
         /// Challenges and pending secrets that may be outstanding at a time, over all instances.
         package var maxChallenges: Int
         /// Requests of one device that are remembered.
         package var requestsPerDevice: Int
+        /// For tests: what is taken for Redis's own time, in milliseconds since 1970.
+        package var serverTime: (@Sendable () -> Int64)?
 
         package init(
-            address: Address, prefix: String = "tenon:", maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000
+            address: Address, prefix: String = "tenon:", maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000,
+            serverTime: (@Sendable () -> Int64)? = nil
         ) {
             self.address = address
             self.prefix = prefix
             self.maxChallenges = maxChallenges
             self.requestsPerDevice = requestsPerDevice
+            self.serverTime = serverTime
         }
+
+        func key(_ kind: String, _ name: [UInt8] = []) -> [UInt8] { Array("\(prefix)\(kind)".utf8) + name }
+
+        /// The first value of each script.
+        var time: [UInt8] { serverTime.map { Array("\($0())".utf8) } ?? [] }
     }
 
     package let clock: SteadyClock
@@ -47,12 +59,11 @@ package final class RedisStore: Sendable {
         self.options = options
         self.horizon = horizon
         clock = SteadyClock(source)
-        let connection = RedisConnection(try RedisTarget(options.address))
+        let connection = RedisConnection(try RedisTarget(options))
         try connection.connect()
-        // Now and not with the first request, which would be refused.
-        let begin = RedisStore.epochScript.command(
-            [Array("\(options.prefix)epoch".utf8)], RedisStore.epoch(connection.runID, at: clock.now()))
-        for reply in try connection.replies(to: [begin]) { _ = try reply.get() }
+        for reply in try connection.replies(to: [RedisStore.beginEpoch(connection.runID, options)]) {
+            _ = try reply.get()
+        }
         let owner = RedisOwner(connection)
         thread = try BatchThread { jobs in
             RedisStore.perform(jobs, owner.connection)
@@ -64,21 +75,47 @@ package final class RedisStore: Sendable {
     /// Ends what was asked for and closes the connection. Later calls throw ``TenonError/Code/storeClosed``.
     package func close() async { await thread.end() }
 
-    /// By how many milliseconds this machine's clock is ahead of Redis's, which all instances ask; health says so when
-    /// it is more than 2,000 either way. It is also how a server that has begun to throw entries away is noticed.
-    package func clockDifference() async throws(TenonError) -> Int64 {
-        let policy = try await run { _ in ["CONFIG", "GET", "maxmemory-policy"].map { Array($0.utf8) } }
-        guard policy.list?.last?.bytes == Array("noeviction".utf8) else {
-            throw TenonError(
-                .configuration, message: "Redis has to run with maxmemory-policy noeviction: it would readmit replays.")
+    /// Asks Redis for its clock, of which all instances have the same, and whether it has begun to throw entries away:
+    /// it is not believed then, nor what it has when it no longer does.
+    ///
+    /// - Returns: by how many milliseconds this machine's clock is ahead, and by how many Redis's is behind what it was.
+    package func look() async throws(TenonError) -> (clockDifference: Int64, stepBack: Int64) {
+        let memory = try await run { _ in ["INFO", "memory"].map { Array($0.utf8) } }
+        guard RedisConnection.facts(memory)["maxmemory_policy"] == "noeviction" else {
+            self.memory.withLock { $0.mayEvict = true }
+            throw .redisEvicts
         }
-        let time = try await run { _ in [Array("TIME".utf8)] }
-        let parts = time.list?.compactMap { $0.bytes.flatMap { Int64(String(decoding: $0, as: UTF8.self)) } } ?? []
-        guard parts.count == 2 else { throw .damaged("a time") }
-        return clock.now().wall - parts[0] * 1_000 - parts[1] / 1_000
+        if self.memory.withLock({ $0.mayEvict }) {
+            let forget = [Array("DEL".utf8), key("epoch")]
+            _ = try await run { _ in forget }
+            self.memory.withLock { $0.mayEvict = false }
+        }
+        let command = RedisStore.lookScript.command([key("time")], [time])
+        let times = try await run { _ in command }.list?.compactMap(\.integer) ?? []
+        guard times.count == 2 else { throw .damaged("a time") }
+        return (clock.now().wall - times[0], times[1] - times[0])
     }
 
-    func key(_ kind: String, _ name: [UInt8] = []) -> [UInt8] { Array("\(options.prefix)\(kind)".utf8) + name }
+    private static let lookScript = RedisScript(text: clockScript + "return {time, now}")
+
+    /// What scripts begin with: Redis's time in milliseconds, which is set back with its machine's clock, and one that is
+    /// not. KEYS: the time. ARGV: the time or nothing.
+    static let clockScript = """
+        local time = tonumber(ARGV[1])
+        if not time then
+            local read = redis.call('TIME')
+            time = read[1] * 1000 + math.floor(read[2] / 1000)
+        end
+        local seen = tonumber(redis.call('GET', KEYS[1]) or 0)
+        local now = math.max(time, seen)
+        local seconds = math.floor(now / 1000)
+        if now > seen then redis.pcall('SET', KEYS[1], now) end
+
+        """
+
+    var time: [UInt8] { options.time }
+
+    func key(_ kind: String, _ name: [UInt8] = []) -> [UInt8] { options.key(kind, name) }
 
     /// - Parameter command: made when the server's life is known in which it is to run.
     func run(_ command: @escaping @Sendable (_ runID: String) -> RedisCommand) async throws(TenonError) -> RedisReply {
@@ -96,7 +133,8 @@ package final class RedisStore: Sendable {
             let replies = try connection.replies(to: jobs.map { $0.command(connection.runID) })
             for (job, reply) in zip(jobs, replies) { job.finish(reply) }
         } catch {
-            for job in jobs { job.finish(.failure(error)) }
+            // Which is nobody's mistake who asks.
+            for job in jobs { job.finish(.failure(error.code == .configuration ? .redisEvicts : error)) }
         }
     }
 }

@@ -10,6 +10,11 @@ protocol SQLDeviceStore: DeviceStore, ReplayHorizon {
         _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
     ) async throws(TenonError) -> Value
 
+    /// Writes what depends on nothing that others may change meanwhile.
+    func maintain<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value
+
     /// Reads what is stored.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
@@ -17,13 +22,15 @@ protocol SQLDeviceStore: DeviceStore, ReplayHorizon {
 
     /// Whether nothing was ever written here.
     var isNew: Bool { get }
+
+    var outbox: AuditOutbox { get }
 }
 
 extension SQLDeviceStore {
     package func register(
         _ registration: DeviceRegistration, at now: AuthorityInstant
     ) async throws(TenonError) -> DeviceRegistration.Outcome {
-        try await write { connection throws(TenonError) in
+        try await change(AuditEvent.init(_:)) { connection throws(TenonError) in
             try SQLRegistration(registration: registration, now: now, connection: connection).run()
         }
     }
@@ -31,7 +38,7 @@ extension SQLDeviceStore {
     package func rotate(
         _ rotation: KeyRotation, at now: AuthorityInstant
     ) async throws(TenonError) -> KeyRotation.Outcome {
-        try await write { connection throws(TenonError) in
+        try await change(AuditEvent.init(_:)) { connection throws(TenonError) in
             try SQLRotation(rotation: rotation, now: now, connection: connection).run()
         }
     }
@@ -39,7 +46,8 @@ extension SQLDeviceStore {
     package func revoke(
         _ revocation: Revocation, reason: String, at now: AuthorityInstant
     ) async throws(TenonError) -> Revocation.Outcome {
-        try await write { connection throws(TenonError) in
+        let event = { @Sendable outcome in AuditEvent(revocation, outcome, reason: reason) }
+        return try await change(event) { connection throws(TenonError) in
             try SQLRevocation(now: now, connection: connection).run(revocation)
         }
     }
@@ -67,7 +75,7 @@ extension SQLDeviceStore {
     package func retiredKeyUsed(
         _ key: PublicKey, at now: AuthorityInstant
     ) async throws(TenonError) -> RetiredKeyUse {
-        try await write { connection throws(TenonError) in
+        try await change(AuditEvent.init(_:)) { connection throws(TenonError) in
             guard let stored = try StoredKey.find(key, in: connection), let retiredAt = stored.retiredAt else {
                 return .unknownKey
             }
@@ -79,7 +87,8 @@ extension SQLDeviceStore {
     }
 
     package func record(_ certificate: AKCertificate) async throws(TenonError) -> Bool {
-        try await write { connection throws(TenonError) in
+        let event = { @Sendable isRecorded in isRecorded ? AuditEvent(issued: certificate) : nil }
+        return try await change(event) { connection throws(TenonError) in
             guard try !connection.isDenied(certificate.ek) else { return false }
             try certificate.insert(into: connection)
             return true
@@ -95,7 +104,10 @@ extension SQLDeviceStore {
     }
 
     package func allow(ek: Digest, reason: String) async throws(TenonError) -> Bool {
-        try await write { connection throws(TenonError) in
+        let event = { @Sendable (wasDenied: Bool) in
+            wasDenied ? AuditEvent(.ekAllowed, details: ["reason": .string(reason)]) : nil
+        }
+        return try await change(event) { connection throws(TenonError) in
             try connection.run("DELETE FROM denied_eks WHERE ek=?", SQLValue(ek))
             return connection.changes == 1
         }

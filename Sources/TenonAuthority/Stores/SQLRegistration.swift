@@ -9,9 +9,6 @@ struct SQLRegistration {
 
     private var device: Device { registration.device }
 
-    /// For as long as a failover may bring a challenge back (security.md E4).
-    private static let spentSeconds: Int64 = 86_400
-
     func run() throws(TenonError) -> DeviceRegistration.Outcome {
         if let refusal = try refusal { return .refused(refusal) }
         if let stored = try StoredKey.find(device.publicKey, in: connection) { return try known(stored) }
@@ -107,8 +104,6 @@ struct SQLRegistration {
             try connection.run(
                 "UPDATE certificates SET device=? WHERE serial=?", .text(device.id), .blob(serial))
         }
-        try connection.run(
-            "DELETE FROM spent_challenges WHERE at < ?", .integer(now.seconds - SQLRegistration.spentSeconds))
         try connection.run(
             "INSERT INTO spent_challenges VALUES (?, ?)", SQLValue(registration.challenge), .integer(now.seconds))
     }

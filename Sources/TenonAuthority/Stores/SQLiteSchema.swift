@@ -45,7 +45,23 @@ enum SQLiteSchema {
         CREATE TABLE denied_eks (ek BLOB PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
         CREATE TABLE replay_horizons (device TEXT PRIMARY KEY, timestamp INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        """,
         """
+        ALTER TABLE replay_horizons RENAME TO horizons_of_one;
+        CREATE TABLE replay_horizons (
+            device TEXT NOT NULL, epoch TEXT NOT NULL, timestamp INTEGER NOT NULL, PRIMARY KEY (device, epoch)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO replay_horizons SELECT device, '', timestamp FROM horizons_of_one;
+        DROP TABLE horizons_of_one;
+
+        CREATE INDEX certificates_not_after ON certificates (not_after);
+
+        -- Lines of the audit log whose changes are stored: each is there until it is in the log of its instance.
+        CREATE TABLE outbox (
+            place INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, instance TEXT NOT NULL,
+            line BLOB NOT NULL
+        ) STRICT;
+        """,
     ]
 
     static let version = Int64(migrations.count)

@@ -46,6 +46,8 @@ final class ChallengeCount: Sendable {
 
     /// Between two removals of what has expired.
     private static let sweepMilliseconds: Int64 = 10_000
+    /// At a time: those who wait for the writer do not wait for many.
+    private static let sweepRows = 1_000
 
     init(limit: Int) { self.limit = limit }
 
@@ -57,8 +59,12 @@ final class ChallengeCount: Sendable {
         rollbacks = connection.rollbacks
         if sweptAt == .min || now.boot - sweptAt >= ChallengeCount.sweepMilliseconds {
             try connection.run(
-                "DELETE FROM challenges WHERE wall <= ? OR boot <= ?", .integer(now.wall), .integer(now.boot))
-            sweptAt = now.boot
+                """
+                DELETE FROM challenges WHERE key IN (
+                    SELECT key FROM challenges WHERE wall <= ? OR boot <= ? LIMIT \(ChallengeCount.sweepRows))
+                """, .integer(now.wall), .integer(now.boot))
+            // What is left goes with the next challenge.
+            if connection.changes < ChallengeCount.sweepRows { sweptAt = now.boot }
             count = nil
         }
         if count == nil {

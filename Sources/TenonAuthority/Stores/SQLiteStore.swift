@@ -24,6 +24,7 @@ package final class SQLiteStore: SQLDeviceStore {
     private let readers: SQLiteReaders
     let challengeCount: ChallengeCount
     let isNew: Bool
+    let outbox = AuditOutbox()
 
     /// Opens the store, makes it when there is none, and brings an older one to this version. Blocks on the disk.
     ///
@@ -57,6 +58,12 @@ package final class SQLiteStore: SQLDeviceStore {
     }
 
     func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value {
+        try await writer.write(body)
+    }
+
+    func maintain<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
     ) async throws(TenonError) -> Value {
         try await writer.write(body)

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
+internal import Tenon
+
+/// A line of the audit log that is stored with its change, under a name of its own that is in the line, too.
+struct OutboxLine: Sendable {
+    static let nameMember = "change"
+
+    let id: String
+    let members: [String: JSON]
+
+    init(_ event: AuditEvent, id: String) {
+        self.id = id
+        var members = event.members
+        members[OutboxLine.nameMember] = .string(id)
+        self.members = members
+    }
+
+    /// - Throws: ``TenonError/Code/storeCorrupt``.
+    init(id: String, stored bytes: [UInt8]) throws(TenonError) {
+        guard let object = (try? JSON(parsing: bytes))?.object else { throw .damaged("a line of the audit log") }
+        self.id = id
+        members = Dictionary(object.members.map { ($0.key, $0.value) }) { $1 }
+    }
+
+    /// - Throws: ``TenonError/Code/tooLarge`` for a line that the log would not take.
+    func encoded() throws(TenonError) -> [UInt8] {
+        var object = JSONObject()
+        for (name, value) in members { object[name] = value }
+        let bytes = try JSON.object(object).encoded()
+        guard bytes.count <= AuditLog.eventBytes else { throw AuditLog.tooLong }
+        return bytes
+    }
+}
+
+/// What a process knows of its lines on their way from the store to the log (security.md F5): each is in the log once,
+/// and out of the store when it is.
+final class AuditOutbox: Sendable {
+    private struct State {
+        var log: AuditLog?
+        /// Lines whose change, or whose writing, goes on.
+        var underWay: Set<String> = []
+        /// In the log, and in the store still.
+        var written: Set<String> = []
+        /// In the store, and not in the log.
+        var waiting: Set<String> = []
+        var isTidying = false
+    }
+
+    private let state = Mutex(State())
+
+    var log: AuditLog? { state.withLock { $0.log } }
+    var waiting: Int { state.withLock { $0.waiting.count } }
+    /// So many that they should be taken out of the store, although no timer asks.
+    var isLong: Bool { state.withLock { $0.written.count >= 256 } }
+
+    /// Begins with a log, and with what an earlier process left in the store.
+    func attach(_ log: AuditLog, written: Set<String>, waiting: Set<String>) {
+        state.withLock { $0 = State(log: log, written: written, waiting: waiting) }
+    }
+
+    /// A name for a line that may come, so that nobody takes it for one that was left behind.
+    func begin() -> String {
+        let id = TextEncoding.hex.encode([UInt8](random: 16))
+        state.withLock { _ = $0.underWay.insert(id) }
+        return id
+    }
+
+    /// Whether a line that is in the store was left behind; who asks writes it.
+    func take(_ id: String) -> Bool {
+        state.withLock { state in
+            guard !state.written.contains(id), state.underWay.insert(id).inserted else { return false }
+            state.waiting.insert(id)
+            return true
+        }
+    }
+
+    enum End {
+        /// There was no line.
+        case nothing
+        case written
+        /// The line is in the store, or may be.
+        case failed(isStored: Bool)
+    }
+
+    func end(_ id: String, _ end: End) {
+        state.withLock { state in
+            state.underWay.remove(id)
+            switch end {
+            case .nothing: break
+            case .written:
+                state.waiting.remove(id)
+                state.written.insert(id)
+            case .failed(let isStored):
+                if isStored { state.waiting.insert(id) }
+            }
+        }
+    }
+
+    // MARK: What only one does at a time
+
+    func beginTidying() -> Bool {
+        state.withLock { state in
+            defer { state.isTidying = true }
+            return !state.isTidying
+        }
+    }
+
+    func endTidying() { state.withLock { $0.isTidying = false } }
+
+    /// Lines that are in the log.
+    func written(atMost count: Int) -> [String] { state.withLock { Array($0.written.prefix(count)) } }
+
+    /// They are out of the store.
+    func forget(_ ids: [String]) { state.withLock { $0.written.subtract(ids) } }
+}

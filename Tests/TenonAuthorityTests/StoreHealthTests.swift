@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import TenonAuthority
+import Testing
+
+/// What a timer asks of the stores, and what they say of themselves.
+@Suite(.serialized) struct StoreHealthTests {
+    private static let day: Int64 = 86_400_000
+
+    /// Certificates and spent challenges are kept for a day behind their time, and no longer, however many there are.
+    @Test(arguments: StoreKind.allCases)
+    func whatHasExpiredIsRemoved(_ kind: StoreKind) async throws {
+        try await kind.withStores { stores in
+            let (devices, now) = (stores.devices, stores.clock.now().seconds)
+            func certificate(_ number: Int, notAfter: Int64) throws -> AKCertificate {
+                var certificate = try RegistrationTests.certificate(0, ek: "ek", notAfter: notAfter)
+                certificate.serial = try Array(Sample.digest("\(number)").rawRepresentation.prefix(16))
+                return certificate
+            }
+            let old = try (0..<1_010).map { try certificate($0, notAfter: now + 10) }
+            let new = try certificate(-1, notAfter: now + 86_410)
+            _ = try await atOnce(16) { worker in
+                for index in stride(from: worker, to: old.count, by: 16) { _ = try await devices.record(old[index]) }
+            }
+            _ = try await devices.record(new)
+            let device = try await stores.registered(Sample())
+            _ = try await stores.register(Sample().registration(challenge: "spent"))
+
+            stores.clock.advance(Self.day + 9_000)
+            try await devices.tidy(at: stores.clock.now())
+            for certificate in [old[0], old[1_009], new] {
+                #expect(try await devices.certificate(serial: certificate.serial) == certificate)
+            }
+            stores.clock.advance(1_000)
+            try await devices.tidy(at: stores.clock.now())
+            for certificate in old {
+                #expect(try await devices.certificate(serial: certificate.serial) == nil)
+            }
+            #expect(try await devices.certificate(serial: new.serial) == new)
+            #expect(try await devices.device(app: "demo", id: device.id) == device)
+            // Spent a day ago, and gone ten seconds ago.
+            guard case .registered = try await stores.register(Sample().registration(challenge: "spent")) else {
+                throw Surprise("it is spent still")
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aSpentChallengeIsKeptForADay(_ kind: StoreKind) async throws {
+        try await kind.withStores { stores in
+            _ = try await stores.register(Sample().registration(challenge: "spent"))
+            stores.clock.advance(Self.day - 1_000)
+            try await stores.devices.tidy(at: stores.clock.now())
+            #expect(try await stores.register(Sample().registration(challenge: "spent")) == .refused(.challengeSpent))
+        }
+    }
+
+    @Test(arguments: [
+        (Int64?.none, Int64?.none, Int64(0), true), (2_000, -2_000, 2_000, true), (2_001, 0, 0, false),
+        (0, -2_001, 0, false), (0, 0, 2_001, false), (.min, 0, 0, false),
+    ])
+    func clocksMayDifferByTwoSeconds(_ redis: Int64?, _ postgres: Int64?, _ back: Int64, _ isHealthy: Bool) {
+        var health = StoreHealth()
+        (health.redisClockDifference, health.postgresClockDifference, health.stepBack) = (redis, postgres, back)
+        #expect(health.isHealthy == isHealthy)
+        health.fault = TenonError(.storeFailed, message: "")
+        #expect(!health.isHealthy)
+    }
+
+    /// An instance on SQLite, whose clock is set back.
+    @Test func aClockThatIsSetBackIsSeen() async throws {
+        let (folder, clock) = (try TestFolder(), FakeClock())
+        let instance = try await AuthorityInstance(
+            Self.configuration(), in: AuthorityFolder(folder.path), clock: clock)
+        let health = instance.service.stores.health
+        #expect(health().isHealthy && health().redisClockDifference == nil && health().waitingLines == 0)
+        clock.step(-2_001)
+        #expect(health().stepBack == 2_001 && !health().isHealthy)
+        await instance.close()
+    }
+
+    static func configuration() throws -> Configuration {
+        let text = #"{"origins": ["https://a.example"], "apps": [{"id": "demo", "require_attestation": false}]}"#
+        return try Configuration(parsing: Array(text.utf8))
+    }
+
+    /// Looks again and again: a Redis that throws entries away and clocks that are apart are seen without a request.
+    @Test(.timeLimit(.minutes(1)), arguments: SharedStoreTests.kinds)
+    func sharedStoresAreLookedAt(_: StoreKind) async throws {
+        let folder = try TestFolder()
+        let state = try AuthorityFolder(folder.path)
+        _ = try AuthorityKeys.create(in: state, name: "Example", at: 1_800_000_000)
+        let real = SystemClock().now()
+        let clock = FakeClock(wall: real.wall, boot: real.boot)
+        let (name, servers) = (SharedServers.name(), try #require(SharedServers.folder) + SharedStoreTests.fragile)
+        let instance = try await AuthorityInstance(
+            Self.configuration(), in: state,
+            shared: .init(
+                postgres: .init(address: "host=\(servers) user=tenon dbname=postgres", schema: name, connections: 2),
+                redis: .init(address: .unix(path: "\(servers)/redis.sock"), prefix: "\(name):")),
+            clock: clock, looksEvery: .milliseconds(1))
+        let health = instance.service.stores.health
+        func wait(_ condition: (StoreHealth) -> Bool) async {
+            while !condition(health()) { await Task.yield() }
+        }
+        await wait { $0.redisClockDifference != nil && $0.postgresClockDifference != nil }
+        #expect(health().fault == nil && health().losses == 0)
+        clock.step(3_600_000)
+        await wait {
+            $0.redisClockDifference ?? 0 > 1_800_000 && $0.postgresClockDifference ?? 0 > 1_800_000 && !$0.isHealthy
+        }
+        try SharedServers.command("redis set maxmemory-policy allkeys-lru")
+        await wait { $0.fault?.message.contains("noeviction") == true }
+        try SharedServers.command("redis set maxmemory-policy noeviction")
+        await wait { $0.fault == nil }
+        try SharedServers.command("postgres stop")
+        await wait { $0.fault?.message.contains("PostgreSQL") == true && $0.redisClockDifference != nil }
+        try SharedServers.command("postgres start")
+        await wait { $0.fault == nil }
+        await instance.close()
+    }
+}
