@@ -11,11 +11,11 @@ final class RunningAuthority: Sendable {
     ///
     /// - Parameter headSigned: takes each head of the audit log elsewhere.
     init(
-        _ configuration: Configuration, in folder: AuthorityFolder,
+        _ configuration: Configuration, in folder: AuthorityFolder, shared: AuthorityInstance.Shared? = nil,
         headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in }
     ) async throws(TenonError) {
         authority = try await AuthorityInstance(
-            configuration, in: folder, openKey: AuthorityTPM.open, headSigned: headSigned)
+            configuration, in: folder, shared: shared, openKey: AuthorityTPM.open, headSigned: headSigned)
         do throws(TenonError) {
             doors = try Doors(authority.service, folder: folder.path)
         } catch {

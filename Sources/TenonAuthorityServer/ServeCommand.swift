@@ -7,10 +7,14 @@ internal import TenonCommandLine
 /// `tenon-authority serve`: until a signal ends it.
 enum ServeCommand {
     static func run(_ arguments: Arguments) async throws(TenonError) {
+        guard arguments.operands.isEmpty || arguments.has("--shared") else {
+            throw arguments.mistake("serve takes no operands but those of --shared.")
+        }
         let folder = try AuthorityFolder(try FolderChoice.path(arguments))
         let configuration = try configuration(arguments, folder)
+        let shared = try SharedChoice.stores(arguments, configuration, folder: folder.path)
         Signals.watch()
-        let authority = try await RunningAuthority(configuration, in: folder) { head, signature in
+        let authority = try await RunningAuthority(configuration, in: folder, shared: shared) { head, signature in
             // To the journal, which who cuts the log short does not have (security.md F5).
             let signature = TextEncoding.base64.encode(signature)
             Output.error("tenon-authority: audit head \(head.instance) \(head.sequence):\(head.mac) \(signature)")

@@ -9,7 +9,7 @@ extension Verb {
     ]
 
     static let serve = Verb(
-        words: ["serve"], operands: "", summary: "Serve; what is done without a command",
+        words: ["serve"], operands: "[REDIS] [POSTGRES]", summary: "Serve; what is done without a command",
         flags: [
             .folder, .config,
             Flag(
@@ -19,6 +19,9 @@ extension Verb {
             Flag(
                 name: "--tls-cert", value: "FILE", summary: "of the public listener: its certificate and those above"),
             Flag(name: "--tls-key", value: "FILE", summary: "the certificate's key, PEM"),
+            Flag(
+                name: "--shared", value: nil,
+                summary: "several instances: redis://... and postgres://... behind it, or in the configuration"),
         ], examples: ["tenon-authority serve --ek-roots /etc/tenon/ek-roots"],
         run: { arguments throws(TenonError) in try await ServeCommand.run(arguments) })
 

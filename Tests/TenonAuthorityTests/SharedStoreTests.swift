@@ -205,6 +205,28 @@ import Testing
     }
 
     @Test(arguments: kinds)
+    func aRedisWithAPassword(_: StoreKind) async throws {
+        try SharedServers.command("redis set requirepass open-sesame")
+        let postgres = try SharedServers.postgres(SharedServers.name())
+        let servers = try #require(SharedServers.folder) + Self.fragile
+        var options = RedisStore.Options(address: .unix(path: "\(servers)/redis.sock"))
+        for (user, password, code) in [
+            (nil, nil, .storePermission), (nil, "open", .storePermission), ("nobody", "open-sesame", .storePermission),
+            (nil, "open-sesame", nil), ("default", "open-sesame", nil),
+        ] as [(String?, String?, TenonError.Code?)] {
+            (options.user, options.password) = (user, password)
+            let error = await errorThrown {
+                let redis = try RedisStore(options: options, horizon: postgres)
+                _ = try await redis.look()
+                await redis.close()
+            }
+            #expect(error?.code == code)
+        }
+        for words in ["redis kill", "redis start"] { try SharedServers.command(words) }
+        await postgres.close()
+    }
+
+    @Test(arguments: kinds)
     func aFullRedisIsBusy(_: StoreKind) async throws {
         let instance = try SharedInstance(in: Self.fragile)
         let stores = instance.stores
@@ -230,7 +252,7 @@ import Testing
         "", "postgres://", "postgres:///tenon", "postgres://db.example/tenon",
         "postgres://db.example/tenon?sslmode=require",
         "host=127.0.0.1,db.example", "host=10.0.0.1 sslmode=verify-ca", "host=localhost hostaddr=10.0.0.1", "nonsense",
-        "mysql://127.0.0.1", "host=127.0.0.1 unknown=1",
+        "mysql://127.0.0.1", "host=127.0.0.1 unknown=1", "postgres://tenon:secret@127.0.0.1/tenon",
     ])
     func ofPostgreSQL(_ address: String) async {
         #expect(await errorThrown { try PostgresStore(options: .init(address: address)) }?.code == .configuration)
@@ -246,6 +268,18 @@ import Testing
     @Test(arguments: ["host=/nowhere", "postgres://127.0.0.1:1/tenon", "postgres://[::1]:1/tenon"])
     func ofThisMachine(_ address: String) async {
         #expect(await errorThrown { try PostgresStore(options: .init(address: address)) }?.code == .storeFailed)
+    }
+
+    @Test(arguments: [
+        ("redis://127.0.0.1:6379", RedisStore.Address?.some(.tcp(address: "127.0.0.1", port: 6379))),
+        ("redis://[::1]:1", .tcp(address: "::1", port: 1)), ("unix:/run/redis.sock", .unix(path: "/run/redis.sock")),
+        ("redis://::1:1", nil), ("redis://127.0.0.1", nil), ("redis://127.0.0.1:0", nil), ("redis://127.0.0.1:01", nil),
+        ("redis://127.0.0.1:65536", nil), ("redis://10.0.0.1:1", nil), ("redis://localhost:1", nil),
+        ("redis://user:secret@127.0.0.1:1", nil), ("redis://127.0.0.1:1/0", nil), ("rediss://127.0.0.1:1", nil),
+        ("unix:run", nil), ("unix:/a\0", nil), ("", nil),
+    ])
+    func urlsOfRedis(_ url: String, _ address: RedisStore.Address?) {
+        #expect(RedisStore.Address(url: url) == address)
     }
 
     private struct NoHorizon: ReplayHorizon {

@@ -80,7 +80,7 @@ import Testing
     }
 
     static func configuration() throws -> Configuration {
-        let text = #"{"origins": ["https://a.example"], "apps": [{"id": "demo", "require_attestation": false}]}"#
+        let text = #"{"origins": ["http://127.0.0.1:8420"], "apps": [{"id": "demo", "require_attestation": false}]}"#
         return try Configuration(parsing: Array(text.utf8))
     }
 

@@ -19,6 +19,8 @@ package struct Configuration: Equatable, Sendable {
     package var backends: [BackendRecord]
     /// TPMs that no app takes.
     package var ekDeny: EndorsementDenials
+    /// The stores of `--shared`.
+    package var shared: SharedRecord?
     package var limits: AuthorityLimits
     /// The proxies whose `X-Forwarded-For` is believed: addresses, and `unix` for who comes by a unix socket.
     package var trustedProxies: [String]
@@ -66,6 +68,7 @@ package struct Configuration: Equatable, Sendable {
         }
         let denials = try section.section("ek_deny") { section throws(TenonError) in try EndorsementDenials(&section) }
         ekDeny = denials ?? EndorsementDenials()
+        shared = try section.section("shared") { section throws(TenonError) in try SharedRecord(&section) }
         let limits = try section.section("limits") { section throws(TenonError) in try AuthorityLimits(&section) }
         self.limits = limits ?? AuthorityLimits()
         trustedProxies = try section.list("trusted_proxies", "an address, or \"unix\"", ConfigurationForm.proxy)

@@ -12,13 +12,7 @@ struct PostgresTarget {
     init(_ text: String, schema: String) throws(TenonError) {
         self.text = text
         self.schema = schema
-        let isName = schema.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
-            default: false
-            }
-        }
-        guard isName, 1...63 ~= schema.utf8.count, schema.first?.isNumber == false else {
+        guard PostgresTarget.isSchema(schema) else {
             throw TenonError(.configuration, message: "The schema in PostgreSQL has to be 1 to 63 of a-z 0-9 _.")
         }
         var options: [String: String] = [:]
@@ -31,6 +25,11 @@ struct PostgresTarget {
             options[String(cString: keyword)] = option.pointee.val.map { String(cString: $0) }
             option += 1
         }
+        guard options["password"] == nil else {
+            throw TenonError(
+                .configuration,
+                message: "The address of PostgreSQL has a password in it: put that into a file, with passfile=PATH.")
+        }
         let hosts = [options["host"], options["hostaddr"]].compactMap { $0 }
             .flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
         guard !hosts.isEmpty else {
@@ -41,6 +40,16 @@ struct PostgresTarget {
                 .configuration, message: "The address of PostgreSQL is another machine's: it needs sslmode=verify-full."
             )
         }
+    }
+
+    static func isSchema(_ text: String) -> Bool {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
+            default: false
+            }
+        }
+        return isPlain && 1...63 ~= text.utf8.count && text.first?.isNumber == false
     }
 
     private static func isLocal(_ host: String) -> Bool {

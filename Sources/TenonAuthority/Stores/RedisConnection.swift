@@ -50,21 +50,41 @@ final class RedisConnection {
             close()
             throw TenonError.redisLost
         }
-        let information = try replies(to: [["INFO", "server"], ["INFO", "memory"]].map { $0.map { Array($0.utf8) } })
-        var facts: [Substring: Substring] = [:]
-        for reply in information {
-            for line in String(decoding: try reply.get().bytes ?? [], as: UTF8.self).split(separator: "\r\n") {
-                let parts = line.split(separator: ":", maxSplits: 1)
-                if parts.count == 2 { facts[parts[0]] = parts[1] }
+        do throws(TenonError) {
+            try introduce()
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    /// Says who asks, and looks whom.
+    private func introduce() throws(TenonError) {
+        if let login = target.login {
+            for reply in try replies(to: [login]) {
+                guard case .success = reply else { throw .redisLogin }
             }
         }
+        var facts: [Substring: Substring] = [:]
+        for reply in try replies(to: [["INFO", "server"], ["INFO", "memory"]].map { $0.map { Array($0.utf8) } }) {
+            facts.merge(RedisConnection.facts(try reply.get())) { $1 }
+        }
         guard facts["maxmemory_policy"] == "noeviction" else {
-            close()
             throw TenonError(
                 .configuration, message: "Redis has to run with maxmemory-policy noeviction: it would readmit replays.")
         }
         runID = String(facts["run_id"] ?? "")
         guard !runID.isEmpty else { throw TenonError.damaged("no run id") }
+    }
+
+    /// What INFO says.
+    static func facts(_ reply: RedisReply) -> [Substring: Substring] {
+        var facts: [Substring: Substring] = [:]
+        for line in String(decoding: reply.bytes ?? [], as: UTF8.self).split(separator: "\r\n") {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            if parts.count == 2 { facts[parts[0]] = parts[1] }
+        }
+        return facts
     }
 
     func close() {
@@ -127,9 +147,14 @@ final class RedisConnection {
 /// (security.md E4).
 struct RedisTarget {
     private let address: RedisStore.Address
+    /// The command that says who asks; nil where nobody needs to.
+    let login: RedisCommand?
 
-    init(_ address: RedisStore.Address) throws(TenonError) {
-        self.address = address
+    init(_ options: RedisStore.Options) throws(TenonError) {
+        address = options.address
+        login = options.password.map { password in
+            ["AUTH", options.user, password].compactMap { $0 }.map { Array($0.utf8) }
+        }
         if case .tcp(let host, _) = address, !Address.isLoopback(host) || host == "localhost" {
             throw TenonError(
                 .configuration,
@@ -154,6 +179,10 @@ extension TenonError {
         TenonError(
             .storeFailed, message: "Redis cannot be reached, or has gone away: try again soon.",
             retryAfter: .seconds(1))
+    }
+
+    static var redisLogin: TenonError {
+        TenonError(.storePermission, message: "Redis does not take this user and password.")
     }
 
     static var redisEvicts: TenonError {

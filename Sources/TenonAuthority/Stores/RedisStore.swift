@@ -13,6 +13,9 @@ package final class RedisStore: Sendable {
 
     package struct Options: Sendable {
         package var address: Address
+        /// Of Redis's access list; nil is its default user.
+        package var user: String?
+        package var password: String?
         /// What all keys begin with: authorities that share a server are told apart by it.
         package var prefix: String
         /// Challenges and pending secrets that may be outstanding at a time, over all instances.
@@ -56,7 +59,7 @@ package final class RedisStore: Sendable {
         self.options = options
         self.horizon = horizon
         clock = SteadyClock(source)
-        let connection = RedisConnection(try RedisTarget(options.address))
+        let connection = RedisConnection(try RedisTarget(options))
         try connection.connect()
         for reply in try connection.replies(to: [RedisStore.beginEpoch(connection.runID, options)]) {
             _ = try reply.get()
@@ -77,15 +80,15 @@ package final class RedisStore: Sendable {
     ///
     /// - Returns: by how many milliseconds this machine's clock is ahead, and by how many Redis's is behind what it was.
     package func look() async throws(TenonError) -> (clockDifference: Int64, stepBack: Int64) {
-        let policy = try await run { _ in ["CONFIG", "GET", "maxmemory-policy"].map { Array($0.utf8) } }
-        guard policy.list?.last?.bytes == Array("noeviction".utf8) else {
-            memory.withLock { $0.mayEvict = true }
+        let memory = try await run { _ in ["INFO", "memory"].map { Array($0.utf8) } }
+        guard RedisConnection.facts(memory)["maxmemory_policy"] == "noeviction" else {
+            self.memory.withLock { $0.mayEvict = true }
             throw .redisEvicts
         }
-        if memory.withLock({ $0.mayEvict }) {
+        if self.memory.withLock({ $0.mayEvict }) {
             let forget = [Array("DEL".utf8), key("epoch")]
             _ = try await run { _ in forget }
-            memory.withLock { $0.mayEvict = false }
+            self.memory.withLock { $0.mayEvict = false }
         }
         let command = RedisStore.lookScript.command([key("time")], [time])
         let times = try await run { _ in command }.list?.compactMap(\.integer) ?? []

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Tenon
+import TenonHTTP
+import Testing
+
+@testable import TenonAuthority
+@testable import TenonAuthorityServer
+
+/// `tenon-authority serve --shared`, on the servers of Tests/Scripts/stores.sh where they are.
+@Suite(.timeLimit(.minutes(1))) struct SharedServeTests {
+    static let servers = getenv("TENON_TEST_STORES").map { [String(cString: $0)] } ?? []
+
+    /// An instance's folder with its configuration, and with a CA.
+    private struct Instance {
+        let state: String
+        let url: String
+
+        init(_ name: String, in folder: String, shared: String) throws {
+            state = "\(folder)/\(name)"
+            let port = try ListeningSocket(address: "127.0.0.1", port: 0).port
+            url = "http://127.0.0.1:\(port)"
+            try #require(mkdir(state, 0o700) == 0)
+            try write(
+                """
+                {"origins": ["http://127.0.0.1:1"], "instance": "\(name)", \(shared)
+                 "public": {"address": "127.0.0.1", "port": \(port)},
+                 "apps": [{"id": "open", "require_attestation": false}]}
+                """, to: "authority.json")
+        }
+
+        func write(_ text: String, to name: String) throws {
+            let file = open("\(state)/\(name)", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+            try #require(file >= 0)
+            defer { close(file) }
+            try #require(Glibc.write(file, text, text.utf8.count) == text.utf8.count)
+        }
+
+        /// Runs until it says where it listens.
+        func serve(_ words: String...) async throws -> Program {
+            let program = try Program(["serve", "--state-dir", state] + words)
+            while let line = await program.line() {
+                if line.hasPrefix("tenon-authority ") { return program }
+                Issue.record("\(line)")
+            }
+            return program
+        }
+
+        func post(_ path: String, _ body: JSON) async throws -> JSON {
+            let request = HTTPRequest(method: "POST", url: url + path, body: try body.encoded())
+            return try JSON(parsing: await HTTPTransport().exchange(request, deadline: .now + .seconds(30)).body)
+        }
+    }
+
+    private static func stop(_ program: Program) async throws {
+        program.signal(SIGTERM)
+        #expect(try await program.ended().code == 0)
+    }
+
+    /// A challenge of one instance is redeemed at another, and both list the device; one that has another CA, or none,
+    /// does not start, and says why.
+    @Test(arguments: servers) func instancesShareTheirStores(_ servers: String) async throws {
+        try await withFolder { folder in
+            let (redis, postgres) = ("unix:\(servers)/redis.sock", "host=\(servers) user=tenon dbname=postgres")
+            let name = "s\(getpid())_\(UInt32.random(in: 0...UInt32.max))"
+            let shared = #""shared": {"redis": "\#(redis)", "postgres": "\#(postgres)", "name": "\#(name)"},"#
+            let instances = try ["one", "two", "three"].map { try Instance($0, in: folder, shared: shared) }
+            let none = try await Program.run("serve", "--shared", "--state-dir", instances[0].state)
+            #expect(none.code == TenonError.Category.argument.rawValue || none.output.contains("ca init"))
+            for index in [0, 2] {
+                #expect(try await Program.run("ca", "init", "--state-dir", instances[index].state).code == 0)
+            }
+            try instances[1].write(TextFile.read("\(instances[0].state)/ca.json"), to: "ca.json")
+
+            let programs = [try await instances[0].serve("--shared"), try await instances[1].serve("--shared")]
+            let other = try await Program.run("serve", "--shared", "--state-dir", instances[2].state)
+            #expect(other.code != 0 && other.output.contains("ca.json"))
+            let key = TextEncoding.base64.encode(try SoftwareKey().publicKey.derRepresentation)
+            let given = try await instances[0].post("/v1/device/challenge", ["app_id": "open"])
+            let body: JSON = [
+                "app_id": "open", "challenge": try #require(given["challenge"]), "public_key": .string(key),
+            ]
+            let device = try #require(try await instances[1].post("/v1/device/register", body)["device_id"]?.string)
+            #expect(
+                try await instances[0].post("/v1/device/register", body)["error_code"]?.string == "INVALID_CHALLENGE")
+            for instance in instances[..<2] {
+                let listed = try await Program.run("devices", "--state-dir", instance.state)
+                #expect(listed.output.hasPrefix(device + "\t"))
+            }
+            for program in programs { try await Self.stop(program) }
+            for (instance, lines) in zip(instances, ["0 lines", "2 lines"]) {
+                let verified = try await Program.run("audit", "verify", "--state-dir", instance.state)
+                #expect(verified.output.hasPrefix(lines), "\(verified.output)")
+            }
+        }
+    }
+
+    /// The addresses may be typed; they are either there or not.
+    @Test(arguments: servers) func addressesMayBeTyped(_ servers: String) async throws {
+        try await withFolder { folder in
+            let postgres = "host=\(servers) user=tenon dbname=postgres"
+            let instance = try Instance("one", in: folder, shared: "")
+            #expect(try await Program.run("ca", "init", "--state-dir", instance.state).code == 0)
+            for words in [
+                ["--shared"], ["--shared", "unix:\(servers)/redis.sock"], ["unix:\(servers)/redis.sock", postgres],
+                ["--shared", "redis://:secret@127.0.0.1:1", postgres],
+            ] {
+                let ended = try await Program(["serve", "--state-dir", instance.state] + words).ended()
+                #expect(ended.code == 1 && !ended.output.contains("secret"), "\(ended.output)")
+            }
+            let program = try await instance.serve("--shared", "unix:\(servers)/redis.sock", postgres)
+            #expect(try await instance.post("/v1/device/challenge", ["app_id": "open"])["challenge"] != nil)
+            try await Self.stop(program)
+        }
+    }
+
+    /// Without `--shared` it would be another authority, without the devices.
+    @Test func sharedStoresAreAskedFor() async throws {
+        try await withFolder { folder in
+            let shared = #""shared": {"redis": "unix:/r", "postgres": "host=/p"},"#
+            let instance = try Instance("one", in: folder, shared: shared)
+            let ended = try await Program.run("serve", "--state-dir", instance.state)
+            #expect(ended.code == 1 && ended.output.contains("--shared"))
+        }
+    }
+
+    /// Of the file, else of the environment; never of the command line.
+    @Test func thePasswordIsInAFile() async throws {
+        try await withFolder { folder in
+            let text = #""shared": {"redis": "unix:/r", "postgres": "host=/p", "redis_password_file": "password"},"#
+            let instance = try Instance("one", in: folder, shared: text)
+            let configuration = try Configuration(file: instance.state + "/authority.json")
+            let arguments = try Arguments(["--shared"], flags: [.init(name: "--shared", value: nil, summary: "")])
+            #expect(throws: TenonError.self) {
+                try SharedChoice.stores(arguments, configuration, folder: instance.state)
+            }
+            try instance.write("open sesame\n", to: "password")
+            let stores = try SharedChoice.stores(arguments, configuration, folder: instance.state)
+            #expect(stores?.redis.password == "open sesame" && stores?.redis.user == nil)
+            #expect(stores?.redis.prefix == "tenon:" && stores?.postgres.schema == "tenon")
+        }
+    }
+}
