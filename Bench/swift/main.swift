@@ -86,12 +86,26 @@ func argument(after name: String) -> String? {
 
 let isSmoke = CommandLine.arguments.contains("--smoke")
 let rounds = isSmoke ? 1 : argument(after: "--rounds").flatMap { Int($0) } ?? 101
-let device = try await Device()
-defer { device.remove() }
-let lines = try wrappers(rounds, isSmoke ? 1 : 20_000) + requests(device, rounds, isSmoke ? 1 : 500)
-print("\nline                         Swift ns      C ns   more ns  P4")
-for line in lines { print(line.row) }
-if let path = argument(after: "--json"), let file = fopen(path, "w") {
+
+/// Prints the table, and writes the JSON lines.
+func bench() async throws {
+    let device = try await Device()
+    defer { device.remove() }
+    let lines = try wrappers(rounds, isSmoke ? 1 : 20_000) + requests(device, rounds, isSmoke ? 1 : 500)
+    print("\nline                         Swift ns      C ns   more ns  P4")
+    for line in lines { print(line.row) }
+    guard let path = argument(after: "--json") else { return }
+    guard let file = fopen(path, "w") else { throw BenchFailure(what: "\(path) cannot be written") }
     for line in lines { fputs(line.json, file) }
     fclose(file)
+}
+
+do {
+    try await bench()
+} catch let error as TenonError {
+    print("SwiftBench: \(error.description)")
+    exit(1)
+} catch {
+    print("SwiftBench: \(error)")
+    exit(1)
 }

@@ -29,12 +29,14 @@ package final class RecordStore: Sendable {
         {
             return .found(last.record)
         }
-        let file = folder.read(name.record, atMost: RecordFile.longest)
-        switch file.map(decode) {
-        case .found(let record): return .found(record)
+        let file: StoredFile
+        switch folder.read(name.record, atMost: RecordFile.longest) {
+        case .found(let found): file = found
         case .absent: return absence()
         case .unreadable(let error): return .unreadable(damage(error))
         }
+        // Not by `map`: with -O, Swift 6.3.1 takes the record for an error then.
+        do throws(TenonError) { return .found(try decode(file)) } catch { return .unreadable(damage(error)) }
     }
 
     /// The record before, as it was.

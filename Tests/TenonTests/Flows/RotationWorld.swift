@@ -84,7 +84,9 @@ final class RotationStage {
         world.service.challenges = []
         let file = try #require(world.files.first { $0.name == name.record })
         let record = try Recovery(of: RecordFile.decode(file.bytes), intact: [], present: []).record
-        for key in record.keys { generations[try text(of: key)] = key.generation }
+        for key in record.keys where !world.lost.contains(key.facts.pem) {
+            generations[try text(of: key)] = key.generation
+        }
         world.record = record
     }
 
@@ -125,6 +127,8 @@ final class RotationNetwork: Transport {
     let service: ScriptedService
     private let choices: Choices
     private let isDead = Mutex(false)
+    /// Whether this run sent a rotation.
+    private let hasOffered = Mutex(false)
     /// What may happen to a request, beside that it arrives.
     private static let fates: [ScriptedService.Fate] = [
         .arrives, .requestLost, .answerLost, .answers(503, nil), .denied(409, "ROTATION_FAILED"), .late,
@@ -155,10 +159,19 @@ final class RotationNetwork: Transport {
         let late = service.state.withLock { $0.late.count }
         if late > 0, choices.choose(2) == 1 { deliver() }
         // One request is held back at a time; what follows the first rotation of a call comes, or is lost.
-        let isFirst = ScriptedService.path(request) == "/rotate" && !service.paths.contains("/rotate")
+        let isFirst = offersAnother(request) && !hasOffered.withLock { $0 }
+        if isFirst { hasOffered.withLock { $0 = true } }
         let fate = Self.fates[choices.choose(isFirst ? Self.fates.count - (late > 0 ? 1 : 0) : 2)]
         service.change { $0.fates = [fate] }
         return try service.exchange(request)
+    }
+
+    /// Whether the request may change anything: a key that is to be rotated to itself only asks, and late it says nothing.
+    private func offersAnother(_ request: HTTPRequest) -> Bool {
+        guard ScriptedService.path(request) == "/rotate",
+            let key = (try? JSON(parsing: request.body))?["new_public_key"]?.string
+        else { return false }
+        return service.state.withLock { !$0.isSigned(request, "/rotate", by: key) }
     }
 
     /// The request that was held back comes to the service.
