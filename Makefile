@@ -339,7 +339,7 @@ $(FUZZ)/synheart_fuzz: Tests/Fuzz/synheart_fuzz.swift $(FUZZ)/libTenonSynheart.a
 BENCH_ARGUMENTS := --mbedtls $(MBEDTLS)/bench $(MBEDTLS)/libtenon.so --openssl $(OPENSSL)/bench $(OPENSSL)/libtenon.so \
                    --tpm $(MBEDTLS)/tpm-bench $(OPENSSL)/tpm-bench
 BENCH_SOURCES := $(filter-out %/side_openssl_missing.c,$(wildcard Bench/core/*.c))
-TPM_BENCH_SOURCES := $(patsubst %,Bench/core/%.c,allocations counted fixture main report runner) $(wildcard Bench/tpm/*.c)
+TPM_BENCH_SOURCES := $(patsubst %,Bench/core/%.c,allocations counted crowd fixture main report runner) $(wildcard Bench/tpm/*.c)
 
 .PHONY: benches
 benches:
@@ -347,12 +347,12 @@ benches:
 	$(MAKE) lib $(OPENSSL)/bench $(OPENSSL)/tpm-bench CRYPTO=openssl
 
 $(BUILD)/bench: $(BENCH_SOURCES:%.c=$(BUILD)/%.o) $(STATIC)
-	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS_openssl) -o $@
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS_openssl) -lpthread -o $@
 
 $(BUILD)/tpm-bench: $(TPM_BENCH_SOURCES:%.c=$(BUILD)/%.o) $(SUPPORT) $(TPM_STATIC) $(STATIC)
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
 
-$(BUILD)/Bench/tpm/%.o: TENON_CFLAGS += -IBench/core -ITests/Support
+$(BUILD)/Bench/%.o: TENON_CFLAGS += -IBench/core -IBench/tpm -ITests/Support -Wno-missing-field-initializers
 
 .PHONY: bench
 bench: benches

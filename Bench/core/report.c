@@ -61,8 +61,7 @@ void bench_report_machine(const bench_options *options)
 
 void bench_report_peer(const bench_options *options, const char *name, const char *version)
 {
-    printf("peer %s: %s\n", name,
-           version == NULL ? "missing, its headers were not there when this was built" : version);
+    printf("peer %s: %s\n", name, version == NULL ? "missing" : version);
     if (options->json == NULL)
         return;
     fputc('{', options->json);
@@ -79,6 +78,18 @@ void bench_report_heading(void)
            "min us", "op/s", "CPU us/op", "alloc", "TPM cmd", "speed of tenon beside it (quartiles)");
 }
 
+/* Where the report's curves come from: the hundredths of the samples, and each round. */
+static void put_distribution(FILE *json, const bench_result *result)
+{
+    fputs(",\"percentiles_ns\":[", json);
+    for (size_t i = 0; i <= 100; i++)
+        fprintf(json, "%s%.1f", i == 0 ? "" : ",", result->samples[(result->samples_n - 1) * i / 100]);
+    fputs("],\"rounds_ns\":[", json);
+    for (size_t i = 0; i < result->rounds_n; i++)
+        fprintf(json, "%s%.1f", i == 0 ? "" : ",", result->rounds[i]);
+    fputc(']', json);
+}
+
 static void put_result(const bench_options *options, const char *line, const char *who, const bench_result *result)
 {
     fputc('{', options->json);
@@ -93,6 +104,7 @@ static void put_result(const bench_options *options, const char *line, const cha
             1e9 / result->p50, result->cpu, result->allocations);
     if (result->commands >= 0)
         fprintf(options->json, ",\"commands\":%.4f", result->commands);
+    put_distribution(options->json, result);
     fputs("}\n", options->json);
 }
 

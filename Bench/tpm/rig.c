@@ -99,4 +99,10 @@ static void names(void *context, uint64_t since, char *out, size_t n)
     }
 }
 
-const bench_commands rig_commands = {.count = count, .names = names};
+static void latency(void *context, uint32_t milliseconds)
+{
+    (void)context;
+    support_transport_latency(made.wire, milliseconds * 1000);
+}
+
+const bench_commands rig_commands = {.count = count, .names = names, .latency = latency};
