@@ -354,6 +354,25 @@ $(BUILD)/tpm-bench: $(TPM_BENCH_SOURCES:%.c=$(BUILD)/%.o) $(SUPPORT) $(TPM_STATI
 
 $(BUILD)/Bench/%.o: TENON_CFLAGS += -IBench/core -IBench/tpm -ITests/Support -Wno-missing-field-initializers
 
+# Beside each other, each round in turn: packages.sh unpacks the peers, and what it could not get is missing.
+PEERS := .build/deps
+PEER_LIBRARY = $(wildcard $(PEERS)/$(1)/usr/lib/*-linux-gnu)
+PEER_SOURCES := $(filter-out %/sides.c,$(TPM_BENCH_SOURCES)) \
+                $(patsubst %,Bench/peers/%.c,tpm_sides peer door tcti process $(patsubst %,side_%,raw sapi esys tpm2_openssl fapi pkcs11 \
+                process pytss abrmd))
+
+$(BUILD)/Bench/peers/%.o: TENON_CFLAGS += $(foreach folder,$(wildcard $(PEERS)/*/usr/include),-isystem $(folder)) \
+    -isystem /usr/include/p11-kit-1 -isystem $(PEERS)/libp11-kit-dev/usr/include/p11-kit-1
+
+$(BUILD)/bench_tcti.so: $(patsubst %,$(BUILD)/%.o,Bench/peers/tcti Bench/peers/door Tests/Support/wire)
+	$(CC) -shared $(TENON_LDFLAGS) $(LDFLAGS) $^ -o $@
+
+$(BUILD)/sign_once: $(BUILD)/Bench/peers/sign_once.o $(BUILD)/Bench/peers/door.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
+
+$(BUILD)/tpm-peers: $(PEER_SOURCES:%.c=$(BUILD)/%.o) $(SUPPORT) $(TPM_STATIC) $(STATIC) | $(BUILD)/bench_tcti.so $(BUILD)/sign_once
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) -lcrypto -ltss2-esys -ltss2-sys -ltss2-fapi -ltss2-mu $(TPM_LIBS) -o $@
+
 .PHONY: bench
 bench: benches
 	Bench/run $(BENCH_ARGUMENTS)

@@ -97,8 +97,9 @@ static int run(const bench_options *options, char *const *patterns, size_t n)
     const char *name;
     bool any = false;
     open_sides(opened);
-    if (options->latency > 0)
-        sides[0]->commands->latency(opened[0], options->latency);
+    for (size_t i = 0; i < sides_n; i++)
+        if (options->latency > 0 && opened[i] != NULL && sides[i]->commands != NULL)
+            sides[i]->commands->latency(opened[i], options->latency);
     bench_report_machine(options);
     for (size_t i = 1; i < sides_n; i++)
         if (strcmp(sides[i]->name, sides[0]->name) != 0)
