@@ -356,12 +356,11 @@ $(BUILD)/Bench/%.o: TENON_CFLAGS += -IBench/core -IBench/tpm -ITests/Support -Wn
 
 # Beside each other, each round in turn: packages.sh unpacks the peers, and what it could not get is missing.
 PEERS := .build/deps
-PEER_LIBRARY = $(wildcard $(PEERS)/$(1)/usr/lib/*-linux-gnu)
 PEER_SOURCES := $(filter-out %/sides.c,$(TPM_BENCH_SOURCES)) \
                 $(patsubst %,Bench/peers/%.c,tpm_sides peer door tcti process $(patsubst %,side_%,raw sapi esys tpm2_openssl fapi pkcs11 \
                 process pytss abrmd))
 
-$(BUILD)/Bench/peers/%.o: TENON_CFLAGS += $(foreach folder,$(wildcard $(PEERS)/*/usr/include),-isystem $(folder)) \
+$(BUILD)/Bench/peers/%.o: TENON_CFLAGS += $(foreach folder,$(wildcard $(PEERS)/*/usr/include),-isystem $(folder)) $(foreach folder,$(wildcard $(PEERS)/*/usr/include/botan-2),-isystem $(folder)) \
     -isystem /usr/include/p11-kit-1 -isystem $(PEERS)/libp11-kit-dev/usr/include/p11-kit-1
 
 $(BUILD)/bench_tcti.so: $(patsubst %,$(BUILD)/%.o,Bench/peers/tcti Bench/peers/door Tests/Support/wire)
@@ -372,6 +371,21 @@ $(BUILD)/sign_once: $(BUILD)/Bench/peers/sign_once.o $(BUILD)/Bench/peers/door.o
 
 $(BUILD)/tpm-peers: $(PEER_SOURCES:%.c=$(BUILD)/%.o) $(SUPPORT) $(TPM_STATIC) $(STATIC) | $(BUILD)/bench_tcti.so $(BUILD)/sign_once
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) -lcrypto -ltss2-esys -ltss2-sys -ltss2-fapi -ltss2-mu $(TPM_LIBS) -o $@
+
+# A library that is not here has no object, and its side stays empty.
+has = $(wildcard $(PEERS)/$(1)/usr/include/$(2) /usr/include/$(2))
+PEER_LIBRARIES := $(if $(call has,nettle-dev,nettle/ecdsa.h),nettle) $(if $(call has,libwolfssl-dev,wolfssl/options.h),wolfssl) \
+                  $(if $(call has,libbotan-2-dev,botan-2/botan/ffi.h),botan) $(if $(call has,libgcrypt20-dev,gcrypt.h),gcrypt)
+LIBS_nettle := -l:libhogweed.so.6 -l:libnettle.so.8 -l:libgmp.so.10
+LIBS_wolfssl := -l:libwolfssl.so.35
+LIBS_botan := -l:libbotan-2.so.19
+LIBS_gcrypt := -l:libgcrypt.so.20
+SOFTWARE_PEER_SOURCES := $(filter-out %/sides.c %/side_tenon.c,$(BENCH_SOURCES)) Bench/core/side_tenon.c \
+                         $(patsubst %,Bench/peers/%.c,software_sides side_psa side_naive $(PEER_LIBRARIES:%=side_%))
+
+$(BUILD)/software-peers: $(SOFTWARE_PEER_SOURCES:%.c=$(BUILD)/%.o) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS_openssl) $(patsubst %,-L%,$(wildcard $(PEERS)/*/usr/lib/*-linux-gnu)) \
+	    $(foreach name,$(PEER_LIBRARIES),$(LIBS_$(name))) -Wl,--allow-shlib-undefined -lpthread -o $@
 
 .PHONY: bench
 bench: benches

@@ -45,23 +45,30 @@ static bool is_here(const side *which)
     return which->open != NULL && which->version() != NULL;
 }
 
-static void open_sides(void *opened[SIDES_MAX])
-{
-    static fixture made;
-    if (!fixture_make(&made))
-        bench_fail("fixture", "tenon");
-    for (size_t i = 0; i < sides_n; i++) {
-        opened[i] = is_here(sides[i]) ? sides[i]->open(&made) : NULL;
-        if (is_here(sides[i]) && opened[i] == NULL)
-            bench_fail("open", sides[i]->name);
-    }
-}
+/* What they gave. They are closed when the program ends, a failure of one included. */
+static void *opened[SIDES_MAX];
 
-static void close_sides(void *opened[SIDES_MAX])
+static void close_sides(void)
 {
     for (size_t i = 0; i < sides_n; i++)
         if (opened[i] != NULL)
             sides[i]->close(opened[i]);
+}
+
+/* All sides, or those of a name. */
+static void open_sides(const char *name)
+{
+    static fixture made;
+    if (!fixture_make(&made))
+        bench_fail("fixture", "tenon");
+    atexit(close_sides);
+    for (size_t i = 0; i < sides_n; i++) {
+        if (!is_here(sides[i]) || (name != NULL && strcmp(sides[i]->name, name) != 0))
+            continue;
+        opened[i] = sides[i]->open(&made);
+        if (opened[i] == NULL)
+            bench_fail("open", sides[i]->name);
+    }
 }
 
 static bool is_wanted(const char *name, char *const *patterns, size_t n)
@@ -72,7 +79,7 @@ static bool is_wanted(const char *name, char *const *patterns, size_t n)
     return n == 0;
 }
 
-static void run_line(const bench_options *options, const char *name, void *const opened[SIDES_MAX])
+static void run_line(const bench_options *options, const char *name)
 {
     bench_contender contenders[SIDES_MAX];
     char title[TITLE_MAX];
@@ -93,10 +100,9 @@ static void run_line(const bench_options *options, const char *name, void *const
 
 static int run(const bench_options *options, char *const *patterns, size_t n)
 {
-    void *opened[SIDES_MAX];
     const char *name;
     bool any = false;
-    open_sides(opened);
+    open_sides(NULL);
     for (size_t i = 0; i < sides_n; i++)
         if (options->latency > 0 && opened[i] != NULL && sides[i]->commands != NULL)
             sides[i]->commands->latency(opened[i], options->latency);
@@ -109,9 +115,8 @@ static int run(const bench_options *options, char *const *patterns, size_t n)
     for (size_t i = 0; (name = line_name(i)) != NULL; i++)
         if (is_wanted(name, patterns, n)) {
             any = true;
-            run_line(options, name, opened);
+            run_line(options, name);
         }
-    close_sides(opened);
     if (!any)
         fprintf(stderr, "bench: no such line; see: bench list\n");
     return any ? EXIT_SUCCESS : EXIT_USAGE;
@@ -120,10 +125,9 @@ static int run(const bench_options *options, char *const *patterns, size_t n)
 /* bench count LINE SIDE N. The first calls, which bind symbols and make tables, stay outside the count. */
 static int count(const char *name, const char *who, const char *times)
 {
-    void *opened[SIDES_MAX];
     int code = EXIT_USAGE;
     const uint64_t n = strtoull(times, NULL, 10);
-    open_sides(opened);
+    open_sides(who);
     for (size_t i = 0; i < sides_n; i++) {
         const side_line *line = strcmp(sides[i]->name, who) == 0 ? find_line(sides[i], name) : NULL;
         if (line == NULL)
@@ -135,7 +139,6 @@ static int count(const char *name, const char *who, const char *times)
             bench_fail(name, who);
         code = EXIT_SUCCESS;
     }
-    close_sides(opened);
     if (code != EXIT_SUCCESS)
         fprintf(stderr, "bench: %s has no line %s\n", who, name);
     return code;

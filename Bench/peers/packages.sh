@@ -30,5 +30,5 @@ export BENCH_OPENSSL_MODULES="$deps/tpm2-openssl/usr/lib/$architecture/ossl-modu
 export PYTHONPATH="$deps/python3-tpm2-pytss/usr/lib/python3/dist-packages" PYTHONDONTWRITEBYTECODE=1
 export LD_LIBRARY_PATH="${libraries#:}"
 export PATH="$deps/tpm2-tools/usr/bin:$deps/openssl/usr/bin:$deps/dbus-daemon/usr/bin:$deps/tpm2-abrmd/usr/sbin:$PATH"
-export TSS2_LOG=all+NONE
+export TSS2_LOG=all+NONE TPM2_PKCS11_LOG_LEVEL=0
 exec "$@"

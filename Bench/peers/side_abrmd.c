@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -62,21 +63,30 @@ static bool start_bus(abrmd_side *self)
     return done;
 }
 
-/* It has no sign of being ready but that it takes one in. */
+/* It has no sign of being ready but that it takes one in; until then its TCTI complains on stderr. */
+static TSS2_RC wait_for_daemon(abrmd_side *self)
+{
+    TSS2_RC rc = TSS2_TCTI_RC_IO_ERROR;
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    dup2(nowhere, STDERR_FILENO);
+    for (int i = 0; i < TRIES && rc != TSS2_RC_SUCCESS; i++) {
+        nanosleep(&(struct timespec){0, TRY_NS}, NULL);
+        rc = Tss2_TctiLdr_Initialize("tabrmd:bus_type=session", &self->tcti);
+    }
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    close(nowhere);
+    return rc;
+}
+
 static bool start_daemon(abrmd_side *self)
 {
     char tcti[PEER_NAME_MAX + 8];
     snprintf(tcti, sizeof tcti, "--tcti=%s", self->peer.outside);
     const char *words[] = {"tpm2-abrmd", "--session", "--allow-root", tcti, NULL};
     extern char **environ;
-    if (!process_start(&self->daemon, words, environ))
-        return false;
-    TSS2_RC rc = TSS2_TCTI_RC_IO_ERROR;
-    for (int i = 0; i < TRIES && rc != TSS2_RC_SUCCESS; i++) {
-        nanosleep(&(struct timespec){0, TRY_NS}, NULL);
-        rc = Tss2_TctiLdr_Initialize("tabrmd:bus_type=session", &self->tcti);
-    }
-    return rc == TSS2_RC_SUCCESS;
+    return process_start(&self->daemon, words, environ) && wait_for_daemon(self) == TSS2_RC_SUCCESS;
 }
 
 static void *abrmd_open(const fixture *made)
