@@ -45,7 +45,7 @@ static bool is_here(const side *which)
     return which->open != NULL && which->version() != NULL;
 }
 
-/* What they gave. They are closed when the program ends, a failure of one included. */
+/* What they gave. */
 static void *opened[SIDES_MAX];
 
 static void close_sides(void)
@@ -61,13 +61,14 @@ static void open_sides(const char *name)
     static fixture made;
     if (!fixture_make(&made))
         bench_fail("fixture", "tenon");
-    atexit(close_sides);
     for (size_t i = 0; i < sides_n; i++) {
         if (!is_here(sides[i]) || (name != NULL && strcmp(sides[i]->name, name) != 0))
             continue;
         opened[i] = sides[i]->open(&made);
-        if (opened[i] == NULL)
+        if (opened[i] == NULL) {
+            close_sides();
             bench_fail("open", sides[i]->name);
+        }
     }
 }
 
@@ -117,6 +118,7 @@ static int run(const bench_options *options, char *const *patterns, size_t n)
             any = true;
             run_line(options, name);
         }
+    close_sides();
     if (!any)
         fprintf(stderr, "bench: no such line; see: bench list\n");
     return any ? EXIT_SUCCESS : EXIT_USAGE;
@@ -139,6 +141,7 @@ static int count(const char *name, const char *who, const char *times)
             bench_fail(name, who);
         code = EXIT_SUCCESS;
     }
+    close_sides();
     if (code != EXIT_SUCCESS)
         fprintf(stderr, "bench: %s has no line %s\n", who, name);
     return code;
