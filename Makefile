@@ -389,7 +389,26 @@ $(BUILD)/software-peers: $(SOFTWARE_PEER_SOURCES:%.c=$(BUILD)/%.o) $(STATIC)
 
 .PHONY: bench
 bench: benches
-	Bench/run $(BENCH_ARGUMENTS)
+	@mkdir -p .build/bench
+	Bench/run $(BENCH_ARGUMENTS) --json .build/bench/bench.json --html .build/bench/bench.html
+	echo ".build/bench: bench.json, bench.html"
+
+## bench-peers      the same beside what others have: about ten minutes; what is missing here is fetched, or named (FLAGS=)
+PEER_ARGUMENTS := --mbedtls $(MBEDTLS)/software-peers $(MBEDTLS)/libtenon.so --openssl $(OPENSSL)/software-peers $(OPENSSL)/libtenon.so \
+                  --tpm $(MBEDTLS)/tpm-peers $(OPENSSL)/tpm-bench --json .build/bench/peers.json --html .build/bench/peers.html
+
+.PHONY: bench-peers
+bench-peers: deps
+	@mkdir -p .build/bench
+	Bench/peers/packages.sh
+	$(MAKE) lib $(MBEDTLS)/software-peers $(MBEDTLS)/tpm-peers CRYPTO=mbedtls
+	$(MAKE) lib $(OPENSSL)/software-peers $(OPENSSL)/tpm-bench CRYPTO=openssl
+	Bench/peers/packages.sh Bench/run $(PEER_ARGUMENTS) $(FLAGS)
+
+## check-report     the report of the benches and their comparison, with results that are made up
+.PHONY: check-report
+check-report:
+	$(PYTHON) Tests/Scripts/bench_test.py
 
 ## bench-smoke      each line of the bench once
 .PHONY: bench-smoke
