@@ -122,6 +122,7 @@ test: deps
 	$(call step,other languages,check-abi check-install)
 	$(call step,tpm2-openssl and tpm2-tools,check-interop)
 	$(call step,fido2 and webauthn,check-judges)
+	$(call step,the report of the benches,check-report)
 	$(call step,Swift,check-swift)
 	$(call step,examples,check-examples)
 	echo "all passed"
