@@ -124,6 +124,7 @@ test: deps
 	$(call step,other languages,check-abi check-install)
 	$(call step,tpm2-openssl and tpm2-tools,check-interop)
 	$(call step,fido2 and webauthn,check-judges)
+	$(call step,the report of the benches,check-report)
 	$(call step,Swift,check-swift)
 	$(call step,examples,check-examples)
 	$(call step,the command,check-command)
@@ -365,7 +366,7 @@ $(FUZZ)/synheart_fuzz: Tests/Fuzz/synheart_fuzz.swift $(FUZZ)/libTenonSynheart.a
 BENCH_ARGUMENTS := --mbedtls $(MBEDTLS)/bench $(MBEDTLS)/libtenon.so --openssl $(OPENSSL)/bench $(OPENSSL)/libtenon.so \
                    --tpm $(MBEDTLS)/tpm-bench $(OPENSSL)/tpm-bench
 BENCH_SOURCES := $(filter-out %/side_openssl_missing.c,$(wildcard Bench/core/*.c))
-TPM_BENCH_SOURCES := $(patsubst %,Bench/core/%.c,allocations counted fixture main report runner) $(wildcard Bench/tpm/*.c)
+TPM_BENCH_SOURCES := $(patsubst %,Bench/core/%.c,allocations counted crowd fixture main report runner) $(wildcard Bench/tpm/*.c)
 
 .PHONY: benches
 benches:
@@ -373,16 +374,68 @@ benches:
 	$(MAKE) lib $(OPENSSL)/bench $(OPENSSL)/tpm-bench CRYPTO=openssl
 
 $(BUILD)/bench: $(BENCH_SOURCES:%.c=$(BUILD)/%.o) $(STATIC)
-	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS_openssl) -o $@
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS_openssl) -lpthread -o $@
 
 $(BUILD)/tpm-bench: $(TPM_BENCH_SOURCES:%.c=$(BUILD)/%.o) $(SUPPORT) $(TPM_STATIC) $(STATIC)
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
 
-$(BUILD)/Bench/tpm/%.o: TENON_CFLAGS += -IBench/core -ITests/Support
+$(BUILD)/Bench/%.o: TENON_CFLAGS += -IBench/core -IBench/tpm -ITests/Support -Wno-missing-field-initializers
+
+# Beside each other, each round in turn: packages.sh unpacks the peers, and what it could not get is missing.
+PEERS := .build/deps
+PEER_SOURCES := $(filter-out %/sides.c,$(TPM_BENCH_SOURCES)) \
+                $(patsubst %,Bench/peers/%.c,tpm_sides peer door tcti process $(patsubst %,side_%,raw sapi esys tpm2_openssl fapi pkcs11 \
+                process pytss abrmd))
+
+$(BUILD)/Bench/peers/%.o: TENON_CFLAGS += $(foreach folder,$(wildcard $(PEERS)/*/usr/include),-isystem $(folder)) $(foreach folder,$(wildcard $(PEERS)/*/usr/include/botan-2),-isystem $(folder)) \
+    -isystem /usr/include/p11-kit-1 -isystem $(PEERS)/libp11-kit-dev/usr/include/p11-kit-1
+
+$(BUILD)/bench_tcti.so: $(patsubst %,$(BUILD)/%.o,Bench/peers/tcti Bench/peers/door Tests/Support/wire)
+	$(CC) -shared $(TENON_LDFLAGS) $(LDFLAGS) $^ -o $@
+
+$(BUILD)/sign_once: $(BUILD)/Bench/peers/sign_once.o $(BUILD)/Bench/peers/door.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
+
+$(BUILD)/tpm-peers: $(PEER_SOURCES:%.c=$(BUILD)/%.o) $(SUPPORT) $(TPM_STATIC) $(STATIC) | $(BUILD)/bench_tcti.so $(BUILD)/sign_once
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) -lcrypto -ltss2-esys -ltss2-sys -ltss2-fapi -ltss2-mu $(TPM_LIBS) -o $@
+
+# A library that is not here has no object, and its side stays empty.
+has = $(wildcard $(PEERS)/$(1)/usr/include/$(2) /usr/include/$(2))
+PEER_LIBRARIES := $(if $(call has,nettle-dev,nettle/ecdsa.h),nettle) $(if $(call has,libwolfssl-dev,wolfssl/options.h),wolfssl) \
+                  $(if $(call has,libbotan-2-dev,botan-2/botan/ffi.h),botan) $(if $(call has,libgcrypt20-dev,gcrypt.h),gcrypt)
+LIBS_nettle := -l:libhogweed.so.6 -l:libnettle.so.8 -l:libgmp.so.10
+LIBS_wolfssl := -l:libwolfssl.so.35
+LIBS_botan := -l:libbotan-2.so.19
+LIBS_gcrypt := -l:libgcrypt.so.20
+SOFTWARE_PEER_SOURCES := $(filter-out %/sides.c %/side_tenon.c,$(BENCH_SOURCES)) Bench/core/side_tenon.c \
+                         $(patsubst %,Bench/peers/%.c,software_sides side_psa side_naive $(PEER_LIBRARIES:%=side_%))
+
+$(BUILD)/software-peers: $(SOFTWARE_PEER_SOURCES:%.c=$(BUILD)/%.o) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS_openssl) $(patsubst %,-L%,$(wildcard $(PEERS)/*/usr/lib/*-linux-gnu)) \
+	    $(foreach name,$(PEER_LIBRARIES),$(LIBS_$(name))) -Wl,--allow-shlib-undefined -lpthread -o $@
 
 .PHONY: bench
 bench: benches
-	Bench/run $(BENCH_ARGUMENTS)
+	@mkdir -p .build/bench
+	Bench/run $(BENCH_ARGUMENTS) --json .build/bench/bench.json --html .build/bench/bench.html
+	echo ".build/bench: bench.json, bench.html"
+
+## bench-peers      the same beside what others have: about ten minutes; what is missing here is fetched, or named (FLAGS=)
+PEER_ARGUMENTS := --mbedtls $(MBEDTLS)/software-peers $(MBEDTLS)/libtenon.so --openssl $(OPENSSL)/software-peers $(OPENSSL)/libtenon.so \
+                  --tpm $(MBEDTLS)/tpm-peers $(OPENSSL)/tpm-bench --json .build/bench/peers.json --html .build/bench/peers.html
+
+.PHONY: bench-peers
+bench-peers: deps
+	@mkdir -p .build/bench
+	Bench/peers/packages.sh
+	$(MAKE) lib $(MBEDTLS)/software-peers $(MBEDTLS)/tpm-peers CRYPTO=mbedtls
+	$(MAKE) lib $(OPENSSL)/software-peers $(OPENSSL)/tpm-bench CRYPTO=openssl
+	Bench/peers/packages.sh Bench/run $(PEER_ARGUMENTS) $(FLAGS)
+
+## check-report     the report of the benches and their comparison, with results that are made up
+.PHONY: check-report
+check-report:
+	$(PYTHON) Tests/Scripts/bench_test.py
 
 ## bench-swift      what Swift adds to the calls of the core: figure P4 (CRYPTO=)
 .PHONY: bench-swift

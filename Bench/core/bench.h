@@ -15,6 +15,8 @@ typedef struct {
     uint64_t (*count)(void *context); /* commands so far */
     /* The names of the commands since there were so many, in order, with spaces between them. */
     void (*names)(void *context, uint64_t since, char *out, size_t n);
+    /* From now on each takes so much longer. */
+    void (*latency)(void *context, uint32_t milliseconds);
 } bench_commands;
 
 /* Who does a line: its function is called with its context. */
@@ -23,13 +25,16 @@ typedef struct {
     bench_function function;
     void *context;
     const bench_commands *commands; /* NULL: it has no TPM */
+    double (*cpu)(void *context);   /* CPU time of its other processes so far, in nanoseconds; NULL: it has none */
+    size_t operations;              /* that one call is; 0: 1 */
 } bench_contender;
 
 typedef struct {
     const char *backend;
     size_t rounds;
-    bool smoke; /* each function once, nothing is measured but which commands it sends */
-    FILE *json; /* JSON lines, or NULL */
+    uint32_t latency; /* of each TPM command, added, in milliseconds */
+    bool smoke;       /* each function once, nothing is measured but which commands it sends */
+    FILE *json;       /* JSON lines, or NULL */
 } bench_options;
 
 /*
@@ -53,7 +58,11 @@ typedef struct {
     double p50, p95, p99, min;
     double cpu;
     double allocations;
-    double commands; /* below 0: it has no TPM */
+    double commands;       /* below 0: it has no TPM */
+    const double *samples; /* sorted */
+    size_t samples_n;
+    const double *rounds; /* their medians, in the order of the rounds, which all contenders share */
+    size_t rounds_n;
 } bench_result;
 
 /* How fast the first contender is beside another one (over 1: faster): median and quartiles over the rounds. */
@@ -62,6 +71,7 @@ typedef struct {
 } bench_ratio;
 
 void bench_report_machine(const bench_options *options);
+/* version: NULL when it is missing. */
 void bench_report_peer(const bench_options *options, const char *name, const char *version);
 void bench_report_heading(void);
 void bench_report_result(const bench_options *options, const char *line, const char *who, const bench_result *result,

@@ -6,6 +6,9 @@
 const char fixture_method[] = "POST";
 const char fixture_path[] = "/ingest/v1/events";
 const char fixture_timestamp[] = "1767225600";
+const char fixture_app_id[] = "demo";
+const char fixture_device_id[] = "3b2e6a52-0d3c-4d1e-9f6a-7c1f5d0e8a41";
+const char fixture_nonce[] = "9f1c2d3e-4b5a-4c6d-8e7f-0a1b2c3d4e5f";
 
 size_t fixture_next(size_t *turn)
 {

@@ -5,11 +5,12 @@
 
 #include "side.h"
 
-enum { EXIT_USAGE = 2 };
+enum { EXIT_USAGE = 2, TITLE_MAX = 64 };
 
-static const char usage[] = "usage: bench [--rounds N] [--smoke] [--json FILE] [LINE...]   a LINE may be a pattern\n"
-                            "       bench list                                            names the lines\n"
-                            "       bench count LINE SIDE N                               for an instruction counter\n";
+static const char usage[] =
+    "usage: bench [--rounds N] [--smoke] [--latency MS] [--json FILE] [LINE...]   a LINE may be a pattern\n"
+    "       bench list                                            names the lines\n"
+    "       bench count LINE SIDE N                               for an instruction counter\n";
 
 #ifdef __OPTIMIZE__
 static const bool optimised = true;
@@ -25,23 +26,50 @@ static const side_line *find_line(const side *of, const char *name)
     return NULL;
 }
 
-static void open_sides(void *opened[SIDES_MAX])
+/* The lines of Tenon's sides, each once. */
+static const char *line_name(size_t index)
+{
+    for (size_t i = 0; i < sides_n; i++)
+        for (size_t j = 0; j < sides[i]->lines_n; j++) {
+            bool seen = strcmp(sides[i]->name, sides[0]->name) != 0;
+            for (size_t k = 0; k < i; k++)
+                seen = seen || find_line(sides[k], sides[i]->lines[j].name) != NULL;
+            if (!seen && index-- == 0)
+                return sides[i]->lines[j].name;
+        }
+    return NULL;
+}
+
+static bool is_here(const side *which)
+{
+    return which->open != NULL && which->version() != NULL;
+}
+
+/* What they gave. */
+static void *opened[SIDES_MAX];
+
+static void close_sides(void)
+{
+    for (size_t i = 0; i < sides_n; i++)
+        if (opened[i] != NULL)
+            sides[i]->close(opened[i]);
+}
+
+/* All sides, or those of a name. */
+static void open_sides(const char *name)
 {
     static fixture made;
     if (!fixture_make(&made))
         bench_fail("fixture", "tenon");
     for (size_t i = 0; i < sides_n; i++) {
-        opened[i] = sides[i]->open == NULL ? NULL : sides[i]->open(&made);
-        if (sides[i]->open != NULL && opened[i] == NULL)
+        if (!is_here(sides[i]) || (name != NULL && strcmp(sides[i]->name, name) != 0))
+            continue;
+        opened[i] = sides[i]->open(&made);
+        if (opened[i] == NULL) {
+            close_sides();
             bench_fail("open", sides[i]->name);
+        }
     }
-}
-
-static void close_sides(void *opened[SIDES_MAX])
-{
-    for (size_t i = 0; i < sides_n; i++)
-        if (opened[i] != NULL)
-            sides[i]->close(opened[i]);
 }
 
 static bool is_wanted(const char *name, char *const *patterns, size_t n)
@@ -52,33 +80,45 @@ static bool is_wanted(const char *name, char *const *patterns, size_t n)
     return n == 0;
 }
 
-static bool run_line(const bench_options *options, const char *name, void *const opened[SIDES_MAX])
+static void run_line(const bench_options *options, const char *name)
 {
     bench_contender contenders[SIDES_MAX];
+    char title[TITLE_MAX];
     size_t n = 0;
     for (size_t i = 0; i < sides_n; i++) {
         const side_line *line = find_line(sides[i], name);
-        if (line != NULL)
-            contenders[n++] = (bench_contender){sides[i]->name, line->function, opened[i], sides[i]->commands};
+        if (line != NULL && opened[i] != NULL)
+            contenders[n++] = (bench_contender){.who = sides[i]->name,
+                                                .function = line->function,
+                                                .context = opened[i],
+                                                .commands = sides[i]->commands,
+                                                .cpu = sides[i]->cpu,
+                                                .operations = line->operations};
     }
-    bench_run(options, name, contenders, n);
-    return true;
+    snprintf(title, sizeof title, options->latency == 0 ? "%s" : "%s@%ums", name, options->latency);
+    bench_run(options, title, contenders, n);
 }
 
 static int run(const bench_options *options, char *const *patterns, size_t n)
 {
-    void *opened[SIDES_MAX];
+    const char *name;
     bool any = false;
-    open_sides(opened);
+    open_sides(NULL);
+    for (size_t i = 0; i < sides_n; i++)
+        if (options->latency > 0 && opened[i] != NULL && sides[i]->commands != NULL)
+            sides[i]->commands->latency(opened[i], options->latency);
     bench_report_machine(options);
     for (size_t i = 1; i < sides_n; i++)
-        bench_report_peer(options, sides[i]->name, opened[i] == NULL ? NULL : sides[i]->version());
+        if (strcmp(sides[i]->name, sides[0]->name) != 0)
+            bench_report_peer(options, sides[i]->name, opened[i] == NULL ? NULL : sides[i]->version());
     if (!options->smoke)
         bench_report_heading();
-    for (size_t i = 0; i < sides[0]->lines_n; i++)
-        if (is_wanted(sides[0]->lines[i].name, patterns, n))
-            any = run_line(options, sides[0]->lines[i].name, opened);
-    close_sides(opened);
+    for (size_t i = 0; (name = line_name(i)) != NULL; i++)
+        if (is_wanted(name, patterns, n)) {
+            any = true;
+            run_line(options, name);
+        }
+    close_sides();
     if (!any)
         fprintf(stderr, "bench: no such line; see: bench list\n");
     return any ? EXIT_SUCCESS : EXIT_USAGE;
@@ -87,10 +127,9 @@ static int run(const bench_options *options, char *const *patterns, size_t n)
 /* bench count LINE SIDE N. The first calls, which bind symbols and make tables, stay outside the count. */
 static int count(const char *name, const char *who, const char *times)
 {
-    void *opened[SIDES_MAX];
     int code = EXIT_USAGE;
     const uint64_t n = strtoull(times, NULL, 10);
-    open_sides(opened);
+    open_sides(who);
     for (size_t i = 0; i < sides_n; i++) {
         const side_line *line = strcmp(sides[i]->name, who) == 0 ? find_line(sides[i], name) : NULL;
         if (line == NULL)
@@ -102,7 +141,7 @@ static int count(const char *name, const char *who, const char *times)
             bench_fail(name, who);
         code = EXIT_SUCCESS;
     }
-    close_sides(opened);
+    close_sides();
     if (code != EXIT_SUCCESS)
         fprintf(stderr, "bench: %s has no line %s\n", who, name);
     return code;
@@ -110,10 +149,11 @@ static int count(const char *name, const char *who, const char *times)
 
 static int list(void)
 {
-    for (size_t i = 0; i < sides[0]->lines_n; i++) {
-        printf("%s:", sides[0]->lines[i].name);
+    const char *name;
+    for (size_t i = 0; (name = line_name(i)) != NULL; i++) {
+        printf("%s:", name);
         for (size_t j = 0; j < sides_n; j++)
-            if (find_line(sides[j], sides[0]->lines[i].name) != NULL)
+            if (find_line(sides[j], name) != NULL)
                 printf(" %s", sides[j]->name);
         putchar('\n');
     }
@@ -130,6 +170,8 @@ static bool read_options(bench_options *options, int argc, char **argv, int *fir
             options->smoke = true;
         else if (strcmp(argv[i], "--rounds") == 0 && has_value)
             options->rounds = strtoul(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--latency") == 0 && has_value && sides[0]->commands != NULL)
+            options->latency = (uint32_t)strtoul(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--json") == 0 && has_value)
             options->json = fopen(argv[++i], "w");
         else

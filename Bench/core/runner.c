@@ -9,7 +9,7 @@
 /* A sample is long beside a look at the clock (about 30 ns), a round short beside what disturbs a machine. */
 static const double sample_ns = 20e3, round_ns = 4e6;
 
-enum { CONTENDERS_MAX = 8 };
+enum { CONTENDERS_MAX = 24 };
 
 /* One contender on its way. A sample is the time of batch operations; a round is some samples, at least one. */
 typedef struct {
@@ -45,6 +45,16 @@ static double *numbers(size_t n)
 static uint64_t commands_of(const bench_contender *contender)
 {
     return contender->commands == NULL ? 0 : contender->commands->count(contender->context);
+}
+
+static double cpu_of(const bench_contender *contender)
+{
+    return now(CLOCK_PROCESS_CPUTIME_ID) + (contender->cpu == NULL ? 0 : contender->cpu(contender->context));
+}
+
+static size_t operations_of(const bench_contender *contender)
+{
+    return contender->operations == 0 ? 1 : contender->operations;
 }
 
 static double sample(const char *name, const bench_contender *contender, size_t batch)
@@ -83,23 +93,24 @@ static double quantile(const double *values, size_t n, double part)
 
 static void run_round(const char *name, const bench_contender *contender, tally *t, size_t round)
 {
-    double cpu = now(CLOCK_PROCESS_CPUTIME_ID);
+    size_t operations = t->batch * operations_of(contender);
+    double cpu = cpu_of(contender);
     uint64_t allocations = bench_allocations();
     uint64_t commands = commands_of(contender);
     double *samples = t->samples + t->samples_n;
     for (size_t i = 0; i < t->samples_a_round; i++)
-        samples[i] = sample(name, contender, t->batch) / (double)t->batch;
+        samples[i] = sample(name, contender, t->batch) / (double)operations;
     t->samples_n += t->samples_a_round;
-    t->cpu += now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    t->cpu += cpu_of(contender) - cpu;
     t->allocations += bench_allocations() - allocations;
     t->commands += commands_of(contender) - commands;
-    t->operations += t->samples_a_round * t->batch;
+    t->operations += t->samples_a_round * operations;
     /* Their median: one sample that the machine interrupted shall not stand for the round. */
     qsort(samples, t->samples_a_round, sizeof *samples, compare);
     t->rounds[round] = quantile(samples, t->samples_a_round, 0.50);
 }
 
-static bench_result result_of(tally *t, bool has_tpm)
+static bench_result result_of(tally *t, size_t rounds, bool has_tpm)
 {
     qsort(t->samples, t->samples_n, sizeof *t->samples, compare);
     return (bench_result){
@@ -111,6 +122,10 @@ static bench_result result_of(tally *t, bool has_tpm)
         .cpu = t->cpu / (double)t->operations,
         .allocations = (double)t->allocations / (double)t->operations,
         .commands = has_tpm ? (double)t->commands / (double)t->operations : -1,
+        .samples = t->samples,
+        .samples_n = t->samples_n,
+        .rounds = t->rounds,
+        .rounds_n = rounds,
     };
 }
 
@@ -137,7 +152,7 @@ static void measure(const bench_options *options, const char *name, const bench_
         for (size_t i = 0; i < n; i++)
             run_round(name, &contenders[i], &tallies[i], round);
     for (size_t i = 0; i < n; i++) {
-        bench_result result = result_of(&tallies[i], contenders[i].commands != NULL);
+        bench_result result = result_of(&tallies[i], options->rounds, contenders[i].commands != NULL);
         bench_ratio ratio = ratio_of(&tallies[0], &tallies[i], options->rounds);
         bench_report_result(options, name, contenders[i].who, &result, i == 0 ? NULL : &ratio);
     }

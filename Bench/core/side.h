@@ -5,7 +5,7 @@
 #include "bench.h"
 #include "tenon/tenon.h"
 
-enum { FIXTURE_MESSAGES = 8, FIXTURE_DATA = 16384, FIXTURE_BODY = 256, FIXTURE_CANONICAL = 512 };
+enum { FIXTURE_MESSAGES = 8, FIXTURE_DATA = 1 << 20, FIXTURE_BODY = 256, FIXTURE_CANONICAL = 512 };
 
 /* What all sides work on, the same in each run and each build. */
 typedef struct {
@@ -21,6 +21,7 @@ typedef struct {
 } fixture;
 
 extern const char fixture_method[], fixture_path[], fixture_timestamp[];
+extern const char fixture_app_id[], fixture_device_id[], fixture_nonce[];
 
 /* False when the core refuses to make it. */
 bool fixture_make(fixture *made);
@@ -31,9 +32,13 @@ size_t fixture_next(size_t *turn);
 typedef struct {
     const char *name;
     bench_function function; /* its context is what open gave */
+    size_t operations;       /* that one call is; 0: 1 */
 } side_line;
 
-/* Tenon or a peer. Each lives in a file of its own; a peer that is not built in has no open, and no lines. */
+/*
+ * Tenon or a peer. Each lives in a file of its own; a peer that is not built in has no open, and no lines. One that is
+ * not on this machine has no version.
+ */
 typedef struct {
     const char *name;
     const char *(*version)(void);
@@ -42,10 +47,12 @@ typedef struct {
     const side_line *lines;
     size_t lines_n;
     const bench_commands *commands; /* with what open gave; NULL: it has no TPM */
+    double (*cpu)(void *side);      /* CPU time of its other processes so far, in nanoseconds; or NULL */
 } side;
 
-/* What this program measures: Tenon first, the ratios are its own to the others. */
-enum { SIDES_MAX = 8 };
+/* What this program measures: Tenon first (a line may be of a second side of its), the ratios are its own to the
+ * others. */
+enum { SIDES_MAX = 24 };
 extern const side *const sides[];
 extern const size_t sides_n;
 

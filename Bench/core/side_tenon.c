@@ -19,10 +19,6 @@ typedef struct {
     size_t turn;
 } tenon_side;
 
-static const char app_id[] = "demo";
-static const char device_id[] = "3b2e6a52-0d3c-4d1e-9f6a-7c1f5d0e8a41";
-static const char nonce[] = "9f1c2d3e-4b5a-4c6d-8e7f-0a1b2c3d4e5f";
-
 static void tenon_close(void *context)
 {
     tenon_side *self = context;
@@ -110,9 +106,10 @@ static bool request_unsigned(void *context)
     tenon_header_offsets offsets;
     size_t n;
     return request_digest(context) &&
-           tenon_request_headers(headers, sizeof headers, &n, &offsets, signature, app_id, strlen(app_id), device_id,
-                                 strlen(device_id), fixture_timestamp, strlen(fixture_timestamp), nonce,
-                                 strlen(nonce)) == TENON_OK;
+           tenon_request_headers(headers, sizeof headers, &n, &offsets, signature, fixture_app_id,
+                                 strlen(fixture_app_id), fixture_device_id, strlen(fixture_device_id),
+                                 fixture_timestamp, strlen(fixture_timestamp), fixture_nonce,
+                                 strlen(fixture_nonce)) == TENON_OK;
 }
 
 static bool signature_encode(void *context)

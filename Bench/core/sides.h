@@ -4,6 +4,6 @@
 
 #include "side.h"
 
-extern const side side_tenon, side_mbedtls, side_openssl;
+extern const side side_tenon, side_tenon_whole, side_mbedtls, side_openssl;
 
 #endif

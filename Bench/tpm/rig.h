@@ -25,7 +25,12 @@ typedef struct {
 const rig *rig_open(void);
 void rig_close(void);
 
+/* Another one, with a TPM of its own; without keys that is as it comes from the factory. */
+rig *rig_new(bool with_keys);
+void rig_free(rig *of);
+
 extern const bench_commands rig_commands;
+extern const bench_commands rig_own_commands; /* of the rig that the side's memory begins with a pointer to */
 extern const side side_tpm_tenon, side_tpm_raw;
 
 #endif

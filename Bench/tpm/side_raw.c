@@ -60,7 +60,10 @@ static bool sign(void *context)
            memcmp(self->answer + CODE_AT, success, sizeof success) == 0;
 }
 
-static const side_line lines[] = {{"tpm-sign", sign}, {"tpm-sign-salted", sign}, {"tpm-sign-encrypted", sign}};
+static const side_line lines[] = {
+    {"tpm-sign", sign},      {"tpm-sign-salted", sign},   {"tpm-sign-encrypted", sign}, {"tpm-first-handle", sign},
+    {"tpm-first-srk", sign}, {"tpm-first-primary", sign}, {"tpm-process", sign},
+};
 
 const side side_tpm_raw = {
     .name = "raw",

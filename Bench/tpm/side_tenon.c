@@ -2,7 +2,10 @@
 #include <stdlib.h>
 
 #include "canned.h"
+#include "crowd.h"
 #include "rig.h"
+
+enum { SIZES = 3, ONE = 1, FOUR = 4, SIXTEEN = 16 };
 
 typedef struct {
     const fixture *fixture;
@@ -14,6 +17,7 @@ typedef struct {
     /* The same once more, and an AK beside it. */
     tenon_tpm *tpm;
     tenon_tpm_key *certified, *ak;
+    crowd *crowds[SIZES]; /* with the key of password */
     size_t turn;
 } tpm_side;
 
@@ -63,6 +67,27 @@ static bool open_ak(tpm_side *self, const rig_file *file)
     return status == TENON_OK && tenon_tpm_ak_create(self->certified, &self->ak) == TENON_OK;
 }
 
+static bool sign_in_thread(void *context)
+{
+    const tpm_side *self = context;
+    tenon_signature signature;
+    return tenon_key_sign_digest(self->password, &signature, &self->fixture->digests[0]) == TENON_OK;
+}
+
+static bool make_crowds(tpm_side *self)
+{
+    static const size_t sizes[SIZES] = {ONE, FOUR, SIXTEEN};
+    void *contexts[CROWD_MAX];
+    bool made = true;
+    for (size_t i = 0; i < CROWD_MAX; i++)
+        contexts[i] = self;
+    for (size_t i = 0; i < SIZES; i++) {
+        self->crowds[i] = crowd_new(sign_in_thread, contexts, sizes[i], 1);
+        made = made && self->crowds[i] != NULL;
+    }
+    return made;
+}
+
 static bool make_ready(tpm_side *self)
 {
     const rig_file *file = &self->rig->kept;
@@ -75,12 +100,14 @@ static bool make_ready(tpm_side *self)
     tenon_tpm_transport canned = support_canned_table(self->canned);
     self->host = open_key(&canned, TENON_TPM_SESSION_PASSWORD, file);
     return warm_up(self, self->salted) && warm_up(self, self->encrypted) && warm_up(self, self->host) &&
-           open_ak(self, file);
+           open_ak(self, file) && make_crowds(self);
 }
 
 static void tpm_close(void *context)
 {
     tpm_side *self = context;
+    for (size_t i = 0; i < SIZES; i++)
+        crowd_free(self->crowds[i]);
     tenon_key_free(&self->password);
     tenon_key_free(&self->salted);
     tenon_key_free(&self->encrypted);
@@ -174,6 +201,24 @@ static bool first_primary(void *context)
     return first(self, &self->rig->primary);
 }
 
+static bool sign_1(void *context)
+{
+    const tpm_side *self = context;
+    return crowd_run(self->crowds[0]);
+}
+
+static bool sign_4(void *context)
+{
+    const tpm_side *self = context;
+    return crowd_run(self->crowds[1]);
+}
+
+static bool sign_16(void *context)
+{
+    const tpm_side *self = context;
+    return crowd_run(self->crowds[2]);
+}
+
 static const side_line lines[] = {
     {"tpm-sign", sign},
     {"tpm-sign-salted", sign_salted},
@@ -183,6 +228,9 @@ static const side_line lines[] = {
     {"tpm-first-handle", first_handle},
     {"tpm-first-srk", first_srk},
     {"tpm-first-primary", first_primary},
+    {"tpm-sign-threads-1", sign_1, ONE},
+    {"tpm-sign-threads-4", sign_4, FOUR},
+    {"tpm-sign-threads-16", sign_16, SIXTEEN},
 };
 
 const side side_tpm_tenon = {

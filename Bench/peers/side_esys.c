@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+#include <tss2/tss2_esys.h>
+
+#include "peer.h"
+#include "tcti.h"
+#include "tpm_sides.h"
+
+/* tpm2-tss by the interface that programs use. What may be kept is kept: context, key, session. */
+typedef struct {
+    peer peer;
+    TSS2_TCTI_CONTEXT *tcti;
+    ESYS_CONTEXT *esys;
+    ESYS_TR key, parent, salted, encrypted, hmac;
+    TPM2B_DIGEST digest;
+    TPM2B_PUBLIC *area;
+    TPM2B_PRIVATE *blob; /* below the storage key at 0x81000001 */
+    TPM2B_PUBLIC *primary_area;
+    TPM2B_PRIVATE *primary_blob; /* below a primary that is made each time */
+} esys_side;
+
+static const TPM2_HANDLE storage_key = 0x81000001;
+
+static const TPM2B_SENSITIVE_CREATE no_secret;
+static const TPM2B_DATA no_data;
+static const TPML_PCR_SELECTION no_registers;
+
+static const TPM2B_PUBLIC storage_template = {
+    .publicArea = {.type = TPM2_ALG_ECC,
+                   .nameAlg = TPM2_ALG_SHA256,
+                   .objectAttributes = TPMA_OBJECT_FIXEDTPM | TPMA_OBJECT_FIXEDPARENT |
+                                       TPMA_OBJECT_SENSITIVEDATAORIGIN | TPMA_OBJECT_USERWITHAUTH | TPMA_OBJECT_NODA |
+                                       TPMA_OBJECT_RESTRICTED | TPMA_OBJECT_DECRYPT,
+                   .parameters.eccDetail = {.symmetric = {TPM2_ALG_AES, {128}, {TPM2_ALG_CFB}},
+                                            .scheme.scheme = TPM2_ALG_NULL,
+                                            .curveID = TPM2_ECC_NIST_P256,
+                                            .kdf.scheme = TPM2_ALG_NULL}}};
+
+static const TPM2B_PUBLIC signing_template = {
+    .publicArea = {.type = TPM2_ALG_ECC,
+                   .nameAlg = TPM2_ALG_SHA256,
+                   .objectAttributes = TPMA_OBJECT_FIXEDTPM | TPMA_OBJECT_FIXEDPARENT |
+                                       TPMA_OBJECT_SENSITIVEDATAORIGIN | TPMA_OBJECT_USERWITHAUTH | TPMA_OBJECT_NODA |
+                                       TPMA_OBJECT_SIGN_ENCRYPT,
+                   .parameters.eccDetail = {.symmetric.algorithm = TPM2_ALG_NULL,
+                                            .scheme.scheme = TPM2_ALG_NULL,
+                                            .curveID = TPM2_ECC_NIST_P256,
+                                            .kdf.scheme = TPM2_ALG_NULL}}};
+
+static const char *version(void)
+{
+    return peer_package("libtss2-dev");
+}
+
+static void esys_close(void *context)
+{
+    esys_side *self = context;
+    Esys_Free(self->area);
+    Esys_Free(self->blob);
+    Esys_Free(self->primary_area);
+    Esys_Free(self->primary_blob);
+    if (self->esys != NULL)
+        Esys_Finalize(&self->esys);
+    free(self->tcti);
+    peer_close(&self->peer);
+    free(self);
+}
+
+static bool start_session(const esys_side *self, ESYS_TR salt, TPMA_SESSION attributes, ESYS_TR *out)
+{
+    static const TPMT_SYM_DEF aes = {TPM2_ALG_AES, {128}, {TPM2_ALG_CFB}};
+    return Esys_StartAuthSession(self->esys, salt, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, NULL,
+                                 TPM2_SE_HMAC, &aes, TPM2_ALG_SHA256, out) == TSS2_RC_SUCCESS &&
+           Esys_TRSess_SetAttributes(self->esys, *out, attributes | TPMA_SESSION_CONTINUESESSION, 0xFF) ==
+               TSS2_RC_SUCCESS;
+}
+
+static bool create(const esys_side *self, ESYS_TR parent, TPM2B_PRIVATE **blob, TPM2B_PUBLIC **area)
+{
+    return Esys_Create(self->esys, parent, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE, &no_secret, &signing_template,
+                       &no_data, &no_registers, blob, area, NULL, NULL, NULL) == TSS2_RC_SUCCESS;
+}
+
+static bool make_primary(const esys_side *self, ESYS_TR *out)
+{
+    return Esys_CreatePrimary(self->esys, ESYS_TR_RH_OWNER, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE, &no_secret,
+                              &storage_template, &no_data, &no_registers, out, NULL, NULL, NULL,
+                              NULL) == TSS2_RC_SUCCESS;
+}
+
+static bool make_ready(esys_side *self)
+{
+    ESYS_TR primary = ESYS_TR_NONE;
+    if (Esys_TR_FromTPMPublic(self->esys, self->peer.rig->handle, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE,
+                              &self->key) != TSS2_RC_SUCCESS ||
+        Esys_TR_FromTPMPublic(self->esys, storage_key, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &self->parent) !=
+            TSS2_RC_SUCCESS)
+        return false;
+    return start_session(self, self->parent, 0, &self->salted) &&
+           start_session(self, self->parent, TPMA_SESSION_DECRYPT, &self->encrypted) &&
+           start_session(self, ESYS_TR_NONE, 0, &self->hmac) && create(self, self->parent, &self->blob, &self->area) &&
+           make_primary(self, &primary) && create(self, primary, &self->primary_blob, &self->primary_area) &&
+           Esys_FlushContext(self->esys, primary) == TSS2_RC_SUCCESS;
+}
+
+static void *esys_open(const fixture *made)
+{
+    esys_side *self = calloc(1, sizeof *self);
+    if (self == NULL)
+        return NULL;
+    self->digest.size = sizeof made->digests[0].bytes;
+    memcpy(self->digest.buffer, made->digests[0].bytes, self->digest.size);
+    if (peer_open(&self->peer, true) && (self->tcti = tcti_new(&self->peer)) != NULL &&
+        Esys_Initialize(&self->esys, self->tcti, NULL) == TSS2_RC_SUCCESS && make_ready(self))
+        return self;
+    esys_close(self);
+    return NULL;
+}
+
+static bool sign_with(const esys_side *self, ESYS_TR key, ESYS_TR session)
+{
+    static const TPMT_SIG_SCHEME scheme = {.scheme = TPM2_ALG_ECDSA, .details.ecdsa.hashAlg = TPM2_ALG_SHA256};
+    static const TPMT_TK_HASHCHECK ticket = {.tag = TPM2_ST_HASHCHECK, .hierarchy = TPM2_RH_NULL};
+    TPMT_SIGNATURE *signature = NULL;
+    bool done = Esys_Sign(self->esys, key, session, ESYS_TR_NONE, ESYS_TR_NONE, &self->digest, &scheme, &ticket,
+                          &signature) == TSS2_RC_SUCCESS;
+    Esys_Free(signature);
+    return done;
+}
+
+static bool sign(void *context)
+{
+    const esys_side *self = context;
+    return sign_with(self, self->key, ESYS_TR_PASSWORD);
+}
+
+static bool sign_salted(void *context)
+{
+    const esys_side *self = context;
+    return sign_with(self, self->key, self->salted);
+}
+
+static bool sign_encrypted(void *context)
+{
+    const esys_side *self = context;
+    return sign_with(self, self->key, self->encrypted);
+}
+
+static bool sign_hmac(void *context)
+{
+    const esys_side *self = context;
+    return sign_with(self, self->key, self->hmac);
+}
+
+static bool load_sign_flush(const esys_side *self, ESYS_TR parent, const TPM2B_PRIVATE *blob, const TPM2B_PUBLIC *area)
+{
+    ESYS_TR key = ESYS_TR_NONE;
+    if (Esys_Load(self->esys, parent, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE, blob, area, &key) !=
+        TSS2_RC_SUCCESS)
+        return false;
+    bool signs = sign_with(self, key, ESYS_TR_PASSWORD);
+    return Esys_FlushContext(self->esys, key) == TSS2_RC_SUCCESS && signs;
+}
+
+static bool sign_below_srk(void *context)
+{
+    const esys_side *self = context;
+    return load_sign_flush(self, self->parent, self->blob, self->area);
+}
+
+static bool sign_below_primary(void *context)
+{
+    const esys_side *self = context;
+    ESYS_TR primary = ESYS_TR_NONE;
+    if (!make_primary(self, &primary))
+        return false;
+    bool signs = load_sign_flush(self, primary, self->primary_blob, self->primary_area);
+    return Esys_FlushContext(self->esys, primary) == TSS2_RC_SUCCESS && signs;
+}
+
+static const side_line lines[] = {
+    {"tpm-sign", sign},
+    {"tpm-sign-salted", sign_salted},
+    {"tpm-sign-encrypted", sign_encrypted},
+    {"tpm-first-srk", sign_below_srk},
+    {"tpm-first-primary", sign_below_primary},
+};
+static const side_line hmac_lines[] = {{"tpm-sign-salted", sign_hmac}};
+
+const side side_esys = {
+    .name = "esys",
+    .version = version,
+    .open = esys_open,
+    .close = esys_close,
+    .lines = lines,
+    .lines_n = sizeof lines / sizeof *lines,
+    .commands = &rig_own_commands,
+};
+
+/* The same with a session that is not salted. */
+const side side_esys_hmac = {
+    .name = "esys-hmac",
+    .version = version,
+    .open = esys_open,
+    .close = esys_close,
+    .lines = hmac_lines,
+    .lines_n = 1,
+    .commands = &rig_own_commands,
+};

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include <openssl/evp.h>
+#include <openssl/provider.h>
+#include <openssl/store.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "peer.h"
+#include "tpm_sides.h"
+
+/* The provider tpm2-openssl, by EVP with key and context kept. */
+typedef struct {
+    peer peer;
+    OSSL_LIB_CTX *library;
+    OSSL_PROVIDER *tpm2, *plain;
+    EVP_PKEY *key;
+    EVP_PKEY_CTX *signing;
+    uint8_t digest[TENON_DIGEST_SIZE];
+} provider_side;
+
+static const char *version(void)
+{
+    return peer_package("tpm2-openssl");
+}
+
+static void provider_close(void *context)
+{
+    provider_side *self = context;
+    EVP_PKEY_CTX_free(self->signing);
+    EVP_PKEY_free(self->key);
+    if (self->tpm2 != NULL)
+        OSSL_PROVIDER_unload(self->tpm2);
+    if (self->plain != NULL)
+        OSSL_PROVIDER_unload(self->plain);
+    OSSL_LIB_CTX_free(self->library);
+    peer_close(&self->peer);
+    free(self);
+}
+
+static EVP_PKEY *load_key(const provider_side *self)
+{
+    char uri[32];
+    EVP_PKEY *key = NULL;
+    snprintf(uri, sizeof uri, "handle:0x%x", self->peer.rig->handle);
+    OSSL_STORE_CTX *store = OSSL_STORE_open_ex(uri, self->library, "?provider=tpm2", NULL, NULL, NULL, NULL, NULL);
+    while (store != NULL && key == NULL && !OSSL_STORE_eof(store)) {
+        OSSL_STORE_INFO *found = OSSL_STORE_load(store);
+        if (found != NULL && OSSL_STORE_INFO_get_type(found) == OSSL_STORE_INFO_PKEY)
+            key = OSSL_STORE_INFO_get1_PKEY(found);
+        OSSL_STORE_INFO_free(found);
+    }
+    OSSL_STORE_close(store);
+    return key;
+}
+
+static bool make_ready(provider_side *self)
+{
+    setenv("TPM2OPENSSL_TCTI", self->peer.inside, 1);
+    self->library = OSSL_LIB_CTX_new();
+    OSSL_PROVIDER_set_default_search_path(self->library, getenv("BENCH_OPENSSL_MODULES"));
+    self->tpm2 = OSSL_PROVIDER_load(self->library, "tpm2");
+    self->plain = OSSL_PROVIDER_load(self->library, "default");
+    unsetenv("TPM2OPENSSL_TCTI");
+    if (self->tpm2 == NULL || self->plain == NULL)
+        return false;
+    self->key = load_key(self);
+    if (self->key == NULL)
+        return false;
+    self->signing = EVP_PKEY_CTX_new_from_pkey(self->library, self->key, "?provider=tpm2");
+    return self->signing != NULL && EVP_PKEY_sign_init(self->signing) == 1 &&
+           EVP_PKEY_CTX_set_signature_md(self->signing, EVP_sha256()) == 1;
+}
+
+static void *provider_open(const fixture *made)
+{
+    provider_side *self = calloc(1, sizeof *self);
+    if (self == NULL)
+        return NULL;
+    memcpy(self->digest, made->digests[0].bytes, sizeof self->digest);
+    if (peer_open(&self->peer, true) && make_ready(self))
+        return self;
+    provider_close(self);
+    return NULL;
+}
+
+static bool sign(void *context)
+{
+    provider_side *self = context;
+    uint8_t der[TENON_SIGNATURE_DER_MAX * 2];
+    size_t n = sizeof der;
+    return EVP_PKEY_sign(self->signing, der, &n, self->digest, sizeof self->digest) == 1;
+}
+
+static const side_line lines[] = {{"tpm-sign", sign}};
+
+const side side_tpm2_openssl = {
+    .name = "tpm2-openssl",
+    .version = version,
+    .open = provider_open,
+    .close = provider_close,
+    .lines = lines,
+    .lines_n = 1,
+    .commands = &rig_own_commands,
+};

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""report.py RESULTS.json PAGE.html: one page with plots from what Bench/run wrote. It loads nothing from anywhere."""
+import html
+import math
+import sys
+
+sys.dont_write_bytecode = True
+import results
+
+WIDTH, ROW, LABEL, VALUE = 860, 22, 250, 110
+PLOT_HEIGHT, MARGIN = 280, 40
+COLOURS = 6  # of the style's; then they come again, dashed
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1c2330; --soft: #6a7383; --paper: #ffffff; --line: #d9dee6;
+  --c0: #1f6feb; --c1: #b35900; --c2: #1a7f37; --c3: #8250df; --c4: #bf3989; --c5: #57606a; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8ecf2; --soft: #9aa4b2; --paper: #12161c; --line: #2c3440;
+  --c0: #58a6ff; --c1: #f0a04b; --c2: #56d364; --c3: #bc8cff; --c4: #ff7ebe; --c5: #aab4c0; } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 2rem auto;
+  max-width: 900px; padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; } h3 { font-size: 1rem; margin: 1.4rem 0 .3rem; }
+p, caption { color: var(--soft); } figure { margin: 0 0 1rem; overflow-x: auto; }
+svg { display: block; max-width: 100%; height: auto; } svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
+svg .soft { fill: var(--soft); font-size: 12px; } svg .axis { stroke: var(--line); } svg .end { text-anchor: end; }
+svg .middle { text-anchor: middle; } svg polyline { fill: none; stroke-width: 2; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: .2rem .6rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+td.n, th.n { text-align: right; } .missed { color: var(--c1); font-weight: 600; }
+""" + "".join(f".f{i} {{ fill: var(--c{i}); }} .s{i} {{ stroke: var(--c{i}); }}\n" for i in range(COLOURS))
+
+
+def text(value):
+    return html.escape(str(value))
+
+
+def duration(ns):
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if ns >= size:
+            return f"{ns / size:.3g} {unit}"
+    return f"{ns:.3g} ns"
+
+
+def number(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def bars(title, rows):
+    """rows: label, value, the value as text, colour. The longest bar fills the width."""
+    height = len(rows) * ROW + 4
+    most = max(value for _, value, _, _ in rows) or 1
+    room = WIDTH - LABEL - VALUE
+    out = [f'<figure><svg class="bars" role="img" aria-label="{text(title)}" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}">']
+    for i, (label, value, shown, colour) in enumerate(rows):
+        y = i * ROW
+        width = max(1.0, room * value / most)
+        out.append(f'<text class="end" x="{LABEL - 8}" y="{y + 15}">{text(label)}</text>'
+                   f'<rect class="f{colour}" x="{LABEL}" y="{y + 3}" width="{width:.1f}" height="{ROW - 6}"/>'
+                   f'<text x="{LABEL + width + 6:.1f}" y="{y + 15}">{text(shown)}</text>')
+    return "".join(out) + "</svg></figure>"
+
+
+def curve_points(percentiles, low, high):
+    room = PLOT_HEIGHT - 2 * MARGIN
+    points = []
+    for i, value in enumerate(percentiles):
+        x = LABEL / 2 + (WIDTH - LABEL) * i / (len(percentiles) - 1)
+        y = PLOT_HEIGHT - MARGIN - room * (math.log(max(value, low)) - math.log(low)) / (math.log(high) - math.log(low))
+        points.append(f"{x:.1f},{y:.1f}")
+    return points
+
+
+def ticks(low, high):
+    """1, 2 and 5 of each power of ten between, thinned when there are many."""
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1, 2, 5) if high < 500 * low else (1,)
+    return [step * 10**e for e in exponents for step in steps if low <= step * 10**e <= high]
+
+
+def distribution(title, contenders):
+    """Time at each hundredth of the samples, on a logarithmic scale."""
+    low = min(r["percentiles_ns"][0] for r in contenders) * 0.9
+    high = max(r["percentiles_ns"][99] for r in contenders) * 1.1
+    left, right = LABEL / 2, WIDTH - LABEL / 2
+    height = PLOT_HEIGHT + ROW * math.ceil(len(contenders) / 4)
+    out = [f'<figure><svg class="distribution" role="img" aria-label="{text(title)}" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}">']
+    for value in ticks(low, high):
+        y = curve_points([value, value], low, high)[0].split(",")[1]
+        out.append(f'<line class="axis" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>'
+                   f'<text class="soft end" x="{left - 6}" y="{float(y) + 4:.1f}">{duration(value)}</text>')
+    for percent in (0, 25, 50, 75, 90, 99):
+        out.append(f'<text class="soft middle" x="{left + (right - left) * percent / 99:.1f}" '
+                   f'y="{PLOT_HEIGHT - MARGIN + 18}">p{percent}</text>')
+    for i, r in enumerate(contenders):
+        colour, dash = i % COLOURS, ' stroke-dasharray="6 4"' if i >= COLOURS else ""
+        x, y = left + (i % 4) * (WIDTH - LABEL / 2) / 4, PLOT_HEIGHT + ROW * (i // 4)
+        # The hundredth hundredth is the one worst sample: it says what else the machine did.
+        out.append(f'<polyline class="s{colour}"{dash} points="{" ".join(curve_points(r["percentiles_ns"][:100], low, high))}"/>'
+                   f'<line class="s{colour}" stroke-width="3"{dash} x1="{x}" x2="{x + 22}" y1="{y}" y2="{y}"/>'
+                   f'<text x="{x + 28}" y="{y + 4}">{text(r["by"])}</text>')
+    return "".join(out) + "</svg></figure>"
+
+
+def contests(records):
+    """The lines with more than one contender, of one build: backend, line, records, Tenon first."""
+    out = {}
+    for (backend, line, _), r in results.measured(records).items():
+        out.setdefault((backend, line), []).append(r)
+    return {key: rows for key, rows in out.items() if len(rows) > 1}
+
+
+def throughput(rows):
+    """Fastest first."""
+    ordered = sorted(rows, key=lambda r: r["p50_ns"])
+    return [(r["by"], r["per_second"], f"{number(r['per_second'])} /s", 0 if r["by"] == "tenon" else 5) for r in ordered]
+
+
+def command_rows(records, backend):
+    lines = [r for r in results.of_kind(records, "line") if r["backend"] == backend and r["by"] != results.FLOOR]
+    return [(f"{r['line']}, {r['by']}", r["commands"], f"{r['commands']:g}", 0 if r["by"] == "tenon" else 5)
+            for r in lines if r.get("commands", 0) > 0 and "threads" not in r["line"] and "@" not in r["line"]]
+
+
+def alone(records, backend, pattern):
+    rows = [r for r in results.of_kind(records, "line")
+            if r["backend"] == backend and r["by"] == "tenon" and pattern in r["line"]]
+    return [(r["line"], r["per_second"], f"{number(r['per_second'])} /s", 0) for r in rows]
+
+
+def figures_table(records):
+    rows = []
+    for f in results.of_kind(records, "figure"):
+        if f["value"] is None and f["bound"] is None:
+            continue
+        said = {None: "", True: "reached", False: "NOT reached"}[f["reached"]] if f["value"] is not None else "not measured"
+        value = "" if f["value"] is None else f"{f['value']:.4g} {f['unit']}"
+        bound = "" if f["bound"] is None else f"{f['bound'][0]} {f['bound'][1]:g}"
+        kind = ' class="missed"' if f["reached"] is False else ""
+        rows.append(f"<tr><td>{text(f['figure'])}</td><td>{text(f['what'])}</td><td class=n>{text(bound)}</td>"
+                    f"<td class=n>{text(value)}</td><td{kind}>{text(said)}</td></tr>")
+    if not rows:
+        return ""
+    return ("<h2>Figures</h2><table><tr><th></th><th>what</th><th class=n>bound</th><th class=n>value</th><th></th></tr>"
+            + "".join(rows) + "</table>")
+
+
+def head(records):
+    machine = next(iter(results.of_kind(records, "machine")), {})
+    peers = {r["name"]: r.get("version", "missing") for r in results.of_kind(records, "peer")}
+    listed = "; ".join(f"{text(name)} {text(version)}" for name, version in peers.items())
+    return (f"<h1>Tenon {text(machine.get('tenon', ''))}: benches</h1>"
+            f"<p>{text(machine.get('cpu', ''))}, {text(machine.get('compiler', ''))}, glibc {text(machine.get('glibc', ''))}. "
+            f"Peers: {listed}. A software TPM answers in half a millisecond where a chip takes 17 to 200: "
+            f"there, the number of TPM commands decides. Ratios count, times belong to this machine on that day.</p>")
+
+
+def page(records):
+    parts = [head(records), figures_table(records)]
+    backends = list(dict.fromkeys(r["backend"] for r in results.of_kind(records, "line")))
+    for backend in backends:
+        commands = command_rows(records, backend)
+        if commands:
+            parts += [f"<h2>TPM commands an operation, {text(backend)} build</h2>", bars(f"commands {backend}", commands)]
+    for (backend, line), rows in contests(records).items():
+        name = f"{line}, {backend} build"
+        parts += [f"<h2>{text(name)}</h2><h3>operations a second</h3>", bars(f"throughput {name}", throughput(rows)),
+                  "<h3>time of an operation, by percentile</h3>", distribution(f"distribution {name}", rows)]
+    for backend in backends:
+        for pattern, title in (("threads", "many threads at one key"), ("request-", "whole requests, by size of the body")):
+            rows = alone(records, backend, pattern)
+            if rows:
+                parts += [f"<h2>{title}, {text(backend)} build</h2><h3>operations a second</h3>",
+                          bars(f"{title} {backend}", rows)]
+    return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Tenon: benches</title>'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<style>{STYLE}</style></head><body>{''.join(parts)}</body></html>\n")
+
+
+def write(records, path):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(page(records))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    write(results.load(sys.argv[1]), sys.argv[2])

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Bench/run writes, read again: JSON lines, each with its kind."""
+import json
+
+FLOOR = "raw"
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def of_kind(records, kind):
+    return [r for r in records if r["kind"] == kind]
+
+
+def measured(records):
+    """The measured lines by backend, line and who did it."""
+    return {(r["backend"], r["line"], r["by"]): r for r in of_kind(records, "line")}
+
+
+def quantile(values, part):
+    ordered = sorted(values)
+    return ordered[min(int(part * len(ordered)), len(ordered) - 1)]
+
+
+def paired(a, b):
+    """Round by round, the times of a over those of b: what disturbed the machine disturbed both."""
+    return [x / y for x, y in zip(a["rounds_ns"], b["rounds_ns"])]
+
+
+def beside_floor(lines):
+    """Each line with a TPM that the floor took part in: its key, its record, its speed beside the floor in each round."""
+    out = []
+    for (backend, line, by), record in lines.items():
+        floor = lines.get((backend, line, FLOOR))
+        if floor is not None and by != FLOOR:
+            out.append(((backend, line, by), record, paired(floor, record)))
+    return sorted(out, key=lambda row: -quantile(row[2], 0.5))

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Bench/report.py and Bench/compare with results that are made up: what the page shows, and what counts as slower."""
+import html.parser
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+BENCH = pathlib.Path(__file__).resolve().parents[2] / "Bench"
+ROUNDS = 41
+
+
+def line(name, by, microseconds, commands=None, spread=0.02, backend="mbedtls"):
+    """Rounds that lie evenly around a time."""
+    times = [1e3 * microseconds * (1 + spread * (2 * i / (ROUNDS - 1) - 1)) for i in range(ROUNDS)]
+    ordered = sorted(times)
+    made = {"kind": "line", "backend": backend, "line": name, "by": by, "p50_ns": ordered[ROUNDS // 2],
+            "p95_ns": ordered[-2], "p99_ns": ordered[-1], "min_ns": ordered[0], "per_second": 1e9 / ordered[ROUNDS // 2],
+            "cpu_ns": 1000.0, "allocations": 0, "rounds_ns": times,
+            "percentiles_ns": [ordered[(ROUNDS - 1) * i // 100] for i in range(101)]}
+    return made if commands is None else made | {"commands": commands}
+
+
+def run_of(tenon=500, raw=490, peer=3000, alone=10, instructions=3000, commands=1.0, spread=0.02, cpu="A <CPU> & co"):
+    return [
+        {"kind": "machine", "tenon": "1.2.3", "compiler": "gcc", "cpu": cpu, "governor": "none", "glibc": "2", "backend": "mbedtls"},
+        {"kind": "peer", "name": "raw", "version": "1", "backend": "mbedtls"},
+        {"kind": "peer", "name": "absent", "backend": "mbedtls"},
+        line("tpm-sign", "tenon", tenon, commands, spread),
+        line("tpm-sign", "raw", raw, 1.0, spread),
+        line("tpm-sign", "esys", peer, 3.0, spread),
+        line("sign-threads-4", "tenon", 20),
+        line("request-1k", "tenon", alone, spread=spread),
+        {"kind": "figure", "figure": "P1", "what": "a figure", "bound": [">=", 0.97], "value": 0.5, "unit": "", "reached": False, "gate": True},
+        {"kind": "count", "name": "mbedtls sign tenon", "count": instructions},
+    ]
+
+
+class Page(html.parser.HTMLParser):
+    """What a page loads, and what its plots show."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.loads, self.plots, self.texts, self.open = [], {}, [], None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.loads += [(tag, name) for name in ("src", "href", "xlink:href", "data", "srcset", "action") if name in attributes]
+        if tag in ("script", "link", "iframe", "object", "embed", "img", "image"):
+            self.loads.append((tag, ""))
+        if tag == "svg":
+            self.open = self.plots.setdefault(attributes["aria-label"], [])
+        elif self.open is not None and tag in ("rect", "polyline"):
+            self.open.append((tag, attributes))
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    def handle_endtag(self, tag):
+        if tag == "svg":
+            self.open = None
+
+
+def write(folder, name, records):
+    path = folder / name
+    path.write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
+    return str(path)
+
+
+def check(condition, what):
+    if not condition:
+        sys.exit(f"bench_test.py: {what}")
+
+
+def call(*arguments):
+    return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True)
+
+
+def check_plots(page):
+    bars = page.plots["throughput tpm-sign, mbedtls build"]
+    widths = [float(a["width"]) for tag, a in bars]
+    check(len(bars) == 3 and widths == sorted(widths, reverse=True), "a bar for each contender, the fastest first")
+    check(abs(widths[0] / widths[2] - 3000 / 490) < 0.05, "bars are as long as their values")
+    curves = page.plots["distribution tpm-sign, mbedtls build"]
+    check([tag for tag, _ in curves] == ["polyline"] * 3, "a curve for each contender")
+    for _, attributes in curves:
+        points = [tuple(map(float, point.split(","))) for point in attributes["points"].split()]
+        check(len(points) == 100 and points == sorted(points), "a point for each hundredth, from left to right")
+        heights = [y for _, y in points]
+        check(heights == sorted(heights, reverse=True) and heights[0] > heights[-1], "a later hundredth takes no less")
+    commands = page.plots["commands mbedtls"]
+    check([round(float(a["width"]) / 500, 2) for _, a in commands] == [0.33, 1.0], "commands: one of Tenon's, three of a peer's")
+    check("many threads at one key mbedtls" in page.plots, "threads have a plot")
+
+
+def check_report(folder):
+    out = folder / "page.html"
+    done = call(BENCH / "report.py", write(folder, "a.json", run_of()), out)
+    check(done.returncode == 0, done.stderr)
+    text = out.read_text(encoding="utf-8")
+    page = Page(text)
+    check(not page.loads, f"the page loads {page.loads}")
+    check(not re.search(r"(https?:)?//|url\(|@import|data:", text), "the page names something outside of it")
+    check("prefers-color-scheme: dark" in text, "the page has dark colours")
+    shown = "".join(page.texts)
+    check("A <CPU> & co" in shown and "absent missing" in shown and "NOT reached" in shown, "machine, peers, verdicts")
+    check("2,000 /s" in shown and "p99" in shown, "numbers are shown")
+    check_plots(page)
+
+
+def check_compare(folder):
+    before = write(folder, "before.json", run_of())
+    cases = [
+        ("the same again", run_of(), 0, "noise"),
+        ("slower", run_of(tenon=600), 1, "SLOWER"),
+        ("faster", run_of(tenon=400), 0, "faster"),
+        ("a machine that is slower, and all with it", run_of(tenon=1000, raw=980, peer=6000), 0, "noise"),
+        ("a peer that is slower", run_of(peer=4000), 0, "SLOWER"),
+        ("slower, but less than it varies", run_of(alone=11, spread=0.3), 0, "noise"),
+        ("slower by less than the margin", run_of(alone=10.2, spread=0.001), 0, "within margin"),
+        ("a line without a peer that is slower", run_of(alone=13), 1, "SLOWER"),
+        ("more instructions", run_of(instructions=3200), 1, "REGRESSED"),
+        ("more TPM commands", run_of(commands=2.0), 1, "REGRESSED"),
+        ("another machine", run_of(tenon=600, cpu="B"), 0, "two machines"),
+    ]
+    for what, records, code, word in cases:
+        done = call(BENCH / "compare", before, write(folder, "after.json", records))
+        check(done.returncode == code and word in done.stdout, f"{what}: {done.returncode}\n{done.stdout}{done.stderr}")
+    done = call(BENCH / "compare", before, write(folder, "after.json", run_of()[:5]))
+    check("only in A" in done.stdout, "a line that is missing is named")
+    check(call(BENCH / "compare", before, write(folder, "after.json", run_of()[:3])).returncode == 1, "nothing in common")
+    return len(cases) + 2
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        check_report(pathlib.Path(scratch))
+        print(f"report: parsed; compare: {check_compare(pathlib.Path(scratch))} cases")
