@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Tenon
+import TestFolders
 import Testing
 
 @testable import TenonAuthority

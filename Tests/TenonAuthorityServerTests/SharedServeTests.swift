@@ -2,10 +2,12 @@
 import Glibc
 import Tenon
 import TenonHTTP
+import TestFolders
 import Testing
 
 @testable import TenonAuthority
 @testable import TenonAuthorityServer
+@testable import TenonCommandLine
 
 /// `tenon-authority serve --shared`, on the servers of Tests/Scripts/stores.sh where they are.
 @Suite(.timeLimit(.minutes(1))) struct SharedServeTests {
@@ -130,7 +132,7 @@ import Testing
             let text = #""shared": {"redis": "unix:/r", "postgres": "host=/p", "redis_password_file": "password"},"#
             let instance = try Instance("one", in: folder, shared: text)
             let configuration = try Configuration(file: instance.state + "/authority.json")
-            let arguments = try Arguments(["--shared"], flags: [.init(name: "--shared", value: nil, summary: "")])
+            let arguments = try Arguments(["--shared"], of: .serve, in: .authority)
             #expect(throws: TenonError.self) {
                 try SharedChoice.stores(arguments, configuration, folder: instance.state)
             }
