@@ -29,20 +29,20 @@ package final class RecordStore: Sendable {
         {
             return .found(last.record)
         }
-        let file: StoredFile
-        switch folder.read(name.record, atMost: RecordFile.longest) {
-        case .found(let found): file = found
+        let file = folder.read(name.record, atMost: RecordFile.longest)
+        switch file.map(decode) {
+        case .found(let record): return .found(record)
         case .absent: return absence()
         case .unreadable(let error): return .unreadable(damage(error))
         }
-        // Not by `map`: with -O, Swift 6.3.1 takes the record for an error then.
-        do throws(TenonError) { return .found(try decode(file)) } catch { return .unreadable(damage(error)) }
     }
 
     /// The record before, as it was.
     func readPrevious() -> Reading<IdentityRecord> {
         folder.read(name.record + StateFolder.previous, atMost: RecordFile.longest).map { file throws(TenonError) in
-            try ofThisIdentity(RecordFile.decode(file.bytes))
+            let record = try RecordFile.decode(file.bytes)
+            try check(record)
+            return record
         }
     }
 
@@ -50,16 +50,17 @@ package final class RecordStore: Sendable {
     func keyFiles() throws(TenonError) -> [KeyFile] { try folder.names().compactMap { name.key(of: $0) }.sorted() }
 
     private func decode(_ file: StoredFile) throws(TenonError) -> IdentityRecord {
-        let record = try ofThisIdentity(RecordFile.decode(file.bytes))
+        let record = try RecordFile.decode(file.bytes)
+        try check(record)
         last.withLock { $0 = (file.stamp, record) }
         return record
     }
 
-    private func ofThisIdentity(_ record: IdentityRecord) throws(TenonError) -> IdentityRecord {
+    // It gives nothing back: Swift 6.3.1 with -O takes a value of this size, given back as it came, for an error.
+    private func check(_ record: IdentityRecord) throws(TenonError) {
         guard record.name == name else {
             throw TenonError(.recordForm, message: "The record is another identity's: was it copied, or renamed?")
         }
-        return record
     }
 
     /// Where there is no record there must be nothing else (security.md D5).
