@@ -130,7 +130,7 @@ let package = Package(
         .testTarget(name: "TenonHTTPTests", dependencies: ["TenonHTTP"], swiftSettings: strict),
         .testTarget(
             name: "TenonAuthorityServerTests",
-            dependencies: ["TenonAuthorityServer", "TenonAuthority", "TenonHTTP", "Tenon"],
+            dependencies: ["AuthorityBench", "TenonAuthorityServer", "TenonAuthority", "TenonHTTP", "Tenon"],
             swiftSettings: strict
         ),
     ],
