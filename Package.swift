@@ -151,7 +151,8 @@ let package = Package(
         .testTarget(
             name: "TenonAuthorityServerTests",
             dependencies: [
-                "TenonAuthorityServer", "TenonAuthority", "TenonCommandLine", "TenonHTTP", "Tenon", "TestFolders",
+                "AuthorityBench", "TenonAuthorityServer", "TenonAuthority", "TenonCommandLine", "TenonHTTP", "Tenon",
+                "TestFolders",
             ],
             swiftSettings: strict
         ),
