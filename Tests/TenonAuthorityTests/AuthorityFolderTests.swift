@@ -99,7 +99,7 @@ import Testing
     @Test func whereThereIsNoFolderThereIsNoStore() async throws {
         let folder = try TestFolder()
         try folder.write([], to: "file")
-        for path in ["", "\(folder.path)/none/state", "\(folder.path)/file", "/dev/null"] {
+        for path in ["", "\(folder.path)/file/state", "\(folder.path)/file", "/dev/null"] {
             #expect(await errorThrown { try Self.open(path) }?.code == .storePermission)
         }
     }

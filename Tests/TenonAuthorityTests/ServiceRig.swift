@@ -39,18 +39,22 @@ struct ServiceRig: Sendable {
         _ body: (ServiceRig) async throws -> Void
     ) async throws {
         let configuration = try configuration(apps, limits: limits, origins: origins)
-        let keys = try makeKeys()
         for kind in StoreKind.allCases {
             try await kind.withStores(maxChallenges: configuration.limits.challenges) { stores in
                 stores.clock.advance(600_000)
-                let kept = AuthorityStores(
-                    challenges: stores.challenges, devices: stores.devices, replays: stores.replays,
-                    answers: stores.answers)
-                let service = AuthorityService(
-                    configuration: configuration, stores: kept, keys: keys, clock: stores.clock, ekRoots: [:])
-                try await body(ServiceRig(service: service, stores: kept, clock: stores.clock, keys: keys))
+                try await body(rig(on: stores, configuration))
             }
         }
+    }
+
+    static func rig(on stores: TestStores, _ configuration: Configuration? = nil) throws -> ServiceRig {
+        let usual = try Self.configuration(apps, limits: "{}", origins: #"["https://auth.example"]"#)
+        let kept = AuthorityStores(
+            challenges: stores.challenges, devices: stores.devices, replays: stores.replays, answers: stores.answers)
+        let keys = try makeKeys()
+        let service = AuthorityService(
+            configuration: configuration ?? usual, stores: kept, keys: keys, clock: stores.clock, ekRoots: [:])
+        return ServiceRig(service: service, stores: kept, clock: stores.clock, keys: keys)
     }
 
     private static func makeKeys() throws -> AuthorityKeys {

@@ -13,6 +13,15 @@ import Testing
     ])
     func iso8601(_ text: String, _ seconds: Int) { #expect(CivilDate.iso8601(text) == .seconds(seconds)) }
 
+    /// Written and read again, over leap years and the ends of months.
+    @Test func writtenAsItIsRead() {
+        #expect(CivilDate.iso8601(1_795_276_504) == "2026-11-21T15:55:04Z")
+        #expect(CivilDate.iso8601(951_782_399) == "2000-02-28T23:59:59Z")
+        for seconds in stride(from: Int64(0), through: 253_402_300_799, by: 86_399 * 31) {
+            #expect(CivilDate.iso8601(CivilDate.iso8601(seconds)) == .seconds(seconds))
+        }
+    }
+
     @Test(arguments: [
         (".5", 500_000_000), (".000000001", 1), (",25", 250_000_000), (".123456", 123_456_000),
         (".9999999999999999999999", 999_999_999),

@@ -22,7 +22,7 @@ package struct FileLock: Sendable {
     /// Takes the lock, or gives nil when somebody holds it. Does not wait.
     package func attempt() throws(TenonError) -> Held? {
         while true {
-            let held = Held(try open(), of: self)
+            let held = Held(try folder.open(name), of: self)
             let answer = folder.calls.attempt(.lock, name) { Self.set(F_WRLCK, held.descriptor) }
             if answer.errno == EAGAIN || answer.errno == EACCES { return nil }
             _ = try SystemCalls.value(of: answer, "lock", name)
@@ -89,12 +89,6 @@ package struct FileLock: Sendable {
         lock.l_type = Int16(type)
         lock.l_whence = Int16(SEEK_SET)
         return fcntl(descriptor, setLock, &lock)
-    }
-
-    private func open() throws(TenonError) -> Int32 {
-        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-        let file = Int32(try folder.calls.perform(.create, name) { openat(folder.descriptor, name, flags, 0o600) })
-        return file
     }
 
     private func isCurrent(_ descriptor: Int32) -> Bool {

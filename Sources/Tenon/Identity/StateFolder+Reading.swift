@@ -113,7 +113,7 @@ extension StateFolder {
         }
     }
 
-    private func check(_ status: stat, _ name: String) throws(TenonError) {
+    func check(_ status: stat, _ name: String) throws(TenonError) {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw TenonError(.stateKind, message: "This must be a file, and no link: \(path)/\(name)")
         }

@@ -52,7 +52,7 @@ package final class StateFolder: Sendable {
     deinit { close(descriptor) }
 
     /// Puts on disk which names the folder holds.
-    func sync() throws(TenonError) {
+    package func sync() throws(TenonError) {
         try calls.perform(.syncFolder, path) { fsync(descriptor) }
     }
 

@@ -45,7 +45,7 @@ extension AuthorityService {
         try await waiting { () throws(TenonError) in try await stores.challenges.put(kept, under: key) }
         return try AuthorityAnswer([
             "challenge": .string(text), "ttl_seconds": .integer(Self.challengeLife),
-            "expires_at": .string(civilText(now.seconds + Self.challengeLife)), "activation": credential,
+            "expires_at": .string(CivilDate.iso8601(now.seconds + Self.challengeLife)), "activation": credential,
         ])
     }
 

@@ -7,7 +7,7 @@ enum SQLiteSchema {
     private static let application: Int64 = 0x546e_4175
 
     /// Each makes a version out of the one before it. What has been released is never changed.
-    private static let migrations = [
+    static let migrations = [
         """
         CREATE TABLE clock (seen INTEGER NOT NULL) STRICT;
         INSERT INTO clock VALUES (0);
