@@ -26,7 +26,8 @@ internal import TenonCommandLine
         await OpenedTPM.wait()
         if let error { ending.end(with: error) }
         ending.claim()
-        exit(Answer.exitCode)
+        // Nothing is buffered, and what exit() takes down other threads may still use.
+        _exit(Answer.exitCode)
     }
 }
 

@@ -41,7 +41,7 @@ masked() {
         -e 's/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/UUID/g' -e 's/\b000b[0-9a-f]{64}/NAME/g' \
         -e 's/\b[0-9a-f]{32}\b/ID/g' -e 's/\b[0-9a-f]{64}\b/HEX/g' -e 's/\b[12][0-9]{9}\b/SECONDS/g' \
         -e 's/20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC/DATE/g' -e 's|[A-Za-z0-9+/_-]{72,}=*|BASE64|g' \
-        -e 's/(generation"?[ :])[0-9]+/\1N/g' -e 's/ID\.g[0-9]+/ID.gN/g' -e 's/firmware [0-9.]+, specification [0-9.]+/firmware FIRMWARE, specification REVISION/'
+        -e 's/(generation"?[ :])[0-9]+/\1N/g' -e 's/ID\.g[0-9]+/ID.gN/g' -e 's/purged [0-9]+ files/purged N files/' -e 's/firmware [0-9.]+, specification [0-9.]+/firmware FIRMWARE, specification REVISION/' | uniq
 }
 
 note() { printf '\n# %s\n' "$*" >> "$transcript"; }
