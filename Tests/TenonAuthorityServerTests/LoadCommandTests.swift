@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Tenon
+import TestFolders
 import Testing
 
 @testable import TenonAuthorityServer

@@ -190,8 +190,9 @@ import Testing
     @Test("W22: a record in another machine", arguments: [false, true])
     func w22_aRecordInAnotherMachine(_ isBlocking: Bool) async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
-            let folder = try #require(mkdtemp(strdup("/tmp/tenon-identity-XXXXXX")).map { String(cString: $0) })
-            defer { removeTree(folder) }
+            let scratch = try ScratchFolder()
+            defer { withExtendedLifetime(scratch) {} }
+            let folder = scratch.path
             let world = try World(isFolded: true)
             let registered = try await identity(tpm, world, folder).register()
             let key = world.key
@@ -216,8 +217,9 @@ import Testing
     @Test(arguments: [false, true])
     func aClearedTPMIsNoOtherMachine(_ isBlocking: Bool) async throws {
         try await withTPM(state: Endorsed.state) { software, tpm in
-            let folder = try #require(mkdtemp(strdup("/tmp/tenon-identity-XXXXXX")).map { String(cString: $0) })
-            defer { removeTree(folder) }
+            let scratch = try ScratchFolder()
+            defer { withExtendedLifetime(scratch) {} }
+            let folder = scratch.path
             let world = try World(isFolded: true)
             try await identity(tpm, world, folder).register()
             #expect(support_clear(software.device, SUPPORT_RH_LOCKOUT, nil) == 0)
@@ -240,8 +242,9 @@ import Testing
     /// The proof that somebody asks for holds for the nonce that he drew, and for the key that signs.
     @Test func attestsToWhoeverAsks() async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
-            let folder = try #require(mkdtemp(strdup("/tmp/tenon-identity-XXXXXX")).map { String(cString: $0) })
-            defer { removeTree(folder) }
+            let scratch = try ScratchFolder()
+            defer { withExtendedLifetime(scratch) {} }
+            let folder = scratch.path
             let world = try World(isFolded: true)
             let identity = try identity(tpm, world, folder)
             let (nonce, other) = (try Digest(hashing: [1]), try Digest(hashing: [2]))

@@ -2,6 +2,7 @@
 import Glibc
 import Tenon
 import TenonAuthority
+import TestFolders
 import Testing
 
 @testable import AuthorityBench
@@ -44,8 +45,9 @@ import Testing
     }
 
     private func load() async throws -> Outcome {
-        let folder = try #require(mkdtemp(strdup("/tmp/tenon-load-XXXXXX")).map { String(cString: $0) })
-        defer { removeTree(folder) }
+        let scratch = try ScratchFolder()
+        defer { withExtendedLifetime(scratch) {} }
+        let folder = scratch.path
         let (maker, roots) = (try Maker(count: Self.devices), folder + "/root.pem")
         let file = try #require(fopen(roots, "w"))
         fputs(maker.root, file)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Tenon
+import TenonAuthority
 import TenonHTTP
 import TenonSynheart
 import TenonTPM
@@ -31,17 +32,18 @@ import Testing
         }
     }
 
-    /// security.md 1.2: at two thirds of its life, by an activation of its own.
-    @Test func itsCertificateIsRenewed() async throws {
+    /// security.md 1.2: at two thirds of its life, by an activation of its own or by the attestation CA.
+    @Test(arguments: [Dialect.docs, .tenon])
+    func itsCertificateIsRenewed(_ dialect: Dialect) async throws {
         try await ServedWorld.with(.sqlite) { world in
-            try await world.identity(.tenon).register()
+            try await world.identity(dialect).register()
             let first = try #require(try world.record().attestationKey)
-            try await world.identity(later: 59).maintain()
+            try await world.identity(dialect, later: 59).maintain()
             #expect(try world.record().attestationKey == first)
-            try await world.identity(later: 61).maintain()
+            try await world.identity(dialect, later: 61).maintain()
             let second = try #require(try world.record().attestationKey)
             #expect(second.facts == first.facts && second.certificate?.serial != first.certificate?.serial)
-            try await world.expectSigns(try world.identity(.tenon))
+            try await world.expectSigns(try world.identity(dialect))
         }
     }
 
@@ -81,15 +83,17 @@ extension ServedWorld {
     }
 
     /// A process of the device begins, so many days from now.
-    fileprivate func identity(later days: Int64) throws -> DeviceIdentity {
+    fileprivate func identity(_ dialect: Dialect, later days: Int64) throws -> DeviceIdentity {
         let clock = FlowClock(
             moment: {
                 let now = FlowClock.system.moment()
                 return Moment(continuous: now.continuous, sinceEpoch: now.sinceEpoch + .seconds(days * 86_400))
             }, boot: "boot", wait: { _ in }, draw: { _ in .zero })
         return try DeviceIdentity(
-            appID: "demo", profile: Synheart(baseURL: authorities[0].url + "/auth", appID: "demo", dialect: .tenon),
+            appID: "demo", profile: Synheart(baseURL: authorities[0].url + "/auth", appID: "demo", dialect: dialect),
             vault: TPMKeyVault(tpm, .endorsement(above: [Endorsed.issuer()])), transport: HTTPTransport(),
+            attestationService: .init(
+                url: authorities[0].url + "/ca/demo", roots: authorities[0].instance.service.keys.roots),
             folder: StateFolder(at: folder + "/device"), clock: clock)
     }
 }

@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    /// A key that is old, and in `docs` a certificate that is about to end.
+    /// A key that is old.
     @Test(arguments: Stores.allCases, [Dialect.docs, .tenon])
     func whatIsDue(_ stores: Stores, _ dialect: Dialect) async throws {
         try await ServedWorld.with(stores) { world in
@@ -118,12 +118,10 @@ import Testing
             let asked = world.wire.paths.count
             let identity = try world.hurried(dialect, app: app(dialect)) { limits in
                 (limits.keyAge, limits.keyAgeSpread) = (.zero, .zero)
-                limits.certificateRenewal = .seconds(91 * 86_400)
             }
             try await identity.maintain()
             let paths = world.wire.paths[asked...]
             #expect(paths.contains { $0.hasSuffix("/rotate-key") })
-            #expect(paths.contains { $0.hasSuffix("/secret") } == (dialect == .docs))
             try await world.expectSigns(identity)
         }
     }

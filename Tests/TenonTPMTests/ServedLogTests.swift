@@ -5,6 +5,7 @@ import Tenon
 import TenonHTTP
 import TenonSynheart
 import TenonTPM
+import TestFolders
 import Testing
 
 @testable import TenonAuthority
@@ -188,8 +189,9 @@ import Testing
 
     @Test func nothingForbiddenIsWritten() async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
-            let folder = try #require(mkdtemp(strdup("/tmp/tenon-log-XXXXXX")).map { String(cString: $0) })
-            defer { removeTree(folder) }
+            let scratch = try ScratchFolder()
+            defer { withExtendedLifetime(scratch) {} }
+            let folder = scratch.path
             let port = try ListeningSocket(address: "127.0.0.1", port: 0).port
             _ = try AuthorityFolder(folder + "/state")
             try write(configuration(port), to: folder + "/state/authority.json")

@@ -5,6 +5,7 @@ import TenonAuthority
 import TenonHTTP
 import TenonSynheart
 import TenonTPM
+import TestFolders
 import Testing
 
 @testable import TenonAuthorityServer
@@ -22,8 +23,9 @@ struct ServedWorld: Sendable {
         _ stores: Stores, instances: Int = 1, _ body: (ServedWorld) async throws -> Void
     ) async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
-            let folder = try #require(mkdtemp(strdup("/tmp/tenon-served-XXXXXX")).map { String(cString: $0) })
-            defer { removeTree(folder) }
+            let scratch = try ScratchFolder()
+            defer { withExtendedLifetime(scratch) {} }
+            let folder = scratch.path
             // What is dated before the start of an authority is refused, so that it began a little earlier.
             let clock = ShiftedClock(-5)
             let authorities = try await ServedAuthority.start(stores, instances, in: folder, clock)
