@@ -1,7 +1,7 @@
+import FlowParts
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Synchronization
-import FlowParts
 import Testing
 
 @testable import Tenon
