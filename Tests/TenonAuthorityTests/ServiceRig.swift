@@ -48,7 +48,7 @@ struct ServiceRig: Sendable {
     }
 
     static func rig(on stores: TestStores, _ configuration: Configuration? = nil) throws -> ServiceRig {
-        let usual = try Self.configuration(apps, limits: "{}", origins: #"["https://auth.example"]"#)
+        let usual = try Self.configuration(apps, limits: "{}", origins: #"["http://127.0.0.1:8420"]"#)
         let kept = AuthorityStores(
             challenges: stores.challenges, devices: stores.devices, replays: stores.replays, answers: stores.answers)
         let keys = try makeKeys()

@@ -59,7 +59,8 @@ struct ServedAuthority: Sendable {
         let ports = try freePorts(count)
         let folders = ports.indices.map { "\(folder)/authority\($0)" }
         try makeKeys(in: folders, at: clock.now().seconds)
-        let shared = try stores.place()
+        var shared = try stores.place()
+        shared?.redis.serverTime = { clock.now().wall }
         var authorities: [ServedAuthority] = []
         for (index, port) in ports.enumerated() {
             let configuration = try configuration("number\(index)", port, origin: ports[0], roots)

@@ -63,7 +63,12 @@ extension DeviceIdentity {
         let (record, key, time) = try await context.disk.run { () throws(TenonError) in try self.signing() }
         let loaded: any DeviceKey
         do throws(TenonError) {
-            if let kept = kept(key.facts) { loaded = kept } else { loaded = try await context.vault.key(key.facts) }
+            if let kept = kept(key.facts) {
+                loaded = kept
+            } else {
+                loaded = try await context.vault.key(key.facts)
+                keep(loaded, key.facts)
+            }
         } catch  where error.category == .gone {
             throw await markInvalidWaiting(key.generation)
         }
@@ -74,7 +79,12 @@ extension DeviceIdentity {
         let (record, key, time) = try signing()
         let loaded: any DeviceKey
         do throws(TenonError) {
-            if let kept = kept(key.facts) { loaded = kept } else { loaded = try context.vault.blockingKey(key.facts) }
+            if let kept = kept(key.facts) {
+                loaded = kept
+            } else {
+                loaded = try context.vault.blockingKey(key.facts)
+                keep(loaded, key.facts)
+            }
         } catch  where error.category == .gone {
             throw markInvalidBlocking(key.generation)
         }
@@ -85,7 +95,6 @@ extension DeviceIdentity {
         _ loaded: any DeviceKey, _ record: IdentityRecord, _ key: IdentityKey, _ time: Int64
     ) throws(TenonError) -> Signer {
         guard let deviceID = record.deviceID else { throw .notRegistered }
-        keep(loaded, key.facts)
         return Signer(
             key: loaded, generation: key.generation, appID: appID, deviceID: deviceID, profile: context.profile,
             timestamp: String(time))

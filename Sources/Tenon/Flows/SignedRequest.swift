@@ -4,15 +4,8 @@
 public struct SignedRequest: Sendable {
     /// The headers, as they are to be added to the request.
     public let headers: [(name: String, value: String)]
-    public let appID: String
-    public let deviceID: String
-    /// base64 of DER.
-    public let signature: String
-    /// Unix seconds.
-    public let timestamp: String
-    /// A UUID.
-    public let nonce: String
-    public let signatureVersion: String
+    // A text is made of them when it is asked for: most are read in the headers only.
+    private let values: RequestHeaders
 
     package let method: String
     package let path: String
@@ -21,6 +14,24 @@ public struct SignedRequest: Sendable {
     package let generation: Int
     /// Whether it stands for one that a service did not take.
     let isSecond: Bool
+
+    fileprivate init(
+        _ request: UnsignedRequest, _ values: RequestHeaders, _ headers: [(name: String, value: String)],
+        generation: Int
+    ) {
+        (self.headers, self.values, self.generation) = (headers, values, generation)
+        (method, path, body, isSecond) = (request.method, request.path, request.body, request.isSecond)
+    }
+
+    public var appID: String { values.appID }
+    public var deviceID: String { values.deviceID }
+    /// base64 of DER.
+    public var signature: String { values.signature }
+    /// Unix seconds.
+    public var timestamp: String { values.timestamp }
+    /// A UUID.
+    public var nonce: String { values.nonce }
+    public var signatureVersion: String { values.signatureVersion }
 }
 
 /// What to do after an answer to a signed request.
@@ -91,10 +102,6 @@ struct Signer: Sendable {
         let values = try RequestHeaders(
             signature: signature, appID: appID, deviceID: deviceID, timestamp: request.timestamp,
             nonce: RequestHeaders.makeNonce())
-        return SignedRequest(
-            headers: try profile.headers(values), appID: values.appID, deviceID: values.deviceID,
-            signature: values.signature, timestamp: values.timestamp, nonce: values.nonce,
-            signatureVersion: values.signatureVersion, method: request.method, path: request.path, body: request.body,
-            generation: generation, isSecond: request.isSecond)
+        return SignedRequest(request, values, try profile.headers(values), generation: generation)
     }
 }
