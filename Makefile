@@ -421,7 +421,7 @@ bench: benches
 	Bench/run $(BENCH_ARGUMENTS) --json .build/bench/bench.json --html .build/bench/bench.html
 	echo ".build/bench: bench.json, bench.html"
 
-## bench-peers      the same beside what others have: about ten minutes; what is missing here is fetched, or named (FLAGS=)
+## bench-peers      the same beside what others have: about six minutes; what is missing here is fetched, or named (FLAGS=)
 PEER_ARGUMENTS := --mbedtls $(MBEDTLS)/software-peers $(MBEDTLS)/libtenon.so --openssl $(OPENSSL)/software-peers $(OPENSSL)/libtenon.so \
                   --tpm $(MBEDTLS)/tpm-peers $(OPENSSL)/tpm-bench --json .build/bench/peers.json --html .build/bench/peers.html
 

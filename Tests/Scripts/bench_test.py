@@ -45,11 +45,15 @@ class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.loads, self.plots, self.texts, self.open = [], {}, [], None
+        self.links, self.places = set(), set()
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
-        self.loads += [(tag, name) for name in ("src", "href", "xlink:href", "data", "srcset", "action") if name in attributes]
+        names = ("src", "href", "xlink:href", "data", "srcset", "action")
+        self.loads += [(tag, name) for name in names if not attributes.get(name, "#").startswith("#")]
+        self.links |= {attributes["href"][1:]} if "href" in attributes else set()
+        self.places |= {attributes["id"]} if "id" in attributes else set()
         if tag in ("script", "link", "iframe", "object", "embed", "img", "image"):
             self.loads.append((tag, ""))
         if tag == "svg":
@@ -109,6 +113,7 @@ def check_report(folder):
     shown = "".join(page.texts)
     check("A <CPU> & co" in shown and "absent missing" in shown and "NOT reached" in shown, "machine, peers, verdicts")
     check("2,000 /s" in shown and "p99" in shown, "numbers are shown")
+    check(page.links and page.links == page.places, "each heading is in the list at the top")
     check_plots(page)
 
 
