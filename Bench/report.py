@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""report.py RESULTS.json PAGE.html: one page with plots from what Bench/run wrote. It loads nothing from anywhere."""
+"""report.py RESULTS.json PAGE.html: one page with plots from what Bench/run wrote. It loads nothing from anywhere.
+report.py BASELINE.json PICTURE.svg: the committed ratios of one build to the floor of TPM signing, as one picture."""
 import html
+import json
 import math
 import re
 import sys
@@ -24,7 +26,7 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; } h3 { fo
 p { color: var(--soft); } a { color: var(--c0); } figure { margin: 0 0 1rem; overflow-x: auto; }
 svg { display: block; max-width: 100%; height: auto; } svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
 svg .soft { fill: var(--soft); font-size: 12px; } svg .axis { stroke: var(--line); } svg .end { text-anchor: end; }
-svg .middle { text-anchor: middle; } svg polyline { fill: none; stroke-width: 2; }
+svg .paper { fill: var(--paper); } svg .middle { text-anchor: middle; } svg polyline { fill: none; stroke-width: 2; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .2rem .6rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td.n, th.n { text-align: right; } .missed { color: var(--c1); font-weight: 600; }
@@ -191,6 +193,27 @@ def page(records):
             f"<style>{STYLE}</style></head><body>{head(records)}{contents(parts)}{''.join(parts)}</body></html>\n")
 
 
+def floor_rows(baseline, backend="mbedtls"):
+    """A baseline holds Tenon's speed beside each peer: what is Tenon's beside the floor gives the peer's beside it."""
+    ratios = {tuple(name.split()): value for name, value in baseline["ratios"].items() if "@" not in name}
+    out = []
+    for (build, line, peer), value in ratios.items():
+        ours = ratios.get((build, line, results.FLOOR))
+        if build != backend or ours is None:
+            continue
+        out.append((f"{line}, tenon", ours, 0) if peer == results.FLOOR else (f"{line}, {peer}", ours / value, 5))
+    return [(label, value, f"{value:.2g}", colour) for label, value, colour in sorted(out, key=lambda row: -row[1])]
+
+
+def picture(baseline):
+    svg = bars("speed of a signature beside the bare TPM2_Sign", floor_rows(baseline))
+    svg = svg.removeprefix("<figure>").removesuffix("</figure>").replace(
+        "<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    opening, rest = svg.split(">", 1)
+    style = STYLE.replace(":root {", "svg {")
+    return f'{opening}><style>{style}</style><rect class="paper" width="100%" height="100%"/>{rest}\n'
+
+
 def write(records, path):
     with open(path, "w", encoding="utf-8") as file:
         file.write(page(records))
@@ -199,4 +222,8 @@ def write(records, path):
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    write(results.load(sys.argv[1]), sys.argv[2])
+    if sys.argv[2].endswith(".svg"):
+        with open(sys.argv[1], encoding="utf-8") as source, open(sys.argv[2], "w", encoding="utf-8") as file:
+            file.write(picture(json.load(source)))
+    else:
+        write(results.load(sys.argv[1]), sys.argv[2])
