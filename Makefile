@@ -381,14 +381,19 @@ $(BUILD)/tpm-bench: $(TPM_BENCH_SOURCES:%.c=$(BUILD)/%.o) $(SUPPORT) $(TPM_STATI
 
 $(BUILD)/Bench/%.o: TENON_CFLAGS += -IBench/core -IBench/tpm -ITests/Support -Wno-missing-field-initializers
 
-# Beside each other, each round in turn: packages.sh unpacks the peers, and what it could not get is missing.
+# Beside each other, each round in turn: packages.sh unpacks the peers. One that it could not get has no object here, or no
+# version when it runs: it is named, and missing.
 PEERS := .build/deps
+has = $(wildcard $(PEERS)/$(1)/usr/include/$(2) /usr/include/$(2))
+PEER_LIBRARIES := $(if $(call has,nettle-dev,nettle/ecdsa.h),nettle) $(if $(call has,libwolfssl-dev,wolfssl/options.h),wolfssl) \
+                  $(if $(call has,libbotan-2-dev,botan-2/botan/ffi.h),botan) $(if $(call has,libgcrypt20-dev,gcrypt.h),gcrypt)
+PKCS11 := $(if $(call has,libp11-kit-dev,p11-kit-1/p11-kit/pkcs11.h),pkcs11)
 PEER_SOURCES := $(filter-out %/sides.c,$(TPM_BENCH_SOURCES)) \
-                $(patsubst %,Bench/peers/%.c,tpm_sides peer door tcti process $(patsubst %,side_%,raw sapi esys tpm2_openssl fapi pkcs11 \
-                process pytss abrmd))
+                $(patsubst %,Bench/peers/%.c,tpm_sides peer door tcti process \
+                $(patsubst %,side_%,raw sapi esys tpm2_openssl fapi $(PKCS11) process pytss abrmd))
 
-$(BUILD)/Bench/peers/%.o: TENON_CFLAGS += $(foreach folder,$(wildcard $(PEERS)/*/usr/include),-isystem $(folder)) $(foreach folder,$(wildcard $(PEERS)/*/usr/include/botan-2),-isystem $(folder)) \
-    -isystem /usr/include/p11-kit-1 -isystem $(PEERS)/libp11-kit-dev/usr/include/p11-kit-1
+$(BUILD)/Bench/peers/%.o: TENON_CFLAGS += \
+    $(patsubst %,-isystem %,$(wildcard $(PEERS)/*/usr/include $(foreach name,botan-2 p11-kit-1,$(PEERS)/*/usr/include/$(name) /usr/include/$(name))))
 
 $(BUILD)/bench_tcti.so: $(patsubst %,$(BUILD)/%.o,Bench/peers/tcti Bench/peers/door Tests/Support/wire)
 	$(CC) -shared $(TENON_LDFLAGS) $(LDFLAGS) $^ -o $@
@@ -399,15 +404,11 @@ $(BUILD)/sign_once: $(BUILD)/Bench/peers/sign_once.o $(BUILD)/Bench/peers/door.o
 $(BUILD)/tpm-peers: $(PEER_SOURCES:%.c=$(BUILD)/%.o) $(SUPPORT) $(TPM_STATIC) $(STATIC) | $(BUILD)/bench_tcti.so $(BUILD)/sign_once
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) -lcrypto -ltss2-esys -ltss2-sys -ltss2-fapi -ltss2-mu $(TPM_LIBS) -o $@
 
-# A library that is not here has no object, and its side stays empty.
-has = $(wildcard $(PEERS)/$(1)/usr/include/$(2) /usr/include/$(2))
-PEER_LIBRARIES := $(if $(call has,nettle-dev,nettle/ecdsa.h),nettle) $(if $(call has,libwolfssl-dev,wolfssl/options.h),wolfssl) \
-                  $(if $(call has,libbotan-2-dev,botan-2/botan/ffi.h),botan) $(if $(call has,libgcrypt20-dev,gcrypt.h),gcrypt)
 LIBS_nettle := -l:libhogweed.so.6 -l:libnettle.so.8 -l:libgmp.so.10
 LIBS_wolfssl := -l:libwolfssl.so.35
 LIBS_botan := -l:libbotan-2.so.19
 LIBS_gcrypt := -l:libgcrypt.so.20
-SOFTWARE_PEER_SOURCES := $(filter-out %/sides.c %/side_tenon.c,$(BENCH_SOURCES)) Bench/core/side_tenon.c \
+SOFTWARE_PEER_SOURCES := $(filter-out %/sides.c,$(BENCH_SOURCES)) \
                          $(patsubst %,Bench/peers/%.c,software_sides side_psa side_naive $(PEER_LIBRARIES:%=side_%))
 
 $(BUILD)/software-peers: $(SOFTWARE_PEER_SOURCES:%.c=$(BUILD)/%.o) $(STATIC)
@@ -420,7 +421,7 @@ bench: benches
 	Bench/run $(BENCH_ARGUMENTS) --json .build/bench/bench.json --html .build/bench/bench.html
 	echo ".build/bench: bench.json, bench.html"
 
-## bench-peers      the same beside what others have: about ten minutes; what is missing here is fetched, or named (FLAGS=)
+## bench-peers      the same beside what others have: about six minutes; what is missing here is fetched, or named (FLAGS=)
 PEER_ARGUMENTS := --mbedtls $(MBEDTLS)/software-peers $(MBEDTLS)/libtenon.so --openssl $(OPENSSL)/software-peers $(OPENSSL)/libtenon.so \
                   --tpm $(MBEDTLS)/tpm-peers $(OPENSSL)/tpm-bench --json .build/bench/peers.json --html .build/bench/peers.html
 

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""report.py RESULTS.json PAGE.html: one page with plots from what Bench/run wrote. It loads nothing from anywhere."""
+"""report.py RESULTS.json PAGE.html: one page with plots from what Bench/run wrote. It loads nothing from anywhere.
+report.py BASELINE.json PICTURE.svg: the committed ratios of one build to the floor of TPM signing, as one picture."""
 import html
+import json
 import math
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -20,10 +23,10 @@ STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 2rem auto;
   max-width: 900px; padding: 0 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; } h3 { font-size: 1rem; margin: 1.4rem 0 .3rem; }
-p, caption { color: var(--soft); } figure { margin: 0 0 1rem; overflow-x: auto; }
+p { color: var(--soft); } a { color: var(--c0); } figure { margin: 0 0 1rem; overflow-x: auto; }
 svg { display: block; max-width: 100%; height: auto; } svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
 svg .soft { fill: var(--soft); font-size: 12px; } svg .axis { stroke: var(--line); } svg .end { text-anchor: end; }
-svg .middle { text-anchor: middle; } svg polyline { fill: none; stroke-width: 2; }
+svg .paper { fill: var(--paper); } svg .middle { text-anchor: middle; } svg polyline { fill: none; stroke-width: 2; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .2rem .6rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td.n, th.n { text-align: right; } .missed { color: var(--c1); font-weight: 600; }
@@ -102,11 +105,12 @@ def distribution(title, contenders):
 
 
 def contests(records):
-    """The lines with more than one contender, of one build: backend, line, records, Tenon first."""
+    """The lines with more than one contender, of one build: those with a TPM first, then as they were run."""
     out = {}
     for (backend, line, _), r in results.measured(records).items():
         out.setdefault((backend, line), []).append(r)
-    return {key: rows for key, rows in out.items() if len(rows) > 1}
+    found = [(key, rows) for key, rows in out.items() if len(rows) > 1]
+    return dict(sorted(found, key=lambda item: "commands" not in item[1][0]))
 
 
 def throughput(rows):
@@ -123,7 +127,7 @@ def command_rows(records, backend):
 
 def alone(records, backend, pattern):
     rows = [r for r in results.of_kind(records, "line")
-            if r["backend"] == backend and r["by"] == "tenon" and pattern in r["line"]]
+            if r["backend"] == backend and r["by"] == "tenon" and re.fullmatch(pattern, r["line"])]
     return [(r["line"], r["per_second"], f"{number(r['per_second'])} /s", 0) for r in rows]
 
 
@@ -140,7 +144,7 @@ def figures_table(records):
                     f"<td class=n>{text(value)}</td><td{kind}>{text(said)}</td></tr>")
     if not rows:
         return ""
-    return ("<h2>Figures</h2><table><tr><th></th><th>what</th><th class=n>bound</th><th class=n>value</th><th></th></tr>"
+    return (heading("figures") + "<table><tr><th></th><th>what</th><th class=n>bound</th><th class=n>value</th><th></th></tr>"
             + "".join(rows) + "</table>")
 
 
@@ -154,26 +158,60 @@ def head(records):
             f"there, the number of TPM commands decides. Ratios count, times belong to this machine on that day.</p>")
 
 
+def heading(name):
+    return f'<h2 id="{text(anchor(name))}">{text(name)}</h2>'
+
+
+def anchor(name):
+    return re.sub(r"[^a-z0-9]+", "-", name.lower())
+
+
+def contents(parts):
+    names = [name for part in parts for name in re.findall(r'<h2 id="[^"]*">(.*?)</h2>', part)]
+    return "<p>" + " · ".join(f'<a href="#{anchor(name)}">{name}</a>' for name in names) + "</p>"
+
+
 def page(records):
-    parts = [head(records), figures_table(records)]
+    parts = [figures_table(records)]
     backends = list(dict.fromkeys(r["backend"] for r in results.of_kind(records, "line")))
     for backend in backends:
         commands = command_rows(records, backend)
         if commands:
-            parts += [f"<h2>TPM commands an operation, {text(backend)} build</h2>", bars(f"commands {backend}", commands)]
+            parts += [heading(f"TPM commands an operation, {backend} build"), bars(f"commands {backend}", commands)]
     for (backend, line), rows in contests(records).items():
         name = f"{line}, {backend} build"
-        parts += [f"<h2>{text(name)}</h2><h3>operations a second</h3>", bars(f"throughput {name}", throughput(rows)),
+        parts += [heading(name), "<h3>operations a second</h3>", bars(f"throughput {name}", throughput(rows)),
                   "<h3>time of an operation, by percentile</h3>", distribution(f"distribution {name}", rows)]
     for backend in backends:
-        for pattern, title in (("threads", "many threads at one key"), ("request-", "whole requests, by size of the body")):
+        for pattern, title in ((".*-threads-[0-9]+", "many threads at one key"), ("request-[0-9].*", "whole requests, by size of the body")):
             rows = alone(records, backend, pattern)
             if rows:
-                parts += [f"<h2>{title}, {text(backend)} build</h2><h3>operations a second</h3>",
+                parts += [heading(f"{title}, {backend} build"), "<h3>operations a second</h3>",
                           bars(f"{title} {backend}", rows)]
     return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Tenon: benches</title>'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<style>{STYLE}</style></head><body>{''.join(parts)}</body></html>\n")
+            f"<style>{STYLE}</style></head><body>{head(records)}{contents(parts)}{''.join(parts)}</body></html>\n")
+
+
+def floor_rows(baseline, backend="mbedtls"):
+    """A baseline holds Tenon's speed beside each peer: what is Tenon's beside the floor gives the peer's beside it."""
+    ratios = {tuple(name.split()): value for name, value in baseline["ratios"].items() if "@" not in name}
+    out = []
+    for (build, line, peer), value in ratios.items():
+        ours = ratios.get((build, line, results.FLOOR))
+        if build != backend or ours is None:
+            continue
+        out.append((f"{line}, tenon", ours, 0) if peer == results.FLOOR else (f"{line}, {peer}", ours / value, 5))
+    return [(label, value, f"{value:.2g}", colour) for label, value, colour in sorted(out, key=lambda row: -row[1])]
+
+
+def picture(baseline):
+    svg = bars("speed of a signature beside the bare TPM2_Sign", floor_rows(baseline))
+    svg = svg.removeprefix("<figure>").removesuffix("</figure>").replace(
+        "<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    opening, rest = svg.split(">", 1)
+    style = STYLE.replace(":root {", "svg {")
+    return f'{opening}><style>{style}</style><rect class="paper" width="100%" height="100%"/>{rest}\n'
 
 
 def write(records, path):
@@ -184,4 +222,8 @@ def write(records, path):
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    write(results.load(sys.argv[1]), sys.argv[2])
+    if sys.argv[2].endswith(".svg"):
+        with open(sys.argv[1], encoding="utf-8") as source, open(sys.argv[2], "w", encoding="utf-8") as file:
+            file.write(picture(json.load(source)))
+    else:
+        write(results.load(sys.argv[1]), sys.argv[2])

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 BENCH = pathlib.Path(__file__).resolve().parents[2] / "Bench"
 ROUNDS = 41
@@ -45,11 +46,15 @@ class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.loads, self.plots, self.texts, self.open = [], {}, [], None
+        self.links, self.places = set(), set()
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
-        self.loads += [(tag, name) for name in ("src", "href", "xlink:href", "data", "srcset", "action") if name in attributes]
+        names = ("src", "href", "xlink:href", "data", "srcset", "action")
+        self.loads += [(tag, name) for name in names if not attributes.get(name, "#").startswith("#")]
+        self.links |= {attributes["href"][1:]} if "href" in attributes else set()
+        self.places |= {attributes["id"]} if "id" in attributes else set()
         if tag in ("script", "link", "iframe", "object", "embed", "img", "image"):
             self.loads.append((tag, ""))
         if tag == "svg":
@@ -109,7 +114,23 @@ def check_report(folder):
     shown = "".join(page.texts)
     check("A <CPU> & co" in shown and "absent missing" in shown and "NOT reached" in shown, "machine, peers, verdicts")
     check("2,000 /s" in shown and "p99" in shown, "numbers are shown")
+    check(page.links and page.links == page.places, "each heading is in the list at the top")
     check_plots(page)
+
+
+def check_picture(folder):
+    ratios = {"mbedtls tpm-sign raw": 0.9, "mbedtls tpm-sign esys": 3.0, "openssl tpm-sign raw": 0.5, "mbedtls sign openssl": 0.1,
+              "mbedtls tpm-sign@35ms raw": 1.0}
+    source, out = folder / "baseline.json", folder / "picture.svg"
+    source.write_text(json.dumps({"ratios": ratios}), encoding="utf-8")
+    done = call(BENCH / "report.py", source, out)
+    check(done.returncode == 0, done.stderr)
+    root = xml.etree.ElementTree.parse(out).getroot()
+    name = "{http://www.w3.org/2000/svg}"
+    texts = [element.text for element in root.iter(f"{name}text")]
+    check(texts == ["tpm-sign, tenon", "0.9", "tpm-sign, esys", "0.3"], f"the picture shows {texts}")
+    widths = [float(e.get("width")) for e in root.iter(f"{name}rect") if e.get("class") != "paper"]
+    check(len(widths) == 2 and abs(widths[0] / widths[1] - 3) < 0.01, "a bar for each, as long as its value")
 
 
 def check_compare(folder):
@@ -139,4 +160,5 @@ def check_compare(folder):
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
         check_report(pathlib.Path(scratch))
-        print(f"report: parsed; compare: {check_compare(pathlib.Path(scratch))} cases")
+        check_picture(pathlib.Path(scratch))
+        print(f"report and picture: parsed; compare: {check_compare(pathlib.Path(scratch))} cases")
