@@ -276,8 +276,9 @@ $(BUILD)/verify_request: Examples/verify_request.cpp $(SHARED)
 check-install: lib
 	Tests/ABI/install.sh . $(BUILD)/install
 
-## check-swift      the Swift tests, with a Redis and a PostgreSQL beside them (CRYPTO=)
-SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRYPTO)),--traits OpenSSL)
+## check-swift      the Swift tests, with a Redis and a PostgreSQL beside them (CRYPTO=, OPTIMISED=1: as it is shipped)
+SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRYPTO)),--traits OpenSSL) \
+               $(if $(OPTIMISED),-c release -Xswiftc -enable-testing)
 .PHONY: check-swift
 check-swift: $(TPM_STATE_FILE)
 # One after the other: what waits for a clock would wait for the others, too.

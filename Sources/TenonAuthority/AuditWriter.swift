@@ -36,13 +36,15 @@ final class AuditWriter {
     }
 
     func write(_ jobs: [AuditJob]) {
+        // Before anybody is told: what comes after an answer is not of this group.
+        let now = clock.now().boot
         var rest = jobs[...]
         while !rest.isEmpty {
             writeGroup(rest.prefix(AuditWriter.groupLines))
             rest = rest.dropFirst(AuditWriter.groupLines)
         }
         let wanted = jobs.contains { $0.members == nil }
-        let isDue = unsigned >= AuditWriter.signedLines || clock.now().boot - signedAt >= AuditWriter.signedMilliseconds
+        let isDue = unsigned >= AuditWriter.signedLines || now - signedAt >= AuditWriter.signedMilliseconds
         let failure = wanted || isDue ? signHead() : nil
         for job in jobs where job.members == nil { job.finish(failure) }
     }
