@@ -19,15 +19,23 @@ extension Flow {
     ///
     /// - Parameter isRenewed: whether a certificate of it is to be good for long.
     func introduceAttestationKey(beside key: IdentityKey, isRenewed: Bool = false) async throws(TenonError) {
-        guard record.attestation == .attested, let attester = try await attester(beside: key),
-            let ak = record.attestationKey
-        else { return }
+        guard record.attestation == .attested else { return }
+        do throws(TenonError) {
+            _ = try await attestationKey(beside: key)
+        } catch {
+            guard context.declaration.isAttestationRequired else { return }
+            throw .attestation(error)
+        }
+        guard let ak = record.attestationKey else { return }
         let isDue = isRenewed && ak.certificate?.isDue(at: serviceTime) == true
+        // The endorsement key's certificate is asked for only where it has to be shown.
+        if context.declaration.attestation == .activation && ak.isActivated && !isDue { return }
+        guard let attester = try await attester(beside: key) else { return }
         switch context.declaration.attestation {
         case .none: break
         case .certificate where isDue: try await enrol(attester.facts, attester.area)
         case .certificate: try await certify(attester)
-        case .activation: if isDue || !ak.isActivated { try await registerAgain(key, attester) }
+        case .activation: try await registerAgain(key, attester)
         }
     }
 

@@ -27,6 +27,16 @@ import Testing
         #expect(rig.service.paths == ["/challenge", "/register", "/rotate", "/rotate", "/self"])
     }
 
+    /// The endorsement key's certificate was shown once, and who runs the device need not allow it again.
+    @Test func aRotationShowsNothingMore() async throws {
+        let rig = try await FlowRig.registered()
+        rig.vault.fail(.endorsement, TenonError(.ekMissing, message: ""))
+        let identity = try rig.restarted()
+        try await identity.rotate()
+        try await identity.maintain()
+        #expect(rig.service.paths == ["/rotate", "/self"])
+    }
+
     /// Nothing of it changes the state, whatever comes of it, and the next call does it again.
     @Test(arguments: Fault.allCases, [1, 2])
     func aLostActivationIsRepaired(_ fault: Fault, _ step: Int) async throws {
