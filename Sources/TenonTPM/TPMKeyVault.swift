@@ -57,8 +57,13 @@ package final class TPMKeyVault: KeyVault {
         }
     }
 
+    // What the TPM has itself comes first: which machine this is must not depend on what somebody hands in.
     package func endorsementKeyID() async throws(TenonError) -> Digest {
-        try EndorsementKey(unverified: await endorsementCertificate()).id
+        let certificate: [UInt8]
+        do throws(TenonError) { certificate = try await endorsementCertificate() } catch {
+            certificate = try given(error)
+        }
+        return try EndorsementKey(unverified: certificate).id
     }
 
     package func blockingEndorsementKeyID() throws(TenonError) -> Digest {
@@ -67,7 +72,15 @@ package final class TPMKeyVault: KeyVault {
                 return try EndorsementKey(unverified: tpm.endorsementCertificate(kind)).id
             } catch  where error.code == .ekMissing {}
         }
-        throw .ekMissing
+        return try EndorsementKey(unverified: given(.ekMissing)).id
+    }
+
+    /// The certificate that was handed in, where the TPM has none.
+    private func given(_ error: TenonError) throws(TenonError) -> [UInt8] {
+        guard error.code == .ekMissing, case .certificates(let chain) = disclosure, let leaf = chain.first else {
+            throw error
+        }
+        return leaf
     }
 
     package func proof(
@@ -95,7 +108,6 @@ package final class TPMKeyVault: KeyVault {
     }
 
     private func endorsementCertificate() async throws(TenonError) -> [UInt8] {
-        if case .certificates(let chain) = disclosure, let leaf = chain.first { return leaf }
         for kind in Self.kinds {
             do throws(TenonError) {
                 return try await tpm.endorsementCertificate(kind)
