@@ -108,6 +108,7 @@ import Testing
         let name = SharedServers.name()
         let servers = try #require(SharedServers.folder)
         let (folders, clock) = (try (0..<3).map { _ in try TestFolder() }, FakeClock())
+        defer { withExtendedLifetime(folders) {} }
         var shared = AuthorityInstance.Shared(
             postgres: .init(address: "host=\(servers) user=tenon dbname=postgres", schema: name, connections: 2),
             redis: .init(address: .unix(path: "\(servers)/redis.sock"), prefix: "\(name):"))
