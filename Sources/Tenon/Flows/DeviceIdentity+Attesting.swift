@@ -17,8 +17,10 @@ extension DeviceIdentity {
     /// - Throws: ``TenonError/Code/notRegistered`` and what else stands against signing;
     ///   ``TenonError/Code/attestationUnavailable`` for an identity without an attestation key.
     public func attest(nonce: Digest) async throws(TenonError) -> IdentityAttestation {
-        let (record, key, _) = try await context.disk.run { () throws(TenonError) in try self.signing() }
-        guard let ak = record.attestationKey?.facts else { throw .noAttestationKey }
+        let (key, facts) = try await context.disk.run { () throws(TenonError) in
+            (try self.signing().key, try self.record()?.attestationKey?.facts)
+        }
+        guard let ak = facts else { throw .noAttestationKey }
         let publicKey = try await context.vault.key(key.facts).publicKey
         let area = try await context.vault.publicArea(ofAttestationKey: ak)
         let proof = try await context.vault.proof(

@@ -60,7 +60,7 @@ extension DeviceIdentity {
     }
 
     private func signer() async throws(TenonError) -> Signer {
-        let (record, key, time) = try await context.disk.run { () throws(TenonError) in try self.signing() }
+        let (deviceID, key, time) = try await context.disk.run { () throws(TenonError) in try self.signing() }
         let loaded: any DeviceKey
         do throws(TenonError) {
             if let kept = kept(key.facts) {
@@ -72,11 +72,11 @@ extension DeviceIdentity {
         } catch  where error.category == .gone {
             throw await markInvalidWaiting(key.generation)
         }
-        return try signer(loaded, record, key, time)
+        return signer(loaded, deviceID, key, time)
     }
 
     private func signer() throws(TenonError) -> Signer {
-        let (record, key, time) = try signing()
+        let (deviceID, key, time) = try signing()
         let loaded: any DeviceKey
         do throws(TenonError) {
             if let kept = kept(key.facts) {
@@ -88,14 +88,11 @@ extension DeviceIdentity {
         } catch  where error.category == .gone {
             throw markInvalidBlocking(key.generation)
         }
-        return try signer(loaded, record, key, time)
+        return signer(loaded, deviceID, key, time)
     }
 
-    private func signer(
-        _ loaded: any DeviceKey, _ record: IdentityRecord, _ key: IdentityKey, _ time: Int64
-    ) throws(TenonError) -> Signer {
-        guard let deviceID = record.deviceID else { throw .notRegistered }
-        return Signer(
+    private func signer(_ loaded: any DeviceKey, _ deviceID: String, _ key: IdentityKey, _ time: Int64) -> Signer {
+        Signer(
             key: loaded, generation: key.generation, appID: appID, deviceID: deviceID, profile: context.profile,
             timestamp: String(time))
     }

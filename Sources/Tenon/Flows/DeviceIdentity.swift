@@ -87,10 +87,13 @@ public final class DeviceIdentity: Sendable {
         }
     }
 
-    func signing() throws(TenonError) -> (record: IdentityRecord, key: IdentityKey, time: Int64) {
+    /// What signs now, and under which name.
+    func signing() throws(TenonError) -> (deviceID: String, key: IdentityKey, time: Int64) {
         guard let record = try record() else { throw .notRegistered }
         let time = record.serviceTime(context.clock)
-        return (record, try record.activeKey(at: time), time)
+        let key = try record.activeKey(at: time)
+        guard let deviceID = record.deviceID else { throw .notRegistered }
+        return (deviceID, key, time)
     }
 
     func kept(_ facts: KeyFacts) -> (any DeviceKey)? {

@@ -11,7 +11,7 @@ package final class RecordStore: Sendable {
     package let folder: StateFolder
     /// What two processes, or two threads, must not hold both.
     package let lock: FileLock
-    private let last = Mutex<(stamp: FileStamp, record: IdentityRecord)?>(nil)
+    private let last = Mutex<LastReading?>(nil)
 
     package init(_ name: IdentityName, in folder: StateFolder) {
         self.name = name
@@ -52,7 +52,7 @@ package final class RecordStore: Sendable {
     private func decode(_ file: StoredFile) throws(TenonError) -> IdentityRecord {
         let record = try RecordFile.decode(file.bytes)
         try check(record)
-        last.withLock { $0 = (file.stamp, record) }
+        last.withLock { $0 = LastReading(file.stamp, record) }
         return record
     }
 
@@ -96,4 +96,12 @@ extension TenonError {
     static let stateUnresolved = TenonError(
         .stateUnresolved,
         message: "Only an older record can be read: register again, which asks the service for its key, or reset.")
+}
+
+/// A record as it was read: a value of that size is not copied to look at it.
+private final class LastReading: Sendable {
+    let stamp: FileStamp
+    let record: IdentityRecord
+
+    init(_ stamp: FileStamp, _ record: IdentityRecord) { (self.stamp, self.record) = (stamp, record) }
 }
