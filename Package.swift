@@ -116,7 +116,8 @@ let package = Package(
         .target(name: "FlowParts", dependencies: ["Tenon"], path: "Tests/FlowParts", swiftSettings: strict),
         .target(name: "BenchSide", dependencies: ["CTenon"], path: "Bench/swift/side", publicHeadersPath: "include"),
         .executableTarget(
-            name: "SwiftBench", dependencies: ["BenchSide", "FlowParts", "Tenon", "TenonSynheart"], path: "Bench/swift",
+            name: "SwiftBench", dependencies: ["BenchSide", "FlowParts", "Tenon", "TenonSynheart", "TestFolders"],
+            path: "Bench/swift",
             exclude: ["side"], swiftSettings: strict),
         .executableTarget(
             name: "StateChild", dependencies: ["FlowParts", "Tenon"], path: "Tests/StateChild", swiftSettings: strict),

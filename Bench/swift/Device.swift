@@ -1,37 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import FlowParts
-import Glibc
 import Tenon
 import TenonSynheart
+import TestFolders
 
 /// A device that is registered, whose key costs nothing: what is left of a signature is what Tenon adds to it.
 struct Device {
     let identity: DeviceIdentity
-    private let folder: String
+    private let folder: ScratchFolder
 
     init() async throws {
-        var template = Array(
-            ((getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") + "/tenon-bench-XXXXXX").utf8CString)
-        guard mkdtemp(&template) != nil else { throw BenchFailure(what: "no folder can be made") }
-        folder = template.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        folder = try ScratchFolder()
         let vault = ScriptedVault(.constants)
         let service = try Synheart(baseURL: "https://auth.example/auth", appID: "app")
-        let opened = try StateFolder(at: folder)
+        let opened = try StateFolder(at: folder.path)
         identity = try DeviceIdentity(
             appID: "app", profile: service, vault: vault, transport: ScriptedService(FlowTime()), folder: opened)
         try Self.register(RecordStore(Self.name(service), in: opened), service, try await vault.makeKey())
-    }
-
-    func remove() {
-        guard let opened = opendir(folder) else { return }
-        while let entry = readdir(opened) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            unlink(folder + "/" + name)
-        }
-        closedir(opened)
-        rmdir(folder)
     }
 
     private static func name(_ service: Synheart) throws -> IdentityName {

@@ -90,7 +90,7 @@ let rounds = isSmoke ? 1 : argument(after: "--rounds").flatMap { Int($0) } ?? 10
 /// Prints the table, and writes the JSON lines.
 func bench() async throws {
     let device = try await Device()
-    defer { device.remove() }
+    defer { withExtendedLifetime(device) {} }
     let lines = try wrappers(rounds, isSmoke ? 1 : 20_000) + requests(device, rounds, isSmoke ? 1 : 500)
     print("\nline                         Swift ns      C ns   more ns  P4")
     for line in lines { print(line.row) }

@@ -7,15 +7,11 @@ set -u -o pipefail
 build=$(realpath "$1") || exit 1
 swift=$(realpath "$3") || exit 1
 state=$2
-work=$(mktemp -d "${TMPDIR:-/tmp}/tenon-examples.XXXXXX")
-children=()
-finish() {
-    [ ${#children[@]} = 0 ] || kill "${children[@]}" 2> /dev/null
-    wait
-    rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 1' HUP INT TERM
+tenon_authority=$swift/tenon-authority
+# shellcheck source=/dev/null
+. "$(dirname "$0")/world.sh"
+world
+work=$world
 passed=0 failed=0
 
 expect() { # expect WHAT CODE PATTERN COMMAND...: the exit code, and a line of what it prints
@@ -32,23 +28,8 @@ expect() { # expect WHAT CODE PATTERN COMMAND...: the exit code, and a line of w
     fi
 }
 
-until_there() { # until_there COMMAND...: ten seconds at most
-    local i
-    for ((i = 0; i < 200; i++)); do
-        "$@" > /dev/null 2>&1 && return
-        python3 -c 'import time; time.sleep(0.05)'
-    done
-    echo "does not come up: $*" >&2
-    exit 1
-}
-
-mkdir "$work/tpm"
-cp "$state/state/tpm2-00.permall" "$work/tpm"
-swtpm socket --tpm2 --tpmstate "dir=$work/tpm" --server "type=unixio,path=$work/tpm.sock" --ctrl "type=unixio,path=$work/tpm.sock.ctrl" \
-    --flags not-need-init,startup-clear > "$work/tpm.log" 2>&1 &
-children+=($!)
-until_there test -S "$work/tpm.sock.ctrl"
-tcti=swtpm:path=$work/tpm.sock
+world_tpm device "$state/state"
+tcti=swtpm:path=$work/device.tpm
 export TSS2_LOG=all+NONE PYTHONDONTWRITEBYTECODE=1 LIBTENON=$build/libtenon.so.0 LD_LIBRARY_PATH=$build
 
 # A device signs, in Rust; a server verifies, in Python, C++ and Swift.
@@ -84,19 +65,16 @@ for verify in "$build/verify_request" "$swift/RequestVerifier" "python3 $PWD/Exa
 done
 
 # A device registers, in C, with libcurl as its own HTTP.
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-"$swift/tenon-authority" serve --state-dir "$work/authority" --port "$port" --ek-roots "$state/root.pem" --ek-roots "$state/issuer.pem" > "$work/authority.log" 2>&1 &
-children+=($!)
-until_there curl -s "http://127.0.0.1:$port/v1/echo"
-url=http://127.0.0.1:$port/auth
+world_serve --port "$(world_port)" --ek-roots "$state/root.pem" --ek-roots "$state/issuer.pem"
+url=$url/auth
 grep -v -e ----- "$state/issuer.pem" | base64 -d > "$work/issuer.der"
 register() { "$build/register" "$tcti" "$url" "$1" "$work/agent.key" "$work/issuer.der"; }
 expect "register.c" 0 '^[0-9a-f-]{36}$' register demo
 first=$(cat "$work/output")
 expect "again with the same key, the same device" 0 "^$first\$" register demo
 expect "an app that is not there" 10 '^register: the challenge: 4' register other
-expect "DeviceAgent" 0 '^sent: 200$' "$swift/DeviceAgent" "$tcti" "$url" demo "$work/device" 1
-expect "which is registered then" 0 '^alreadyRegistered: [0-9a-f-]{36}$' "$swift/DeviceAgent" "$tcti" "$url" demo "$work/device" 1
+expect "DeviceAgent" 0 '^sent: 200$' "$swift/DeviceAgent" "$tcti" "$url" demo "$work/agent" 1
+expect "which is registered then" 0 '^alreadyRegistered: [0-9a-f-]{36}$' "$swift/DeviceAgent" "$tcti" "$url" demo "$work/agent" 1
 url=http://127.0.0.1:1
 expect "no service" 11 '^register: the challenge: 0' register demo
 expect "its key is in the file, and is one for other tools" 0 'BEGIN TSS2 PRIVATE KEY' cat "$work/agent.key"
