@@ -100,6 +100,21 @@ func bench() async throws {
     fclose(file)
 }
 
+/// An assertion is looked at in a debug build only.
+func isDebugBuild() -> Bool {
+    var isDebug = false
+    assert(
+        {
+            isDebug = true
+            return true
+        }())
+    return isDebug
+}
+
+guard !isDebugBuild() else {
+    print("SwiftBench: figures of a debug build say nothing: make bench-swift")
+    exit(2)
+}
 do {
     try await bench()
 } catch let error as TenonError {
