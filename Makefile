@@ -21,9 +21,13 @@ FUZZ_SECONDS ?= 10
 RACE_SECONDS ?= 60
 CLANG ?= clang
 PYTHON ?= python3
-SWIFT ?= swift
+SWIFT ?= Tests/Scripts/swift.sh
+SWIFTC ?= swiftc
 RUSTC ?= rustc
 VALGRIND ?= valgrind
+
+# What tools keep for the next time stays in the clone.
+export XDG_CACHE_HOME := $(CURDIR)/.build/home/.cache
 
 comma := ,
 BUILD := .build/make/$(CRYPTO)$(if $(SANITIZE),-$(firstword $(subst $(comma), ,$(SANITIZE))))
@@ -281,8 +285,9 @@ SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRY
                $(if $(OPTIMISED),-c release -Xswiftc -enable-testing)
 .PHONY: check-swift
 check-swift: $(TPM_STATE_FILE)
+	$(SWIFT) build --build-tests $(SWIFT_FLAGS)
 # One after the other: what waits for a clock would wait for the others, too.
-	Tests/Scripts/stores.sh $(SWIFT) test $(SWIFT_FLAGS) --no-parallel
+	Tests/Scripts/stores.sh $(SWIFT) test --skip-build $(SWIFT_FLAGS) --no-parallel
 
 ## check-command    the command as it is typed, against what is written down of it (docs/doctor.md, Tests/Scripts/command.txt)
 SWIFT_BINARIES = $(shell $(SWIFT) build $(SWIFT_FLAGS) --show-bin-path)
@@ -305,13 +310,16 @@ demo: deps commands $(TPM_STATE_FILE)
 ## check-processes  eight processes on one identity, for RACE_SECONDS (CRYPTO=)
 .PHONY: check-processes
 check-processes:
-	TENON_TEST_RACE=$(RACE_SECONDS) $(SWIFT) test $(SWIFT_FLAGS) --filter RaceTests
+	$(SWIFT) build --build-tests $(SWIFT_FLAGS)
+	TENON_TEST_RACE=$(RACE_SECONDS) $(SWIFT) test --skip-build $(SWIFT_FLAGS) --filter RaceTests
 
 ## check-dev-mode   only a build with the trait DevMode has its header, and passes the tests, too
+DEV_FLAGS := --scratch-path .build/swift-dev --traits DevMode
 .PHONY: check-dev-mode
 check-dev-mode:
-	Tests/Scripts/dev_mode.sh .build/dev-mode
-	$(SWIFT) test --scratch-path .build/swift-dev --traits DevMode --filter 'Synheart'
+	SWIFT=$(SWIFT) Tests/Scripts/dev_mode.sh .build/dev-mode
+	$(SWIFT) build --build-tests $(DEV_FLAGS)
+	$(SWIFT) test --skip-build $(DEV_FLAGS) --filter 'Synheart'
 
 ## rules            the shape of the tree
 .PHONY: rules
@@ -347,10 +355,10 @@ $(FUZZ)/Tests/Fuzz/%.o: TENON_CFLAGS += -Wno-missing-prototypes
 
 $(FUZZ)/json_fuzz: Tests/Fuzz/json_fuzz.swift $(wildcard Sources/Tenon/JSON*.swift Sources/Tenon/TenonError*.swift)
 	@mkdir -p $(@D)
-	$(SWIFT)c -O -use-ld=lld -sanitize=fuzzer,address -parse-as-library -package-name tenon $^ -o $@
+	$(SWIFTC) -O -use-ld=lld -sanitize=fuzzer,address -parse-as-library -package-name tenon $^ -o $@
 
 # The modules as they are, each with the coverage that the fuzzer looks at.
-FUZZ_MODULE = $(SWIFT)c -O -sanitize=fuzzer,address -parse-as-library -package-name tenon -I include -I $(FUZZ) \
+FUZZ_MODULE = $(SWIFTC) -O -sanitize=fuzzer,address -parse-as-library -package-name tenon -I include -I $(FUZZ) \
               -enable-experimental-feature SafeInteropWrappers -enable-upcoming-feature InternalImportsByDefault
 $(FUZZ)/libTenon.a: $(shell find Sources/Tenon -name '*.swift')
 	@mkdir -p $(@D)

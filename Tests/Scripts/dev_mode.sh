@@ -10,7 +10,7 @@ program=SwiftBench
 holds() { # holds FOLDER [OPTION...]: how many lines of the program hold the name
     local folder=$1
     shift
-    swift build -c release --product "$program" --scratch-path "$folder" "$@" > "$folder.log" 2>&1 || {
+    "${SWIFT:-swift}" build -c release --product "$program" --scratch-path "$folder" "$@" > "$folder.log" 2>&1 || {
         cat "$folder.log" >&2
         exit 1
     }
