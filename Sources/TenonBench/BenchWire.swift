@@ -34,6 +34,11 @@ package final class BenchWire: TPMTransport {
     /// Commands so far.
     package var count: Int { state.withLock { $0.count } }
 
+    /// Somebody who asks this TPM.
+    func contender(_ name: String, operations: Int = 1, _ operation: @escaping Rounds.Operation) -> Contender {
+        Contender(name, operations: operations, commands: { self.count }, operation)
+    }
+
     /// The names of the commands that an operation sends, in order.
     package func names(of operation: Rounds.Operation) throws(TenonError) -> [String] {
         state.withLock { $0.codes = [] }

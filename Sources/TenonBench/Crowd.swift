@@ -28,10 +28,12 @@ final class Crowd: Sendable {
     /// Each does it once; on return all have.
     func run() throws(TenonError) {
         failure.withLock { $0 = nil }
+        // Not kept by the threads: what it holds is let go of in the caller's thread, which waits for them.
+        let crowd = Unmanaged.passUnretained(self)
         var begun = 0
         for thread in threads {
             do throws(TenonError) {
-                try thread.queue.add(thread.queue.ticket()) { [self] _ in once() }
+                try thread.queue.add(thread.queue.ticket()) { _ in crowd._withUnsafeGuaranteedRef { $0.once() } }
                 begun += 1
             } catch {
                 failure.withLock { $0 = error }
@@ -43,8 +45,13 @@ final class Crowd: Sendable {
         if let error = failure.withLock({ $0 }) { throw error }
     }
 
+    /// Nothing is touched once it is said that this is done.
     private func once() {
-        do throws(TenonError) { try work() } catch { failure.withLock { $0 = error } }
+        attempt()
         sem_post(done)
+    }
+
+    private func attempt() {
+        do throws(TenonError) { try work() } catch { failure.withLock { $0 = error } }
     }
 }

@@ -37,7 +37,7 @@ final class TPMBenchKey {
 
     /// The floor: the very bytes of a TPM2_Sign that Tenon sent go once more, and the answer's code is looked at.
     var floor: Contender {
-        Contender("raw", commands: { [wire] in wire.count }) { [self] () throws(TenonError) in
+        wire.contender("raw") { [self] () throws(TenonError) in
             if try repeated() { return }
             // The TPM has given the key another handle since, or was busy.
             try keepSigning()

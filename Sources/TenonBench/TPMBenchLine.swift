@@ -57,7 +57,7 @@ struct TPMBenchLine {
         let wire: BenchWire
 
         func contender(_ operation: @escaping Rounds.Operation) -> Contender {
-            Contender(own, commands: { [wire] in wire.count }, operation)
+            wire.contender(own, operation)
         }
 
         /// What the CPU does alone.
@@ -98,7 +98,7 @@ struct TPMBenchLine {
         func crowd(_ count: Int) -> Contender {
             let (key, digest) = (key.key, key.digest)
             let crowd = Crowd(count) { () throws(TenonError) in let _: Signature = try key.signature(for: digest) }
-            return Contender(own, operations: count, commands: { [wire] in wire.count }, crowd.run)
+            return wire.contender(own, operations: count, crowd.run)
         }
     }
 }
