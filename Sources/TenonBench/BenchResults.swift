@@ -14,7 +14,7 @@ package struct BenchResults: Sendable {
         }
     }
 
-    /// What results may be compared by, but for ratios.
+    /// What results may be compared by.
     static let machineMembers = ["cpu", "compiler", "glibc", "governor", "tpm"]
 
     private(set) var machine: [String: String] = [:]

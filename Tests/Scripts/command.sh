@@ -390,11 +390,11 @@ expect "no other file is left" test "$(ls "$world" | grep -c smoke)" = 1
 say tenon bench --rounds 0
 say tenon bench --smoke --tpm "device:$world/no-node"
 expect "a debug build measures nothing, any other does" sh -c "tenon bench --rounds 1 2>&1 | grep -Eq 'debug build|^P1 .*reached'"
-expect "steps" grep -q "persistent copy" <<< "$(terminal tenon bench --smoke --persist)"
-expect "no steps in a pipe" sh -c "! tenon bench --smoke --persist 2>&1 | grep -q 'persistent copy'"
+expect "steps" grep -q "keeps a copy" <<< "$(terminal tenon bench --smoke --persist)"
+expect "no steps in a pipe" sh -c "! tenon bench --smoke --persist 2>&1 | grep -q 'keeps a copy'"
 for moment in 02 03 04 05 06 07 08 10 12 15 20; do
     timeout --foreground -s INT "0.$moment" tenon bench --smoke --persist --json > "$world/out" 2> "$world/err"
-    expect "JSON after an interrupt" python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$world/out"
+    [ ! -s "$world/out" ] || expect "JSON after an interrupt" python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$world/out"
     expect "nothing is left after an interrupt ($moment)" test -z "$(world_left bench)"
 done
 for _ in 1 2 3; do world_command bench "$world_primary" > /dev/null; done
@@ -429,7 +429,7 @@ say tenon bench compare "$world/a.json" "$world/smoke.json"
 say tenon bench compare "$world/a.json" "$world/body" --json
 say tenon bench compare "$world/a.json" "$world/absent.json"
 say tenon bench compare "$world/a.json"
-head -c 400 "$world/a.json" > "$world/cut.json"
+head -c 150 "$world/a.json" > "$world/cut.json"
 say tenon bench compare "$world/a.json" "$world/cut.json"
 sed 's/1002/NaN/' "$world/a.json" > "$world/nan.json"
 say tenon bench compare "$world/nan.json" "$world/a.json"
