@@ -7,6 +7,8 @@ final class TPMBenchKey {
     let key: TPM.PrivateKey
     let file: [UInt8]
     let digest: Digest
+    /// Nanoseconds of one signature.
+    private(set) var time = 0.0
     private let wire: BenchWire
     private var signing: [UInt8] = []
 
@@ -46,9 +48,6 @@ final class TPMBenchKey {
             }
         }
     }
-
-    /// Nanoseconds of one signature.
-    var time: Double = 0
 
     private func keepSigning() throws(TenonError) {
         let begin = BenchClock.wall.now
