@@ -442,7 +442,7 @@ bench-peers: deps
 	$(MAKE) lib $(OPENSSL)/software-peers $(OPENSSL)/tpm-bench CRYPTO=openssl
 	Bench/peers/packages.sh Bench/run $(PEER_ARGUMENTS) $(FLAGS)
 
-## check-report     the report of the benches and their comparison, with results that are made up
+## check-report     the report of the benches, with results that are made up
 .PHONY: check-report
 check-report:
 	$(PYTHON) Tests/Scripts/bench_test.py

@@ -81,6 +81,7 @@ let package = Package(
         .target(
             name: "TenonAuthority", dependencies: ["Tenon", "CPostgres", "CRedis", "CSQLite"], swiftSettings: strict),
         .target(name: "TenonHTTP", dependencies: ["Tenon", "CTenonCurl"], swiftSettings: strict),
+        .target(name: "TenonBench", dependencies: ["Tenon", "TenonTPM"], swiftSettings: strict),
         .target(name: "TenonCommandLine", dependencies: ["Tenon"], swiftSettings: strict),
         .executableTarget(
             name: "TenonAuthorityServer",
@@ -103,7 +104,7 @@ let package = Package(
             name: "RequestVerifier", dependencies: ["Tenon"], path: "Examples/RequestVerifier", swiftSettings: strict),
         .executableTarget(
             name: "TenonCommand",
-            dependencies: ["Tenon", "TenonCommandLine", "TenonHTTP", "TenonSynheart", "TenonTPM"],
+            dependencies: ["Tenon", "TenonBench", "TenonCommandLine", "TenonHTTP", "TenonSynheart", "TenonTPM"],
             swiftSettings: strict
         ),
         .target(
@@ -134,8 +135,8 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
-            name: "TenonTests", dependencies: ["FlowParts", "StateChild", "Tenon", "TestFolders"], swiftSettings: strict
-        ),
+            name: "TenonTests", dependencies: ["FlowParts", "StateChild", "Tenon", "TenonBench", "TestFolders"],
+            swiftSettings: strict),
         .testTarget(name: "TenonSynheartTests", dependencies: ["TenonSynheart"], swiftSettings: strict),
         .testTarget(name: "SynheartAuthTests", dependencies: ["SynheartAuth", "TenonSynheart"], swiftSettings: strict),
         .testTarget(
@@ -143,7 +144,7 @@ let package = Package(
         .testTarget(
             name: "TenonTPMTests",
             dependencies: [
-                "AuthorityBench", "SynheartAuth", "TenonAuthorityServer", "TenonAuthority", "TenonHTTP",
+                "AuthorityBench", "SynheartAuth", "TenonAuthorityServer", "TenonAuthority", "TenonBench", "TenonHTTP",
                 "TenonSynheart", "TenonTPM", "CTestSupport", "TestFolders",
             ],
             swiftSettings: interop

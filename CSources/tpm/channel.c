@@ -95,6 +95,17 @@ static tenon_status open_by_name(tenon_tpm_transport *out, const char *name, siz
     return allow_simulator ? tenoni_tcti_open(out, name, n) : TENON_ERROR_SIMULATOR;
 }
 
+tenon_status tenon_tpm_transport_open(tenon_tpm_transport *out, const char *name, size_t name_n,
+                                      uint32_t allow_simulator)
+{
+    if (out == NULL)
+        return TENON_ERROR_NULL;
+    memset(out, 0, sizeof *out);
+    if (name == NULL)
+        return TENON_ERROR_NULL;
+    return allow_simulator > 1 ? TENON_ERROR_OPTIONS : open_by_name(out, name, name_n, allow_simulator != 0);
+}
+
 tenon_status tenon_tpm_open(tenon_tpm **out, const char *name, size_t name_n, const tenon_tpm_options *options)
 {
     tenon_tpm *tpm = NULL;
@@ -106,7 +117,7 @@ tenon_status tenon_tpm_open(tenon_tpm **out, const char *name, size_t name_n, co
     tenon_status status = new_tpm(&tpm, options);
     if (status != TENON_OK)
         return status;
-    status = open_by_name(&tpm->transport, name, name_n, options != NULL && options->allow_simulator != 0);
+    status = tenon_tpm_transport_open(&tpm->transport, name, name_n, options != NULL ? options->allow_simulator : 0);
     if (status == TENON_OK)
         *out = tpm;
     else
@@ -205,6 +216,16 @@ tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *co
     if (flush_parent)
         tenoni_slot_flush(tpm, &tpm->parent);
     flush_orphans(tpm);
+    tenoni_ticket_unlock(&tpm->ticket);
+    return status;
+}
+
+tenon_status tenoni_tpm_hold(tenon_tpm *tpm, tenoni_operation *operation, void *context)
+{
+    if (!is_ours(tpm))
+        return TENON_ERROR_FORKED;
+    tenoni_ticket_lock(&tpm->ticket);
+    tenon_status status = operation(tpm, context);
     tenoni_ticket_unlock(&tpm->ticket);
     return status;
 }

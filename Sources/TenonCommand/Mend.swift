@@ -5,7 +5,8 @@ internal import Tenon
 enum Mend {
     static func of(_ error: TenonError) -> String {
         if error.code == .attestationUnavailable, let cause = cause(in: error.message) { return cause }
-        return byCode[error.code] ?? byCategory[error.code.category] ?? "Look at: tenon doctor"
+        return byCode[error.code] ?? error.tpmCode.flatMap(byTPM) ?? byCategory[error.code.category]
+            ?? "Look at: tenon doctor"
     }
 
     /// What mends the error of the TPM because of which an attestation cannot be made: its code stands at the end.
@@ -23,7 +24,7 @@ enum Mend {
         .tpmPermission: "Join the node's group, then log in again: sudo usermod -aG tss $USER",
         .tpmBusy: "Use the node that many may share: --tpm device:/dev/tpmrm0",
         .tcti: "Name the TPM: --tpm device:/dev/tpmrm0, tabrmd:, or swtpm:path=SOCKET [TENON_TPM]",
-        .authNeeded: "Give the hierarchy's auth value in a file: --owner-auth FILE, --endorsement-auth FILE",
+        .authNeeded: hierarchyAuth,
         .parentMissing: "Look at: tenon doctor",
         .ekMissing: "Allow it with --disclose-ek; if it was, see whether the TPM has a certificate: tenon doctor",
         .keyInvalidated: "Register the device anew: tenon register --disclose-ek",
@@ -69,6 +70,19 @@ enum Mend {
         .rotationFailed: "The old key signs on. Ask whoever runs the service; then: tenon rotate",
         .cancelled: again, .outcomeUnknown: again,
     ]
+
+    private static let hierarchyAuth =
+        "Give the hierarchy's auth value in a file: --owner-auth FILE, --endorsement-auth FILE"
+    /// By what the TPM itself says (Part 2, 6.6): of format one without the place of what it speaks of.
+    private static func byTPM(_ code: UInt32) -> String? {
+        switch code & 0x80 != 0 ? code & 0xbf : code & 0xfff {
+        case 0x0a2: hierarchyAuth
+        case 0x14b: "Make room in its NV memory: tpm2_getcap handles-persistent; tpm2_evictcontrol -c HANDLE"
+        case 0x902...0x906:
+            "End what else uses the TPM, or use the node that many may share: --tpm device:/dev/tpmrm0"
+        default: nil
+        }
+    }
 
     private static let byCategory: [TenonError.Category: String] = [
         .argument: "Look at: tenon --help",

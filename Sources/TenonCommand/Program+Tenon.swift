@@ -10,7 +10,7 @@ extension Program {
         about: """
             Gives this device an identity whose key is born in the TPM and stays there: proves that to a service,
             registers the key, signs requests with it, changes it, and says what is wrong and what mends it.
-            """, verbs: Verb.registering + Verb.using + Verb.proving)
+            """, verbs: Verb.registering + Verb.using + Verb.proving + Verb.measuring)
 }
 
 extension Verb {

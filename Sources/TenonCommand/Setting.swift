@@ -37,12 +37,16 @@ struct Setting {
     func tpmName() throws(TenonError) -> String { try arguments.value(Flag.tpm.name) ?? "device:/dev/tpmrm0" }
 
     func tpm() throws(TenonError) -> TPM {
+        OpenedTPM.remember(try TPM(tpmName(), options: tpmOptions()))
+    }
+
+    func tpmOptions() throws(TenonError) -> TPM.Options {
         var options = TPM.Options()
         // Who names a simulator means it.
         options.allowSimulator = true
         options.ownerAuth = try auth(Flag.ownerAuth)
         options.endorsementAuth = try auth(Flag.endorsementAuth)
-        return OpenedTPM.remember(try TPM(tpmName(), options: options))
+        return options
     }
 
     /// What a file holds, less the line feed at its end.

@@ -13,7 +13,8 @@ enum TPMCheck {
         ]
     }
 
-    private static func description(_ info: TPM.Info) -> String {
+    /// Its maker, its firmware and what it was made after.
+    static func description(_ info: TPM.Info) -> String {
         let parts = [48, 32, 16, 0].map { String(info.firmware >> UInt64($0) & 0xffff) }.joined(separator: ".")
         let model = info.model.split(separator: " ").joined(separator: " ")
         return "\(info.maker) \(model), firmware \(parts), specification \(info.revision / 100).\(info.revision % 100)"

@@ -18,6 +18,7 @@ static void check_null_out_of_tpm(void)
     CHECK_STATUS(tenon_tpm_open(NULL, "device:/dev/null", 16, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_open(&tpm, NULL, 0, NULL), TENON_ERROR_NULL);
     CHECK(tpm == NULL);
+    CHECK_STATUS(tenon_tpm_transport_open(NULL, "device:/dev/null", 16, 0), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_open_transport(NULL, &table, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_open_transport(&tpm, NULL, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_read_info(NULL, &info), TENON_ERROR_NULL);

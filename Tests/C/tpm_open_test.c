@@ -19,6 +19,19 @@ extern char **environ;
 
 /* By which names a TPM is opened, and by which none is: a TCTI's name can be code. */
 
+/* The way alone is opened, or refused, alike; one that is refused is all zeros. */
+static void check_way(const char *name, uint32_t allow_simulator, tenon_status expected)
+{
+    static const tenon_tpm_transport none;
+    tenon_tpm_transport way;
+    memset(&way, 0xaa, sizeof way);
+    CHECK_STATUS(tenon_tpm_transport_open(&way, name, strlen(name), allow_simulator), expected);
+    if (expected != TENON_OK)
+        CHECK_BYTES(&way, &none, sizeof way);
+    else
+        way.close(way.context);
+}
+
 static tenon_status open_options(const char *name, const tenon_tpm_options *options)
 {
     static tenon_tpm *const stale = (tenon_tpm *)&environ;
@@ -26,12 +39,30 @@ static tenon_status open_options(const char *name, const tenon_tpm_options *opti
     tenon_status status = tenon_tpm_open(&tpm, name, strlen(name), options);
     CHECK(status == TENON_OK ? tpm != NULL && tpm != stale : tpm == NULL);
     tenon_tpm_free(&tpm);
+    check_way(name, options != NULL ? options->allow_simulator : 0, status);
     return status;
 }
 
 static tenon_status open_name(const char *name)
 {
     return open_options(name, NULL);
+}
+
+/* The descriptors that are open, and whether an exec would hand them on. */
+static size_t count_open(size_t *inherited)
+{
+    DIR *all = opendir("/proc/self/fd");
+    size_t n = 0;
+    *inherited = 0;
+    for (struct dirent *entry; all != NULL && (entry = readdir(all)) != NULL;) {
+        int fd = atoi(entry->d_name);
+        if (entry->d_name[0] == '.' || fd == dirfd(all))
+            continue;
+        n++;
+        *inherited += (fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0;
+    }
+    closedir(all);
+    return n;
 }
 
 static const tenon_tpm_options simulator = {.size = sizeof simulator, .allow_simulator = 1};
@@ -78,6 +109,27 @@ TEST(tpm_open_simulator_is_asked_for)
     }
     setenv("TSS2_LOG", "all+NONE", 0);
     CHECK_STATUS(open_options("swtpm:path=/nonexistent/socket", &simulator), TENON_ERROR_TPM_MISSING);
+}
+
+/* Handed on, it is closed with the TPM that is opened over it; else by whoever opened it. */
+TEST(tpm_open_way_is_closed_once)
+{
+    static const char name[] = "device:/dev/null";
+    tenon_tpm_transport way;
+    tenon_tpm *tpm;
+    size_t inherited, before = count_open(&inherited);
+    CHECK_STATUS(tenon_tpm_transport_open(&way, NULL, 0, 0), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_tpm_transport_open(&way, name, sizeof name - 1, 2), TENON_ERROR_OPTIONS);
+    CHECK_STATUS(tenon_tpm_transport_open(&way, name, sizeof name - 1, 0), TENON_OK);
+    CHECK_NUMBER(count_open(&inherited), before + 1);
+    CHECK_NUMBER(way.size, sizeof way);
+    CHECK(way.exchange != NULL && way.reopen != NULL && way.close != NULL);
+    CHECK_STATUS(tenon_tpm_open_transport(&tpm, &way, NULL), TENON_OK);
+    tenon_tpm_info info;
+    CHECK_STATUS(tenon_tpm_read_info(tpm, &info), TENON_ERROR_TPM_TRANSPORT);
+    CHECK_NUMBER(count_open(&inherited), before + 1);
+    tenon_tpm_free(&tpm);
+    CHECK_NUMBER(count_open(&inherited), before);
 }
 
 /* A NUL within the length: what would be opened is not what was asked. */
@@ -143,23 +195,6 @@ TEST(tpm_open_without_permission)
     CHECK_NUMBER(status, 0);
     unlink(name + 7);
     support_folder_remove(folder);
-}
-
-/* The descriptors that are open, and whether an exec would hand them on. */
-static size_t count_open(size_t *inherited)
-{
-    DIR *all = opendir("/proc/self/fd");
-    size_t n = 0;
-    *inherited = 0;
-    for (struct dirent *entry; all != NULL && (entry = readdir(all)) != NULL;) {
-        int fd = atoi(entry->d_name);
-        if (entry->d_name[0] == '.' || fd == dirfd(all))
-            continue;
-        n++;
-        *inherited += (fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0;
-    }
-    closedir(all);
-    return n;
 }
 
 TEST(tpm_open_closes_on_exec)

@@ -376,6 +376,66 @@ say tenon keys purge --old
 say tenon keys purge --yes
 say tenon keys list
 
+note "bench"
+world_tpm bench "$state/state"
+export TENON_TPM=swtpm:path=$world/bench.tpm
+say tenon bench --smoke
+say tenon bench --smoke --persist --json
+expect "nothing of it is left" test -z "$(world_left bench)"
+say tenon bench --smoke --out "$world/smoke.json"
+expect "each line is JSON" python3 -c 'import json, sys; [json.loads(line)["kind"] for line in open(sys.argv[1])]' "$world/smoke.json"
+say tenon bench --smoke --out "$world/smoke.json"
+say tenon bench --smoke --out "$world/absent/smoke.json" --json
+expect "no other file is left" test "$(ls "$world" | grep -c smoke)" = 1
+say tenon bench --rounds 0
+say tenon bench --smoke --tpm "device:$world/no-node"
+expect "a debug build measures nothing, any other does" sh -c "tenon bench --rounds 1 2>&1 | grep -Eq 'debug build|^P1 .*reached'"
+expect "steps" grep -q "keeps a copy" <<< "$(terminal tenon bench --smoke --persist)"
+expect "no steps in a pipe" sh -c "! tenon bench --smoke --persist 2>&1 | grep -q 'keeps a copy'"
+for moment in 02 03 04 05 06 07 08 10 12 15 20; do
+    timeout --foreground -s INT "0.$moment" tenon bench --smoke --persist --json > "$world/out" 2> "$world/err"
+    [ ! -s "$world/out" ] || expect "JSON after an interrupt" python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$world/out"
+    expect "nothing is left after an interrupt ($moment)" test -z "$(world_left bench)"
+done
+for _ in 1 2 3; do world_command bench "$world_primary" > /dev/null; done
+say tenon bench --smoke
+for left in $(world_left bench); do world_flush bench "$left"; done
+world_command bench "$world_owner_auth" > /dev/null
+say tenon bench --smoke --persist
+printf 'o\n' > "$world/owner"
+say tenon bench --smoke --persist --owner-auth "$world/owner" --json
+
+note "bench compare"
+measured() { # measured FILE NANOSECONDS COMMANDS
+    {
+        echo '{"kind":"machine","cpu":"a CPU","compiler":"c","glibc":"2","governor":"none"}'
+        for by in tenon raw; do
+            printf '{"kind":"line","backend":"mbedtls","line":"tpm-sign","by":"%s","rounds_ns":[%s],"commands":%s}\n' \
+                "$by" "$([ $by = raw ] && echo 1000,1001,1002 || echo "$2,$(($2 + 1)),$(($2 + 2))")" "$3"
+        done
+    } > "$world/$1"
+}
+measured a.json 1010 1 && measured b.json 1300 1 && measured c.json 900 1 && measured d.json 1010 2
+say tenon bench compare "$world/a.json" "$world/a.json"
+say tenon bench compare "$world/a.json" "$world/b.json"
+say tenon bench compare "$world/a.json" "$world/b.json" --json
+say tenon bench compare "$world/a.json" "$world/c.json"
+say tenon bench compare "$world/a.json" "$world/d.json"
+sed 's/a CPU/another/' "$world/b.json" > "$world/e.json"
+say tenon bench compare "$world/a.json" "$world/e.json"
+sed 's/tpm-sign/other/' "$world/a.json" > "$world/f.json"
+say tenon bench compare "$world/a.json" "$world/f.json"
+say tenon bench compare "$world/a.json" "$world/smoke.json"
+say tenon bench compare "$world/a.json" "$world/body" --json
+say tenon bench compare "$world/a.json" "$world/absent.json"
+say tenon bench compare "$world/a.json"
+head -c 150 "$world/a.json" > "$world/cut.json"
+say tenon bench compare "$world/a.json" "$world/cut.json"
+sed 's/1002/NaN/' "$world/a.json" > "$world/nan.json"
+say tenon bench compare "$world/nan.json" "$world/a.json"
+truncate -s 65M "$world/huge.json"
+say tenon bench compare "$world/a.json" "$world/huge.json"
+
 # The outputs in docs/doctor.md are those of the transcript: the fenced block behind each heading is what stands behind
 # the note of that name.
 shown() { # shown HEADING

@@ -47,6 +47,13 @@ world_clear=80020000001b000001264000000a00000009400000090000000000
 # shellcheck disable=SC2034
 world_lock=8002000000270000013a4000000a0000000940000009000000000000000000000003e8000003e8
 
+# TPM2_CreatePrimary of a key below the null hierarchy, and TPM2_HierarchyChangeAuth of the owner's, empty so far, to "o".
+# shellcheck disable=SC2034
+world_primary=80020000004100000131400000070000000940000009000000000000040000000000180023000b00040072000000100018000b00030010000000000000
+world_primary=${world_primary}00000000
+# shellcheck disable=SC2034
+world_owner_auth=80020000001e00000129400000010000000940000009000000000000016f
+
 # world_authority ROOTS: an authority, at $url, that trusts the TPM makers whose roots are in the file.
 world_authority() {
     world_serve --port "$(world_port)" --ek-roots "$1"
@@ -83,7 +90,8 @@ world_serve() { # world_serve OPTION...
     [ -n "$url" ] || { cat "$world/authority.log" >&2; exit 1; }
 }
 
-# world_left NAME: the keys and sessions that somebody left in a TPM: TPM2_GetCapability of its handles.
+# world_left NAME: the keys, their persistent copies and the sessions that somebody left in a TPM: TPM2_GetCapability of
+# its handles.
 world_left() {
     python3 - "$world/$1.tpm" << 'EOF'
 import socket
@@ -92,7 +100,7 @@ import sys
 
 tpm = socket.socket(socket.AF_UNIX)
 tpm.connect(sys.argv[1])
-for first in 0x80000000, 0x02000000, 0x03000000:
+for first in 0x80000000, 0x81080000, 0x02000000, 0x03000000:
     tpm.sendall(struct.pack(">HIIIII", 0x8001, 22, 0x17A, 1, first, 254))
     answer = tpm.recv(4096)
     for at in range(19, len(answer), 4):

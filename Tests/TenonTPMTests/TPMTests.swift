@@ -13,7 +13,10 @@ import Testing
         ("swtpm:path=/nonexistent", .simulator), ("device:/nonexistent", .tpmMissing), ("device:/dev/", .tpmMissing),
     ])
     func names(_ name: String, _ code: TenonError.Code) {
-        #expect(errorThrown { () throws(TenonError) in try TPM(name) }?.code == code)
+        let refused = errorThrown { () throws(TenonError) in try TPM(name) }
+        #expect(refused?.code == code)
+        let way = errorThrown { () throws(TenonError) in try NamedTransport(name) }
+        #expect(way?.code == code && way?.message == refused?.message)
     }
 
     @Test func options() throws {

@@ -85,6 +85,15 @@ typedef struct {
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_open_transport(tenon_tpm **out, const tenon_tpm_transport *transport,
                                                                const tenon_tpm_options *options);
 
+/*
+ * The way to a TPM by name, with the names and the refusals of tenon_tpm_open: for who counts, delays or writes down
+ * what goes over it. Whoever opened it closes it, by its own close, which it always has; a tenon_tpm that was opened
+ * over it does so in the end. allow_simulator is 0 or 1. On failure all of *out is zero.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_transport_open(tenon_tpm_transport *out,
+                                                               const char *TENON_COUNTED(name_n) name, size_t name_n,
+                                                               uint32_t allow_simulator);
+
 /* Gives the TPM back. It is closed when the last of its keys is freed, too. */
 TENON_API void tenon_tpm_free(tenon_tpm **tpm);
 

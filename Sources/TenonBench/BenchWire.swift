@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
+package import Tenon
+package import TenonTPM
+
+/// The way to a TPM, which counts and names what goes over it. Several ``TPM`` may stand on one, so that a node that one
+/// alone may open is enough, and a handle is the same for all.
+package final class BenchWire: TPMTransport {
+    private struct State {
+        var count = 0
+        var codes: [UInt32]?
+        var signing: [UInt8]?
+    }
+
+    private let way: any TPMTransport
+    private let state = Mutex(State())
+
+    package init(over way: any TPMTransport) { self.way = way }
+
+    package func exchange(_ command: Span<UInt8>) throws -> [UInt8] {
+        try state.withLock { state in
+            state.count += 1
+            let code = BenchCommandCode.code(of: command)
+            state.codes?.append(code)
+            if BenchCommandCode.isRepeatable(command) { state.signing = (0..<command.count).map { command[$0] } }
+            return try way.exchange(command)
+        }
+    }
+
+    package func reopen() throws(TenonError) {
+        try state.withLock { _ throws(TenonError) in try way.reopen() }
+    }
+
+    /// Commands so far.
+    package var count: Int { state.withLock { $0.count } }
+
+    /// Somebody who asks this TPM.
+    func contender(_ name: String, operations: Int = 1, _ operation: @escaping Rounds.Operation) -> Contender {
+        Contender(name, operations: operations, commands: { self.count }, operation)
+    }
+
+    /// The names of the commands that an operation sends, in order.
+    package func names(of operation: Rounds.Operation) throws(TenonError) -> [String] {
+        state.withLock { $0.codes = [] }
+        defer { state.withLock { $0.codes = nil } }
+        try operation()
+        return state.withLock { $0.codes ?? [] }.map(BenchCommandCode.name)
+    }
+
+    /// The last TPM2_Sign of a password session: there is no nonce in it, so that the same bytes sign again.
+    package var signing: [UInt8]? { state.withLock { $0.signing } }
+}
+
+/// What stands in a command (Part 1, 18.1).
+enum BenchCommandCode {
+    private static let names: [UInt32: String] = [
+        0x148: "Certify", 0x161: "ContextLoad", 0x162: "ContextSave", 0x153: "Create", 0x131: "CreatePrimary",
+        0x165: "FlushContext", 0x17a: "GetCapability", 0x17b: "GetRandom", 0x157: "Load", 0x173: "ReadPublic",
+        0x15d: "Sign", 0x176: "StartAuthSession", 0x144: "Startup",
+    ]
+    private static let sign: UInt32 = 0x15d
+    private static let password: UInt32 = 0x4000_0009
+
+    static func name(_ code: UInt32) -> String { names[code] ?? "other" }
+
+    static func code(of command: Span<UInt8>) -> UInt32 { number(command, at: 6) }
+
+    /// Behind the header (10 bytes) the key's handle and the size of the session area, then the session's handle.
+    static func isRepeatable(_ command: Span<UInt8>) -> Bool {
+        code(of: command) == sign && number(command, at: 18) == password
+    }
+
+    /// 0 where the bytes end before it.
+    private static func number(_ bytes: Span<UInt8>, at offset: Int) -> UInt32 {
+        guard bytes.count >= offset + 4 else { return 0 }
+        return (0..<4).reduce(0) { $0 << 8 | UInt32(bytes[offset + $1]) }
+    }
+
+    /// Of an answer; nil of what is none.
+    static func responseCode(of answer: [UInt8]) -> UInt32? {
+        answer.count >= 10 ? number(answer.span, at: 6) : nil
+    }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+import CTestSupport
+import Synchronization
+import Tenon
+import TenonTPM
+import Testing
+
+@testable import TenonBench
+
+/// The bench of a TPM: which commands it sends, and that nothing of it is left, however it ends.
+@Suite(.timeLimit(.minutes(2))) struct TPMBenchTests {
+    private let software: SoftwareTPM
+
+    init() throws { software = try SoftwareTPM() }
+
+    private func bench(
+        _ options: TPM.Options = TPM.Options(), _ change: (inout TPMBench.Plan) -> Void = { _ in },
+        telling progress: @escaping @Sendable (String) -> Void = { _ in }
+    ) -> TPMBench {
+        var plan = TPMBench.Plan()
+        plan.isSmoke = true
+        change(&plan)
+        return TPMBench(over: SoftwareTPMTransport(software), options: options, plan: plan, progress: progress)
+    }
+
+    private func expectNothingLeft(_ persistent: [UInt32] = []) throws {
+        #expect(!software.isOpen)
+        #expect(software.leftovers == 0)
+        #expect(try software.tpm().persistentHandles() == persistent)
+    }
+
+    private func sent(_ result: TPMBenchResult) -> [String: String] {
+        Dictionary(uniqueKeysWithValues: result.commands.map { ($0.line, $0.commands.joined(separator: " ")) })
+    }
+
+    private static let warm = [
+        "tpm-sign": "Sign", "tpm-sign-salted": "Sign", "tpm-sign-encrypted": "Sign", "tpm-attest": "Certify",
+        "tpm-sign-threads-4": "Sign Sign Sign Sign",
+    ]
+
+    @Test func eachLineSendsItsCommands() throws {
+        let result = try bench().run()
+        let first = ["tpm-first-primary": "CreatePrimary Load Sign FlushContext FlushContext"]
+        #expect(sent(result) == Self.warm.merging(first) { $1 })
+        #expect(result.lines.isEmpty && result.figures.isEmpty)
+        #expect(software.commands(SUPPORT_CC_EVICT_CONTROL) == 0, "nothing is written")
+        try expectNothingLeft()
+    }
+
+    @Test func underAStorageKey() throws {
+        #expect(support_persist_srk(software.device, nil, SUPPORT_SRK_PROVISIONING) == 0)
+        let result = try bench().run()
+        let first = try #require(sent(result)["tpm-first-srk"])
+        #expect(first == "ReadPublic Load Sign FlushContext")
+        try expectNothingLeft([0x8100_0001])
+    }
+
+    @Test func withAPersistentCopy() throws {
+        let result = try bench { $0.isPersisting = true }.run()
+        #expect(sent(result)["tpm-first-handle"] == "ReadPublic Sign")
+        #expect(software.commands(SUPPORT_CC_EVICT_CONTROL) == 2)
+        try expectNothingLeft()
+    }
+
+    @Test func measures() throws {
+        let told = Mutex<[String]>([])
+        let progress: @Sendable (String) -> Void = { text in told.withLock { $0.append(text) } }
+        let result = try bench(
+            TPM.Options(),
+            {
+                $0.isSmoke = false
+                $0.isPersisting = true
+                $0.rounds = 2
+            }, telling: progress
+        ).run()
+        try expectNothingLeft()
+        #expect(told.withLock { $0.count } == 9)
+        #expect(result.rounds == 2 && result.lines.allSatisfy { $0.rounds.count == 2 })
+        let own = result.lines.filter { $0.by == "tenon" }
+        #expect(own.map(\.line).count == 8 && own.filter { $0.commands == nil }.map(\.line) == ["sign"])
+        #expect(own.compactMap { result.floor(of: $0)?.commands } == Array(repeating: 1, count: 7))
+        let figures = result.figures.map { "\($0.name) \($0.value)" }
+        #expect(figures.filter { !$0.contains("0.") && !$0.contains("1.0") } == ["P5 2.0"])
+        #expect(result.figures.count == 8 && result.figures.suffix(2).allSatisfy(\.isReached))
+        let records = result.records(of: BenchMachine(tpm: "a chip"))
+        var bytes: [UInt8] = []
+        for record in records { bytes += try record.encoded() + [10] }
+        let read = try BenchResults(parsing: bytes, name: "a.json")
+        #expect(read.machine["tpm"] == "a chip" && read.rounds.count == result.lines.count)
+        let comparison = try Comparison(read, read)
+        #expect(comparison.isOneMachine && !comparison.isRegressed)
+    }
+
+    /// The floor is what Tenon sent, byte for byte; also where the key has another handle by now.
+    @Test func floorIsWhatWasSent() throws {
+        let wire = BenchWire(over: SoftwareTPMTransport(software))
+        let key = try TPMBenchKey(in: TPM(wire), wire)
+        let floor = key.floor
+        var record = support_record()
+        for _ in 0..<2 {
+            try floor.operation()
+            #expect(support_transport_record(software.wire, 0, &record))
+            let command = Array(UnsafeBufferPointer(start: record.command, count: record.command_n))
+            #expect(command == wire.signing && command.count == 73 && record.rc == 0)
+            let handle = command[10..<14].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            #expect(support_flush(software.device, handle) == 0)
+        }
+        software.forgetFaults()
+        support_fail_code(software.wire, support_times(SUPPORT_CC_SIGN, 1, SUPPORT_ALWAYS), 0x101)
+        #expect(errorThrown { () throws(TenonError) in try floor.operation() }?.tpmCode == 0x101)
+    }
+
+    @Test(arguments: [
+        (SUPPORT_CC_SIGN, 1), (SUPPORT_CC_SIGN, 4), (SUPPORT_CC_SIGN, 7), (SUPPORT_CC_SIGN, 12),
+        (SUPPORT_CC_CREATE_PRIMARY, 1), (SUPPORT_CC_CREATE_PRIMARY, 2), (SUPPORT_CC_LOAD, 2), (SUPPORT_CC_LOAD, 4),
+        (SUPPORT_CC_CREATE, 2), (SUPPORT_CC_CERTIFY, 1), (SUPPORT_CC_START_AUTH_SESSION, 1),
+        (SUPPORT_CC_START_AUTH_SESSION, 2), (SUPPORT_CC_EVICT_CONTROL, 1),
+    ])
+    func leavesNothingWhenALineFails(_ code: UInt32, _ nth: Int) throws {
+        let when = support_times(code, UInt32(nth), code == SUPPORT_CC_EVICT_CONTROL ? 1 : SUPPORT_ALWAYS)
+        support_fail_code(software.wire, when, 0x101)
+        let failed = errorThrown { () throws(TenonError) in try bench { $0.isPersisting = true }.run() }
+        #expect(failed?.tpmCode == 0x101)
+        #expect(support_transport_pending(software.wire) == 0, "the fault did happen")
+        software.forgetFaults()
+        try expectNothingLeft()
+    }
+
+    @Test(arguments: [1, 3, 9]) func leavesNothingWhenTheWayFails(_ nth: Int) throws {
+        let failure = Int32(truncatingIfNeeded: TENON_ERROR_TPM_TRANSPORT)
+        support_fail_after(software.wire, support_times(SUPPORT_CC_SIGN, UInt32(nth), SUPPORT_ALWAYS), failure)
+        let failed = errorThrown { () throws(TenonError) in try bench { $0.isPersisting = true }.run() }
+        #expect(failed?.code == .tpmTransport)
+        software.forgetFaults()
+        try expectNothingLeft()
+    }
+
+    /// The TPM has made the copy, its answer is lost, and so is the way to ask.
+    @Test func leavesNoCopyThatNobodyHeardOf() throws {
+        let failure = Int32(truncatingIfNeeded: TENON_ERROR_TPM_TRANSPORT)
+        support_fail_after(software.wire, support_times(SUPPORT_CC_EVICT_CONTROL, 1, 1), failure)
+        support_transport_fail_reopen(software.wire, 1, failure)
+        let failed = errorThrown { () throws(TenonError) in try bench { $0.isPersisting = true }.run() }
+        #expect(failed?.code == .tpmTransport)
+        software.forgetFaults()
+        try expectNothingLeft()
+    }
+
+    @Test(arguments: [true, false]) func endsEarly(_ isPersisting: Bool) throws {
+        let running = Mutex<TPMBench?>(nil)
+        let ending: @Sendable (String) -> Void = { text in
+            if text.hasPrefix("tpm-sign-salted") || isPersisting { running.withLock { $0 }?.cancel() }
+        }
+        let bench = bench(
+            TPM.Options(),
+            {
+                $0.isSmoke = false
+                $0.isPersisting = isPersisting
+            }, telling: ending)
+        running.withLock { $0 = bench }
+        let failed = errorThrown { () throws(TenonError) in try bench.run() }
+        #expect(failed?.code == .cancelled)
+        #expect(software.leftovers == 0)
+        #expect(try software.tpm().persistentHandles() == [])
+    }
+
+    @Test func saysWhatItCouldNotTakeAway() throws {
+        support_fail_code(software.wire, support_times(SUPPORT_CC_EVICT_CONTROL, 2, 1), 0x9a2)
+        let failed = errorThrown { () throws(TenonError) in try bench { $0.isPersisting = true }.run() }
+        #expect(failed?.code.category == .auth)
+        let lines = failed?.message.split(separator: "\n") ?? []
+        #expect(lines.count == 2 && lines[0].contains("0x81080000"))
+        #expect(lines.last == "Remove it: tpm2_evictcontrol -C o -c 0x81080000")
+        try expectNothingLeft([0x8108_0000])
+    }
+
+    @Test func ownerAuth() throws {
+        #expect(support_persist_srk(software.device, nil, SUPPORT_SRK_PROVISIONING) == 0)
+        #expect(support_change_auth(software.device, SUPPORT_RH_OWNER, nil, "o") == 0)
+        _ = try bench().run()
+        let failed = errorThrown { () throws(TenonError) in try bench { $0.isPersisting = true }.run() }
+        #expect(failed?.code.category == .auth)
+        _ = try bench(TPM.Options(ownerAuth: Array("o".utf8))) { $0.isPersisting = true }.run()
+        try expectNothingLeft([0x8100_0001])
+    }
+
+    @Test func inLockout() throws {
+        #expect(support_lockout_parameters(software.device, nil, 0, 1000, 1000) == 0)
+        _ = try bench().run()
+        try expectNothingLeft()
+    }
+}
+
+extension SoftwareTPM {
+    fileprivate func forgetFaults() { support_transport_forget_faults(wire) }
+}
