@@ -430,9 +430,10 @@ bench: benches
 	Bench/run $(BENCH_ARGUMENTS) --json .build/bench/bench.json --html .build/bench/bench.html
 	echo ".build/bench: bench.json, bench.html"
 
-## bench-peers      the same beside what others have: about six minutes; what is missing here is fetched, or named (FLAGS=)
+## bench-peers      the same beside what others have, and every figure: about ten minutes; what is missing here is fetched, or named (FLAGS=)
 PEER_ARGUMENTS := --mbedtls $(MBEDTLS)/software-peers $(MBEDTLS)/libtenon.so --openssl $(OPENSSL)/software-peers $(OPENSSL)/libtenon.so \
-                  --tpm $(MBEDTLS)/tpm-peers $(OPENSSL)/tpm-bench --json .build/bench/peers.json --html .build/bench/peers.html
+                  --tpm $(MBEDTLS)/tpm-peers $(OPENSSL)/tpm-bench --json .build/bench/peers.json --html .build/bench/peers.html \
+                  $(patsubst %,--with .build/bench/%.json,swift authority flow)
 
 .PHONY: bench-peers
 bench-peers: deps
@@ -440,6 +441,7 @@ bench-peers: deps
 	Bench/peers/packages.sh
 	$(MAKE) lib $(MBEDTLS)/software-peers $(MBEDTLS)/tpm-peers CRYPTO=mbedtls
 	$(MAKE) lib $(OPENSSL)/software-peers $(OPENSSL)/tpm-bench CRYPTO=openssl
+	$(MAKE) bench-swift bench-authority bench-flow SMOKE=$(findstring --smoke,$(FLAGS))
 	Bench/peers/packages.sh Bench/run $(PEER_ARGUMENTS) $(FLAGS)
 
 ## check-report     the report of the benches, with results that are made up
@@ -447,11 +449,28 @@ bench-peers: deps
 check-report:
 	$(PYTHON) Tests/Scripts/bench_test.py
 
-## bench-swift      what Swift adds to the calls of the core: figure P4 (CRYPTO=)
+# These three are built for release with OpenSSL; to run each once (SMOKE=--smoke), as the tests are, where that is done.
+SMOKE ?=
+RELEASE_FLAGS = $(if $(SMOKE),$(SWIFT_FLAGS),-c release --traits OpenSSL --scratch-path .build/swift-release)
+RELEASE_BINARIES = $(shell $(SWIFT) build $(RELEASE_FLAGS) --show-bin-path)
+release-%:
+	@mkdir -p .build/bench
+	$(SWIFT) build $(RELEASE_FLAGS) $(if $(MAKE_TERMOUT),,-q) --product $*
+
+## bench-swift      what Swift adds to the calls of the core: figure P4
 .PHONY: bench-swift
-bench-swift:
-	$(SWIFT) build -c release --product SwiftBench $(SWIFT_FLAGS)
-	$$($(SWIFT) build -c release --show-bin-path $(SWIFT_FLAGS))/SwiftBench
+bench-swift: release-SwiftBench
+	$(RELEASE_BINARIES)/SwiftBench --json .build/bench/swift.json $(SMOKE)
+
+## bench-authority  figure P10: what a request and a registration cost an authority on one core
+.PHONY: bench-authority
+bench-authority: release-tenon-authority release-AuthorityBench
+	PYTHON=$(PYTHON) Bench/service/run $(RELEASE_BINARIES) --devices 1000 --requests 50000 --json .build/bench/authority.json $(SMOKE)
+
+## bench-flow       figure P12: TPM commands and HTTP exchanges of a device's life, at an authority
+.PHONY: bench-flow
+bench-flow: release-tenon-authority release-FlowBench $(TPM_STATE_FILE)
+	Bench/flow/run $(RELEASE_BINARIES) $(TPM_STATE) --json .build/bench/flow.json $(SMOKE)
 
 ## bench-smoke      each line of the bench once
 .PHONY: bench-smoke
@@ -462,14 +481,6 @@ bench-smoke: benches
 .PHONY: bench-check
 bench-check: benches
 	Bench/run $(BENCH_ARGUMENTS) --counts --check
-
-## bench-authority  figure P10: what a request and a registration cost an authority on one core
-RELEASE_FLAGS := -c release --traits OpenSSL --scratch-path .build/swift-release
-.PHONY: bench-authority
-bench-authority:
-	$(SWIFT) build $(RELEASE_FLAGS) --product tenon-authority
-	$(SWIFT) build $(RELEASE_FLAGS) --product AuthorityBench
-	PYTHON=$(PYTHON) Bench/service/run .build/swift-release/release --devices 1000 --requests 50000
 
 ## format           C and Swift sources, in place
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')

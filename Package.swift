@@ -115,9 +115,11 @@ let package = Package(
         ),
         .target(name: "TestFolders", path: "Tests/TestFolders", swiftSettings: strict),
         .target(name: "FlowParts", dependencies: ["Tenon"], path: "Tests/FlowParts", swiftSettings: strict),
+        .target(name: "BenchRecords", dependencies: ["Tenon"], path: "Bench/records", swiftSettings: strict),
         .target(name: "BenchSide", dependencies: ["CTenon"], path: "Bench/swift/side", publicHeadersPath: "include"),
         .executableTarget(
-            name: "SwiftBench", dependencies: ["BenchSide", "FlowParts", "Tenon", "TenonSynheart", "TestFolders"],
+            name: "SwiftBench",
+            dependencies: ["BenchRecords", "BenchSide", "FlowParts", "Tenon", "TenonSynheart", "TestFolders"],
             path: "Bench/swift",
             exclude: ["side"], swiftSettings: strict),
         .executableTarget(
@@ -130,10 +132,16 @@ let package = Package(
         ),
         .executableTarget(
             name: "AuthorityBench",
-            dependencies: ["Tenon", "CBenchIdentity"],
+            dependencies: ["BenchRecords", "Tenon", "CBenchIdentity"],
             path: "Bench/service/load",
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "FlowBench",
+            dependencies: [
+                "BenchRecords", "CTestSupport", "Tenon", "TenonHTTP", "TenonSynheart", "TenonTPM", "TestFolders",
+            ],
+            path: "Bench/flow", exclude: ["run"], swiftSettings: interop),
         .testTarget(
             name: "TenonTests", dependencies: ["FlowParts", "StateChild", "Tenon", "TenonBench", "TestFolders"],
             swiftSettings: strict),

@@ -11,9 +11,16 @@ import sys
 sys.dont_write_bytecode = True
 import results
 
-WIDTH, ROW, LABEL, VALUE = 860, 22, 250, 110
-PLOT_HEIGHT, MARGIN = 280, 40
+WIDTH, ROW, BARS = 680, 22, 300  # bars have at least so much room beside their labels
+PLOT_HEIGHT, MARGIN, LEFT = 260, 40, 60
+LETTER = 7.4  # the width that one may take, at 13px
+OTHERS = ("swift-", "authority-", "flow-")  # lines with plots of their own
 COLOURS = 6  # of the style's; then they come again, dashed
+
+# What the picture shows, and what it says behind a name.
+SHOWN = {"tpm-sign": "", "tpm-sign-salted": ", HMAC session", "tpm-sign-encrypted": ", encrypted session",
+         "tpm-first-srk": ", key loaded each time", "tpm-first-primary": ", primary made each time",
+         "tpm-process": ", a process each"}
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2330; --soft: #6a7383; --paper: #ffffff; --line: #d9dee6;
@@ -21,15 +28,15 @@ STYLE = """
 @media (prefers-color-scheme: dark) { :root { --ink: #e8ecf2; --soft: #9aa4b2; --paper: #12161c; --line: #2c3440;
   --c0: #58a6ff; --c1: #f0a04b; --c2: #56d364; --c3: #bc8cff; --c4: #ff7ebe; --c5: #aab4c0; } }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 2rem auto;
-  max-width: 900px; padding: 0 1rem; }
+  max-width: 860px; padding: 0 1rem; overflow-wrap: break-word; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; } h3 { font-size: 1rem; margin: 1.4rem 0 .3rem; }
 p { color: var(--soft); } a { color: var(--c0); } figure { margin: 0 0 1rem; overflow-x: auto; }
-svg { display: block; max-width: 100%; height: auto; } svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
+svg { display: block; width: 100%; min-width: 560px; max-width: 860px; height: auto; } svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
 svg .soft { fill: var(--soft); font-size: 12px; } svg .axis { stroke: var(--line); } svg .end { text-anchor: end; }
 svg .paper { fill: var(--paper); } svg .middle { text-anchor: middle; } svg polyline { fill: none; stroke-width: 2; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .2rem .6rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-td.n, th.n { text-align: right; } .missed { color: var(--c1); font-weight: 600; }
+td.n, th.n { text-align: right; white-space: nowrap; } .name { white-space: nowrap; } .missed { color: var(--c1); font-weight: 600; }
 """ + "".join(f".f{i} {{ fill: var(--c{i}); }} .s{i} {{ stroke: var(--c{i}); }}\n" for i in range(COLOURS))
 
 
@@ -48,27 +55,47 @@ def number(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def bars(title, rows):
-    """rows: label, value, the value as text, colour. The longest bar fills the width."""
-    height = len(rows) * ROW + 4
-    most = max(value for _, value, _, _ in rows) or 1
-    room = WIDTH - LABEL - VALUE
-    out = [f'<figure><svg class="bars" role="img" aria-label="{text(title)}" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}">']
-    for i, (label, value, shown, colour) in enumerate(rows):
-        y = i * ROW
-        width = max(1.0, room * value / most)
-        out.append(f'<text class="end" x="{LABEL - 8}" y="{y + 15}">{text(label)}</text>'
-                   f'<rect class="f{colour}" x="{LABEL}" y="{y + 3}" width="{width:.1f}" height="{ROW - 6}"/>'
-                   f'<text x="{LABEL + width + 6:.1f}" y="{y + 15}">{text(shown)}</text>')
-    return "".join(out) + "</svg></figure>"
+def room(texts):
+    """How wide the longest may be."""
+    return LETTER * max(map(len, texts), default=0) + 8
+
+
+def legend(names, y):
+    """Names of colours, side by side."""
+    out, x = [], 0.0
+    for name, colour in names:
+        out.append(f'<rect class="f{colour} key" x="{x:.1f}" y="{y - 11}" width="12" height="12"/>'
+                   f'<text x="{x + 18:.1f}" y="{y}">{text(name)}</text>')
+        x += room([name]) + 30
+    return "".join(out)
+
+
+def bars(title, rows, names=()):
+    """rows: label, the parts of the bar as value and colour, what stands behind it. The longest bar fills the width.
+    names: what the colours mean."""
+    labels, values = room([label for label, _, _ in rows]), room([shown for _, _, shown in rows])
+    width = max(WIDTH, labels + BARS + values)
+    height = len(rows) * ROW + 4 + (ROW if names else 0)
+    most = max(sum(value for value, _ in parts) for _, parts, _ in rows) or 1
+    scale = (width - labels - values) / most
+    out = [f'<figure><svg class="bars" role="img" aria-label="{text(title)}" viewBox="0 0 {width:.0f} {height}">']
+    for i, (label, parts, shown) in enumerate(rows):
+        x, y = labels, i * ROW
+        out.append(f'<text class="end" x="{labels - 8:.1f}" y="{y + 15}">{text(label)}</text>')
+        for value, colour in parts:
+            length = max(1.0, scale * value)
+            out.append(f'<rect class="f{colour}" x="{x:.1f}" y="{y + 3}" width="{length:.1f}" height="{ROW - 6}"/>')
+            x += length
+        out.append(f'<text x="{x + 6:.1f}" y="{y + 15}">{text(shown)}</text>')
+    return "".join(out) + (legend(names, height - 6) if names else "") + "</svg></figure>"
 
 
 def curve_points(percentiles, low, high):
-    room = PLOT_HEIGHT - 2 * MARGIN
+    high_enough = PLOT_HEIGHT - 2 * MARGIN
     points = []
     for i, value in enumerate(percentiles):
-        x = LABEL / 2 + (WIDTH - LABEL) * i / (len(percentiles) - 1)
-        y = PLOT_HEIGHT - MARGIN - room * (math.log(max(value, low)) - math.log(low)) / (math.log(high) - math.log(low))
+        x = LEFT + (WIDTH - LEFT - 20) * i / (len(percentiles) - 1)
+        y = PLOT_HEIGHT - MARGIN - high_enough * (math.log(max(value, low)) - math.log(low)) / (math.log(high) - math.log(low))
         points.append(f"{x:.1f},{y:.1f}")
     return points
 
@@ -84,9 +111,9 @@ def distribution(title, contenders):
     """Time at each hundredth of the samples, on a logarithmic scale."""
     low = min(r["percentiles_ns"][0] for r in contenders) * 0.9
     high = max(r["percentiles_ns"][99] for r in contenders) * 1.1
-    left, right = LABEL / 2, WIDTH - LABEL / 2
+    left, right = LEFT, WIDTH - 20
     height = PLOT_HEIGHT + ROW * math.ceil(len(contenders) / 4)
-    out = [f'<figure><svg class="distribution" role="img" aria-label="{text(title)}" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}">']
+    out = [f'<figure><svg class="distribution" role="img" aria-label="{text(title)}" viewBox="0 0 {WIDTH} {height}">']
     for value in ticks(low, high):
         y = curve_points([value, value], low, high)[0].split(",")[1]
         out.append(f'<line class="axis" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>'
@@ -96,7 +123,7 @@ def distribution(title, contenders):
                    f'y="{PLOT_HEIGHT - MARGIN + 18}">p{percent}</text>')
     for i, r in enumerate(contenders):
         colour, dash = i % COLOURS, ' stroke-dasharray="6 4"' if i >= COLOURS else ""
-        x, y = left + (i % 4) * (WIDTH - LABEL / 2) / 4, PLOT_HEIGHT + ROW * (i // 4)
+        x, y = left + (i % 4) * (WIDTH - left) / 4, PLOT_HEIGHT + ROW * (i // 4)
         # The hundredth hundredth is the one worst sample: it says what else the machine did.
         out.append(f'<polyline class="s{colour}"{dash} points="{" ".join(curve_points(r["percentiles_ns"][:100], low, high))}"/>'
                    f'<line class="s{colour}" stroke-width="3"{dash} x1="{x}" x2="{x + 22}" y1="{y}" y2="{y}"/>'
@@ -104,10 +131,17 @@ def distribution(title, contenders):
     return "".join(out) + "</svg></figure>"
 
 
+def own(records, prefix):
+    """The lines of another bench."""
+    return [r for r in results.of_kind(records, "line") if r["line"].startswith(prefix)]
+
+
 def contests(records):
     """The lines with more than one contender, of one build: those with a TPM first, then as they were run."""
     out = {}
     for (backend, line, _), r in results.measured(records).items():
+        if line.startswith(OTHERS):
+            continue
         out.setdefault((backend, line), []).append(r)
     found = [(key, rows) for key, rows in out.items() if len(rows) > 1]
     return dict(sorted(found, key=lambda item: "commands" not in item[1][0]))
@@ -116,36 +150,93 @@ def contests(records):
 def throughput(rows):
     """Fastest first."""
     ordered = sorted(rows, key=lambda r: r["p50_ns"])
-    return [(r["by"], r["per_second"], f"{number(r['per_second'])} /s", 0 if r["by"] == "tenon" else 5) for r in ordered]
+    return [(r["by"], [(r["per_second"], ours_or_not(r))], f"{number(r['per_second'])} /s") for r in ordered]
+
+
+def ours_or_not(record):
+    return 0 if record["by"] == "tenon" else 5
 
 
 def command_rows(records, backend):
     lines = [r for r in results.of_kind(records, "line") if r["backend"] == backend and r["by"] != results.FLOOR]
-    return [(f"{r['line']}, {r['by']}", r["commands"], f"{r['commands']:g}", 0 if r["by"] == "tenon" else 5)
-            for r in lines if r.get("commands", 0) > 0 and "threads" not in r["line"] and "@" not in r["line"]]
+    return [(f"{r['line']}, {r['by']}", [(r["commands"], ours_or_not(r))], f"{r['commands']:g}")
+            for r in lines if not r["line"].startswith(OTHERS) and r.get("commands", 0) > 0 and "threads" not in r["line"] and "@" not in r["line"]]
 
 
 def alone(records, backend, pattern):
     rows = [r for r in results.of_kind(records, "line")
             if r["backend"] == backend and r["by"] == "tenon" and re.fullmatch(pattern, r["line"])]
-    return [(r["line"], r["per_second"], f"{number(r['per_second'])} /s", 0) for r in rows]
+    return [(r["line"], [(r["per_second"], 0)], f"{number(r['per_second'])} /s") for r in rows]
+
+
+def swift_plot(records):
+    """What Swift adds to a call of the core."""
+    lines = results.measured(own(records, "swift-"))
+    rows = []
+    for (backend, line, by), r in lines.items():
+        core = lines.get((backend, line, "c"))
+        if by == "tenon" and core is not None:
+            more = results.quantile([a - b for a, b in zip(r["rounds_ns"], core["rounds_ns"])], 0.5)
+            rows.append((line, [(core["p50_ns"], 5), (max(more, 0), 0)], f"{duration(core['p50_ns'])} + {duration(max(more, 0))}"))
+    names = (("the calls of the core", 5), ("what Swift adds", 0))
+    return [heading("Swift over C"), bars("Swift over C", rows, names)] if rows else []
+
+
+def authority_plots(records):
+    lines = own(records, "authority-")
+    if not lines:
+        return []
+    rates = [(r["line"], [(r["per_second"], 0)], f"{number(r['per_second'])} /s") for r in lines]
+    rates += [(f["what"], [(f["value"], 0)], f"{number(f['value'])} /s") for f in results.of_kind(records, "figure")
+              if f["unit"] == "/s" and f["value"]]
+    out = [heading("the authority"), "<h3>answers a second by the clock; registrations, of which each is two, by the time of one core</h3>",
+           bars("authority rates", rates)]
+    for r in lines:
+        parts = list(r.get("parts_ns", {}).items())
+        if parts:
+            shown = [(name, [(max(ns, 0), i)], duration(ns)) for i, (name, ns) in enumerate(parts)]
+            whole = (r["line"], [(max(ns, 0), i) for i, (_, ns) in enumerate(parts)], duration(r["cpu_ns"]))
+            out += [f"<h3>CPU time of one {text(r['line'])}</h3>", bars(f"parts of {r['line']}", [whole] + shown)]
+    return out
+
+
+def counted(names):
+    """`2 Load, Sign` of `Load Load Sign`, in the order in which they first come."""
+    many = {name: names.count(name) for name in names}
+    return ", ".join(f"{n} {name}" if n > 1 else name for name, n in many.items())
+
+
+def flow_plots(records):
+    """What each step of a device's life sends."""
+    steps = [r for r in results.of_kind(records, "commands") if r["line"].startswith("flow-")]
+    if not steps:
+        return []
+    lines = {r["line"]: r for r in own(records, "flow-")}
+    out = [heading("the life of a device")]
+    for title, items in (("TPM commands", [r["commands"].split() for r in steps]), ("HTTP exchanges", [r["exchanges"] for r in steps])):
+        rows = [(r["line"], [(len(sent), 0)], str(len(sent))) for r, sent in zip(steps, items)]
+        out += [f"<h3>{title}</h3>", bars(f"flow, {title}", rows)]
+    out.append("<figure><table><tr><th>step</th><th class=n>time</th><th>what is sent</th></tr>")
+    for r in steps:
+        time = duration(lines[r["line"]]["p50_ns"]) if r["line"] in lines else ""
+        sent = [part for part in (counted(r["commands"].split()), ", ".join(r["exchanges"])) if part]
+        out.append(f"<tr><td class=name>{text(r['line'])}</td><td class=n>{time}</td><td>{'<br>'.join(map(text, sent)) or 'nothing'}</td></tr>")
+    return out + ["</table></figure>"]
 
 
 def figures_table(records):
     rows = []
     for f in results.of_kind(records, "figure"):
-        if f["value"] is None and f["bound"] is None:
-            continue
-        said = {None: "", True: "reached", False: "NOT reached"}[f["reached"]] if f["value"] is not None else "not measured"
         value = "" if f["value"] is None else f"{f['value']:.4g} {f['unit']}"
         bound = "" if f["bound"] is None else f"{f['bound'][0]} {f['bound'][1]:g}"
         kind = ' class="missed"' if f["reached"] is False else ""
-        rows.append(f"<tr><td>{text(f['figure'])}</td><td>{text(f['what'])}</td><td class=n>{text(bound)}</td>"
-                    f"<td class=n>{text(value)}</td><td{kind}>{text(said)}</td></tr>")
+        what = re.sub("^  ", "\u2013 ", f["what"])
+        rows.append(f"<tr><td class=name>{text(f['figure'])}</td><td>{text(what)}</td><td class=n>{text(bound)}</td>"
+                    f"<td class=n>{text(value)}</td><td{kind}>{text(results.verdict(f))}</td></tr>")
     if not rows:
         return ""
-    return (heading("figures") + "<table><tr><th></th><th>what</th><th class=n>bound</th><th class=n>value</th><th></th></tr>"
-            + "".join(rows) + "</table>")
+    return (heading("figures") + "<figure><table><tr><th></th><th>what</th><th class=n>bound</th><th class=n>value</th><th></th></tr>"
+            + "".join(rows) + "</table></figure>")
 
 
 def head(records):
@@ -172,7 +263,7 @@ def contents(parts):
 
 
 def page(records):
-    parts = [figures_table(records)]
+    parts = [figures_table(records), *swift_plot(records), *authority_plots(records), *flow_plots(records)]
     backends = list(dict.fromkeys(r["backend"] for r in results.of_kind(records, "line")))
     for backend in backends:
         commands = command_rows(records, backend)
@@ -196,22 +287,32 @@ def page(records):
 def floor_rows(baseline, backend="mbedtls"):
     """A baseline holds Tenon's speed beside each peer: what is Tenon's beside the floor gives the peer's beside it."""
     ratios = {tuple(name.split()): value for name, value in baseline["ratios"].items() if "@" not in name}
-    out = []
+    out = [("the bare TPM2_Sign", 1.0, 2)]
     for (build, line, peer), value in ratios.items():
         ours = ratios.get((build, line, results.FLOOR))
-        if build != backend or ours is None:
+        if build != backend or ours is None or line not in SHOWN:
             continue
-        out.append((f"{line}, tenon", ours, 0) if peer == results.FLOOR else (f"{line}, {peer}", ours / value, 5))
-    return [(label, value, f"{value:.2g}", colour) for label, value, colour in sorted(out, key=lambda row: -row[1])]
+        by, speed = ("Tenon", ours) if peer == results.FLOOR else (peer, ours / value)
+        out.append((by + SHOWN[line], speed, 0 if peer == results.FLOOR else 5))
+    ordered = sorted(out, key=lambda row: (-row[1], row[2] != 2))
+    return [(label, [(value, colour)], f"{value:.2f}") for label, value, colour in ordered]
 
 
 def picture(baseline):
-    svg = bars("speed of a signature beside the bare TPM2_Sign", floor_rows(baseline))
-    svg = svg.removeprefix("<figure>").removesuffix("</figure>").replace(
-        "<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
-    opening, rest = svg.split(">", 1)
+    plot = bars("speed of a signature", floor_rows(baseline))
+    width, height = (int(n) for n in re.search(r'viewBox="0 0 (\d+) (\d+)"', plot).groups())
+    rows = re.search(r"<svg[^>]*>(.*)</svg>", plot).group(1)
+    title = "TPM signatures a second, beside the bare TPM2_Sign over the same wire (swtpm; longer is faster)"
     style = STYLE.replace(":root {", "svg {")
-    return f'{opening}><style>{style}</style><rect class="paper" width="100%" height="100%"/>{rest}\n'
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{title}" width="{width}" height="{height + 40}" '
+            f'viewBox="-12 -32 {width + 24} {height + 40}"><style>{style}</style>'
+            f'<rect class="paper" x="-12" y="-32" width="{width + 24}" height="{height + 40}"/>'
+            f'<text x="0" y="-12">{title}</text>{rows}</svg>\n')
+
+
+def write_picture(baseline, path):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(picture(baseline))
 
 
 def write(records, path):
@@ -223,7 +324,7 @@ if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     if sys.argv[2].endswith(".svg"):
-        with open(sys.argv[1], encoding="utf-8") as source, open(sys.argv[2], "w", encoding="utf-8") as file:
-            file.write(picture(json.load(source)))
+        with open(sys.argv[1], encoding="utf-8") as source:
+            write_picture(json.load(source), sys.argv[2])
     else:
         write(results.load(sys.argv[1]), sys.argv[2])

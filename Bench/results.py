@@ -19,6 +19,12 @@ def measured(records):
     return {(r["backend"], r["line"], r["by"]): r for r in of_kind(records, "line")}
 
 
+def verdict(figure):
+    if figure["value"] is None:
+        return f"not measured: {figure['reason']}"
+    return {None: "", True: "reached", False: "NOT reached"}[figure["reached"]]
+
+
 def quantile(values, part):
     ordered = sorted(values)
     return ordered[min(int(part * len(ordered)), len(ordered) - 1)]

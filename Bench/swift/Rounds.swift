@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
+import BenchRecords
 import Glibc
 
 /// Two that do the same, measured in turn (A B A B ...), so that what disturbs the machine disturbs them alike.
 struct Rounds {
-    /// Nanoseconds an operation: the medians of the two, and the median of what the first takes longer.
-    let ours: Double
-    let theirs: Double
-    let difference: Double
+    /// Nanoseconds an operation, of each round.
+    private(set) var ours: [Double] = []
+    private(set) var theirs: [Double] = []
+
+    /// The median of what the first takes longer.
+    var difference: Double { Line.median(zip(ours, theirs).map { $0 - $1 }) }
 
     /// - Parameter operations: of one round.
     init(
         _ rounds: Int, of operations: Int, _ ours: (Int) throws -> Void, over theirs: (Int) throws -> Void
     ) rethrows {
-        var samples: [(ours: Double, theirs: Double)] = []
         // The first is for the caches.
-        for _ in 0...rounds {
-            samples.append((try Self.time(operations, ours), try Self.time(operations, theirs)))
+        _ = (try Self.time(operations, ours), try Self.time(operations, theirs))
+        for _ in 0..<rounds {
+            self.ours.append(try Self.time(operations, ours))
+            self.theirs.append(try Self.time(operations, theirs))
         }
-        samples.removeFirst()
-        self.ours = Self.median(samples.map(\.ours))
-        self.theirs = Self.median(samples.map(\.theirs))
-        difference = Self.median(samples.map { $0.ours - $0.theirs })
     }
 
     private static func time(_ operations: Int, _ body: (Int) throws -> Void) rethrows -> Double {
@@ -35,6 +35,4 @@ struct Rounds {
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
     }
-
-    private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 }

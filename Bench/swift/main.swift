@@ -1,38 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import BenchRecords
 import BenchSide
 import Glibc
 import Tenon
 
-// Figure P4: what Swift adds to the calls of the core. `swift-bench [--rounds N] [--smoke] [--json FILE]`
-
-/// What a line has to be at most, in nanoseconds.
-struct Line {
-    let name: String
-    let bound: Double?
-    let rounds: Rounds
-
-    var isReached: Bool { bound.map { rounds.difference <= $0 } ?? true }
-
-    var row: String {
-        let verdict = bound.map { "at most \(Int($0)) ns: \(isReached ? "reached" : "NOT REACHED")" } ?? "-"
-        let numbers = [rounds.ours, rounds.theirs, rounds.difference].map { pad("\(Int($0.rounded()))", 10) }
-        return name + String(repeating: " ", count: max(1, 26 - name.utf8.count)) + numbers.joined() + "  " + verdict
-    }
-
-    var json: String {
-        let numbers = "\"swift_ns\":\(rounds.ours),\"c_ns\":\(rounds.theirs),\"difference_ns\":\(rounds.difference)"
-        let figure = bound.map { ",\"figure\":\"P4\",\"bound_ns\":\($0),\"reached\":\(isReached)" } ?? ""
-        return "{\"kind\":\"result\",\"line\":\"\(name)\",\(numbers)\(figure)}\n"
-    }
-}
-
-func pad(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.utf8.count)) + text
-}
+// Figure P4: what Swift adds to the calls of the core. `SwiftBench [--rounds N] [--smoke] [--json FILE]`
 
 func check(_ isGood: Bool) throws { if !isGood { throw BenchFailure(what: "a call of the core failed") } }
 
-func wrappers(_ rounds: Int, _ operations: Int) throws -> [Line] {
+func wrappers(_ rounds: Int, _ operations: Int) throws -> [Contest] {
     let bytes = [UInt8](repeating: 1, count: 32)
     let signature = try Signature(rawRepresentation: (0..<64).map { $0 % 32 == 31 ? 1 : 0 })
     let digest = try Rounds(rounds, of: operations) { count in
@@ -55,13 +31,13 @@ func wrappers(_ rounds: Int, _ operations: Int) throws -> [Line] {
     }
     try check(total > 0)
     return [
-        Line(name: "digest, a value", bound: 50, rounds: digest),
-        Line(name: "DER, a caller's buffer", bound: 50, rounds: caller),
-        Line(name: "DER, an array", bound: 500, rounds: array),
+        Contest(line: "swift-digest", what: "a digest, which is a value", bound: 50, rounds: digest),
+        Contest(line: "swift-der", what: "DER into a caller's buffer", bound: 50, rounds: caller),
+        Contest(line: "swift-der-array", what: "DER as an array", bound: 500, rounds: array),
     ]
 }
 
-func requests(_ device: Device, _ rounds: Int, _ operations: Int) throws -> [Line] {
+func requests(_ device: Device, _ rounds: Int, _ operations: Int) throws -> [Contest] {
     let body = [UInt8](repeating: 1, count: 256)
     // Blocks, as a C caller does.
     func sign(_ count: Int) throws {
@@ -73,8 +49,8 @@ func requests(_ device: Device, _ rounds: Int, _ operations: Int) throws -> [Lin
     let whole = try Rounds(rounds, of: operations, sign) { try check(side_sign($0)) }
     let beside = try Rounds(rounds, of: operations, sign) { try check(side_headers($0)) }
     return [
-        Line(name: "signRequest", bound: 5000, rounds: whole),
-        Line(name: "  over nonce and headers", bound: nil, rounds: beside),
+        Contest(line: "swift-sign-request", what: "signRequest over the core's signature", bound: 5000, rounds: whole),
+        Contest(line: "swift-headers", what: "  over the core's nonce and headers, too", bound: nil, rounds: beside),
     ]
 }
 
@@ -91,13 +67,15 @@ let rounds = isSmoke ? 1 : argument(after: "--rounds").flatMap { Int($0) } ?? 10
 func bench() async throws {
     let device = try await Device()
     defer { withExtendedLifetime(device) {} }
-    let lines = try wrappers(rounds, isSmoke ? 1 : 20_000) + requests(device, rounds, isSmoke ? 1 : 500)
+    let contests = try wrappers(rounds, isSmoke ? 1 : 20_000) + requests(device, rounds, isSmoke ? 1 : 500)
     print("\nline                         Swift ns      C ns   more ns  P4")
-    for line in lines { print(line.row) }
-    guard let path = argument(after: "--json") else { return }
-    guard let file = fopen(path, "w") else { throw BenchFailure(what: "\(path) cannot be written") }
-    for line in lines { fputs(line.json, file) }
-    fclose(file)
+    var records = Records()
+    for contest in contests {
+        print(contest.row(isSmoke: isSmoke))
+        for line in contest.lines where !isSmoke { records.add(line) }
+    }
+    records.add(contests.map { $0.figure(isSmoke: isSmoke) })
+    try records.write(to: argument(after: "--json"))
 }
 
 /// An assertion is looked at in a debug build only.
@@ -111,7 +89,7 @@ func isDebugBuild() -> Bool {
     return isDebug
 }
 
-guard !isDebugBuild() else {
+guard isSmoke || !isDebugBuild() else {
     print("SwiftBench: figures of a debug build say nothing: make bench-swift")
     exit(2)
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import BenchRecords
 internal import Glibc
 internal import Tenon
 
@@ -25,19 +26,21 @@ internal import Tenon
         let load = try Load(options, maker: maker)
         for instance in options.instances { try wait(for: instance) }
         if let process = options.process {
-            let figure = try Figure(load, process: number(in: process), options)
-            try figure.registrations()
-            return try figure.verifiedRequests()
+            let costs = try Costs(load, process: number(in: process), options)
+            var records = Records()
+            try costs.registrations(&records)
+            try costs.verifiedRequests(&records)
+            return try records.write(to: options.json)
         }
         var phases = [("register", load.register(Report.progress("register", of: load.devices.count)))]
         guard load.devices.allSatisfy({ !$0.id.isEmpty }) else {
             Report.table(phases)
             throw TenonError(.serviceAnswer, message: "Not all devices were registered.")
         }
-        phases.append(("sign", load.sign(options.requests, Report.progress("sign", of: options.requests))))
+        phases.append(("request", load.sign(options.requests, Report.progress("request", of: options.requests))))
         phases.append(("rotate", load.rotate(Report.progress("rotate", of: load.devices.count))))
         Report.table(phases)
-        Report.json(phases)
+        try Report.records(phases).write(to: options.json)
     }
 
     /// A minute.

@@ -15,6 +15,10 @@ struct Options: Sendable {
     /// A file with the number of the process whose time is measured, for the figure.
     var process: String?
     var rounds = 25
+    /// A file for records.
+    var json: String?
+    /// Once each: nothing is measured.
+    var isSmoke = false
     var help = false
 
     static let text = """
@@ -33,6 +37,8 @@ struct Options: Sendable {
                                 to trust; they may be started then, and are waited for
           --figure FILE         instead, measure figure P10 on the authority whose process id is in FILE
           --rounds N            of it (25)
+          --smoke               of it each once, nothing is measured
+          --json FILE           write JSON lines
 
         """
 
@@ -43,6 +49,11 @@ struct Options: Sendable {
             if name == "--help" {
                 help = true
                 return
+            }
+            if name == "--smoke" {
+                isSmoke = true
+                (devices, connections, requests, rounds) = (2, 2, 2, 1)
+                continue
             }
             guard let value = words.popFirst() else { throw Options.mistake("\(name) needs a value.") }
             try take(name, value)
@@ -63,6 +74,7 @@ struct Options: Sendable {
         case "--requests": requests = try Options.number(name, value)
         case "--rounds": rounds = try Options.number(name, value)
         case "--figure": process = value
+        case "--json": json = value
         default: throw Options.mistake("\(name) is no option; see --help.")
         }
     }

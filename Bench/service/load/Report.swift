@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import BenchRecords
 internal import Glibc
 internal import Tenon
 
-/// What is printed: progress where somebody looks on, a table, and a line of JSON for each phase.
+/// What is printed: progress where somebody looks on, a table, and records.
 enum Report {
     static func print(_ text: String) { write(text, to: 1) }
 
@@ -42,21 +43,18 @@ enum Report {
         }
     }
 
-    static func json(_ phases: [(name: String, samples: Samples)]) {
+    /// Of each phase a line.
+    static func records(_ phases: [(name: String, samples: Samples)]) -> Records {
+        var records = Records()
         for (name, samples) in phases {
             var errors = JSONObject()
             for (code, count) in samples.errors { errors[code] = .integer(Int64(count)) }
-            line([
-                "phase": .string(name), "requests": .integer(Int64(samples.latencies.count)),
-                "seconds": .number(samples.seconds), "per_second": .number(samples.rate),
-                "p50_ms": .number(samples.percentile(0.5)), "p95_ms": .number(samples.percentile(0.95)),
-                "p99_ms": .number(samples.percentile(0.99)), "errors": .object(errors),
-            ])
+            var line = Line("authority-" + name, samples.latencies.map(Double.init), cpu: 0)
+            line.perSecond = samples.rate
+            line.more["errors"] = .object(errors)
+            records.add(line)
         }
-    }
-
-    static func line(_ json: JSON) {
-        if let bytes = try? json.encoded() { print(String(decoding: bytes, as: UTF8.self) + "\n") }
+        return records
     }
 
     static func rounded(_ value: Double, _ digits: Int) -> String {

@@ -21,6 +21,7 @@ struct Samples: Sendable {
     mutating func add(_ other: Samples) {
         latencies += other.latencies
         errors.merge(other.errors) { $0 + $1 }
+        seconds += other.seconds
     }
 
     var good: Int { latencies.count - errors.values.reduce(0, +) }

@@ -42,8 +42,8 @@ public final class DeviceIdentity: Sendable {
         let url = try HTTPURL(parsing: name.baseURL)
         guard url.isSecure || url.isLoopback, !Build.isDev || url.isLoopback else { throw .insecure }
         context = FlowContext(
-            store: RecordStore(name, in: folder), profile: profile, vault: vault, transport: transport, clock: clock,
-            limits: limits, disk: WorkThread(), status: StatusBoard(log), log: log,
+            store: RecordStore(name, in: folder), profile: profile, declaration: declaration, vault: vault,
+            transport: transport, clock: clock, limits: limits, disk: WorkThread(), status: StatusBoard(log), log: log,
             attestationService: attestationService, origin: url.origin)
     }
 

@@ -4,6 +4,8 @@
 struct FlowContext: Sendable {
     let store: RecordStore
     let profile: any ServiceProfile
+    /// The profile's, asked for once: each signature looks at it.
+    let declaration: ServiceDeclaration
     let vault: any KeyVault
     let transport: any Transport
     let clock: FlowClock
@@ -16,7 +18,6 @@ struct FlowContext: Sendable {
     let attestationService: DeviceIdentity.AttestationService?
 
     var name: IdentityName { store.name }
-    var declaration: ServiceDeclaration { profile.declaration }
     let origin: String
 
     /// Does work where waiting is allowed. A task that was cancelled still writes down what it knows.

@@ -11,11 +11,14 @@ package final class RecordStore: Sendable {
     package let folder: StateFolder
     /// What two processes, or two threads, must not hold both.
     package let lock: FileLock
+    /// The record's file, which each signature looks at.
+    private let file: String
     private let last = Mutex<LastReading?>(nil)
 
     package init(_ name: IdentityName, in folder: StateFolder) {
         self.name = name
         self.folder = folder
+        file = name.record
         lock = FileLock(name.lock, in: folder)
     }
 
@@ -25,12 +28,11 @@ package final class RecordStore: Sendable {
     ///   ``TenonError/Code/stateMissing`` when there is any; with ``TenonError/Code/stateUnresolved`` when only the record
     ///   before can be read; else with what is wrong with the record.
     package func read() -> Reading<IdentityRecord> {
-        if case .found(let stamp) = folder.stamp(of: name.record), let last = last.withLock({ $0 }), last.stamp == stamp
-        {
+        if case .found(let stamp) = folder.stamp(of: file), let last = last.withLock({ $0 }), last.stamp == stamp {
             return .found(last.record)
         }
-        let file = folder.read(name.record, atMost: RecordFile.longest)
-        switch file.map(decode) {
+        let reading = folder.read(file, atMost: RecordFile.longest)
+        switch reading.map(decode) {
         case .found(let record): return .found(record)
         case .absent: return absence()
         case .unreadable(let error): return .unreadable(damage(error))

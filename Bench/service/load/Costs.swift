@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import BenchRecords
 internal import Glibc
 internal import Tenon
 
@@ -7,11 +8,12 @@ internal import Tenon
 /// A request is told apart by pairs of rounds with the same connections: the same bytes to `/health`, which does
 /// nothing, are its HTTP exchange; the same number of verifications in a loop, here and by the same library, are its
 /// verification. What is left is the authority's.
-struct Figure {
+struct Costs {
     let load: Load
     let clock: clockid_t
     let rounds: Int
     let requests: Int
+    let isSmoke: Bool
 
     /// - Throws: ``TenonError/Code/options`` when there is no such process.
     init(_ load: Load, process: Int32, _ options: Options) throws(TenonError) {
@@ -22,7 +24,8 @@ struct Figure {
         self.load = load
         self.clock = clock
         rounds = options.rounds
-        requests = options.requests / options.rounds
+        requests = max(options.requests / options.rounds, 1)
+        isSmoke = options.isSmoke
     }
 
     /// Microseconds of CPU for one of so many.
@@ -37,7 +40,7 @@ struct Figure {
     }
 
     /// In two steps, so that what a TPM does between them takes none of the time.
-    func registrations() throws(TenonError) {
+    func registrations(_ records: inout Records) throws(TenonError) {
         let answers = Answers(load.devices.count)
         let devices = load.devices
         let challenges = try cost(devices.count) {
@@ -59,40 +62,64 @@ struct Figure {
         }
         let rate = 1e6 / (challenges.cost + registered.cost)
         let seconds = challenges.samples.seconds + registered.samples.seconds
+        let byTheClock = Double(devices.count) / seconds
+        let figure = Figure(
+            "P10", "registrations of an authority on one core", .atLeast(500), isSmoke ? nil : rate, "/s")
+        records.add([figure])
+        guard !isSmoke else { return }
         Report.print(
             "registration: challenge \(Report.rounded(challenges.cost, 0)) us, register "
                 + "\(Report.rounded(registered.cost, 0)) us of CPU; \(Report.rounded(rate, 0))/s on one core "
-                + "(\(Report.rounded(Double(devices.count) / seconds, 0))/s by the clock), at least 500: "
-                + "\(rate >= 500 ? "reached" : "NOT REACHED")\n")
-        Report.line([
-            "figure": "P10", "name": "registrations", "challenge_us": .number(challenges.cost),
-            "register_us": .number(registered.cost), "per_second": .number(rate), "at_least": 500,
-        ])
+                + "(\(Report.rounded(byTheClock, 0))/s by the clock), \(figure.verdict)\n")
+        records.add(line("challenge", challenges.samples, challenges.cost))
+        records.add(line("register", registered.samples, registered.cost))
     }
 
-    func verifiedRequests() throws(TenonError) {
+    private func line(_ name: String, _ samples: Samples, _ cost: Double) -> Line {
+        var line = Line("authority-" + name, samples.latencies.map(Double.init), cpu: 1e3 * cost)
+        line.perSecond = samples.rate
+        return line
+    }
+
+    func verifiedRequests(_ records: inout Records) throws(TenonError) {
         let idle = Load(load, path: "/health")
         _ = try cost(requests) { load.sign(requests) }
-        var rest: [(rest: Double, echo: Double, exchange: Double, verification: Double)] = []
+        var all: [Round] = []
+        var samples = Samples()
         for _ in 0..<rounds {
             let exchange = try cost(requests) { idle.sign(requests) }.cost
-            let echo = try cost(requests) { load.sign(requests) }.cost
-            let verification = try verifications()
-            rest.append((echo - exchange - verification, echo, exchange, verification))
+            let echo = try cost(requests) { load.sign(requests) }
+            samples.add(echo.samples)
+            all.append(Round(echo: echo.cost, exchange: exchange, verification: try verifications()))
         }
-        rest.sort { $0.rest < $1.rest }
-        let median = rest[rest.count / 2]
+        all.sort { $0.rest < $1.rest }
+        let median = all[all.count / 2]
+        let figure = Figure(
+            "P10", "a verified request beyond its exchange and its verification", .atMost(60),
+            isSmoke ? nil : median.rest, "us")
+        records.add([figure])
+        guard !isSmoke else { return }
         Report.print(
             "verified request: \(Report.rounded(median.echo, 1)) us of CPU, of which the exchange "
                 + "\(Report.rounded(median.exchange, 1)) and the verification \(Report.rounded(median.verification, 1)); "
-                + "the rest \(Report.rounded(median.rest, 1)) us (\(Report.rounded(rest[0].rest, 1)) to "
-                + "\(Report.rounded(rest[rest.count - 1].rest, 1)) in \(rounds) rounds of \(requests)), at most 60: "
-                + "\(median.rest <= 60 ? "reached" : "NOT REACHED")\n")
-        Report.line([
-            "figure": "P10", "name": "verified_request", "request_us": .number(median.echo),
-            "exchange_us": .number(median.exchange), "verification_us": .number(median.verification),
-            "rest_us": .number(median.rest), "at_most": 60,
-        ])
+                + "the rest \(Report.rounded(median.rest, 1)) us (\(Report.rounded(all[0].rest, 1)) to "
+                + "\(Report.rounded(all[all.count - 1].rest, 1)) in \(rounds) rounds of \(requests)), \(figure.verdict)\n"
+        )
+        var line = line("request", samples, median.echo)
+        line.more["parts_ns"] = [
+            "HTTP exchange": .number(1e3 * median.exchange), "verification": .number(1e3 * median.verification),
+            "what is left": .number(1e3 * median.rest),
+        ]
+        records.add(line)
+    }
+
+    /// Microseconds of CPU for one request.
+    private struct Round {
+        let echo: Double
+        let exchange: Double
+        let verification: Double
+
+        var rest: Double { echo - exchange - verification }
     }
 
     /// Microseconds of this thread for one verification, as the authority asks for it.

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import TenonSynheart
+import TenonTPM
+import TestFolders
+
+/// A device that was never registered, at a running authority.
+struct FlowDevice {
+    let tpm: FlowTPM
+    let transport: FlowTransport
+    let identity: DeviceIdentity
+    private let folder: ScratchFolder
+    private let origin: String
+
+    init(_ place: Place, _ dialect: Dialect) throws {
+        tpm = try FlowTPM(state: place.tpmState)
+        transport = try FlowTransport(to: place.authority)
+        folder = try ScratchFolder()
+        origin = place.authority
+        identity = try DeviceIdentity(
+            Synheart(baseURL: origin + "/auth", appID: "demo", dialect: dialect),
+            keys: .tpm(
+                TPM(tpm, options: TPM.Options(allowSimulator: true)), disclosure: .endorsement(above: [place.issuer])),
+            transport: transport, attestationService: .init(url: origin + "/ca/demo", roots: [place.root]),
+            stateDirectory: folder.path)
+    }
+
+    /// Signs a request, which the authority has to accept.
+    func request() async throws {
+        let body = Array(#"{"heart_rate":62}"#.utf8)
+        let signed = try await identity.sign("POST", path: "/v1/echo", body: body)
+        let answer = try await transport.exchange(
+            HTTPRequest(
+                method: "POST", url: origin + "/v1/echo",
+                headers: [("Content-Type", "application/json")] + signed.headers,
+                body: body),
+            deadline: .now + .seconds(30))
+        guard answer.status == 200 else {
+            throw TenonError(.serviceAnswer, message: "The authority answers \(answer.status).")
+        }
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Tenon
+import TenonHTTP
+
+/// HTTP as a device speaks it, which notes what is asked.
+final class FlowTransport: Transport {
+    private let http: HTTPTransport
+    private let origin: String
+    private let asked = Mutex<[String]>([])
+
+    init(to origin: String) throws(TenonError) {
+        http = try HTTPTransport()
+        self.origin = origin
+    }
+
+    /// `POST /auth/v1/device/register`, of each exchange since the last call.
+    func takeExchanges() -> [String] {
+        asked.withLock { asked in
+            defer { asked = [] }
+            return asked
+        }
+    }
+
+    func exchange(
+        _ request: HTTPRequest, deadline: ContinuousClock.Instant
+    ) async throws(TenonError) -> HTTPResponse {
+        asked.withLock { $0.append("\(request.method) \(request.url.dropFirst(origin.count))") }
+        return try await http.exchange(request, deadline: deadline)
+    }
+}
