@@ -22,6 +22,8 @@ SHOWN = {"tpm-sign": "", "tpm-sign-salted": ", HMAC session", "tpm-sign-encrypte
          "tpm-first-srk": ", key loaded each time", "tpm-first-primary": ", primary made each time",
          "tpm-process": ", a process each"}
 
+NAMES = {"tenon": "Tenon", "sapi": "SAPI", "esys": "ESYS", "esys-hmac": "ESYS, unsalted", "fapi": "FAPI"}
+
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2330; --soft: #6a7383; --paper: #ffffff; --line: #d9dee6;
   --c0: #1f6feb; --c1: #b35900; --c2: #1a7f37; --c3: #8250df; --c4: #bf3989; --c5: #57606a; }
@@ -36,7 +38,10 @@ svg .soft { fill: var(--soft); font-size: 12px; } svg .axis { stroke: var(--line
 svg .paper { fill: var(--paper); } svg .middle { text-anchor: middle; } svg polyline { fill: none; stroke-width: 2; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .2rem .6rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-td.n, th.n { text-align: right; white-space: nowrap; } .name { white-space: nowrap; } .missed { color: var(--c1); font-weight: 600; }
+@media (max-width: 600px) { .figures tr { display: grid; grid-template-columns: 2.6rem 1fr 1fr 1.2fr;
+  border-bottom: 1px solid var(--line); } .figures td { border: 0; } .figures td:nth-child(2) { grid-column: 2 / -1; }
+  .figures td:nth-child(3) { grid-column: 2; text-align: left; } .figures tr:first-child { display: none; } }
+td.n, th.n { text-align: right; white-space: nowrap; } .name { white-space: nowrap; } .missed { white-space: nowrap; color: var(--c1); font-weight: 600; }
 """ + "".join(f".f{i} {{ fill: var(--c{i}); }} .s{i} {{ stroke: var(--c{i}); }}\n" for i in range(COLOURS))
 
 
@@ -227,7 +232,7 @@ def flow_plots(records):
 def figures_table(records):
     rows = []
     for f in results.of_kind(records, "figure"):
-        value = "" if f["value"] is None else f"{f['value']:.4g} {f['unit']}"
+        value = "" if f["value"] is None else f"{f['value']:{',.0f' if f['value'] >= 1000 else '.4g'}} {f['unit']}"
         bound = "" if f["bound"] is None else f"{f['bound'][0]} {f['bound'][1]:g}"
         kind = ' class="missed"' if f["reached"] is False else ""
         what = re.sub("^  ", "\u2013 ", f["what"])
@@ -235,7 +240,7 @@ def figures_table(records):
                     f"<td class=n>{text(value)}</td><td{kind}>{text(results.verdict(f))}</td></tr>")
     if not rows:
         return ""
-    return (heading("figures") + "<figure><table><tr><th></th><th>what</th><th class=n>bound</th><th class=n>value</th><th></th></tr>"
+    return (heading("figures") + "<figure><table class=figures><tr><th></th><th>what</th><th class=n>bound</th><th class=n>value</th><th></th></tr>"
             + "".join(rows) + "</table></figure>")
 
 
@@ -290,10 +295,10 @@ def floor_rows(baseline, backend="mbedtls"):
     out = [("the bare TPM2_Sign", 1.0, 2)]
     for (build, line, peer), value in ratios.items():
         ours = ratios.get((build, line, results.FLOOR))
-        if build != backend or ours is None or line not in SHOWN:
+        if build != backend or ours is None or line not in SHOWN or peer.startswith(results.FLOOR + "-"):
             continue
-        by, speed = ("Tenon", ours) if peer == results.FLOOR else (peer, ours / value)
-        out.append((by + SHOWN[line], speed, 0 if peer == results.FLOOR else 5))
+        by, speed = ("tenon", ours) if peer == results.FLOOR else (peer, ours / value)
+        out.append((NAMES.get(by, by) + SHOWN[line], speed, 0 if by == "tenon" else 5))
     ordered = sorted(out, key=lambda row: (-row[1], row[2] != 2))
     return [(label, [(value, colour)], f"{value:.2f}") for label, value, colour in ordered]
 

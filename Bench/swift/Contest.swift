@@ -12,7 +12,7 @@ struct Contest {
 
     func figure(isSmoke: Bool) -> Figure {
         Figure(
-            "P4", "Swift over C, " + what, bound.map { .atMost($0) }, isSmoke ? nil : rounds.difference, "ns")
+            "P4", what, bound.map { .atMost($0) }, isSmoke ? nil : rounds.difference, "ns")
     }
 
     var lines: [Line] {

@@ -31,9 +31,9 @@ func wrappers(_ rounds: Int, _ operations: Int) throws -> [Contest] {
     }
     try check(total > 0)
     return [
-        Contest(line: "swift-digest", what: "a digest, which is a value", bound: 50, rounds: digest),
-        Contest(line: "swift-der", what: "DER into a caller's buffer", bound: 50, rounds: caller),
-        Contest(line: "swift-der-array", what: "DER as an array", bound: 500, rounds: array),
+        Contest(line: "swift-digest", what: "Swift over C, a digest, which is a value", bound: 50, rounds: digest),
+        Contest(line: "swift-der", what: "Swift over C, DER into a caller's buffer", bound: 50, rounds: caller),
+        Contest(line: "swift-der-array", what: "Swift over C, DER as an array", bound: 500, rounds: array),
     ]
 }
 
@@ -49,8 +49,12 @@ func requests(_ device: Device, _ rounds: Int, _ operations: Int) throws -> [Con
     let whole = try Rounds(rounds, of: operations, sign) { try check(side_sign($0)) }
     let beside = try Rounds(rounds, of: operations, sign) { try check(side_headers($0)) }
     return [
-        Contest(line: "swift-sign-request", what: "signRequest over the core's signature", bound: 5000, rounds: whole),
-        Contest(line: "swift-headers", what: "  over the core's nonce and headers, too", bound: nil, rounds: beside),
+        Contest(
+            line: "swift-sign-request", what: "Swift over C, signRequest over the core's signature", bound: 5000,
+            rounds: whole),
+        Contest(
+            line: "swift-headers", what: "  the same over the core's nonce and headers, too", bound: nil, rounds: beside
+        ),
     ]
 }
 
