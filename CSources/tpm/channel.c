@@ -220,16 +220,6 @@ tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *co
     return status;
 }
 
-tenon_status tenoni_tpm_hold(tenon_tpm *tpm, tenoni_operation *operation, void *context)
-{
-    if (!is_ours(tpm))
-        return TENON_ERROR_FORKED;
-    tenoni_ticket_lock(&tpm->ticket);
-    tenon_status status = operation(tpm, context);
-    tenoni_ticket_unlock(&tpm->ticket);
-    return status;
-}
-
 static uint64_t now_ms(void)
 {
     struct timespec now;

@@ -70,9 +70,6 @@ void tenoni_tpm_keep(tenon_tpm *tpm);
 typedef tenon_status tenoni_operation(tenon_tpm *tpm, void *context);
 tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *context);
 
-/* The same for what sends nothing: nothing is flushed either, so that a signature behind it does not wait for that. */
-tenon_status tenoni_tpm_hold(tenon_tpm *tpm, tenoni_operation *operation, void *context);
-
 /*
  * Inside an operation: sends a command, waits while the TPM is busy, and gives the answer behind its header. A refusal
  * is a status of tenoni_classify. When the TPM has no room, our slots are flushed but those that the command names:

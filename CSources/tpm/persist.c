@@ -154,5 +154,5 @@ tenon_status tenon_tpm_key_export(const tenon_tpm_key *key, char *out, size_t n,
     if (key == NULL || written == NULL || (out == NULL && n != 0))
         return TENON_ERROR_NULL;
     job work = {.key = key, .out = out, .n = n, .written = written};
-    return tenoni_tpm_hold(key->tpm, write_file, &work);
+    return tenoni_tpm_do(key->tpm, write_file, &work);
 }

@@ -38,7 +38,8 @@ enum BenchCommand {
             throw TenonError(
                 .options,
                 message: "Figures of a debug build say nothing.\n"
-                    + "Build it with: swift build -c release; or see whether each line works: tenon bench --smoke")
+                    + "Build it with: swift build -c release --product tenon; or see whether each line works: tenon bench --smoke"
+            )
         }
         return plan
     }

@@ -10,8 +10,10 @@ final class LoadedKey: Sendable {
     /// The key behind the seam of the core.
     let key: CoreKey
 
-    init(_ options: TPM.PrivateKey.Options, _ make: (inout OpaquePointer?) -> tenon_status) throws(TenonError) {
-        object = try LoadedObject(make)
+    init(
+        _ options: TPM.PrivateKey.Options, of file: [UInt8]?, _ make: (inout OpaquePointer?) -> tenon_status
+    ) throws(TenonError) {
+        object = try LoadedObject(of: file, make)
         var opened: OpaquePointer?
         try TenonError.check(tenon_tpm_key_open(object.pointer, &opened, options.core))
         guard let opened else { throw TenonError(status: tenon_status(TENON_ERROR_NULL)) }

@@ -16,14 +16,18 @@ final class LoadedObject: Sendable {
     // What is exported is what the last change made.
     private let changes = Mutex(())
 
-    init(_ make: (inout OpaquePointer?) -> tenon_status) throws(TenonError) {
+    /// - Parameter file: what is loaded; nil where the core says it. Asking it would give up the parent, and a process's
+    ///   first signature would wait for that.
+    init(
+        of file: [UInt8]? = nil, _ make: (inout OpaquePointer?) -> tenon_status
+    ) throws(TenonError) {
         handle = try CoreHandle(freedBy: tenon_tpm_key_free, make)
         let pointer = handle.pointer
         isForeign = tenon_tpm_key_is_foreign(pointer) == 1
         name = try Self.name(pointer, tenon_tpm_key_name) ?? []
         parentName = try Self.name(pointer, tenon_tpm_key_parent_name)
         witness = try Self.name(pointer, tenon_tpm_key_witness)
-        exported = try Mutex(Self.export(pointer))
+        exported = if let file { Mutex(file) } else { try Mutex(Self.export(pointer)) }
     }
 
     /// The PEM file, as it was after the last change.

@@ -123,7 +123,7 @@ extension TPM {
     fileprivate func loadKey(
         _ pem: [UInt8], _ auth: [UInt8]?, _ options: PrivateKey.Options
     ) throws(TenonError) -> Lease<LoadedKey> {
-        try key(options) { tpm, key in withCore(pem, auth) { tenon_tpm_key_load(tpm, &key, $0, $1, $2, $3) } }
+        try key(options, of: pem) { tpm, key in withCore(pem, auth) { tenon_tpm_key_load(tpm, &key, $0, $1, $2, $3) } }
     }
 
     fileprivate func importKey(

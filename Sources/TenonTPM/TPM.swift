@@ -73,11 +73,12 @@ public final class TPM: Sendable {
     /// resource manager that cleans up behind it.
     public func settle() async { try? await thread.run { () throws(TenonError) in } }
 
-    /// Makes a key by a function of the core.
+    /// Makes a key by a function of the core; or loads that of a file of ours.
     func key(
-        _ options: PrivateKey.Options, _ make: (OpaquePointer, inout OpaquePointer?) -> tenon_status
+        _ options: PrivateKey.Options, of file: [UInt8]? = nil,
+        _ make: (OpaquePointer, inout OpaquePointer?) -> tenon_status
     ) throws(TenonError) -> Lease<LoadedKey> {
-        try Lease(LoadedKey(options) { make(core.value.handle.pointer, &$0) }, on: thread)
+        try Lease(LoadedKey(options, of: file) { make(core.value.handle.pointer, &$0) }, on: thread)
     }
 
     /// Makes an attestation key by a function of the core.

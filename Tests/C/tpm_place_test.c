@@ -135,20 +135,3 @@ TEST(tpm_place_is_empty)
     tenon_tpm_key_free(&key);
     tpm_rig_stop(&rig);
 }
-
-/* What flushes the parent would keep a process's first signature waiting. */
-TEST(tpm_place_of_the_parent_outlives_an_export)
-{
-    tpm_rig rig = tpm_rig_start(NULL);
-    tpm_pem pem = tpm_rig_make(&rig);
-    tenon_tpm_key *key;
-    CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
-    support_transport_reset_counts(rig.wire);
-    tpm_pem again = tpm_rig_export(key);
-    CHECK_NUMBER(again.n, pem.n);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_FLUSH_CONTEXT), 1);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
-}
