@@ -115,11 +115,10 @@ let package = Package(
         ),
         .target(name: "TestFolders", path: "Tests/TestFolders", swiftSettings: strict),
         .target(name: "FlowParts", dependencies: ["Tenon"], path: "Tests/FlowParts", swiftSettings: strict),
-        .target(name: "BenchRecords", dependencies: ["Tenon"], path: "Bench/records", swiftSettings: strict),
         .target(name: "BenchSide", dependencies: ["CTenon"], path: "Bench/swift/side", publicHeadersPath: "include"),
         .executableTarget(
             name: "SwiftBench",
-            dependencies: ["BenchRecords", "BenchSide", "FlowParts", "Tenon", "TenonSynheart", "TestFolders"],
+            dependencies: ["BenchSide", "FlowParts", "Tenon", "TenonBench", "TenonSynheart", "TestFolders"],
             path: "Bench/swift",
             exclude: ["side"], swiftSettings: strict),
         .executableTarget(
@@ -132,14 +131,14 @@ let package = Package(
         ),
         .executableTarget(
             name: "AuthorityBench",
-            dependencies: ["BenchRecords", "Tenon", "CBenchIdentity"],
+            dependencies: ["Tenon", "TenonBench", "CBenchIdentity"],
             path: "Bench/service/load",
             swiftSettings: strict
         ),
         .executableTarget(
             name: "FlowBench",
             dependencies: [
-                "BenchRecords", "CTestSupport", "Tenon", "TenonHTTP", "TenonSynheart", "TenonTPM", "TestFolders",
+                "CTestSupport", "Tenon", "TenonBench", "TenonHTTP", "TenonSynheart", "TenonTPM", "TestFolders",
             ],
             path: "Bench/flow", exclude: ["run"], swiftSettings: interop),
         .testTarget(

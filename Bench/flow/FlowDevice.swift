@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import Tenon
+import TenonBench
 import TenonSynheart
 import TenonTPM
 import TestFolders
 
 /// A device that was never registered, at a running authority.
 struct FlowDevice {
-    let tpm: FlowTPM
+    let wire: BenchWire
     let transport: FlowTransport
     let identity: DeviceIdentity
     private let folder: ScratchFolder
     private let origin: String
 
     init(_ place: Place, _ dialect: Dialect) throws {
-        tpm = try FlowTPM(state: place.tpmState)
+        wire = BenchWire(over: try FlowTPM(state: place.tpmState))
         transport = try FlowTransport(to: place.authority)
         folder = try ScratchFolder()
         origin = place.authority
         identity = try DeviceIdentity(
             Synheart(baseURL: origin + "/auth", appID: "demo", dialect: dialect),
             keys: .tpm(
-                TPM(tpm, options: TPM.Options(allowSimulator: true)), disclosure: .endorsement(above: [place.issuer])),
+                TPM(wire, options: TPM.Options(allowSimulator: true)), disclosure: .endorsement(above: [place.issuer])),
             transport: transport, attestationService: .init(url: origin + "/ca/demo", roots: [place.root]),
             stateDirectory: folder.path)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import BenchRecords
 import Glibc
 import Tenon
+import TenonBench
 import TenonSynheart
 
 // Figure P12: what a device's life costs in TPM commands and HTTP exchanges. Bench/flow/run starts the authority.
@@ -28,14 +28,14 @@ func flows(_ place: Place) async throws -> [Step] {
 }
 
 /// What is sent does not depend on the machine's load.
-func figures(_ steps: [Step]) -> [Figure] {
+func figures(_ steps: [Step]) -> [BenchFigure] {
     steps.flatMap { step in
         let most: Double? = ["flow-register": 2, "flow-register-docs": 4][step.name]
         return [
-            Figure(
+            BenchFigure(
                 "P12", "HTTP exchanges of \(step.what)", most.map { .atMost($0) }, Double(step.exchanges.count),
                 isGate: most != nil),
-            Figure("P12", "  its TPM commands", nil, Double(step.commands.count)),
+            BenchFigure("P12", "  its TPM commands", nil, Double(step.commands.count)),
         ]
     }
 }
@@ -43,7 +43,7 @@ func figures(_ steps: [Step]) -> [Figure] {
 do {
     let place = try Place(Array(CommandLine.arguments.dropFirst()))
     let steps = try await flows(place)
-    var records = Records()
+    var records = BenchRecords()
     for step in steps {
         print(step.text(isSmoke: place.isSmoke), terminator: "")
         if !place.isSmoke { records.add(step.line) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import BenchRecords
+import Tenon
+import TenonBench
 
 /// A call of the Swift module beside the calls of the core that it stands on.
 struct Contest {
@@ -8,25 +9,33 @@ struct Contest {
     let what: String
     /// Of what Swift takes longer, in nanoseconds; nil for what is only told.
     let bound: Double?
-    let rounds: Rounds
+    /// By Swift, and by C; in this thread's time on a CPU, in which the neighbours' is not.
+    let lines: [MeasuredLine]
 
-    func figure(isSmoke: Bool) -> Figure {
-        Figure(
-            "P4", what, bound.map { .atMost($0) }, isSmoke ? nil : rounds.difference, "ns")
+    /// - Parameter many: how often each of the functions does its call.
+    init(
+        _ line: String, _ what: String, bound: Double? = nil, rounds: Int, many: Int,
+        _ swift: @escaping Rounds.Operation, over core: @escaping Rounds.Operation
+    ) throws(TenonError) {
+        (self.line, self.what, self.bound) = (line, what, bound)
+        lines = try Rounds(rounds, clock: .thread).measure([
+            Contender("tenon", operations: many, swift), Contender("c", operations: many, core),
+        ]).map { MeasuredLine(line, $0) }
     }
 
-    var lines: [Line] {
-        [("tenon", rounds.ours), ("c", rounds.theirs)].map { by, times in
-            Line(line, by: by, times, cpu: Line.median(times))
-        }
+    /// The median of what Swift takes longer.
+    private var difference: Double { zip(lines[0].rounds, lines[1].rounds).map { $0 - $1 }.median }
+
+    func figure(isSmoke: Bool) -> BenchFigure {
+        BenchFigure("P4", what, bound.map { .atMost($0) }, isSmoke ? nil : difference, "ns")
     }
+
+    static let heading = Columns.row(["line", "Swift ns", "C ns", "more ns", "P4"], widths)
 
     func row(isSmoke: Bool) -> String {
-        let numbers = [Line.median(rounds.ours), Line.median(rounds.theirs), rounds.difference].map { number in
-            let text = isSmoke ? "-" : "\(Int(number.rounded()))"
-            return String(repeating: " ", count: max(0, 10 - text.utf8.count)) + text
-        }
-        let name = line + String(repeating: " ", count: max(1, 26 - line.utf8.count))
-        return name + numbers.joined() + "  " + figure(isSmoke: isSmoke).verdict
+        let numbers = (lines.map(\.p50) + [difference]).map { isSmoke ? "-" : Decimal.text($0, 0) }
+        return Columns.row([line] + numbers + [figure(isSmoke: isSmoke).verdict], Self.widths)
     }
+
+    private static let widths = [20, -9, -9, -9, 0]
 }

@@ -46,7 +46,3 @@ struct Device {
         try store.change(held) { $0 = registered }
     }
 }
-
-struct BenchFailure: Error {
-    let what: String
-}

@@ -1,60 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-import BenchRecords
 import BenchSide
 import Glibc
 import Tenon
+import TenonBench
 
 // Figure P4: what Swift adds to the calls of the core. `SwiftBench [--rounds N] [--smoke] [--json FILE]`
 
-func check(_ isGood: Bool) throws { if !isGood { throw BenchFailure(what: "a call of the core failed") } }
+func check(_ isGood: Bool) throws(TenonError) {
+    if !isGood { throw TenonError(.signatureInvalid, message: "A call of the core failed.") }
+}
 
-func wrappers(_ rounds: Int, _ operations: Int) throws -> [Contest] {
+func wrappers(_ rounds: Int, _ many: Int) throws(TenonError) -> [Contest] {
     let bytes = [UInt8](repeating: 1, count: 32)
     let signature = try Signature(rawRepresentation: (0..<64).map { $0 % 32 == 31 ? 1 : 0 })
-    let digest = try Rounds(rounds, of: operations) { count in
-        for _ in 0..<count { _ = try Digest(hashing: bytes.span) }
-    } over: {
-        try check(side_digest($0))
-    }
     var buffer = [UInt8](repeating: 0, count: 72)
-    let caller = try Rounds(rounds, of: operations) { count in
-        var span = buffer.mutableSpan
-        for _ in 0..<count { _ = try signature.writeDERRepresentation(into: &span) }
-    } over: {
-        try check(side_der($0))
-    }
-    var total = 0
-    let array = try Rounds(rounds, of: operations) { count in
-        for _ in 0..<count { total += signature.derRepresentation.count }
-    } over: {
-        try check(side_der($0))
-    }
-    try check(total > 0)
+    let der: Rounds.Operation = { () throws(TenonError) in try check(side_der(many)) }
     return [
-        Contest(line: "swift-digest", what: "Swift over C, a digest, which is a value", bound: 50, rounds: digest),
-        Contest(line: "swift-der", what: "Swift over C, DER into a caller's buffer", bound: 50, rounds: caller),
-        Contest(line: "swift-der-array", what: "Swift over C, DER as an array", bound: 500, rounds: array),
+        try Contest("swift-digest", "Swift over C, a digest, which is a value", bound: 50, rounds: rounds, many: many) {
+            () throws(TenonError) in
+            for _ in 0..<many { _ = try Digest(hashing: bytes.span) }
+        } over: { () throws(TenonError) in
+            try check(side_digest(many))
+        },
+        try Contest("swift-der", "Swift over C, DER into a caller's buffer", bound: 50, rounds: rounds, many: many) {
+            () throws(TenonError) in
+            var span = buffer.mutableSpan
+            for _ in 0..<many { _ = try signature.writeDERRepresentation(into: &span) }
+        } over: { () throws(TenonError) in
+            try der()
+        },
+        try Contest("swift-der-array", "Swift over C, DER as an array", bound: 500, rounds: rounds, many: many) {
+            () throws(TenonError) in
+            var total = 0
+            for _ in 0..<many { total += signature.derRepresentation.count }
+            try check(total > 0)
+        } over: { () throws(TenonError) in
+            try der()
+        },
     ]
 }
 
-func requests(_ device: Device, _ rounds: Int, _ operations: Int) throws -> [Contest] {
+func requests(_ device: Device, _ rounds: Int, _ many: Int) throws(TenonError) -> [Contest] {
     let body = [UInt8](repeating: 1, count: 256)
     // Blocks, as a C caller does.
-    func sign(_ count: Int) throws {
-        for _ in 0..<count {
+    let sign: Rounds.Operation = { () throws(TenonError) in
+        for _ in 0..<many {
             let signed: SignedRequest = try device.identity.sign("POST", path: "/v1/hsi", body: body)
             try check(signed.headers.count == 6)
         }
     }
-    let whole = try Rounds(rounds, of: operations, sign) { try check(side_sign($0)) }
-    let beside = try Rounds(rounds, of: operations, sign) { try check(side_headers($0)) }
     return [
-        Contest(
-            line: "swift-sign-request", what: "Swift over C, signRequest over the core's signature", bound: 5000,
-            rounds: whole),
-        Contest(
-            line: "swift-headers", what: "  the same over the core's nonce and headers, too", bound: nil, rounds: beside
-        ),
+        try Contest(
+            "swift-sign-request", "Swift over C, signRequest over the core's signature", bound: 5000, rounds: rounds,
+            many: many,
+            sign
+        ) { () throws(TenonError) in try check(side_sign(many)) },
+        try Contest(
+            "swift-headers", "  the same over the core's nonce and headers, too", rounds: rounds, many: many, sign
+        ) { () throws(TenonError) in try check(side_headers(many)) },
     ]
 }
 
@@ -72,8 +75,8 @@ func bench() async throws {
     let device = try await Device()
     defer { withExtendedLifetime(device) {} }
     let contests = try wrappers(rounds, isSmoke ? 1 : 20_000) + requests(device, rounds, isSmoke ? 1 : 500)
-    print("\nline                         Swift ns      C ns   more ns  P4")
-    var records = Records()
+    print(Contest.heading)
+    var records = BenchRecords()
     for contest in contests {
         print(contest.row(isSmoke: isSmoke))
         for line in contest.lines where !isSmoke { records.add(line) }
@@ -82,18 +85,7 @@ func bench() async throws {
     try records.write(to: argument(after: "--json"))
 }
 
-/// An assertion is looked at in a debug build only.
-func isDebugBuild() -> Bool {
-    var isDebug = false
-    assert(
-        {
-            isDebug = true
-            return true
-        }())
-    return isDebug
-}
-
-guard isSmoke || !isDebugBuild() else {
+guard isSmoke || !BenchBuild.isDebug else {
     print("SwiftBench: figures of a debug build say nothing: make bench-swift")
     exit(2)
 }

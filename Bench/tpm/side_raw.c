@@ -61,8 +61,10 @@ static bool sign(void *context)
 }
 
 static const side_line lines[] = {
-    {"tpm-sign", sign},      {"tpm-sign-salted", sign},   {"tpm-sign-encrypted", sign}, {"tpm-first-handle", sign},
-    {"tpm-first-srk", sign}, {"tpm-first-primary", sign}, {"tpm-process", sign},
+    {"tpm-sign", sign},           {"tpm-sign-salted", sign},     {"tpm-sign-encrypted", sign},
+    {"tpm-first-handle", sign},   {"tpm-first-srk", sign},       {"tpm-first-primary", sign},
+    {"tpm-process", sign},        {"tpm-attest", sign},          {"tpm-sign-threads-1", sign},
+    {"tpm-sign-threads-4", sign}, {"tpm-sign-threads-16", sign},
 };
 
 const side side_tpm_raw = {

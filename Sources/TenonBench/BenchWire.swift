@@ -41,10 +41,23 @@ package final class BenchWire: TPMTransport {
 
     /// The names of the commands that an operation sends, in order.
     package func names(of operation: Rounds.Operation) throws(TenonError) -> [String] {
-        state.withLock { $0.codes = [] }
-        defer { state.withLock { $0.codes = nil } }
-        try operation()
-        return state.withLock { $0.codes ?? [] }.map(BenchCommandCode.name)
+        note()
+        do throws(TenonError) { try operation() } catch {
+            _ = noted()
+            throw error
+        }
+        return noted()
+    }
+
+    /// From now on commands are noted,
+    package func note() { state.withLock { $0.codes = [] } }
+
+    /// until here: their names, in order.
+    package func noted() -> [String] {
+        state.withLock { state in
+            defer { state.codes = nil }
+            return (state.codes ?? []).map(BenchCommandCode.name)
+        }
     }
 
     /// The last TPM2_Sign of a password session: there is no nonce in it, so that the same bytes sign again.
@@ -54,9 +67,10 @@ package final class BenchWire: TPMTransport {
 /// What stands in a command (Part 1, 18.1).
 enum BenchCommandCode {
     private static let names: [UInt32: String] = [
-        0x148: "Certify", 0x161: "ContextLoad", 0x162: "ContextSave", 0x153: "Create", 0x131: "CreatePrimary",
-        0x165: "FlushContext", 0x17a: "GetCapability", 0x17b: "GetRandom", 0x157: "Load", 0x173: "ReadPublic",
-        0x15d: "Sign", 0x176: "StartAuthSession", 0x144: "Startup",
+        0x147: "ActivateCredential", 0x148: "Certify", 0x161: "ContextLoad", 0x162: "ContextSave", 0x153: "Create",
+        0x131: "CreatePrimary", 0x120: "EvictControl", 0x165: "FlushContext", 0x17a: "GetCapability",
+        0x17b: "GetRandom", 0x157: "Load", 0x14e: "NV_Read", 0x169: "NV_ReadPublic", 0x151: "PolicySecret",
+        0x173: "ReadPublic", 0x15d: "Sign", 0x176: "StartAuthSession", 0x144: "Startup",
     ]
     private static let sign: UInt32 = 0x15d
     private static let password: UInt32 = 0x4000_0009

@@ -25,8 +25,16 @@ extension Comparison {
         return row([
             line.key.line, line.key.by, line.key.backend, line.beside ?? "", Decimal.text(line.verdict.speed, 3),
             overlap,
-            " " + line.verdict.kind.rawValue,
+            " " + said(line),
         ])
+    }
+
+    private static func said(_ line: Line) -> String {
+        switch line.verdict.kind {
+        case .slower where line.beside == nil: "slower, by the clock"
+        case .faster where line.beside == nil: "faster, by the clock"
+        case let kind: kind.rawValue
+        }
     }
 
     /// In columns; those of numbers to the right.

@@ -8,6 +8,9 @@ package struct Comparison: Sendable {
         /// Who ran beside it in both: the load of the machine cancels out of the ratio to that. nil: times are compared.
         let beside: String?
         let verdict: Verdict
+
+        /// Times alone are the machine's load, too: counts tell there.
+        var isRegressed: Bool { key.by == Comparison.own && beside != nil && verdict.kind == .slower }
     }
 
     struct Count: Sendable {
@@ -76,6 +79,6 @@ package struct Comparison: Sendable {
     /// Whether something of Tenon's became worse: nothing does between two machines.
     package var isRegressed: Bool {
         isOneMachine
-            && (regressedCounts > 0 || lines.contains { $0.key.by == Self.own && $0.verdict.kind == .slower })
+            && (regressedCounts > 0 || lines.contains(where: \.isRegressed))
     }
 }

@@ -5,6 +5,7 @@ package import Tenon
 package struct MeasuredLine: Sendable {
     package let line: String
     package let by: String
+    /// The median of each round.
     package let rounds: [Double]
     package let operations: Int
     /// The hundredths of the samples, from the least to the greatest.
@@ -12,30 +13,50 @@ package struct MeasuredLine: Sendable {
     package let p50: Double
     package let p95: Double
     package let p99: Double
-    /// Of this process on a CPU.
+    /// Of the process that is measured, on a CPU.
     package let processor: Double
     /// nil: there is no TPM in it.
     package let commands: Double?
+    package let perSecond: Double
+    /// What only this line has.
+    package var more = JSONObject()
 
-    init(_ line: String, _ tally: Tally) {
-        let samples = tally.samples.sorted()
-        self.line = line
-        by = tally.contender.name
-        rounds = tally.rounds
-        operations = tally.operations
-        percentiles = (0...100).map { samples[(samples.count - 1) * $0 / 100] }
-        (p50, p95, p99) = (samples.quantile(0.5), samples.quantile(0.95), samples.quantile(0.99))
-        processor = tally.processor / Double(operations)
-        commands = tally.contender.commands.map { _ in Double(tally.commands) / Double(tally.operations) }
+    package init(_ line: String, _ tally: Tally) {
+        self.init(
+            line, by: tally.contender.name, tally.samples, rounds: tally.rounds, operations: tally.operations,
+            processor: tally.processor / Double(tally.operations),
+            commands: tally.contender.commands.map { _ in Double(tally.commands) / Double(tally.operations) })
     }
 
-    package var perSecond: Double { 1e9 / p50 }
+    /// - Parameters:
+    ///   - samples: one at least.
+    ///   - rounds: nil: the samples are the rounds, of each hundredth of many the median.
+    ///   - perSecond: how many there were, where many were under way at once.
+    package init(
+        _ line: String, by: String = "tenon", _ samples: [Double], rounds: [Double]? = nil, operations: Int? = nil,
+        processor: Double, commands: Double? = nil, perSecond: Double? = nil
+    ) {
+        (self.line, self.by, self.processor, self.commands) = (line, by, processor, commands)
+        self.rounds = rounds ?? Self.rounds(of: samples)
+        self.operations = operations ?? samples.count
+        let samples = samples.sorted()
+        percentiles = (0...100).map { samples[(samples.count - 1) * $0 / 100] }
+        (p50, p95, p99) = (samples.quantile(0.5), samples.quantile(0.95), samples.quantile(0.99))
+        self.perSecond = perSecond ?? (p50 > 0 ? 1e9 / p50 : 0)
+    }
+
+    private static func rounds(of samples: [Double]) -> [Double] {
+        let most = 100
+        guard samples.count > 2 * most else { return samples }
+        let size = samples.count / most
+        return (0..<most).map { Array(samples[$0 * size..<($0 + 1) * size]).median }
+    }
 }
 
 // As Bench/core/report.c writes them.
 extension MeasuredLine {
     package var record: JSON {
-        var object = JSONObject()
+        var object = more
         object["kind"] = "line"
         object["backend"] = .string(tenonBackend)
         object["line"] = .string(line)

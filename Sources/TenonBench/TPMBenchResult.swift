@@ -36,10 +36,9 @@ package final class TPMBenchResult: Sendable {
             guard let own = lines.first(where: { $0.line == line }), let floor = floor(of: own) else { return [] }
             return [
                 BenchFigure(
-                    name: name, what: "warm TPM signature, \(what), beside the raw exchange", bound: .atLeast(least),
-                    value: Quartiles(speedOf: own.rounds, beside: floor.rounds).median),
-                BenchFigure(
-                    name: name, what: "  its TPM commands, \(what)", bound: .atMost(1), value: own.commands ?? 0),
+                    name, "warm TPM signature, \(what), beside the raw exchange", .atLeast(least),
+                    Quartiles(speedOf: own.rounds, beside: floor.rounds).median),
+                BenchFigure(name, "  its TPM commands, \(what)", .atMost(1), own.commands),
             ]
         }
     }
@@ -50,23 +49,19 @@ package final class TPMBenchResult: Sendable {
                 let names = commands.first { $0.line == "tpm-first-\(line)" }?.commands
                 guard !lines.isEmpty, let before = names?.firstIndex(of: "Sign") else { return nil }
                 return BenchFigure(
-                    name: "P5", what: "TPM commands before a process's first signature, \(what)", bound: .atMost(most),
-                    value: Double(before))
+                    "P5", "TPM commands before a process's first signature, \(what)", .atMost(most), Double(before))
             }
     }
 
     /// The records that Bench/report.py and a comparison read.
     package func records(of machine: BenchMachine) -> [JSON] {
-        let sent = commands.map { line, names -> JSON in
-            [
-                "kind": "commands", "backend": .string(tenonBackend), "line": .string(line),
-                "by": .string(TPMBenchLine.own), "commands": .string(names.joined(separator: " ")), "operations": 1,
-            ]
-        }
+        var records = BenchRecords()
+        for (line, names) in commands { records.add(commands: names, of: line) }
+        for line in lines { records.add(line) }
         let peer: JSON = [
             "kind": "peer", "name": "raw", "version": .string(tenonVersion), "backend": .string(tenonBackend),
         ]
         let ratios = lines.compactMap { line in floor(of: line).map { line.ratio(to: $0) } }
-        return [machine.record, peer] + sent + lines.map(\.record) + ratios + figures.map(\.record)
+        return [machine.record, peer] + records.all + ratios + figures.map(\.record)
     }
 }

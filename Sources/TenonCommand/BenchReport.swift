@@ -61,11 +61,12 @@ struct BenchReport {
                 switch figure.bound {
                 case .atLeast(let value): ">= " + Decimal.text(value, 2)
                 case .atMost(let value): "<= " + Decimal.text(value, 0)
+                case nil: ""
                 }
             return Columns.row(
                 [
-                    figure.name, figure.what, bound, Decimal.text(figure.value, 3),
-                    figure.isReached ? Terminal.text("reached", .green) : Terminal.text("not reached", .red),
+                    figure.name, figure.what, bound, figure.value.map { Decimal.text($0, 3) } ?? "-",
+                    figure.isReached == true ? Terminal.text("reached", .green) : Terminal.text("not reached", .red),
                 ], [3, 72, -7, -6, 0])
         }
     }

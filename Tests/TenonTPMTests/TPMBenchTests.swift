@@ -81,7 +81,7 @@ import Testing
         #expect(own.compactMap { result.floor(of: $0)?.commands } == Array(repeating: 1, count: 7))
         let counted = result.figures.filter { $0.what.contains("TPM commands") }
         #expect(counted.map(\.name) == ["P1", "P2", "P2", "P5", "P5"] && counted.map(\.value) == [1, 1, 1, 2, 1])
-        #expect(result.figures.count == 8 && counted.allSatisfy(\.isReached))
+        #expect(result.figures.count == 8 && counted.allSatisfy { $0.isReached == true })
         let records = result.records(of: BenchMachine(tpm: "a chip"))
         var bytes: [UInt8] = []
         for record in records { bytes += try record.encoded() + [10] }

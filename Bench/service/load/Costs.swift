@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import BenchRecords
 internal import Glibc
 internal import Tenon
+internal import TenonBench
 
 /// Figure P10 of the design: CPU time of the authority's process, on connections that are kept.
 ///
@@ -40,7 +40,7 @@ struct Costs {
     }
 
     /// In two steps, so that what a TPM does between them takes none of the time.
-    func registrations(_ records: inout Records) throws(TenonError) {
+    func registrations(_ records: inout BenchRecords) throws(TenonError) {
         let answers = Answers(load.devices.count)
         let devices = load.devices
         let challenges = try cost(devices.count) {
@@ -63,25 +63,24 @@ struct Costs {
         let rate = 1e6 / (challenges.cost + registered.cost)
         let seconds = challenges.samples.seconds + registered.samples.seconds
         let byTheClock = Double(devices.count) / seconds
-        let figure = Figure(
+        let figure = BenchFigure(
             "P10", "registrations of an authority on one core", .atLeast(500), isSmoke ? nil : rate, "/s")
         records.add([figure])
         guard !isSmoke else { return }
         Report.print(
-            "registration: challenge \(Report.rounded(challenges.cost, 0)) us, register "
-                + "\(Report.rounded(registered.cost, 0)) us of CPU; \(Report.rounded(rate, 0))/s on one core "
-                + "(\(Report.rounded(byTheClock, 0))/s by the clock), \(figure.verdict)\n")
+            "registration: challenge \(Decimal.text(challenges.cost, 0)) us, register "
+                + "\(Decimal.text(registered.cost, 0)) us of CPU; \(Decimal.text(rate, 0))/s on one core "
+                + "(\(Decimal.text(byTheClock, 0))/s by the clock), \(figure.verdict)\n")
         records.add(line("challenge", challenges.samples, challenges.cost))
         records.add(line("register", registered.samples, registered.cost))
     }
 
-    private func line(_ name: String, _ samples: Samples, _ cost: Double) -> Line {
-        var line = Line("authority-" + name, samples.latencies.map(Double.init), cpu: 1e3 * cost)
-        line.perSecond = samples.rate
-        return line
+    private func line(_ name: String, _ samples: Samples, _ cost: Double) -> MeasuredLine {
+        MeasuredLine(
+            "authority-" + name, samples.latencies.map(Double.init), processor: 1e3 * cost, perSecond: samples.rate)
     }
 
-    func verifiedRequests(_ records: inout Records) throws(TenonError) {
+    func verifiedRequests(_ records: inout BenchRecords) throws(TenonError) {
         let idle = Load(load, path: "/health")
         _ = try cost(requests) { load.sign(requests) }
         var all: [Round] = []
@@ -94,16 +93,16 @@ struct Costs {
         }
         all.sort { $0.rest < $1.rest }
         let median = all[all.count / 2]
-        let figure = Figure(
+        let figure = BenchFigure(
             "P10", "a verified request beyond its exchange and its verification", .atMost(60),
             isSmoke ? nil : median.rest, "us")
         records.add([figure])
         guard !isSmoke else { return }
         Report.print(
-            "verified request: \(Report.rounded(median.echo, 1)) us of CPU, of which the exchange "
-                + "\(Report.rounded(median.exchange, 1)) and the verification \(Report.rounded(median.verification, 1)); "
-                + "the rest \(Report.rounded(median.rest, 1)) us (\(Report.rounded(all[0].rest, 1)) to "
-                + "\(Report.rounded(all[all.count - 1].rest, 1)) in \(rounds) rounds of \(requests)), \(figure.verdict)\n"
+            "verified request: \(Decimal.text(median.echo, 1)) us of CPU, of which the exchange "
+                + "\(Decimal.text(median.exchange, 1)) and the verification \(Decimal.text(median.verification, 1)); "
+                + "the rest \(Decimal.text(median.rest, 1)) us (\(Decimal.text(all[0].rest, 1)) to "
+                + "\(Decimal.text(all[all.count - 1].rest, 1)) in \(rounds) rounds of \(requests)), \(figure.verdict)\n"
         )
         var line = line("request", samples, median.echo)
         line.more["parts_ns"] = [

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import BenchRecords
 internal import Glibc
 internal import Tenon
+internal import TenonBench
 
 /// A load for authorities: see `Bench/README.md`.
 @main struct Main {
@@ -27,7 +27,7 @@ internal import Tenon
         for instance in options.instances { try wait(for: instance) }
         if let process = options.process {
             let costs = try Costs(load, process: number(in: process), options)
-            var records = Records()
+            var records = BenchRecords()
             try costs.registrations(&records)
             try costs.verifiedRequests(&records)
             return try records.write(to: options.json)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import BenchRecords
 internal import Glibc
 internal import Tenon
+internal import TenonBench
 
 /// What is printed: progress where somebody looks on, a table, and records.
 enum Report {
@@ -30,9 +30,10 @@ enum Report {
         let head = ["phase", "requests", "good", "seconds", "per s", "p50 ms", "p95 ms", "p99 ms"]
         let rows = phases.map { name, samples in
             [
-                name, "\(samples.latencies.count)", "\(samples.good)", rounded(samples.seconds, 2),
-                rounded(samples.rate, 0), rounded(samples.percentile(0.5), 2), rounded(samples.percentile(0.95), 2),
-                rounded(samples.percentile(0.99), 2),
+                name, "\(samples.latencies.count)", "\(samples.good)", Decimal.text(samples.seconds, 2),
+                Decimal.text(samples.rate, 0), Decimal.text(samples.percentile(0.5), 2),
+                Decimal.text(samples.percentile(0.95), 2),
+                Decimal.text(samples.percentile(0.99), 2),
             ]
         }
         for row in [head] + rows { print(row.map { padded($0, 10) }.joined() + "\n") }
@@ -44,26 +45,17 @@ enum Report {
     }
 
     /// Of each phase a line.
-    static func records(_ phases: [(name: String, samples: Samples)]) -> Records {
-        var records = Records()
-        for (name, samples) in phases {
+    static func records(_ phases: [(name: String, samples: Samples)]) -> BenchRecords {
+        var records = BenchRecords()
+        for (name, samples) in phases where !samples.latencies.isEmpty {
             var errors = JSONObject()
             for (code, count) in samples.errors { errors[code] = .integer(Int64(count)) }
-            var line = Line("authority-" + name, samples.latencies.map(Double.init), cpu: 0)
-            line.perSecond = samples.rate
+            var line = MeasuredLine(
+                "authority-" + name, samples.latencies.map(Double.init), processor: 0, perSecond: samples.rate)
             line.more["errors"] = .object(errors)
             records.add(line)
         }
         return records
-    }
-
-    static func rounded(_ value: Double, _ digits: Int) -> String {
-        let scale = pow(10, Double(digits))
-        let number = Int((abs(value) * scale).rounded())
-        let text = "\(number / Int(scale))"
-        guard digits > 0 else { return text }
-        let rest = "\(number % Int(scale))"
-        return (value < 0 ? "-" : "") + text + "." + String(repeating: "0", count: digits - rest.count) + rest
     }
 
     private static func padded(_ text: String, _ width: Int) -> String {
