@@ -414,15 +414,5 @@ expect "the demo leaves no file" test -z "$(ls "$world/demo")"
 expect "the demo leaves no process" sh -c "! pgrep -f '$world/[d]emo/' > /dev/null"
 expect "the demo leaves nothing in the TPM" test -z "$(world_left own)"
 
-# Each command in the README has its verb and its flags.
-grep -hoE '^    tenon(-authority)? [a-z].*' "$root/README.md" | sed 's/  *#.*//' | while read -r program verb rest; do
-    case $verb in keys) verb="$verb ${rest%% *}" ;; esac
-    # shellcheck disable=SC2086
-    "$program" $verb --help > "$world/out" 2>&1 || echo "$program $verb"
-    for word in $rest; do
-        case $word in --*) grep -q -- "^  $word" "$world/out" || echo "$program $verb $word" ;; esac
-    done
-done > "$world/unknown"
-expect "the README names what there is" test ! -s "$world/unknown"
 [ "$failed" = 0 ] && echo "tenon: $(grep -c '^\$ ' "$transcript") command lines, each as it is written down"
 [ "$failed" = 0 ]
