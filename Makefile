@@ -277,16 +277,23 @@ $(BUILD)/verify_request: Examples/verify_request.cpp $(SHARED)
 check-install: lib
 	Tests/ABI/install.sh . $(BUILD)/install
 
+# What the toolchain keeps for itself, and what it forgets, lie in the clone, too.
+SWIFT_HOME := $(CURDIR)/.build/home
+SWIFT_OWN = mkdir -p $(SWIFT_HOME)/tmp && HOME=$(SWIFT_HOME) TMPDIR=$(SWIFT_HOME)/tmp
+SWIFT_BUILD = $(SWIFT_OWN) $(SWIFT) build
+SWIFT_TEST = env HOME=$(SWIFT_HOME) $(SWIFT) test --skip-build
+
 ## check-swift      the Swift tests, with a Redis and a PostgreSQL beside them (CRYPTO=, OPTIMISED=1: as it is shipped)
 SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRYPTO)),--traits OpenSSL) \
                $(if $(OPTIMISED),-c release -Xswiftc -enable-testing)
 .PHONY: check-swift
 check-swift: $(TPM_STATE_FILE)
 # One after the other: what waits for a clock would wait for the others, too.
-	Tests/Scripts/stores.sh $(SWIFT) test $(SWIFT_FLAGS) --no-parallel
+	$(SWIFT_BUILD) --build-tests $(SWIFT_FLAGS)
+	Tests/Scripts/stores.sh $(SWIFT_TEST) $(SWIFT_FLAGS) --no-parallel
 
 ## check-command    the command as it is typed, against what is written down of it (docs/doctor.md, Tests/Scripts/command.txt)
-SWIFT_BINARIES = $(shell $(SWIFT) build $(SWIFT_FLAGS) --show-bin-path)
+SWIFT_BINARIES = $(shell $(SWIFT_BUILD) $(SWIFT_FLAGS) --show-bin-path)
 .PHONY: check-command commands
 check-command: commands $(TPM_STATE_FILE)
 	Tests/Scripts/command.sh $(SWIFT_BINARIES) $(TPM_STATE)
@@ -294,7 +301,7 @@ check-command: commands $(TPM_STATE_FILE)
 commands:
 	echo "building tenon and tenon-authority: the first time it takes some minutes"
 	for product in tenon tenon-authority; do \
-	    $(SWIFT) build $(SWIFT_FLAGS) $(if $(MAKE_TERMOUT),,-q) --product $$product || exit 1; \
+	    $(SWIFT_BUILD) $(SWIFT_FLAGS) $(if $(MAKE_TERMOUT),,-q) --product $$product || exit 1; \
 	done
 
 ## demo             a device's identity from the first key to a cleared TPM; on a TPM of this machine with TPM=device:/dev/tpmrm0
@@ -306,13 +313,15 @@ demo: deps commands $(TPM_STATE_FILE)
 ## check-processes  eight processes on one identity, for RACE_SECONDS (CRYPTO=)
 .PHONY: check-processes
 check-processes:
-	TENON_TEST_RACE=$(RACE_SECONDS) $(SWIFT) test $(SWIFT_FLAGS) --filter RaceTests
+	$(SWIFT_BUILD) --build-tests $(SWIFT_FLAGS)
+	TENON_TEST_RACE=$(RACE_SECONDS) $(SWIFT_TEST) $(SWIFT_FLAGS) --filter RaceTests
 
 ## check-dev-mode   only a build with the trait DevMode has its header, and passes the tests, too
 .PHONY: check-dev-mode
 check-dev-mode:
-	Tests/Scripts/dev_mode.sh .build/dev-mode
-	$(SWIFT) test --scratch-path .build/swift-dev --traits DevMode --filter 'Synheart'
+	$(SWIFT_OWN) Tests/Scripts/dev_mode.sh .build/dev-mode
+	$(SWIFT_BUILD) --build-tests --scratch-path .build/swift-dev --traits DevMode
+	$(SWIFT_TEST) --scratch-path .build/swift-dev --traits DevMode --filter 'Synheart'
 
 ## rules            the shape of the tree
 .PHONY: rules
@@ -443,8 +452,8 @@ check-report:
 ## bench-swift      what Swift adds to the calls of the core: figure P4 (CRYPTO=)
 .PHONY: bench-swift
 bench-swift:
-	$(SWIFT) build -c release --product SwiftBench $(SWIFT_FLAGS)
-	$$($(SWIFT) build -c release --show-bin-path $(SWIFT_FLAGS))/SwiftBench
+	$(SWIFT_BUILD) -c release --product SwiftBench $(SWIFT_FLAGS)
+	$$($(SWIFT_BUILD) -c release --show-bin-path $(SWIFT_FLAGS))/SwiftBench
 
 ## bench-smoke      each line of the bench once
 .PHONY: bench-smoke
@@ -460,8 +469,8 @@ bench-check: benches
 RELEASE_FLAGS := -c release --traits OpenSSL --scratch-path .build/swift-release
 .PHONY: bench-authority
 bench-authority:
-	$(SWIFT) build $(RELEASE_FLAGS) --product tenon-authority
-	$(SWIFT) build $(RELEASE_FLAGS) --product AuthorityBench
+	$(SWIFT_BUILD) $(RELEASE_FLAGS) --product tenon-authority
+	$(SWIFT_BUILD) $(RELEASE_FLAGS) --product AuthorityBench
 	PYTHON=$(PYTHON) Bench/service/run .build/swift-release/release --devices 1000 --requests 50000
 
 ## format           C and Swift sources, in place

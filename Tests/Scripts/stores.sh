@@ -77,7 +77,7 @@ case "\$1 \$2" in
 "postgres start")
     rm -f data/postmaster.pid
     $as '$postgres/pg_ctl' -w -s -D '$1/data' -l '$1/postgres.log' \\
-        -o "-c listen_addresses= -c max_connections=400 -c unix_socket_directories='$1'" start ;;
+        -o "-c listen_addresses= -c dynamic_shared_memory_type=mmap -c max_connections=400 -c unix_socket_directories='$1'" start ;;
 "postgres stop") $as '$postgres/pg_ctl' -w -s -m fast -D '$1/data' stop ;;
 "postgres kill") [ ! -e data/postmaster.pid ] || $as '$postgres/pg_ctl' -w -s -m immediate -D '$1/data' stop ;;
 *) exit 2 ;;
@@ -96,4 +96,6 @@ for place in "$folder" "$folder/fragile"; do
     "$place/server" postgres start
 done
 
-TENON_TEST_STORES=$folder "$@"
+# What a command and the toolchain behind it forget goes with the folder.
+mkdir -m 1777 "$folder/tmp"
+TENON_TEST_STORES=$folder TMPDIR=$folder/tmp "$@"
