@@ -44,6 +44,7 @@ export NONCE EDITOR="$world/editor"
 NONCE=$(printf %064d 7)
 printf '{"a":1}' > "$here/body.json"
 cat "$state/root.pem" "$state/issuer.pem" | tee "$here/maker.pem" > "$world/roots/maker.pem"
+openssl x509 -in "$state/root.pem" -outform DER -out "$here/maker.crt" || exit 1
 cp "$root"/Examples/*.* "$here"
 ln -s "$root/Examples" "$here/Examples"
 cat > "$here/agent.c" << 'EOF'
@@ -189,7 +190,7 @@ swift_code() { # swift_code BLOCK NAMES: is compiled in a function, with the nam
         grep -v '^import' "$1"
         echo '}'
     } > "$here/snippet.swift"
-    swiftc -typecheck -parse-as-library -swift-version 6 -I "$swift/Modules" -I "$root/include" \
+    TMPDIR=$world swiftc -typecheck -module-cache-path "$world/modules" -parse-as-library -swift-version 6 -I "$swift/Modules" -I "$root/include" \
         -I "$root/include/tenon/tpm" -I "$root/CSources/ports/curl" "$here/snippet.swift"
 }
 
@@ -222,6 +223,7 @@ block() { # block DOCUMENT LANGUAGE FILE
         swift:*SynheartAuth.shared*) expect "$what" swift_code "$3" 'import FoundationEssentials; let baseUrl = "https://api.example.org/auth", bodyData = Data()' ;;
         swift:*DeviceIdentity*) expect "$what" swift_code "$3" 'let body: [UInt8] = []' ;;
         swift:*TPM.PrivateKey*) expect "$what" swift_code "$3" 'func save(_ pem: [UInt8]) throws {}; func saved() throws -> [UInt8] { [] }; let request: [UInt8] = []' ;;
+        json:*) expect "$what" python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$3" ;;
         # A picture; that of the states is compared by the Swift tests.
         mermaid:*) ;;
         # command.sh compares them.
