@@ -260,11 +260,12 @@ $(BUILD)/abi_rust: Tests/ABI/abi.rs $(SHARED)
 $(BUILD)/abi_cpp: Tests/ABI/abi.cpp $(SHARED)
 	$(CXX) -std=c++17 -Wall -Wextra -Wconversion -Werror -Iinclude $< -L$(BUILD) -ltenon -o $@
 
-## check-examples   Examples, against a software TPM and a running authority (after check-swift, which builds it)
+## check-examples   Examples and what the documents show, against a software TPM and an authority (after check-swift, which builds it)
 EXAMPLES := $(BUILD)/register $(BUILD)/sign $(BUILD)/verify_request
 .PHONY: check-examples
 check-examples: $(EXAMPLES) $(TPM_STATE_FILE)
 	timeout 300 Tests/Scripts/examples.sh $(BUILD) $(TPM_STATE) .build/swift-$(CRYPTO)/debug
+	timeout 600 Tests/Scripts/documents.sh $(TPM_STATE) .build/swift-$(CRYPTO)/debug
 
 $(BUILD)/register: Examples/register.c $(TPM_SHARED) $(SHARED)
 	$(CC) -Wall -Wextra -Wconversion -Werror -O2 -Iinclude $< -L$(BUILD) -ltenon-tpm -ltenon -lcurl -o $@

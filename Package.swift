@@ -145,7 +145,9 @@ let package = Package(
             name: "TenonTests", dependencies: ["FlowParts", "StateChild", "Tenon", "TenonBench", "TestFolders"],
             swiftSettings: strict),
         .testTarget(name: "TenonSynheartTests", dependencies: ["TenonSynheart"], swiftSettings: strict),
-        .testTarget(name: "SynheartAuthTests", dependencies: ["SynheartAuth", "TenonSynheart"], swiftSettings: strict),
+        .testTarget(
+            name: "SynheartAuthTests", dependencies: ["SynheartAuth", "TenonSynheart", "TestFolders"],
+            swiftSettings: strict),
         .testTarget(
             name: "TenonAuthorityTests", dependencies: ["TenonAuthority", "TestFolders"], swiftSettings: strict),
         .testTarget(

@@ -19,10 +19,8 @@ func flows(_ place: Place) async throws -> [Step] {
         try await steps[2].run(device) { try await device.identity.rotate() }
         try await steps[3].run(device) { try await device.identity.maintain() }
         try await steps[4].run(device) { try await device.identity.reset() }
-        await device.identity.unload()
         let other = try FlowDevice(place, .docs)
         try await docs.run(other) { try await other.identity.register() }
-        await other.identity.unload()
     }
     return [steps[0], docs] + steps[1...]
 }

@@ -17,14 +17,11 @@ struct Agent {
     let transport: HTTPTransport
     let origin: String
 
-    init(tcti: String, url: String, app: String, folder: String) throws {
-        // An agent for real devices allows none.
-        let options = TPM.Options(allowSimulator: tcti.hasPrefix("swtpm:"))
+    init(tpm: TPM, url: String, app: String, folder: String) throws {
         transport = try HTTPTransport()
         identity = try DeviceIdentity(
             Synheart(baseURL: url, appID: app, dialect: .tenon),
-            keys: .tpm(TPM(tcti, options: options), disclosure: .endorsement()), transport: transport,
-            stateDirectory: folder)
+            keys: .tpm(tpm, disclosure: .endorsement()), transport: transport, stateDirectory: folder)
         origin = url.split(separator: "/", maxSplits: 3).prefix(2).joined(separator: "//")
     }
 
@@ -75,7 +72,6 @@ struct Agent {
                 print("later: \(error.message)")
             }
         }
-        await identity.unload()
     }
 
     private func loadAverage() -> Double {
@@ -89,9 +85,18 @@ guard 4...5 ~= arguments.count else {
     print("usage: DeviceAgent TCTI URL APP STATE-DIR [TIMES]")
     exit(1)
 }
-do {
-    let agent = try Agent(tcti: arguments[0], url: arguments[1], app: arguments[2], folder: arguments[3])
+
+/// What the agent has is gone when this returns, and so the TPM may be waited for.
+func run() async throws -> TPM.Closing {
+    // An agent for real devices allows none.
+    let tpm = try TPM(arguments[0], options: TPM.Options(allowSimulator: arguments[0].hasPrefix("swtpm:")))
+    let agent = try Agent(tpm: tpm, url: arguments[1], app: arguments[2], folder: arguments[3])
     try await agent.run(times: arguments.count == 5 ? Int(arguments[4]) : nil)
+    return tpm.closing
+}
+
+do {
+    try await run().wait()
 } catch let error as TenonError {
     print("DeviceAgent: \(error.message)")
     exit(error.code.category.rawValue)

@@ -12,6 +12,14 @@ package final class WorkQueue: Sendable {
         var tickets: UInt64 = 0
         var isRunning = false
         var isOver = false
+        var listeners: [@Sendable () -> Void] = []
+
+        /// Those to be told, once there will be no thread any more.
+        mutating func ended() -> [@Sendable () -> Void] {
+            guard isOver, !isRunning else { return [] }
+            defer { listeners = [] }
+            return listeners
+        }
     }
 
     private let state = Mutex(State())
@@ -62,14 +70,31 @@ package final class WorkQueue: Sendable {
 
     /// The thread ends when it has done what is waiting.
     package func end() {
-        state.withLock { $0.isOver = true }
+        let listeners = state.withLock { state in
+            state.isOver = true
+            return state.ended()
+        }
         sem_post(changes)
+        for told in listeners { told() }
+    }
+
+    /// Tells when it has ended, and all that it had to do is done.
+    package func whenEnded(_ told: @escaping @Sendable () -> Void) {
+        let listeners = state.withLock { state in
+            state.listeners.append(told)
+            return state.ended()
+        }
+        for told in listeners { told() }
     }
 
     /// The thread's life.
     fileprivate func run() {
         while let work = next() { work(false) }
-        state.withLock { $0.isRunning = false }
+        let listeners = state.withLock { state in
+            state.isRunning = false
+            return state.ended()
+        }
+        for told in listeners { told() }
     }
 
     private func next() -> Work? {

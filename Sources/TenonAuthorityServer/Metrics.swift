@@ -20,7 +20,7 @@ final class Metrics: Sendable {
     }
 
     private struct State {
-        var seconds: [String: Histogram] = [:]
+        var seconds: [AuthorityRequest.Door: Histogram] = [:]
         var waiting = 0
     }
 
@@ -36,7 +36,7 @@ final class Metrics: Sendable {
         let (seconds, attoseconds) = (ContinuousClock.now - start).components
         state.withLock { state in
             state.waiting -= 1
-            state.seconds["\(door)", default: Histogram()].add(Double(seconds) + Double(attoseconds) * 1e-18)
+            state.seconds[door, default: Histogram()].add(Double(seconds) + Double(attoseconds) * 1e-18)
         }
         return answer
     }
@@ -45,7 +45,7 @@ final class Metrics: Sendable {
     var text: String {
         let (state, name) = (state.withLock { $0 }, "tenon_authority_request_seconds")
         var lines = ["# TYPE \(name) histogram"]
-        for (door, seconds) in state.seconds.sorted(by: { $0.key < $1.key }) {
+        for (door, seconds) in state.seconds.map({ ("\($0.key)", $0.value) }).sorted(by: { $0.0 < $1.0 }) {
             var sum = 0
             for (bound, count) in zip(Metrics.bounds, seconds.counts) {
                 sum += count

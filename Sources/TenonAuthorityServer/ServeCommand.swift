@@ -13,7 +13,7 @@ enum ServeCommand {
         let folder = try AuthorityFolder(try FolderChoice.path(arguments))
         let configuration = try configuration(arguments, folder)
         let shared = try SharedChoice.stores(arguments, configuration, folder: folder.path)
-        Signals.watch()
+        Signals.watch(.ends)
         let authority = try await RunningAuthority(configuration, in: folder, shared: shared) { head, signature in
             // To the journal, which who cuts the log short does not have (security.md F5).
             let signature = TextEncoding.base64.encode(signature)
@@ -21,7 +21,7 @@ enum ServeCommand {
         }
         Output.line("tenon-authority \(tenonVersion): \(authority.url), state in \(folder.path)")
         let thread = WorkThread()
-        await Signals.wait(on: thread)
+        _ = try? await thread.run { () throws(TenonError) in Signals.wait() }
         Output.line("tenon-authority: answering what was asked, then ending")
         await authority.stop()
     }

@@ -11,19 +11,21 @@ struct Answer {
     /// The category of what is wrong, where something is that is no error of the verb.
     var category: TenonError.Category?
 
-    private static let code = Atomic<Int32>(0)
-
     /// What the program ends with.
-    static var exitCode: Int32 { code.load(ordering: .relaxed) }
+    struct Given: Sendable {
+        let text: String
+        let code: Int32
+    }
 
-    /// Prints it, and has the program end with the category if there is one.
+    private static let kept = Mutex<Given?>(nil)
+
+    static var given: Given? { kept.withLock { $0 } }
+
+    /// Has the program print it when it ends, and end with the category if there is one.
     func give(_ arguments: Arguments) throws(TenonError) {
-        if arguments.has(Flag.json.name) {
-            Output.line(String(decoding: try json.encoded(), as: UTF8.self))
-        } else {
-            for line in lines { Output.line(line) }
-        }
-        Answer.code.store(category?.rawValue ?? 0, ordering: .relaxed)
+        let lines = arguments.has(Flag.json.name) ? [String(decoding: try json.encoded(), as: UTF8.self)] : lines
+        let text = lines.map { $0 + "\n" }.joined()
+        Answer.kept.withLock { $0 = Given(text: text, code: category?.rawValue ?? 0) }
     }
 
     /// `name: value` in columns.

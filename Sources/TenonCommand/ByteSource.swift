@@ -27,7 +27,8 @@ struct ByteSource: ~Copyable {
     init(path: String) throws(TenonError) {
         isOwned = path != "-"
         name = path
-        file = isOwned ? open(path, O_RDONLY | O_CLOEXEC) : 0
+        // A pipe that nobody has opened yet is waited for in `next()`, which can be interrupted.
+        file = isOwned ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : 0
         guard file >= 0 else { throw Self.unreadable(path, String(cString: strerror(errno))) }
     }
 

@@ -16,7 +16,7 @@ enum KeysCommand {
             json: ["keys": .array(identities.flatMap(json)), "attic": .array(attic.map { .string($0) })])
     }
 
-    static func purge(_ setting: Setting) throws(TenonError) -> Answer {
+    static func purge(_ setting: Setting) async throws(TenonError) -> Answer {
         let isOld = setting.arguments.has("--old")
         guard isOld || setting.arguments.has("--yes") else {
             throw TenonError(
@@ -25,10 +25,12 @@ enum KeysCommand {
                     + "Say that it is meant: --yes; or purge only what is old: --old")
         }
         var purged: [String] = []
+        let thread = WorkThread()
         if let folder = try setting.folder() {
             for known in try setting.identities() {
                 // Whoever works on the identity may be bringing a key back out of the attic.
-                let held = try FileLock("\(known.id).lock", in: folder).acquire(within: .seconds(5))
+                let held = try await FileLock("\(known.id).lock", in: folder)
+                    .acquire(before: .now + .seconds(5), on: ContinuousClock(), by: thread)
                 defer { held.release() }
                 let prefix = known.id + "."
                 purged +=

@@ -5,6 +5,7 @@ internal import TenonCommandLine
 
 @main struct Main {
     static func main() async {
+        Interrupt.begin()
         // A peer that is gone is an error where it is written to; and tpm2-tss says nothing by itself.
         signal(SIGPIPE, SIG_IGN)
         setenv("TSS2_LOG", "all+NONE", 0)
@@ -20,14 +21,11 @@ internal import TenonCommandLine
         }
         Interrupt.watch { isLast in
             work.cancel()
-            if isLast { ending.end(with: .interrupted) }
+            if isLast { ending.end(with: Answer.given == nil ? .interrupted : nil) }
         }
         let error = await work.value
         await OpenedTPM.wait()
-        if let error { ending.end(with: error) }
-        ending.claim()
-        // Nothing is buffered, and what exit() takes down other threads may still use.
-        _exit(Answer.exitCode)
+        ending.end(with: error)
     }
 }
 
@@ -38,9 +36,17 @@ struct Ending: Sendable {
 
     init(isJSON: Bool) { self.isJSON = isJSON }
 
-    /// Says what went wrong and ends with its category.
-    func end(with error: TenonError) -> Never {
-        claim()
+    /// Says what came of it, or what went wrong, and ends with its category. Whoever comes second waits for the end that
+    /// the first one makes.
+    func end(with error: TenonError?) -> Never {
+        guard turn.take() else { while true { pause() } }
+        // Whoever reads may have stopped: nothing is left to be written down, so a signal may end this, too.
+        Signals.forget()
+        // Nothing is buffered, and what exit() takes down other threads may still use.
+        guard let error else {
+            Output.text(Answer.given?.text ?? "")
+            _exit(Answer.given?.code ?? 0)
+        }
         let failure = Failure(error)
         if isJSON {
             Output.line(failure.text)
@@ -48,10 +54,5 @@ struct Ending: Sendable {
             Output.report(TenonError(error.code, message: failure.lines.joined(separator: "\n")), of: .tenon)
         }
         _exit(error.code.category.rawValue)
-    }
-
-    /// Whoever comes second waits for the end that the first one makes.
-    func claim() {
-        guard turn.take() else { while true { pause() } }
     }
 }

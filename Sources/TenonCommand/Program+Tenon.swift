@@ -120,7 +120,7 @@ extension Verb {
                 Flag(name: "--old", value: nil, summary: "only what is older than 90 days and not of the newest 16"),
             ], examples: ["tenon keys purge --old", "tenon keys purge --yes"],
             run: { arguments throws(TenonError) in
-                try KeysCommand.purge(Setting(arguments: arguments)).give(arguments)
+                try await KeysCommand.purge(Setting(arguments: arguments)).give(arguments)
             }),
     ]
 }

@@ -69,10 +69,6 @@ public final class TPM: Sendable {
         try await thread.run { () throws(TenonError) in try self.core.value.persistentHandles() }
     }
 
-    /// Waits until the TPM has given up every key whose last owner is gone: before a process ends, and the TPM has no
-    /// resource manager that cleans up behind it.
-    public func settle() async { try? await thread.run { () throws(TenonError) in } }
-
     /// Makes a key by a function of the core; or loads that of a file of ours.
     func key(
         _ options: PrivateKey.Options, of file: [UInt8]? = nil,

@@ -102,11 +102,6 @@ package final class TPMKeyVault: KeyVault {
         try await attestationKey(ak).secret(of: credential, certificate: certificate)
     }
 
-    package func unload() async {
-        loaded.withLock { $0 = Loaded() }
-        await tpm.settle()
-    }
-
     private func endorsementCertificate() async throws(TenonError) -> [UInt8] {
         for kind in Self.kinds {
             do throws(TenonError) {

@@ -75,6 +75,17 @@ expect "again with the same key, the same device" 0 "^$first\$" register demo
 expect "an app that is not there" 10 '^register: the challenge: 4' register other
 expect "DeviceAgent" 0 '^sent: 200$' "$swift/DeviceAgent" "$tcti" "$url" demo "$work/agent" 1
 expect "which is registered then" 0 '^alreadyRegistered: [0-9a-f-]{36}$' "$swift/DeviceAgent" "$tcti" "$url" demo "$work/agent" 1
+
+# It sends from a shell, too.
+send() { # send STATE-FOLDER WORD...
+    PATH=$swift:$PATH TENON_TPM=$tcti TENON_STATE_DIR=$work/$1 Examples/send.sh "${@:2}"
+}
+expect "send.sh" 0 '"attestation":"attested"' send agent POST "${url%/auth}/v1/echo" "$work/second"
+expect "without a body" 0 '"method":"GET"' send agent GET "${url%/auth}/v1/echo"
+expect "to where nothing is" 22 '404' send agent POST "${url%/auth}/v1/none" "$work/second"
+expect "of a device that is not registered" 10 '^tenon: There is no identity' send nothing GET "${url%/auth}/v1/echo"
+expect "with a body that is not there" 1 'cannot be read' send agent POST "${url%/auth}/v1/echo" "$work/none"
+expect "a usage" 1 '^usage: Examples/send.sh' send agent GET
 url=http://127.0.0.1:1
 expect "no service" 11 '^register: the challenge: 0' register demo
 expect "its key is in the file, and is one for other tools" 0 'BEGIN TSS2 PRIVATE KEY' cat "$work/agent.key"

@@ -77,7 +77,7 @@ case "\$1 \$2" in
 "postgres start")
     rm -f data/postmaster.pid
     $as '$postgres/pg_ctl' -w -s -D '$1/data' -l '$1/postgres.log' \\
-        -o "-c listen_addresses= -c max_connections=400 -c unix_socket_directories='$1'" start ;;
+        -o "-c listen_addresses= -c dynamic_shared_memory_type=mmap -c max_connections=400 -c unix_socket_directories='$1'" start ;;
 "postgres stop") $as '$postgres/pg_ctl' -w -s -m fast -D '$1/data' stop ;;
 "postgres kill") [ ! -e data/postmaster.pid ] || $as '$postgres/pg_ctl' -w -s -m immediate -D '$1/data' stop ;;
 *) exit 2 ;;

@@ -37,7 +37,7 @@ create_certs_tool_options=$work/ca.options
 active_pcr_banks=sha256
 EOF
 # shellcheck disable=SC2086
-if ! swtpm_setup --tpm2 $runas --tpmstate "$work/state" --config "$work/setup.conf" --create-ek-cert --create-platform-cert \
+if ! TMPDIR=$work swtpm_setup --tpm2 $runas --tpmstate "$work/state" --config "$work/setup.conf" --create-ek-cert --create-platform-cert \
     --ecc --lock-nvram --not-overwrite --write-ek-cert-files "$work/certificates" > "$work/log" 2>&1; then
     cat "$work/log" >&2
     exit 1

@@ -3,18 +3,21 @@ import Foundation
 import Synchronization
 import Tenon
 import TenonSynheart
+import TestFolders
 import Testing
 
 /// Requests of an application by their URL, as its service verifies them.
 @Suite struct SigningTests {
     let service = MemoryService()
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    private let scratch: ScratchFolder
     let url = "http://localhost/ingest/v1/hsi?a=b#c"
+
+    init() throws { scratch = try ScratchFolder() }
 
     func identity() async throws -> DeviceIdentity {
         let identity = try DeviceIdentity(
             Synheart(baseURL: "http://localhost/auth", appID: "com.myapp", dialect: .tenon),
-            keys: DeviceIdentity.Keys(MemoryVault()), transport: service, stateDirectory: folder)
+            keys: DeviceIdentity.Keys(MemoryVault()), transport: service, stateDirectory: scratch.path)
         try await identity.register()
         return identity
     }
@@ -26,7 +29,6 @@ import Testing
 
     /// build.md 22: without query and fragment; `/ingest` is taken off only when told.
     @Test func aURLIsSignedByItsPath() async throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         let identity = try await identity()
         let body = Array(#"{"a":1}"#.utf8)
         let whole = try await identity.sign("POST", url: url, body: body)
@@ -39,7 +41,6 @@ import Testing
 
     /// The body is hashed as it comes: no part of it is kept.
     @Test func aBodyIsSignedAsItStreams() async throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         let identity = try await identity()
         let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         for size in [1000, 4096, 299_999, 300_000] {
@@ -54,7 +55,6 @@ import Testing
     }
 
     @Test func theCallersThreadMaySignToo() async throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         let identity = try await identity()
         let (one, two) = try blocking(identity)
         #expect(isSigned(one, "GET", "/v1/hsi", []))
@@ -70,7 +70,6 @@ import Testing
     }
 
     @Test func aURLThatIsNoneIsNotSigned() async throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         let identity = try await identity()
         for (url, code) in [("/v1/hsi", TenonError.Code.httpURL), ("https://h/a/../b", .path)] {
             let error = await #expect(throws: TenonError.self) { try await identity.sign("GET", url: url) }

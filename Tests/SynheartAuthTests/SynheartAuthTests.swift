@@ -4,15 +4,19 @@ import Synchronization
 import SynheartAuth
 import Tenon
 import TenonSynheart
+import TestFolders
 import Testing
 
 @Suite struct SynheartAuthTests {
     let auth: SynheartAuth
     let service = MemoryService()
     let vault = MemoryVault()
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    private let scratch: ScratchFolder
+    let folder: String
 
-    init() {
+    init() throws {
+        scratch = try ScratchFolder()
+        folder = scratch.path + "/state"
         auth = SynheartAuth(Self.maker(service, vault, folder))
         auth.configure(baseUrl: "http://localhost/auth")
     }
@@ -30,7 +34,6 @@ import Testing
     #if !DevMode
         /// The quick start of the SDK's README, unchanged, behind the one call that is ours.
         @Test func theQuickStartRuns() async throws {
-            defer { try? FileManager.default.removeItem(atPath: folder) }
             SynheartAuth.shared.configure("http://localhost", Self.maker(service, vault, folder))
             let bodyData = Data(#"{"a":1}"#.utf8)
 
@@ -62,7 +65,6 @@ import Testing
     #endif
 
     @Test func registeringAgainSendsNothing() async throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         #expect(!auth.isRegistered(appId: "com.myapp"))
         #expect(auth.getDeviceId(appId: "com.myapp") == nil)
         #expect(try await auth.registerDevice(appId: "com.myapp").status == .success)
@@ -78,7 +80,6 @@ import Testing
     }
 
     @Test func aRotationChangesTheKey() async throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         _ = try await auth.registerDevice(appId: "com.myapp")
         let before = service.state.withLock { $0.devices["dev_1"] }
         for _ in 0..<3 {
@@ -90,7 +91,6 @@ import Testing
     }
 
     @Test func aRotationThatIsRefusedLeavesTheKey() async throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         _ = try await auth.registerDevice(appId: "com.myapp")
         service.answer("rotate-key", 409, #"{"code":"ROTATION_FAILED"}"#)
         let result = try await auth.rotateKey(appId: "com.myapp")
@@ -119,7 +119,6 @@ import Testing
     }
 
     @Test func whoIsNotRegisteredIsTold() async throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         #expect(throws: SynheartAuthError.notRegistered) {
             try auth.signRequest(appId: "com.myapp", method: "GET", path: "/")
         }
@@ -144,7 +143,6 @@ import Testing
     func aRefusalIsInTheResult(
         _ row: (endpoint: String, status: Int, body: String, error: SynheartAuthError)
     ) async throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         service.answer(row.endpoint, row.status, row.body)
         let result = try await auth.registerDevice(appId: "com.myapp")
         #expect(result.status == .failed)
@@ -157,14 +155,12 @@ import Testing
     }
 
     @Test func nobodyThereIsANetworkError() async throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         service.go(down: true)
         let result = try await auth.registerDevice(appId: "com.myapp")
         #expect(result.error?.withoutMessage == .networkError(""))
     }
 
     @Test func withoutAnAttestationNothingIsRegistered() async throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         vault.loseAttestation()
         let result = try await auth.registerDevice(appId: "com.myapp")
         #expect(result.status == .failed)
@@ -173,7 +169,6 @@ import Testing
     }
 
     @Test func w16AKeyThatIsGoneIsSaid() async throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         _ = try await auth.registerDevice(appId: "com.myapp")
         vault.clear()
         // The key that was loaded is forgotten with its process.
@@ -187,7 +182,6 @@ import Testing
 
     /// build.md 25: an unreadable state is never an identity that is not registered.
     @Test func w9AStateThatCannotBeReadIsAnError() async throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         _ = try await auth.registerDevice(appId: "com.myapp")
         let name = try IdentityName(profile: "synheart", baseURL: "http://localhost/auth", appID: "com.myapp")
         // Of an older record that is left the service would be asked which key it holds.
@@ -208,7 +202,6 @@ import Testing
     }
 
     @Test func w21AResetForgetsOneApp() async throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         _ = try await auth.registerDevice(appId: "com.myapp")
         _ = try await auth.registerDevice(appId: "com.myapp_next")
         auth.resetDeviceIdentity(appId: "com.myapp")
@@ -219,7 +212,6 @@ import Testing
 
     /// W18, security.md D4: the auth service says what the time is, and nobody else; what it says is kept by the record.
     @Test func w18TheClockIsTheAuthServices() async throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         _ = try await auth.registerDevice(appId: "com.myapp")
         func skew() throws -> Double {
             let timestamp = try auth.signRequest(appId: "com.myapp", method: "GET", path: "/").timestamp
@@ -247,7 +239,6 @@ import Testing
 
     /// W13: one flow, and both have its result.
     @Test func w13TwoRegistrationsAreOne() async throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         async let first = auth.registerDevice(appId: "com.myapp")
         async let second = auth.registerDevice(appId: "com.myapp")
         let ids = try await [first.deviceId, second.deviceId]
@@ -259,7 +250,6 @@ import Testing
         ("", "/"), ("GET\n", "/"), ("G T", "/"), ("GET", ""), ("GET", "/a?b"), ("GET", "/a\nb"), ("GET", "/é"),
     ])
     func whatCannotBeSignedIsRefused(_ method: String, _ path: String) async throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         _ = try await auth.registerDevice(appId: "com.myapp")
         let error = #expect(throws: SynheartAuthError.self) {
             try auth.signRequest(appId: "com.myapp", method: method, path: path)

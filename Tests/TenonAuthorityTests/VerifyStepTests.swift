@@ -133,7 +133,7 @@ import Testing
             #expect(names(await page("")) == ids)
             #expect(names(await page("?app=open")) == [ids[0], ids[2]])
             #expect(names(await page("?app=%6fpe%6E")) == [ids[0], ids[2]])
-            for query in ["?app=%", "?app=%6", "?app=%zz", "?app=%ff", "?app=%+6"] {
+            for query in ["?app=%", "?app=%6", "?app=%zz", "?app=%ff", "?app=%+6", "?app=%00", "?app=a%00"] {
                 #expect(await page(query).verdict == "400 INVALID_REQUEST", "\(query)")
             }
             let first = await page("?limit=2")

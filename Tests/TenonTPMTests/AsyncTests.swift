@@ -114,6 +114,8 @@ import Testing
             }
             #expect(await signs(key, 0))
             #expect(tpm === key.tpm)
+            await key.tpm.closing.wait(atMost: .zero)
+            #expect(software.isOpen, "whoever holds a key is not waited for any longer")
         }
         await software.waitUntilClosed()
         #expect(tpm == nil)

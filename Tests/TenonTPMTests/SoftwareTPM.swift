@@ -12,14 +12,12 @@ final class SoftwareTPM: Sendable {
     nonisolated(unsafe) let device: OpaquePointer
     nonisolated(unsafe) let wire: OpaquePointer
     private let open = Mutex(0)
-    private let closings: AsyncStream<Void>
-    private let closing: AsyncStream<Void>.Continuation
+    private let closings = Mutex<[TPM.Closing]>([])
 
     /// A TPM as it comes from the factory, or with the state of a folder.
     init(state: String? = nil) throws {
         device = try #require(support_swtpm_start(state))
         wire = support_transport_new(device)
-        (closings, closing) = AsyncStream.makeStream()
     }
 
     deinit {
@@ -29,21 +27,21 @@ final class SoftwareTPM: Sendable {
 
     /// Opens it once more.
     func tpm(_ options: TPM.Options = TPM.Options()) throws(TenonError) -> TPM {
-        try TPM(SoftwareTPMTransport(self), options: options)
+        let tpm = try TPM(SoftwareTPMTransport(self), options: options)
+        closings.withLock { $0.append(tpm.closing) }
+        return tpm
     }
 
     fileprivate func opened() { open.withLock { $0 += 1 } }
 
-    fileprivate func closed() {
-        open.withLock { $0 -= 1 }
-        closing.yield()
-    }
+    fileprivate func closed() { open.withLock { $0 -= 1 } }
 
     var isOpen: Bool { open.withLock { $0 != 0 } }
 
     /// Waits until each TPM that was opened is closed.
     func waitUntilClosed() async {
-        for await _ in closings where !isOpen { return }
+        for closing in closings.withLock({ $0 }) { await closing.wait(atMost: .seconds(30)) }
+        #expect(!isOpen)
     }
 
     /// Commands since the last reset.

@@ -28,15 +28,33 @@ import Testing
     }
 
     /// A program that ends can wait for what its last work let go of.
-    @Test func theEndOfTheThreadIsSeen() async throws {
-        let queue: WorkQueue
+    @Test func theEndIsToldWhenAllIsDone() async throws {
+        let (stream, continuation) = AsyncStream<Int>.makeStream()
         do {
             let thread = WorkThread()
-            queue = thread.queue
-            #expect(!queue.isRunning)
             try await thread.run { () throws(TenonError) in }
-            #expect(queue.isRunning)
+            thread.queue.whenEnded {
+                continuation.yield(2)
+                continuation.finish()
+            }
+            _ = Lease(Dropped { continuation.yield(1) }, on: thread)
         }
-        while queue.isRunning { await Task.yield() }
+        #expect(await stream.reduce(into: []) { $0.append($1) } == [1, 2])
+    }
+
+    @Test func theEndOfWhatNeverRanIsTold() async {
+        let (stream, continuation) = AsyncStream<Int>.makeStream()
+        let queue = WorkQueue()
+        queue.whenEnded { continuation.yield(2) }
+        continuation.yield(1)
+        queue.end()
+        queue.whenEnded { continuation.finish() }
+        #expect(await stream.reduce(into: []) { $0.append($1) } == [1, 2])
+    }
+
+    private final class Dropped: Sendable {
+        let told: @Sendable () -> Void
+        init(_ told: @escaping @Sendable () -> Void) { self.told = told }
+        deinit { told() }
     }
 }

@@ -32,9 +32,9 @@ struct Crew {
                 worker.release()
             }
         }
-        while shift.begun < count, !threads.isEmpty, !shift.isOver(threads.count) {
+        while !shift.isOver(threads.count) {
             progress(shift.begun)
-            usleep(50_000)
+            shift.wait()
         }
         for thread in threads { pthread_join(thread, nil) }
         progress(count)
@@ -51,11 +51,20 @@ private final class Shift: Sendable {
     private let next = Atomic(0)
     private let ended = Atomic(0)
     private let all = Mutex(Samples())
+    // What is counted: a hundredth that was begun, and each thread that has ended.
+    private nonisolated(unsafe) let steps: UnsafeMutablePointer<sem_t>
 
     init(_ count: Int, _ job: @escaping Crew.Job) {
         self.count = count
         self.job = job
+        steps = .allocate(capacity: 1)
+        sem_init(steps, 0, 0)
     }
+
+    deinit { steps.deallocate() }
+
+    /// Until there is something new.
+    func wait() { while sem_wait(steps) != 0 {} }
 
     var begun: Int { min(next.load(ordering: .relaxed), count) }
     var samples: Samples { all.withLock { $0 } }
@@ -64,12 +73,14 @@ private final class Shift: Sendable {
 
     func take() -> Int? {
         let index = next.add(1, ordering: .relaxed).oldValue
+        if index % max(1, count / 100) == 0 { sem_post(steps) }
         return index < count ? index : nil
     }
 
     func end(_ samples: Samples) {
         all.withLock { $0.add(samples) }
         ended.add(1, ordering: .relaxed)
+        sem_post(steps)
     }
 }
 

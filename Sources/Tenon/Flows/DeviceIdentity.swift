@@ -70,13 +70,6 @@ public final class DeviceIdentity: Sendable {
     /// When the key should be changed, in Unix seconds; nil before there is one. ``maintain()`` does it.
     public func rotationDue() throws(TenonError) -> Int64? { try record()?.rotationDue(context.limits) }
 
-    /// Gives back what the TPM holds for this value; it is loaded again when it is needed. For a process that ends, on a
-    /// TPM without a resource manager, which keeps what nobody flushed.
-    public func unload() async {
-        forgetKey()
-        await context.vault.unload()
-    }
-
     func record() throws(TenonError) -> IdentityRecord? {
         switch context.store.read() {
         case .found(let record):

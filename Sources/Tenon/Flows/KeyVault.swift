@@ -59,16 +59,11 @@ package protocol KeyVault: Sendable {
     func secret(
         of credential: Credential, certificate: [UInt8], by ak: KeyFacts
     ) async throws(TenonError) -> Secret
-
-    /// Gives back what is loaded; it is loaded again when it is used.
-    func unload() async
 }
 
 // What only some identities ask of a vault.
 extension KeyVault {
     package func facts(ofFile pem: [UInt8]) async throws(TenonError) -> KeyFacts { throw .noSuchStep }
-
-    package func unload() async {}
 
     package func secret(
         of credential: Credential, certificate: [UInt8], by ak: KeyFacts

@@ -40,8 +40,9 @@ extension AuthorityService {
             bytes += decoded
             rest = rest.dropFirst(2)
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Refusal(.invalidRequest, "The query is no UTF-8.")
+        // For PostgreSQL a text ends there.
+        guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
+            throw Refusal(.invalidRequest, "The query is no UTF-8 without NUL.")
         }
         return text
     }

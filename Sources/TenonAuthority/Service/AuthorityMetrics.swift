@@ -3,13 +3,12 @@ internal import Synchronization
 
 /// What was answered, counted, as Prometheus reads it. The labels are of this code, never of a request.
 final class AuthorityMetrics: Sendable {
-    private struct Label: Hashable, Comparable {
-        let endpoint: String
-        let code: String
+    /// Its text is made when somebody reads it.
+    private struct Label: Hashable {
+        let endpoint: Endpoint?
+        let code: Refusal.Code?
 
-        static func < (left: Label, right: Label) -> Bool {
-            (left.endpoint, left.code) < (right.endpoint, right.code)
-        }
+        var text: String { "endpoint=\"\(endpoint?.label ?? "other")\",code=\"\(code?.rawValue ?? "OK")\"" }
     }
 
     private struct Counts {
@@ -21,8 +20,7 @@ final class AuthorityMetrics: Sendable {
 
     /// Counts an answer: `OK`, or the code of its refusal.
     func count(_ endpoint: Endpoint?, _ code: Refusal.Code?) {
-        let label = Label(endpoint: endpoint?.label ?? "other", code: code?.rawValue ?? "OK")
-        counts.withLock { $0.answers[label, default: 0] += 1 }
+        counts.withLock { $0.answers[Label(endpoint: endpoint, code: code), default: 0] += 1 }
     }
 
     /// Counts a good signature by a key that was retired (security.md D5).
@@ -32,10 +30,7 @@ final class AuthorityMetrics: Sendable {
     var text: String {
         let counts = counts.withLock { $0 }
         var lines = ["# TYPE tenon_authority_answers_total counter"]
-        for (label, count) in counts.answers.sorted(by: { $0.key < $1.key }) {
-            lines.append(
-                "tenon_authority_answers_total{endpoint=\"\(label.endpoint)\",code=\"\(label.code)\"} \(count)")
-        }
+        lines += counts.answers.map { "tenon_authority_answers_total{\($0.key.text)} \($0.value)" }.sorted()
         lines += [
             "# TYPE tenon_authority_retired_key_uses_total counter",
             "tenon_authority_retired_key_uses_total \(counts.retiredKeys)", "",

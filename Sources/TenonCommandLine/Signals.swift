@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import Tenon
+
+/// The signals that ask a program to end: Ctrl-C, and what a service manager sends. (They cannot be blocked and waited
+/// for: the main thread of a program with asynchronous code takes all of them.)
+package enum Signals {
+    /// What the second of a kind does.
+    package enum Second: Sendable {
+        /// It ends the process: who asks twice does not want to wait.
+        case ends
+        /// It is waited for, as the first is.
+        case arrives
+    }
+
+    // A semaphore is what a signal handler may touch.
+    private nonisolated(unsafe) static let arrived: UnsafeMutablePointer<sem_t> = {
+        let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+        sem_init(semaphore, 0, 0)
+        return semaphore
+    }()
+
+    /// Those that come from now on are noted.
+    package static func watch(_ second: Second) {
+        var action = sigaction()
+        _ = arrived
+        action.__sigaction_handler.sa_handler = { _ in sem_post(Signals.arrived) }
+        action.sa_flags = SA_RESTART | (second == .ends ? Int32(bitPattern: UInt32(SA_RESETHAND)) : 0)
+        sigaction(SIGTERM, &action, nil)
+        sigaction(SIGINT, &action, nil)
+    }
+
+    /// From now on each of them ends the process, as if nobody had watched.
+    package static func forget() {
+        signal(SIGTERM, SIG_DFL)
+        signal(SIGINT, SIG_DFL)
+    }
+
+    /// Blocks until one has come, or for so many seconds.
+    package static func wait(atMost seconds: Int? = nil) {
+        guard let seconds else {
+            while sem_wait(arrived) != 0 {}
+            return
+        }
+        var end = timespec()
+        clock_gettime(CLOCK_REALTIME, &end)
+        end.tv_sec += seconds
+        while sem_timedwait(arrived, &end) != 0, errno == EINTR {}
+    }
+}
