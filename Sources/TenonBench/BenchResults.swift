@@ -31,17 +31,16 @@ package struct BenchResults: Sendable {
     /// - Parameter name: of the file, for messages.
     /// - Throws: with the line of the file: what is no JSON, ``TenonError/Code/messageMember`` for what is no result.
     package init(parsing bytes: [UInt8], name: String) throws(TenonError) {
-        var isFirst = true
-        for (index, line) in bytes.split(separator: 0x0a, omittingEmptySubsequences: false).enumerated() {
-            // Behind the last line feed there is nothing.
-            if line.isEmpty, line.endIndex == bytes.endIndex { break }
+        var (isFirst, number, rest) = (true, 0, bytes[...])
+        while !rest.isEmpty {
+            number += 1
+            let line = rest.prefix { $0 != 0x0a }
+            rest = rest[line.endIndex...].dropFirst()
             do throws(TenonError) {
-                let record = try JSON(
-                    parsing: Array(line), maxBytes: Self.maxLine, maxValues: Self.maxValues)
+                let record = try JSON(parsing: Array(line), maxBytes: Self.maxLine, maxValues: Self.maxValues)
                 try take(record, isFirst: &isFirst)
             } catch {
-                throw TenonError(
-                    error.code, message: "\(name), line \(index + 1): \(error.message)\n\(Self.mend)")
+                throw TenonError(error.code, message: "\(name), line \(number): \(error.message)\n\(Self.mend)")
             }
         }
         guard !rounds.isEmpty else {

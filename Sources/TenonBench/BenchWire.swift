@@ -14,13 +14,15 @@ package final class BenchWire: TPMTransport {
 
     private let way: any TPMTransport
     private let state = Mutex(State())
+    private let ending = Atomic(false)
 
     package init(over way: any TPMTransport) { self.way = way }
 
     package func exchange(_ command: Span<UInt8>) throws -> [UInt8] {
         try state.withLock { state in
-            state.count += 1
             let code = BenchCommandCode.code(of: command)
+            if !BenchCommandCode.tidying.contains(code) { try check() }
+            state.count += 1
             state.codes?.append(code)
             if BenchCommandCode.isRepeatable(command) { state.signing = (0..<command.count).map { command[$0] } }
             return try way.exchange(command)
@@ -28,7 +30,18 @@ package final class BenchWire: TPMTransport {
     }
 
     package func reopen() throws(TenonError) {
+        try check()
         try state.withLock { _ throws(TenonError) in try way.reopen() }
+    }
+
+    /// From now on only what takes away what is there goes over it.
+    func end() { ending.store(true, ordering: .relaxed) }
+
+    var isEnding: Bool { ending.load(ordering: .relaxed) }
+
+    /// - Throws: ``TenonError/Code/cancelled`` when it is to end.
+    func check() throws(TenonError) {
+        if isEnding { throw .cancelled }
     }
 
     /// Commands so far.
@@ -72,6 +85,8 @@ enum BenchCommandCode {
         0x17b: "GetRandom", 0x157: "Load", 0x14e: "NV_Read", 0x169: "NV_ReadPublic", 0x151: "PolicySecret",
         0x173: "ReadPublic", 0x15d: "Sign", 0x176: "StartAuthSession", 0x144: "Startup",
     ]
+    /// FlushContext, EvictControl, and ReadPublic, by which a copy is known before it is evicted.
+    static let tidying: Set<UInt32> = [0x165, 0x120, 0x173]
     private static let sign: UInt32 = 0x15d
     private static let password: UInt32 = 0x4000_0009
 

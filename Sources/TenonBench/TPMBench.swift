@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Synchronization
 package import Tenon
 package import TenonTPM
 
@@ -21,12 +20,6 @@ package struct TPMBench: Sendable {
     private let options: TPM.Options
     private let plan: Plan
     private let progress: @Sendable (String) -> Void
-    // Whoever waits for the bench asks it to end.
-    private let isCancelled = Cancellation()
-
-    private final class Cancellation: Sendable {
-        let value = Atomic(false)
-    }
 
     /// - Parameter progress: told what is measured next.
     package init(
@@ -39,33 +32,39 @@ package struct TPMBench: Sendable {
         self.progress = progress
     }
 
-    /// Has the bench end soon with ``TenonError/Code/cancelled``, and leave nothing behind.
-    package func cancel() { isCancelled.value.store(true, ordering: .relaxed) }
+    /// Has the bench end with the command that is under way, with ``TenonError/Code/cancelled``, and leave nothing behind.
+    package func cancel() { wire.end() }
 
     package func run() throws(TenonError) -> TPMBenchResult {
+        var copy: TPMBenchCopy?
+        let result = Result { () throws(TenonError) in try work(&copy) }
+        try copy?.evict()
+        guard case .failure(let error) = result, wire.isEnding, [.cancelled, .tpmTransport].contains(error.code) else {
+            return try result.get()
+        }
+        throw TenonError(
+            .cancelled, message: "The bench was ended early; nothing of it is left in the TPM.\nType it again.")
+    }
+
+    private func work(_ copy: inout TPMBenchCopy?) throws(TenonError) -> TPMBenchResult {
         let tpm = try TPM(wire, options: options)
         let info: TPM.Info = try tpm.info()
         let key = try TPMBenchKey(in: tpm, wire)
-        guard plan.isPersisting else { return try run(key, info) }
-        let copy = try TPMBenchCopy(of: key)
-        let result: Result<TPMBenchResult, TenonError>
-        do throws(TenonError) {
-            progress("keeps a copy of its key at \(copy.name) until the end")
-            result = .success(try run(key, info, copy))
-        } catch {
-            result = .failure(error)
+        if plan.isPersisting {
+            let made = try TPMBenchCopy(of: key)
+            copy = made
+            progress("keeps a copy of its key at \(made.name) until the end")
         }
-        try copy.evict()
-        return try result.get()
+        return try run(key, info, copy)
     }
 
     private func run(
-        _ key: TPMBenchKey, _ info: TPM.Info, _ copy: TPMBenchCopy? = nil
+        _ key: TPMBenchKey, _ info: TPM.Info, _ copy: TPMBenchCopy?
     ) throws(TenonError) -> TPMBenchResult {
         let lines = try TPMBenchLine.all(of: key, options, wire, copy?.file)
+        if !plan.isSmoke { progress("each line once, to see how long it takes") }
         var (names, needed) = ([(line: String, commands: [String])](), 0.0)
         for line in lines {
-            try check()
             let (sent, took) = try once(line, key)
             if let sent { names.append((line.name, sent)) }
             needed += took
@@ -106,16 +105,9 @@ package struct TPMBench: Sendable {
             progress("\(line.name), \(index + 1) of \(lines.count)\(time)")
             var contenders = [try line.open()]
             if line.hasTPM { contenders.append(key.floor) }
-            let tallies = try Rounds(rounds, check: check).measure(contenders)
+            let tallies = try Rounds(rounds, check: wire.check).measure(contenders)
             measured += tallies.map { MeasuredLine(line.name, $0) }
         }
         return measured
-    }
-
-    private func check() throws(TenonError) {
-        guard !isCancelled.value.load(ordering: .relaxed) else {
-            throw TenonError(
-                .cancelled, message: "The bench was ended early; nothing of it is left in the TPM.\nType it again.")
-        }
     }
 }

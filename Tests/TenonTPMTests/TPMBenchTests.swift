@@ -74,7 +74,7 @@ import Testing
             }, telling: progress
         ).run()
         try expectNothingLeft()
-        #expect(told.withLock { $0.count } == 9)
+        #expect(told.withLock { $0.count } == 10)
         #expect(result.rounds == 2 && result.lines.allSatisfy { $0.rounds.count == 2 })
         let own = result.lines.filter { $0.by == "tenon" }
         #expect(own.map(\.line).count == 8 && own.filter { $0.commands == nil }.map(\.line) == ["sign"])
@@ -151,21 +151,48 @@ import Testing
         try expectNothingLeft()
     }
 
-    @Test(arguments: [true, false]) func endsEarly(_ isPersisting: Bool) throws {
-        let running = Mutex<TPMBench?>(nil)
-        let ending: @Sendable (String) -> Void = { text in
-            if text.hasPrefix("tpm-sign-salted") || isPersisting { running.withLock { $0 }?.cancel() }
+    /// Asks a bench to end when the nth command is under way.
+    private final class Ending: TPMTransport {
+        private let way: SoftwareTPMTransport
+        private let nth: Int
+        let bench = Mutex<TPMBench?>(nil)
+        private let codes = Mutex<[UInt8]>([])
+
+        init(_ software: SoftwareTPM, _ nth: Int) {
+            way = SoftwareTPMTransport(software)
+            self.nth = nth
         }
-        let bench = bench(
-            TPM.Options(),
-            {
-                $0.isSmoke = false
-                $0.isPersisting = isPersisting
-                $0.rounds = 3
-            }, telling: ending)
-        running.withLock { $0 = bench }
-        let failed = errorThrown { () throws(TenonError) in try bench.run() }
-        #expect(failed?.code == .cancelled)
+
+        /// The last bytes of the codes of what was sent after that.
+        var sentLater: Set<UInt8> { Set(codes.withLock { $0.dropFirst(nth) }) }
+
+        func exchange(_ command: Span<UInt8>) throws -> [UInt8] {
+            let code = command[9]
+            let count = codes.withLock { codes in
+                codes.append(code)
+                return codes.count
+            }
+            if count == nth { bench.withLock { $0 }?.cancel() }
+            return try way.exchange(command)
+        }
+
+        func reopen() throws(TenonError) { try way.reopen() }
+    }
+
+    @Test(arguments: [1, 5, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 25, 28, 31, 35, 40, 45, 50, 60, 99])
+    func endsEarly(_ nth: Int) throws {
+        var plan = TPMBench.Plan()
+        (plan.isPersisting, plan.rounds) = (true, 3)
+        let way = Ending(software, nth)
+        let failed: TenonError?
+        do {
+            let bench = TPMBench(over: way, plan: plan)
+            way.bench.withLock { $0 = bench }
+            failed = errorThrown { () throws(TenonError) in try bench.run() }
+            way.bench.withLock { $0 = nil }
+        }
+        #expect(failed?.code == .cancelled && failed?.message.split(separator: "\n").count == 2)
+        #expect(way.sentLater.isSubset(of: [0x65, 0x20, 0x73]), "nothing but what takes away")
         #expect(software.leftovers == 0)
         #expect(try software.tpm().persistentHandles() == [])
     }
