@@ -89,6 +89,7 @@ expect "a usage" 1 '^usage: Examples/send.sh' send agent GET
 url=http://127.0.0.1:1
 expect "no service" 11 '^register: the challenge: 0' register demo
 expect "its key is in the file, and is one for other tools" 0 'BEGIN TSS2 PRIVATE KEY' cat "$work/agent.key"
+expect "nothing is left in the TPM" 0 '' test -z "$(world_left device)"
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" != 0 ]
