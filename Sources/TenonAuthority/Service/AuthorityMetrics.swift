@@ -30,7 +30,9 @@ final class AuthorityMetrics: Sendable {
     var text: String {
         let counts = counts.withLock { $0 }
         var lines = ["# TYPE tenon_authority_answers_total counter"]
-        lines += counts.answers.map { "tenon_authority_answers_total{\($0.key.text)} \($0.value)" }.sorted()
+        // Two endpoints at different listeners have one label.
+        let answers = Dictionary(counts.answers.map { ($0.key.text, $0.value) }, uniquingKeysWith: +)
+        lines += answers.map { "tenon_authority_answers_total{\($0.key)} \($0.value)" }.sorted()
         lines += [
             "# TYPE tenon_authority_retired_key_uses_total counter",
             "tenon_authority_retired_key_uses_total \(counts.retiredKeys)", "",
