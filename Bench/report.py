@@ -218,13 +218,13 @@ def flow_plots(records):
         return []
     lines = {r["line"]: r for r in own(records, "flow-")}
     out = [heading("the life of a device")]
-    for title, items in (("TPM commands", [r["commands"].split() for r in steps]), ("HTTP exchanges", [r["exchanges"] for r in steps])):
+    for title, items in (("TPM commands", [r["commands"].split() for r in steps]), ("HTTP exchanges", [r.get("exchanges", []) for r in steps])):
         rows = [(r["line"], [(len(sent), 0)], str(len(sent))) for r, sent in zip(steps, items)]
         out += [f"<h3>{title}</h3>", bars(f"flow, {title}", rows)]
     out.append("<figure><table><tr><th>step</th><th class=n>time</th><th>what is sent</th></tr>")
     for r in steps:
         time = duration(lines[r["line"]]["p50_ns"]) if r["line"] in lines else ""
-        sent = [part for part in (counted(r["commands"].split()), ", ".join(r["exchanges"])) if part]
+        sent = [part for part in (counted(r["commands"].split()), ", ".join(r.get("exchanges", []))) if part]
         out.append(f"<tr><td class=name>{text(r['line'])}</td><td class=n>{time}</td><td>{'<br>'.join(map(text, sent)) or 'nothing'}</td></tr>")
     return out + ["</table></figure>"]
 

@@ -62,8 +62,7 @@ def others():
         figure("P10", [">=", 500], 700, unit="/s", reached=True),
         {"kind": "commands", "backend": "openssl", "line": "flow-register", "by": "tenon", "operations": 1,
          "commands": "Create Load Load Sign", "exchanges": ["POST /challenge", "POST /register"]},
-        {"kind": "commands", "backend": "openssl", "line": "flow-reset", "by": "tenon", "operations": 1, "commands": "",
-         "exchanges": []},
+        {"kind": "commands", "backend": "openssl", "line": "flow-reset", "by": "tenon", "operations": 1, "commands": ""},
         line("flow-register", "tenon", 40_000, 4),
     ]
 
