@@ -91,6 +91,15 @@ import Testing
         #expect(own["beside"]?.isNull == true && own["overlap"] == .number(1) && own["speed"] == .number(1))
     }
 
+    @Test(arguments: ["mbedtls", "openssl"]) func theLibraryOfTheBuildIsBeside(_ backend: String) throws {
+        let lines = ["tenon", "openssl", "mbedtls"].map {
+            #"{"kind":"line","backend":"\#(backend)","line":"sign","by":"\#($0)","rounds_ns":[1000,1001,1002]}"#
+        }
+        let results = try BenchResults(parsing: Self.bytes(lines), name: "a.json")
+        let compared = try #require(try Comparison(results, results).json["lines"]?.array)
+        #expect(compared.first { $0["by"] == "tenon" }?["beside"]?.string == backend)
+    }
+
     @Test func nothingInCommon() throws {
         let other = Self.bytes([Run().records[6].replacing("request-1k", with: "other")])
         let results = try BenchResults(parsing: other, name: "b.json")
