@@ -61,7 +61,10 @@ private final class Shift: Sendable {
         sem_init(steps, 0, 0)
     }
 
-    deinit { steps.deallocate() }
+    deinit {
+        sem_destroy(steps)
+        steps.deallocate()
+    }
 
     /// Until there is something new.
     func wait() { while sem_wait(steps) != 0 {} }

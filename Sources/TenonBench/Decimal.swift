@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Numbers as people read them.
+package enum Decimal {
+    /// With so many digits behind the point.
+    package static func text(_ value: Double, _ places: Int) -> String {
+        let scale = (0..<places).reduce(1) { scale, _ in scale * 10 }
+        let scaled = (abs(value) * Double(scale)).rounded()
+        guard scaled < 1e15 else { return value.description }
+        let (whole, rest) = Int(scaled).quotientAndRemainder(dividingBy: scale)
+        let digits = String(rest)
+        let fraction = places == 0 ? "" : "." + String(repeating: "0", count: places - digits.count) + digits
+        return (value < 0 && scaled != 0 ? "-" : "") + String(whole) + fraction
+    }
+
+    /// A count, with commas between its thousands, and four digits of a fraction where it has one.
+    package static func count(_ value: Double) -> String {
+        let text = text(value, value == value.rounded() ? 0 : 4)
+        let end = text.firstIndex(of: ".") ?? text.endIndex
+        var whole = ""
+        for (index, digit) in text[..<end].enumerated() {
+            let left = text.distance(from: text.startIndex, to: end) - index
+            if index > 0, left % 3 == 0 { whole += "," }
+            whole.append(digit)
+        }
+        return whole + text[end...]
+    }
+}
