@@ -123,7 +123,7 @@ test: deps
 	$(call step,C with mbedTLS,check)
 	$(call step,C with OpenSSL,check CRYPTO=openssl)
 	$(call step,software TPMs and faults,check-support)
-	$(call step,the two backends beside each other,check-differential check-vectors)
+	$(call step,the two backends beside each other,check-differential check-vectors check-chains)
 	$(call step,secrets,check-constant-time check-heap)
 	$(call step,other languages,check-abi check-install)
 	$(call step,tpm2-openssl and tpm2-tools,check-interop)
@@ -214,6 +214,15 @@ check-differential:
 	cmp $(MBEDTLS)/transcript $(OPENSSL)/transcript
 	$(MBEDTLS)/differential sign $(MBEDTLS)/signatures && $(OPENSSL)/differential verify $(MBEDTLS)/signatures
 	$(OPENSSL)/differential sign $(OPENSSL)/signatures && $(MBEDTLS)/differential verify $(OPENSSL)/signatures
+
+## check-chains     each chain of certificates that we accept and OpenSSL refuses is in a list, with the reason
+CHAIN_JUDGE := $(BUILD)/chain_judge
+$(CHAIN_JUDGE): $(patsubst %,$(BUILD)/Tests/C/%.o,test_main test_workers support_test certificate_rig_test chain_judge) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS_openssl) $(TPM_LIBS) -o $@
+
+.PHONY: check-chains
+check-chains: $(CHAIN_JUDGE)
+	$(CHAIN_JUDGE) chain_openssl
 
 ## check-constant-time  our code that touches secrets, under valgrind; and that valgrind would notice
 .PHONY: check-constant-time
