@@ -8,6 +8,8 @@ package final class AuthorityInstance: Sendable {
     package struct Shared: Sendable {
         package var postgres: PostgresStore.Options
         package var redis: RedisStore.Options
+        /// Whether other instances may have another policy for now.
+        package var isRolling = false
 
         package init(postgres: PostgresStore.Options, redis: RedisStore.Options) {
             self.postgres = postgres
@@ -45,7 +47,7 @@ package final class AuthorityInstance: Sendable {
         let lastHead = LastHead()
         let opened =
             if let shared {
-                try await AuthorityInstance.open(shared, configuration, keys, clock)
+                try await AuthorityInstance.open(shared, configuration, keys, roots, clock)
             } else {
                 try await AuthorityInstance.open(folder, configuration, clock)
             }
@@ -87,7 +89,7 @@ package final class AuthorityInstance: Sendable {
         looks.cancel()
         await looks.value
         // Lines that are in the log need not wait for the next start in the store.
-        await watch.look()
+        if watch.health.fault == nil { await watch.look() }
         await closeStores()
         await log.close()
     }
@@ -119,7 +121,8 @@ package final class AuthorityInstance: Sendable {
     }
 
     private static func open(
-        _ shared: Shared, _ configuration: Configuration, _ keys: AuthorityKeys, _ clock: any AuthorityClock
+        _ shared: Shared, _ configuration: Configuration, _ keys: AuthorityKeys, _ roots: [String: [EndorsementRoots]],
+        _ clock: any AuthorityClock
     ) async throws(TenonError) -> Opened {
         let postgres = try PostgresStore(options: shared.postgres)
         do throws(TenonError) {
@@ -127,6 +130,13 @@ package final class AuthorityInstance: Sendable {
                 throw TenonError(
                     .configuration, message: "The other instances have another CA: give this one their ca.json.")
             }
+            var policies: [String: Digest] = [:]
+            for app in configuration.apps {
+                policies[app.id] = try PolicyDigest.of(app, roots: roots[app.id] ?? [], denials: configuration.ekDeny)
+            }
+            let others = try await postgres.enter(
+                as: configuration.instance, policies: policies, isRolling: shared.isRolling)
+            for sentence in others { shared.postgres.told(sentence) }
             var options = shared.redis
             options.maxChallenges = configuration.limits.challenges
             options.requestsPerDevice = configuration.limits.requestsPerDevice
