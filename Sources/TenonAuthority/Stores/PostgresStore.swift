@@ -4,7 +4,7 @@ package import Tenon
 
 /// Devices, keys, certificates and denied EKs in PostgreSQL, for any number of instances: a transaction is as if no
 /// other ran at the time, whichever instance runs it, and durable when its function returns.
-package final class PostgresStore: SQLDeviceStore {
+package final class PostgresStore: SQLDeviceStore, WatchedStore {
     package struct Options: Sendable {
         /// A postgres:// URL.
         package var address: String
@@ -71,12 +71,16 @@ package final class PostgresStore: SQLDeviceStore {
         }
     }
 
-    /// By how many milliseconds a clock is ahead of PostgreSQL's.
-    package func clockDifference(from clock: any AuthorityClock) async throws(TenonError) -> Int64 {
-        let rows = try await read { connection throws(TenonError) in
-            try connection.run("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)")
+    package let watchedName = "postgres"
+
+    package func look() async throws(TenonError) -> Int64? {
+        try await maintain { connection throws(TenonError) in
+            try connection.run(
+                "INSERT INTO settled VALUES ('look', ?) ON CONFLICT (name) DO UPDATE SET value=excluded.value",
+                .blob([0]))
+            return try connection.run("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)").first?
+                .integer(0)
         }
-        return clock.now().wall - (try rows.first?.integer(0) ?? 0)
     }
 
     func write<Value: Sendable>(
