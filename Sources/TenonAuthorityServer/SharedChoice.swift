@@ -23,10 +23,9 @@ enum SharedChoice {
         var redis = RedisStore.Options(address: record.redis, prefix: "\(record.name):")
         redis.user = record.redisUser
         redis.password = try password(record, folder: folder)
-        var postgres = PostgresStore.Options(
+        let postgres = PostgresStore.Options(
             address: record.postgres, schema: record.name, connections: record.postgresConnections,
             waiting: record.postgresWaiting, deadline: .milliseconds(record.deadlineMilliseconds))
-        postgres.told = { Output.error("tenon-authority: \($0)") }
         var shared = AuthorityInstance.Shared(postgres: postgres, redis: redis)
         shared.isRolling = arguments.has("--rolling")
         return shared

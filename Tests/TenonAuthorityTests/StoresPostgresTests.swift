@@ -55,13 +55,13 @@ import Testing
             #expect((registration as? TenonError)?.retryAfter != nil, "\(String(describing: registration))")
             let reading = await Self.thrown { try await stores.devices.device(app: "demo", id: device.id) }
             #expect((reading as? TenonError)?.code == .storeFailed, "\(String(describing: reading))")
-            let look = await Self.thrown { try await postgres.clockDifference(from: stores.clock) }
+            let look = await Self.thrown { try await postgres.look() }
             #expect((look as? TenonError)?.code == .storeFailed, "\(String(describing: look))")
             #expect(await Self.thrown { await second.close() } == nil)
         }
         #expect(try await stores.devices.device(app: "demo", id: device.id) == device)
         _ = try await stores.registered(Sample())
-        _ = try await postgres.clockDifference(from: stores.clock)
+        _ = try await postgres.look()
         await instance.close()
     }
 
@@ -77,7 +77,7 @@ import Testing
         try locker.runScript("SET idle_in_transaction_session_timeout=0; BEGIN; LOCK TABLE devices")
         let registration = await Self.thrown { try await stores.register(Sample().registration()) }
         #expect((registration as? TenonError)?.message.contains("lock timeout") == true, "\(registration as Any)")
-        let look = await Self.thrown { try await postgres.clockDifference(from: stores.clock) }
+        let look = await Self.thrown { try await postgres.look() }
         #expect((look as? TenonError)?.message.contains("lock timeout") == true, "\(look as Any)")
         try locker.runScript("ROLLBACK")
         _ = try await stores.registered(Sample())

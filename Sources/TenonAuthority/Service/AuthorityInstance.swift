@@ -31,13 +31,15 @@ package final class AuthorityInstance: Sendable {
     /// - Parameters:
     ///   - openKey: opens the CA's key where a TPM has it.
     ///   - headSigned: takes each head of the audit log elsewhere, so that a log that was cut short shows.
+    ///   - told: takes a line for each fault of a store, and for the end of each.
     /// - Throws: ``TenonError/Code/configuration`` when there is no CA and it may not be made by itself, when it is not
     ///   the other instances' (security.md F2), or the EK roots cannot be read; what the stores throw.
     package init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: Shared? = nil,
         clock: any AuthorityClock = SystemClock(), headsEvery: Duration = .seconds(3600),
         looksEvery: Duration = .seconds(60), openKey: HeldKey.Opener = HeldKey.unopened,
-        headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in }
+        headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in },
+        told: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(TenonError) {
         let mayMake = configuration.isLocal && shared == nil
         let keys = try AuthorityInstance.keys(
@@ -47,7 +49,7 @@ package final class AuthorityInstance: Sendable {
         let lastHead = LastHead()
         let opened =
             if let shared {
-                try await AuthorityInstance.open(shared, configuration, keys, roots, clock)
+                try await AuthorityInstance.open(shared, configuration, keys, roots, clock, told)
             } else {
                 try await AuthorityInstance.open(folder, configuration, clock)
             }
@@ -122,7 +124,7 @@ package final class AuthorityInstance: Sendable {
 
     private static func open(
         _ shared: Shared, _ configuration: Configuration, _ keys: AuthorityKeys, _ roots: [String: [EndorsementRoots]],
-        _ clock: any AuthorityClock
+        _ clock: any AuthorityClock, _ told: @Sendable (String) -> Void
     ) async throws(TenonError) -> Opened {
         let postgres = try PostgresStore(options: shared.postgres)
         do throws(TenonError) {
@@ -136,7 +138,7 @@ package final class AuthorityInstance: Sendable {
             }
             let others = try await postgres.enter(
                 as: configuration.instance, policies: policies, isRolling: shared.isRolling)
-            for sentence in others { shared.postgres.told(sentence) }
+            for sentence in others { told(sentence) }
             var options = shared.redis
             options.maxChallenges = configuration.limits.challenges
             options.requestsPerDevice = configuration.limits.requestsPerDevice

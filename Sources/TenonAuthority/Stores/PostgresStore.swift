@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
 package import Tenon
 
 /// Devices, keys, certificates and denied EKs in PostgreSQL, for any number of instances: a transaction is as if no
 /// other ran at the time, whichever instance runs it, and durable when its function returns.
-package final class PostgresStore: SQLDeviceStore {
+package final class PostgresStore: SQLDeviceStore, WatchedStore {
     package struct Options: Sendable {
         /// A postgres:// URL.
         package var address: String
@@ -16,8 +17,6 @@ package final class PostgresStore: SQLDeviceStore {
         package var waiting: Int
         /// In which a call has its answer, whatever the server does.
         package var deadline: Duration
-        /// Takes a line for each fault of the server, and for its end.
-        package var told: @Sendable (String) -> Void = { _ in }
 
         package init(
             address: String, schema: String = "tenon", connections: Int = 8, waiting: Int = 512,
@@ -44,7 +43,8 @@ package final class PostgresStore: SQLDeviceStore {
     private let threads: JobThreads<Job>
     private let watch: JobThreads<Job>
     private let lookout: PostgresLookout
-    private let faults: StoreFaults
+    /// The last fault that a request met, and when; nothing where one was answered since.
+    private let met = Mutex<(fault: TenonError, at: ContinuousClock.Instant)?>(nil)
 
     /// What one instance accepted, the others know: there is always an earlier life.
     let isNew = false
@@ -64,7 +64,6 @@ package final class PostgresStore: SQLDeviceStore {
             }
         }
         self.options = options
-        faults = StoreFaults("PostgreSQL", told: options.told)
         lookout = PostgresLookout(schema: options.schema)
         threads = try PostgresStore.start(owners(max(1, options.connections)), waiting: options.waiting)
         do throws(TenonError) {
@@ -119,38 +118,19 @@ package final class PostgresStore: SQLDeviceStore {
 
     var lease: PostgresLease? { lookout.lease }
 
+    package let watchedName = "postgres"
+
     /// Asks as a request would be answered: writes, where it needs each table that a registration writes to, on a
     /// connection that no request holds up. It shows that this instance lives, too.
     ///
     /// - Returns: PostgreSQL's time, in milliseconds since 1970.
     /// - Throws: ``TenonError/Code/storeFailed`` and the like within the deadline, in PostgreSQL's own words.
-    package func look() async throws(TenonError) -> Int64 {
+    package func look() async throws(TenonError) -> Int64? {
         let time = try await watching { [lookout] connection throws(TenonError) in try lookout.look(connection) }
-        faults.ended()
+        // A connection that is there says nothing of those that requests cannot have.
+        let now = ContinuousClock.now
+        if let met = met.withLock({ $0 }), now - met.at < options.deadline { throw met.fault }
         return time
-    }
-
-    /// Settles what all instances over this database have to have in common, like the CA: false when it is settled
-    /// otherwise (security.md F2), unless as what this takes the place of.
-    package func settle(
-        _ name: String, as value: Digest, replacing former: Digest? = nil
-    ) async throws(TenonError) -> Bool {
-        try await write { connection throws(TenonError) in
-            if let former {
-                try connection.run(
-                    "UPDATE settled SET value=? WHERE name=? AND value=?", SQLValue(value), .text(name),
-                    SQLValue(former))
-            }
-            try connection.run("INSERT INTO settled VALUES (?, ?) ON CONFLICT DO NOTHING", .text(name), SQLValue(value))
-            let found = try connection.run("SELECT value FROM settled WHERE name=?", .text(name))
-            return try found.first?.blob(0) == value.rawRepresentation
-        }
-    }
-
-    /// By how many milliseconds a clock is ahead of PostgreSQL's, as ``look()`` says.
-    package func clockDifference(from clock: any AuthorityClock) async throws(TenonError) -> Int64 {
-        let time = try await look()
-        return clock.now().wall - time
     }
 
     // MARK: Jobs
@@ -193,7 +173,15 @@ package final class PostgresStore: SQLDeviceStore {
     private func run<Value: Sendable>(
         _ body: @escaping @Sendable (PostgresConnection) throws(TenonError) -> Value
     ) async throws(TenonError) -> Value {
-        try await run(on: threads, within: options.deadline, body)
+        do throws(TenonError) {
+            let value = try await run(on: threads, within: options.deadline, body)
+            met.withLock { $0 = nil }
+            return value
+        } catch {
+            let isFault = [.storeFailed, .storePermission, .outcomeUnknown].contains(error.code)
+            if isFault { met.withLock { $0 = (error, .now) } }
+            throw error
+        }
     }
 
     private func watching<Value: Sendable>(
@@ -220,7 +208,6 @@ package final class PostgresStore: SQLDeviceStore {
             case .closed: job.run(.failure(.closed))
             }
         }
-        if case .failure(let error) = result { faults.met(error) }
         return try result.get()
     }
 }
