@@ -9,13 +9,16 @@ final class RunningAuthority: Sendable {
 
     /// Starts it. Blocks on the disk for a moment.
     ///
-    /// - Parameter headSigned: takes each head of the audit log elsewhere.
+    /// - Parameters:
+    ///   - headSigned: takes each head of the audit log elsewhere.
+    ///   - told: takes a line for each fault of a store, and for the end of each.
     init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: AuthorityInstance.Shared? = nil,
-        headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in }
+        headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in },
+        told: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(TenonError) {
         authority = try await AuthorityInstance(
-            configuration, in: folder, shared: shared, openKey: AuthorityTPM.open, headSigned: headSigned)
+            configuration, in: folder, shared: shared, openKey: AuthorityTPM.open, headSigned: headSigned, told: told)
         do throws(TenonError) {
             doors = try Doors(authority.service, folder: folder.path)
         } catch {
@@ -31,6 +34,24 @@ final class RunningAuthority: Sendable {
             "\(tls == nil ? "http" : "https")://\(address.contains(":") ? "[\(address)]" : address):\(doors.publicPort)"
         case .unix(let path): path
         }
+    }
+
+    /// The same, but gives up after this time, whatever a store or a client does.
+    ///
+    /// - Returns: false when it gave up. What is under way goes on then, and ends with the process.
+    func stop(within time: Duration) async -> Bool {
+        let (results, end) = AsyncStream.makeStream(of: Bool.self)
+        let timer = Task {
+            try await Task.sleep(for: time)
+            end.yield(false)
+        }
+        Task {
+            await stop()
+            end.yield(true)
+        }
+        defer { timer.cancel() }
+        for await isOver in results { return isOver }
+        return false
     }
 
     /// Answers what was asked, stores it, and ends.
