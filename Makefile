@@ -246,12 +246,17 @@ vectors-evidence: $(TESTS) $(TPM_STATE_FILE)
 	TENON_TEST_FOLDED=Tests/Vectors/folded.txt $(TESTS) tpm_folded_works
 
 ## check-heap       no secret is left in memory, with both backends
+$(BUILD)/heap_scan: $(BUILD)/Tests/C/heap_scan.o $(BUILD)/Tests/C/scan.o $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(BUILD)/tpm_heap_scan: $(BUILD)/Tests/C/tpm_heap_scan.o $(BUILD)/Tests/C/scan.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
+
 .PHONY: check-heap
-check-heap:
-	$(MAKE) $(MBEDTLS)/heap_scan CRYPTO=mbedtls
-	$(MAKE) $(OPENSSL)/heap_scan CRYPTO=openssl
-	$(MBEDTLS)/heap_scan
-	$(OPENSSL)/heap_scan
+check-heap: $(TPM_STATE_FILE)
+	$(MAKE) $(MBEDTLS)/heap_scan $(MBEDTLS)/tpm_heap_scan CRYPTO=mbedtls
+	$(MAKE) $(OPENSSL)/heap_scan $(OPENSSL)/tpm_heap_scan CRYPTO=openssl
+	for scan in $(MBEDTLS) $(OPENSSL); do $$scan/heap_scan && $$scan/tpm_heap_scan $(TPM_STATE)/state || exit 1; done
 
 ## check-abi        the library as Python, Rust and C++ see it; headers, symbols
 .PHONY: check-abi
