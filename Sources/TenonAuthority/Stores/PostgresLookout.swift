@@ -72,13 +72,13 @@ final class PostgresLookout: Sendable {
             let rows = try connection.run(
                 "SELECT process, \(PostgresLookout.now) - seen_at FROM instances WHERE name=?", .text(name))
             guard ContinuousClock.now < end else { throw .nameTaken(name, try rows.first?.text(0)) }
-            if let silence = try rows.first?.integer(1) { try end(silence, key, connection) }
+            if let silence = try rows.first?.integer(1) { try endSilent(silence, key, connection) }
             usleep(50_000)
         }
     }
 
     /// Ends a session that holds a name and has not been heard of for long.
-    private func end(_ silence: Int64, _ key: SQLValue, _ connection: PostgresConnection) throws(TenonError) {
+    private func endSilent(_ silence: Int64, _ key: SQLValue, _ connection: PostgresConnection) throws(TenonError) {
         guard silence > PostgresLookout.silence else { return }
         try connection.run(
             "SELECT CAST(count(pg_terminate_backend(pid)) AS BIGINT) \(PostgresLookout.holders) = ?", key)
@@ -196,7 +196,7 @@ final class PostgresLookout: Sendable {
                 "SELECT token, \(PostgresLookout.now) - seen_at FROM instances WHERE name=?", .text(lease.name)
             ).first
             guard let row, try row.blob(0) == lease.token else { throw .nameLost(lease.name) }
-            try end(row.integer(1), key, connection)
+            try endSilent(row.integer(1), key, connection)
             throw TenonError(
                 .storeFailed, message: "PostgreSQL has not ended yet the session that this instance lost.",
                 retryAfter: .seconds(1))
