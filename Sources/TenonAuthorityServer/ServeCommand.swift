@@ -18,6 +18,8 @@ enum ServeCommand {
             // To the journal, which who cuts the log short does not have (security.md F5).
             let signature = TextEncoding.base64.encode(signature)
             Output.error("tenon-authority: audit head \(head.instance) \(head.sequence):\(head.mac) \(signature)")
+        } told: { line in
+            Output.error("tenon-authority: \(line)")
         }
         Output.line("tenon-authority \(tenonVersion): \(authority.url), state in \(folder.path)")
         let thread = WorkThread()

@@ -78,7 +78,7 @@ import Testing
     func aLaterVersionIsRefused(_: StoreKind) async throws {
         let name = SharedServers.name()
         await (try SharedServers.postgres(name, in: Self.fragile)).close()
-        try SharedServers.command("postgres sql 'UPDATE \(name).schema_version SET version = 3'")
+        try SharedServers.command("postgres sql 'UPDATE \(name).schema_version SET version = 99'")
         let error = await errorThrown { try SharedServers.postgres(name, in: Self.fragile) }
         #expect(error?.code == .storeVersion)
     }
@@ -121,8 +121,8 @@ import Testing
     }
 
     private struct NoHorizon: ReplayHorizon {
-        func raise(device: String?, to timestamp: Int64, epoch: String) async throws(TenonError) {}
-        func horizons(after seconds: Int64, besides epoch: String?) async throws(TenonError) -> ReplayHorizons? { nil }
+        func raise(device: String?, to span: ReplaySpan, epoch: String) async throws(TenonError) {}
+        func horizons(besides epoch: String?) async throws(TenonError) -> ReplayHorizons? { nil }
     }
 
     @Test func ofRedis() async {

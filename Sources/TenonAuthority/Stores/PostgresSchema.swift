@@ -52,6 +52,15 @@ enum PostgresSchema {
         );
         CREATE INDEX outbox_of_instance ON outbox (instance, place);
         """,
+        """
+        -- A horizon has a beginning, too: what was accepted while a clock was ahead.
+        ALTER TABLE replay_horizons ADD COLUMN since BIGINT NOT NULL DEFAULT 0;
+
+        -- Who served before kept no horizon of all: nothing that may have been accepted until now is accepted again.
+        INSERT INTO replay_horizons (device, epoch, timestamp)
+            SELECT '', 'before', CAST(extract(epoch FROM clock_timestamp()) AS BIGINT) + 2
+            WHERE EXISTS (SELECT 1 FROM devices) ON CONFLICT DO NOTHING;
+        """,
     ]
 
     static let version = Int64(migrations.count)
