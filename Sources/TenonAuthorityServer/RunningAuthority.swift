@@ -36,6 +36,24 @@ final class RunningAuthority: Sendable {
         }
     }
 
+    /// The same, but gives up after this time, whatever a store or a client does.
+    ///
+    /// - Returns: false when it gave up. What is under way goes on then, and ends with the process.
+    func stop(within time: Duration) async -> Bool {
+        let (results, end) = AsyncStream.makeStream(of: Bool.self)
+        let timer = Task {
+            try await Task.sleep(for: time)
+            end.yield(false)
+        }
+        Task {
+            await stop()
+            end.yield(true)
+        }
+        defer { timer.cancel() }
+        for await isOver in results { return isOver }
+        return false
+    }
+
     /// Answers what was asked, stores it, and ends.
     func stop() async {
         await doors.stop()

@@ -21,6 +21,7 @@ import Testing
             [
                 "b84e355e4978ad6993d673aafadcc1726920007fabdf00b4ea7bcfa5bd74184b",
                 "495b5f63bdd409890e3948edf88acdaa65134b6925f43f46b3986d5f3ecd75b7",
+                "b5310c0ed8586c3cfd171a1d509be2c71ee7b63ae613afa60ad9e4763cbe1068",
                 "cb399fd8a152ff6c54bae9f069de8128e5a30b0340a241b70f74b34ba28fb596",
             ]
         ),

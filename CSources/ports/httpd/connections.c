@@ -3,10 +3,13 @@
 #include "connections.h"
 
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 
 #define NEVER INT64_MAX
+/* Milliseconds in which a request that has come before a stop has to be here. */
+#define LAST_PATIENCE 1000
 
 static int64_t now(void)
 {
@@ -22,6 +25,7 @@ static int64_t end_late(tenoni_connections *connections)
     int64_t time = now();
     for (tenoni_connection *c = connections->first; c != NULL; c = c->next) {
         if (c->deadline <= time) {
+            c->is_ended = true;
             (void)shutdown(c->socket, SHUT_RDWR);
             c->deadline = NEVER;
         }
@@ -61,13 +65,30 @@ bool tenoni_connections_start(tenoni_connections *connections, unsigned seconds)
     return is_good;
 }
 
+/*
+ * One that has sent something may have sent a request, and is answered; any other is told to go. What comes behind that
+ * is not handed over: libmicrohttpd would not send its answer.
+ */
+static void end_idle(tenoni_connection *connection)
+{
+    int waiting = 0;
+    int64_t end = now() + LAST_PATIENCE;
+    if (ioctl(connection->socket, FIONREAD, &waiting) == 0 && waiting > 0) {
+        connection->deadline = connection->deadline < end ? connection->deadline : end;
+        return;
+    }
+    connection->is_ended = true;
+    (void)shutdown(connection->socket, SHUT_RD);
+}
+
 void tenoni_connections_drain(tenoni_connections *connections)
 {
     (void)pthread_mutex_lock(&connections->mutex);
     connections->is_draining = true;
     for (tenoni_connection *c = connections->first; c != NULL; c = c->next)
         if (c->phase == TENONI_PHASE_READING)
-            (void)shutdown(c->socket, SHUT_RD);
+            end_idle(c);
+    (void)pthread_cond_broadcast(&connections->changed);
     while (connections->first != NULL)
         (void)pthread_cond_wait(&connections->changed, &connections->mutex);
     (void)pthread_mutex_unlock(&connections->mutex);
@@ -98,7 +119,7 @@ tenoni_connection *tenoni_connections_add(tenoni_connections *connections, int s
         connection->next->before = &connection->next;
     connections->first = connection;
     if (connections->is_draining)
-        (void)shutdown(socket, SHUT_RD);
+        end_idle(connection);
     (void)pthread_cond_broadcast(&connections->changed);
     (void)pthread_mutex_unlock(&connections->mutex);
     return connection;
@@ -131,7 +152,22 @@ bool tenoni_connections_enter(tenoni_connections *connections, tenoni_connection
     connection->deadline = phase == TENONI_PHASE_HANDED ? NEVER : now() + connections->patience;
     is_last = connections->is_draining;
     if (is_last && phase == TENONI_PHASE_READING)
-        (void)shutdown(connection->socket, SHUT_RD);
+        end_idle(connection);
     (void)pthread_mutex_unlock(&connections->mutex);
     return is_last;
+}
+
+bool tenoni_connections_hand(tenoni_connections *connections, tenoni_connection *connection)
+{
+    bool is_open = true;
+    if (connection == NULL)
+        return is_open;
+    (void)pthread_mutex_lock(&connections->mutex);
+    is_open = !connection->is_ended;
+    if (is_open) {
+        connection->phase = TENONI_PHASE_HANDED;
+        connection->deadline = NEVER;
+    }
+    (void)pthread_mutex_unlock(&connections->mutex);
+    return is_open;
 }

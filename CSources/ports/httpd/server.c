@@ -167,7 +167,8 @@ static enum MHD_Result hand_over(tenoni_httpd_call *call)
 {
     tenoni_httpd *server = call->server;
     call->stage = STAGE_HANDED;
-    (void)tenoni_connections_enter(&server->connections, known(call->connection), TENONI_PHASE_HANDED);
+    if (!tenoni_connections_hand(&server->connections, known(call->connection)))
+        return MHD_NO;
     /* First: the answer may be there before the handler returns. */
     MHD_suspend_connection(call->connection);
     server->handle(server->context, call);

@@ -18,6 +18,8 @@ package struct AuthorityLimits: Equatable, Sendable {
     package var connections = 1_024
     /// Bytes of a body (build.md 12).
     package var bodyBytes = 32_768
+    /// Seconds in which a stop answers what was asked; behind them the process ends all the same.
+    package var stopSeconds = 25
 
     package init() {}
 
@@ -30,5 +32,6 @@ package struct AuthorityLimits: Equatable, Sendable {
         activations = try section.integer("activations", 1...1_024, default: activations)
         connections = try section.integer("connections", 1...65_536, default: connections)
         bodyBytes = try section.integer("body_bytes", 1_024...1_048_576, default: bodyBytes)
+        stopSeconds = try section.integer("stop_seconds", 1...600, default: stopSeconds)
     }
 }

@@ -8,6 +8,8 @@ package final class AuthorityInstance: Sendable {
     package struct Shared: Sendable {
         package var postgres: PostgresStore.Options
         package var redis: RedisStore.Options
+        /// Whether other instances may have another policy for now.
+        package var isRolling = false
 
         package init(postgres: PostgresStore.Options, redis: RedisStore.Options) {
             self.postgres = postgres
@@ -48,7 +50,7 @@ package final class AuthorityInstance: Sendable {
         let (folderLook, selfTest) = (try FolderLook(in: folder), try SelfTest())
         let opened =
             if let shared {
-                try await AuthorityInstance.open(shared, configuration, keys, clock)
+                try await AuthorityInstance.open(shared, configuration, keys, roots, clock, told)
             } else {
                 try await AuthorityInstance.open(folder, configuration, clock)
             }
@@ -115,7 +117,7 @@ package final class AuthorityInstance: Sendable {
         looks.cancel()
         await looks.value
         // Lines that are in the log need not wait for the next start in the store.
-        try? await service.stores.devices.tidy(at: service.clock.now())
+        if watch.health.fault == nil { try? await service.stores.devices.tidy(at: service.clock.now()) }
         await closeStores()
         await log.close()
     }
@@ -147,7 +149,8 @@ package final class AuthorityInstance: Sendable {
     }
 
     private static func open(
-        _ shared: Shared, _ configuration: Configuration, _ keys: AuthorityKeys, _ clock: any AuthorityClock
+        _ shared: Shared, _ configuration: Configuration, _ keys: AuthorityKeys, _ roots: [String: [EndorsementRoots]],
+        _ clock: any AuthorityClock, _ told: @Sendable (String) -> Void
     ) async throws(TenonError) -> Opened {
         let postgres = try PostgresStore(options: shared.postgres)
         do throws(TenonError) {
@@ -155,6 +158,13 @@ package final class AuthorityInstance: Sendable {
                 throw TenonError(
                     .configuration, message: "The other instances have another CA: give this one their ca.json.")
             }
+            var policies: [String: Digest] = [:]
+            for app in configuration.apps {
+                policies[app.id] = try PolicyDigest.of(app, roots: roots[app.id] ?? [], denials: configuration.ekDeny)
+            }
+            let others = try await postgres.enter(
+                as: configuration.instance, policies: policies, isRolling: shared.isRolling)
+            for sentence in others { told(sentence) }
             var options = shared.redis
             options.maxChallenges = configuration.limits.challenges
             options.requestsPerDevice = configuration.limits.requestsPerDevice
