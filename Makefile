@@ -133,6 +133,7 @@ test: deps
 	$(call step,Swift,check-swift)
 	$(call step,examples,check-examples)
 	$(call step,the command,check-command)
+	$(call step,faults of the stores,check-stores)
 	echo "all passed"
 
 ## deps             the Debian packages that the build and the tests need
@@ -316,6 +317,14 @@ commands:
 	for product in tenon tenon-authority; do \
 	    $(SWIFT) build $(SWIFT_FLAGS) $(if $(MAKE_TERMOUT),,-q) --product $$product || exit 1; \
 	done
+
+## check-stores     faults of Redis, PostgreSQL, clocks and disks: what a client, health, the metrics and the log said, and when (FAULTS=)
+FAULTS ?=
+.PHONY: check-stores
+check-stores: commands
+	@mkdir -p $(BUILD)
+	$(CC) -O2 -Wall -Wextra -Werror -shared -fPIC Tests/Scripts/clock.c -o $(BUILD)/clock.so
+	Tests/Scripts/stores.sh $(PYTHON) Tests/Scripts/stores_faults.py $(SWIFT_BINARIES)/tenon-authority $(BUILD)/clock.so $(FAULTS)
 
 ## demo             a device's identity from the first key to a cleared TPM; on a TPM of this machine with TPM=device:/dev/tpmrm0
 TPM ?=

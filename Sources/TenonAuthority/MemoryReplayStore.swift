@@ -42,9 +42,10 @@ package final class MemoryReplayStore: ReplayStore {
         self.horizon = horizon
         self.limits = limits
         let now = clock.now().seconds
-        let horizons = try await horizon.horizons(after: now, besides: nil)
-        let epoch = horizons.map { max(now, $0.all ?? .min) } ?? .min
-        state = Mutex(ReplayMemory(epoch: epoch, forgotten: horizons?.devices ?? [:]))
+        let horizons = try await horizon.horizons(besides: nil)
+        let epoch = horizons.map { max(now, $0.all.map(\.to).max() ?? .min) } ?? .min
+        let forgotten = horizons?.devices.compactMapValues { spans in spans.map(\.to).max() } ?? [:]
+        state = Mutex(ReplayMemory(epoch: epoch, forgotten: forgotten))
     }
 
     package func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome {
@@ -53,7 +54,7 @@ package final class MemoryReplayStore: ReplayStore {
         }
         let seconds = clock.now().seconds
         if let ahead = state.withLock({ $0.horizon(for: use, at: seconds) }) {
-            try await horizon.raise(device: ahead.device, to: ahead.timestamp, epoch: "")
+            try await horizon.raise(device: ahead.device, to: ReplaySpan(to: ahead.timestamp), epoch: "")
             state.withLock { $0.raised(ahead) }
         }
         let now = clock.now()

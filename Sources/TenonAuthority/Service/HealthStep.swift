@@ -13,16 +13,23 @@ extension AuthorityService {
     /// The same for operators, with all that is known.
     func state() throws(Refusal) -> AuthorityAnswer {
         let (health, head) = (stores.health(), auditHead())
-        return try AuthorityAnswer([
-            "status": .string(health.isHealthy ? "ok" : "unhealthy"), "fault": health.fault.map { .string($0.message) },
+        var object = JSONObject()
+        object["status"] = .string(health.isHealthy ? "ok" : "unhealthy")
+        object["fault"] = health.fault.map { .string($0.message) }
+        object["clock"] = .string(health.clockFault?.message ?? "ok")
+        for part in health.parts { object[part.name] = .string(part.fault?.message ?? "ok") }
+        let numbers: KeyValuePairs<String, JSON?> = [
             "redis_clock_difference_ms": health.redisClockDifference.map(JSON.integer),
             "postgres_clock_difference_ms": health.postgresClockDifference.map(JSON.integer),
-            "clock_step_back_ms": .integer(health.stepBack), "replay_losses": .integer(Int64(health.losses)),
+            "clock_step_back_ms": .integer(health.stepBack), "clock_step_ahead_ms": .integer(health.stepAhead),
+            "replay_losses": .integer(Int64(health.losses)),
             "audit_waiting_lines": .integer(Int64(health.waitingLines)),
             "audit_signed_lines": head.map { .integer($0.sequence) },
             "audit_signed_mac": head.map { .string($0.mac.description) },
             "activations": .integer(Int64(gate.occupancy)),
-        ])
+        ]
+        for (name, value) in numbers { object[name] = value }
+        return try AuthorityAnswer(object)
     }
 
     /// The text exposition format, version 0.0.4.
@@ -31,7 +38,8 @@ extension AuthorityService {
         let gauges: KeyValuePairs<String, Int64?> = [
             "healthy": health.isHealthy ? 1 : 0, "redis_clock_difference_milliseconds": health.redisClockDifference,
             "postgres_clock_difference_milliseconds": health.postgresClockDifference,
-            "clock_step_back_milliseconds": health.stepBack, "audit_waiting_lines": Int64(health.waitingLines),
+            "clock_step_back_milliseconds": health.stepBack,
+            "clock_step_ahead_milliseconds": health.stepAhead, "audit_waiting_lines": Int64(health.waitingLines),
             "audit_signed_lines": auditHead()?.sequence, "activations": Int64(gate.occupancy),
             "activations_limit": Int64(configuration.limits.activations),
         ]
@@ -39,10 +47,22 @@ extension AuthorityService {
         for case (let name, let value?) in gauges {
             lines += ["# TYPE tenon_authority_\(name) gauge", "tenon_authority_\(name) \(value)"]
         }
+        lines += partLines(health)
         lines += [
             "# TYPE tenon_authority_replay_losses_total counter",
             "tenon_authority_replay_losses_total \(health.losses)", "",
         ]
         return metrics.text + lines.joined(separator: "\n")
+    }
+
+    /// Of each store and the like: how it is, and how often it was not.
+    private func partLines(_ health: StoreHealth) -> [String] {
+        let clock = StoreHealth.Part(name: "clock", fault: health.clockFault)
+        let well = "tenon_authority_part_healthy"
+        let faults = "tenon_authority_part_faults_total"
+        return ["# HELP \(well) Whether what requests need does its work.", "# TYPE \(well) gauge"]
+            + ([clock] + health.parts).map { "\(well){part=\"\($0.name)\"} \($0.fault == nil ? 1 : 0)" }
+            + ["# HELP \(faults) How often it began not to.", "# TYPE \(faults) counter"]
+            + health.parts.map { "\(faults){part=\"\($0.name)\"} \($0.faults)" }
     }
 }

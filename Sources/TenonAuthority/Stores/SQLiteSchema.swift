@@ -62,6 +62,10 @@ enum SQLiteSchema {
             line BLOB NOT NULL
         ) STRICT;
         """,
+        """
+        -- A horizon has a beginning, too: what was accepted while a clock was ahead.
+        ALTER TABLE replay_horizons ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
+        """,
     ]
 
     static let version = Int64(migrations.count)
