@@ -16,6 +16,7 @@ enum DevicesCommand {
             } else {
                 for device in page["devices"]?.array ?? [] { Output.line(line(device)) }
             }
+            try Output.check()
             from = page["next"]?.integer.map { "&from=\($0)" } ?? ""
         } while !from.isEmpty
     }
