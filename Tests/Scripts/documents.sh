@@ -118,6 +118,7 @@ command_line() { # command_line DOCUMENT LINE
         make\ demo* | make\ test*) expect "$1: $line" grep -q "^$(cut -d ' ' -f 2 <<< "$line"):" "$root/Makefile" ;;
         make\ *) expect "$1: $line" sh -c "cd '$root' && $line" ;;
         tenon-authority*--ek-roots*) expect "$1: $line" serves "$line" ;;
+        swtpm\ socket*--daemon*) expect "$1: $line" in_here "$line --pid file=$world/first.pid" && world_processes="$world_processes $(cat "$world/first.pid")" ;;
         systemctl\ start\ tenon-authority) expect "$1: $line" starts_unit ;;
         swift\ run\ DeviceAgent*) expect "$1: $line" in_here "${line#swift run } 1" ;;
         swift\ run\ *) expect "$1: $line" in_here "${line#swift run }" ;;
