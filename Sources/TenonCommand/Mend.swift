@@ -75,6 +75,7 @@ enum Mend {
         .serviceBusy: "Do the same again in a while: it goes on where this ended.",
         .keyRefused: "Ask the service which key it holds: tenon maintain",
         .serviceAnswer: "Check --service: it ends where the service is mounted, as https://host/auth",
+        .challengeForm: "Check --service; if it is right, whoever runs the service has to mend its challenges.",
         .serviceURL: "Write it as --service https://host[:port][/path]",
         .httpURL: "Write it as https://host[:port]/path",
         .appID: "Write it as --app ID, 1 to 200 characters without spaces.",
