@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CTenonProcess
 internal import Glibc
 public import Tenon
 internal import TenonHTTP
@@ -17,10 +18,8 @@ package struct Platform: Sendable {
 
     package func identity(_ baseUrl: String, _ appId: String) throws(TenonError) -> DeviceIdentity {
         let service = try Synheart(baseURL: baseUrl, appID: appId, dialect: dialect)
-        // A program with more rights than its caller does not listen to him.
-        let isTrusted = getuid() == geteuid() && getgid() == getegid()
         let folder = try StateFolder.path(asked: stateDirectory, isRoot: geteuid() == 0) { name in
-            isTrusted ? getenv(name).map { String(cString: $0) } : nil
+            tenoni_process_variable(name).map { String(cString: $0) }
         }
         return try DeviceIdentity(
             service, keys: .tpm(tpm, disclosure: disclosure), transport: HTTPTransport(),

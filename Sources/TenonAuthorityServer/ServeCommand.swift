@@ -22,6 +22,10 @@ enum ServeCommand {
             Output.error("tenon-authority: \(line)")
         }
         Output.line("tenon-authority \(tenonVersion): \(authority.url), state in \(folder.path)")
+        do throws(TenonError) { try Output.check() } catch {
+            await authority.stop()
+            throw error
+        }
         let thread = WorkThread()
         _ = try? await thread.run { () throws(TenonError) in Signals.wait() }
         Output.line("tenon-authority: answering what was asked, then ending")

@@ -37,6 +37,9 @@ extension Flag {
     static let caFile = Flag(
         name: "--ca-file", value: "FILE", summary: "PEM: the CAs that servers are trusted by, not the system's",
         variable: "TENON_CA_FILE")
+    static let timeout = Flag(
+        name: "--timeout", value: "SECONDS",
+        summary: "how long to go on at most (else 60), with pauses that the service asks for")
     static let confirmed = Flag(name: "--yes", value: nil, summary: "it is meant")
 
     /// Of what looks at an identity.
@@ -44,5 +47,5 @@ extension Flag {
     /// Of what uses a key.
     static let key = identity + [tpm, ownerAuth, endorsementAuth]
     /// Of what speaks with the service.
-    static let network = key + [caFile, disclosed, above, certificate, attestationCA, attestationRoots]
+    static let network = key + [caFile, timeout, disclosed, above, certificate, attestationCA, attestationRoots]
 }

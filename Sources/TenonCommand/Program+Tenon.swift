@@ -10,7 +10,14 @@ extension Program {
         about: """
             Gives this device an identity whose key is born in the TPM and stays there: proves that to a service,
             registers the key, signs requests with it, changes it, and says what is wrong and what mends it.
-            """, verbs: Verb.registering + Verb.using + Verb.proving + Verb.measuring)
+            """, verbs: Verb.registering + Verb.using + Verb.proving + Verb.measuring,
+        firstTry: [
+            "A first try without a TPM (sudo apt install swtpm): a software TPM, and its control socket beside it:",
+            "  mkdir tpm",
+            "  swtpm socket --tpm2 --tpmstate dir=tpm --flags not-need-init,startup-clear --daemon \\",
+            "      --server type=unixio,path=$PWD/tpm/socket --ctrl type=unixio,path=$PWD/tpm/socket.ctrl",
+            "  tenon doctor --tpm swtpm:path=$PWD/tpm/socket",
+        ])
 }
 
 extension Verb {

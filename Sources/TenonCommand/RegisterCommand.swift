@@ -16,10 +16,23 @@ enum RegisterCommand {
     }
 }
 
-/// What a person sees of long work: each step, on a terminal and nowhere else.
+/// What a person sees of long work: each step, and what is waited for, on a terminal and nowhere else.
 enum Progress {
     static var log: LogSink? {
         guard Terminal.isShown(2) else { return nil }
-        return { event in Terminal.note("  \(event)") }
+        let turn = Turn()
+        let waiting = late("waits for its turn: another process may be at work on the identity") { turn.take() }
+        return { event in
+            if case .began = event, turn.take() { waiting.cancel() }
+            Terminal.note("  \(event)")
+        }
+    }
+
+    /// Says what is waited for when it takes more than a second; whoever need not wait any more cancels it.
+    static func late(_ text: String, if isWaiting: @escaping @Sendable () -> Bool = { true }) -> Task<Void, Never> {
+        Task.detached {
+            guard Terminal.isShown(2), (try? await Task.sleep(for: .seconds(1))) != nil, isWaiting() else { return }
+            Terminal.note("  \(text)")
+        }
     }
 }

@@ -113,7 +113,7 @@ import Testing
         (.storeBusy, "STORE_BUSY"), (.storeFailed, "STORE_FAILED"), (.storeCorrupt, "STORE_CORRUPT"),
         (.storeVersion, "STORE_VERSION"), (.storeInUse, "STORE_IN_USE"), (.storePermission, "STORE_PERMISSION"),
         (.storeClosed, "STORE_CLOSED"), (.auditChain, "AUDIT_CHAIN"),
-        (.listenerFailed, "LISTENER_FAILED"),
+        (.listenerFailed, "LISTENER_FAILED"), (.fileLimit, "FILE_LIMIT"), (.output, "OUTPUT"),
     ]
 
     @Test(arguments: core + module)

@@ -11,7 +11,7 @@ extension Flow {
                     .attestationUnavailable,
                     message: "The service asks for a certificate of an attestation CA, and none is configured.")
             }
-            return try HTTPURL(parsing: service.url).origin
+            return try ofCA { () throws(TenonError) in try HTTPURL(parsing: service.url).origin }
         }
     }
 
@@ -38,24 +38,36 @@ extension Flow {
 
     func enrol(_ ak: KeyFacts, _ area: PublicArea) async throws(TenonError) {
         guard let service = context.attestationService else { return }
-        let url = try HTTPURL(parsing: service.url)
-        guard url.isSecure || url.isLoopback else { throw .insecure }
+        let url = try ofCA { () throws(TenonError) in try HTTPURL(parsing: service.url) }
+        guard url.isSecure || url.isLoopback else { throw TenonError.insecure.ofAttestationCA(service.url) }
         let endorsement: [[UInt8]]
         let credential: Credential
         do throws(TenonError) { endorsement = try await vault.endorsementCertificates() } catch {
             throw .attestation(error)
         }
         let request = try AttestRequest(ekCertificates: endorsement, ak: area)
-        credential = try AttestAnswer(parsing: await post("/attest", request.encoded())).credential
+        let offer = try await post("/attest", request.encoded())
+        credential = try ofCA { () throws(TenonError) in try AttestAnswer(parsing: offer).credential }
         let secret: Secret
         do throws(TenonError) {
             secret = try await vault.secret(of: credential, certificate: endorsement[0], by: ak)
         } catch {
             throw .attestation(error)
         }
-        let answer = try SecretAnswer(parsing: await post("/secret", SecretRequest(secret).encoded()))
-        try answer.verify(for: area.publicKey, roots: service.roots, now: serviceTime)
+        let (body, now) = (try await post("/secret", SecretRequest(secret).encoded()), serviceTime)
+        let answer = try ofCA { () throws(TenonError) in
+            let answer = try SecretAnswer(parsing: body)
+            try answer.verify(for: area.publicKey, roots: service.roots, now: now)
+            return answer
+        }
         try await keep(answer.chain, of: area.publicKey, issuer: url.origin)
+    }
+
+    /// Says of an error that it is the attestation CA's.
+    private func ofCA<Value>(_ work: () throws(TenonError) -> Value) throws(TenonError) -> Value {
+        do throws(TenonError) { return try work() } catch {
+            throw error.ofAttestationCA(context.attestationService?.url ?? "")
+        }
     }
 
     /// Keeps the certificate that came with a registration, to show it to this service only. Without it the identity
@@ -86,14 +98,32 @@ extension Flow {
         guard let service = context.attestationService else { throw .noSuchStep }
         var base = service.url[...]
         while base.hasSuffix("/") { base.removeLast() }
-        let answer = try await exchange(
-            HTTPRequest(
-                method: "POST", url: base + path, headers: [("Content-Type", "application/json")], body: body))
+        let answer: HTTPResponse
+        do throws(TenonError) {
+            answer = try await exchange(
+                HTTPRequest(
+                    method: "POST", url: base + path, headers: [("Content-Type", "application/json")], body: body))
+        } catch {
+            throw error.ofAttestationCA(service.url)
+        }
         guard answer.status == 200 || answer.status == 201 else {
-            if answer.isTransient { throw TenonError(answer, code: nil, .busy) }
-            throw TenonError(
-                .attestationFailed, message: "The attestation CA refuses this device.", httpStatus: answer.status)
+            let refusal =
+                answer.isTransient
+                ? TenonError(answer, code: nil, .busy)
+                : TenonError(
+                    .attestationFailed, message: "It refuses this device.", httpStatus: answer.status)
+            throw refusal.ofAttestationCA(service.url)
         }
         return answer.body
+    }
+}
+
+extension TenonError {
+    /// The same, said of the attestation CA, which has a URL and flags of its own. That a task was cancelled is nobody's.
+    fileprivate func ofAttestationCA(_ url: String) -> TenonError {
+        guard code != .cancelled, code != .outcomeUnknown else { return self }
+        var error = saying("The attestation CA at \(url): \(message)")
+        error.isOfAttestationCA = true
+        return error
     }
 }

@@ -101,9 +101,12 @@ extension Flow {
 extension TenonError {
     /// What an attestation failed of: of this device for now, or of what it is.
     static func attestation(_ error: TenonError) -> TenonError {
+        guard !error.isOfAttestationCA else { return error }
         let isUnavailable = [.unavailable, .transient, .permission, .auth].contains(error.category)
-        return TenonError(
+        var whole = TenonError(
             isUnavailable ? .attestationUnavailable : .attestationFailed,
             message: "The attestation cannot be made: \(error.message) (\(error.code))")
+        whole.cause = error.code
+        return whole
     }
 }
