@@ -23,16 +23,18 @@ extension Flag {
         name: "--disclose-ek", value: nil,
         summary: "let the service see the TPM's certificate, which names this machine for ever")
     static let above = Flag(
-        name: "--ek-chain", value: "FILE", summary: "PEM: certificates between the TPM's and its maker's root")
+        name: "--ek-chain", value: "FILE",
+        summary: "PEM: certificates between the TPM's and its maker's root; what the service took is remembered")
     static let certificate = Flag(
         name: "--ek-certificate", value: "FILE",
         summary: "PEM: the TPM's certificate and those above it, where the TPM holds none")
     static let dialect = Flag(name: "--dialect", value: "NAME", summary: "docs (else) or tenon")
     static let attestationCA = Flag(
-        name: "--attestation-ca", value: "URL", summary: "what certifies attestation keys, for the dialect docs",
+        name: "--attestation-ca", value: "URL",
+        summary: "what certifies attestation keys, for the dialect docs; remembered",
         variable: "TENON_ATTESTATION_CA")
     static let attestationRoots = Flag(
-        name: "--attestation-roots", value: "FILE", summary: "PEM: the certificates that its own chain to",
+        name: "--attestation-roots", value: "FILE", summary: "PEM: the certificates that its own chain to; remembered",
         variable: "TENON_ATTESTATION_ROOTS")
     static let caFile = Flag(
         name: "--ca-file", value: "FILE", summary: "PEM: the CAs that servers are trusted by, not the system's",

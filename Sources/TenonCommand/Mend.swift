@@ -73,7 +73,9 @@ enum Mend {
         .tlsHost: "Check the host in --service: its certificate has another name.",
         .serviceRefused: "Check --service and --app; whoever runs the service knows what its code means.",
         .serviceBusy: "Do the same again in a while: it goes on where this ended.",
-        .keyRefused: "Ask the service which key it holds: tenon maintain",
+        .keyRefused:
+            "Begin anew, if the service knows this device no more: tenon reset --yes && tenon register --disclose-ek",
+        .keyExpired: "Change the key: tenon rotate",
         .serviceAnswer: "Check --service: it ends where the service is mounted, as https://host/auth",
         .challengeForm: "Check --service; if it is right, whoever runs the service has to mend its challenges.",
         .serviceURL: "Write it as --service https://host[:port][/path]",

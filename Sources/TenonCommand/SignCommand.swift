@@ -14,6 +14,10 @@ enum SignCommand {
 
     static func answer(_ setting: Setting) async throws(TenonError) -> Answer {
         let arguments = setting.arguments
+        if arguments.has("--send") { return try await SendCommand.answer(setting) }
+        guard arguments.all("--header").isEmpty else {
+            throw arguments.mistake("--header is for --send: what is printed is yours to add to.")
+        }
         let form = try form(arguments)
         let (method, target) = (arguments.operands[0], arguments.operands[1])
         let data = try arguments.value("--data")

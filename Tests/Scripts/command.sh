@@ -162,6 +162,7 @@ for word in --help --version; do expect "$word" tenon $word; done
 
 note "nobody is registered"
 say tenon status
+say tenon status --check
 say tenon status --json
 say tenon sign GET /v1/echo
 for verb in rotate maintain "reset --yes" "attest $(printf %064d 0)" "rotate --if-due"; do
@@ -204,6 +205,11 @@ expect "and to nobody else" sh -c "! tenon doctor | grep -q 'BEGIN CERTIFICATE'"
 note "register"
 world_authority "$state/root.pem"
 service=$url/auth
+# An app of the dialect docs, whose rotations carry no proof, so that none may be demanded of it.
+kill "$world_authority" && wait "$world_authority"
+sed -i "s|\"apps\": \\[|&{\"id\": \"documented\", \"dialects\": [\"docs\"], \"require_attestation\": false, \"unproven_rotation\": \"mark_unattested\", \"ek_roots\": [{\"path\": \"$state/root.pem\"}]},|" \
+    "$world/authority/authority.json"
+world_again
 say tenon register --service http://127.0.0.1:1/auth --app demo --dialect tenon --disclose-ek
 say tenon register --dialect tenon
 say tenon reset --yes
@@ -215,23 +221,33 @@ say tenon register --dialect tenon --disclose-ek
 say tenon register --dialect tenon --ek-chain "$state/issuer.pem"
 say tenon register --dialect tenon --disclose-ek --ek-chain "$state/state/tpm2-00.permall"
 say tenon status
+say tenon status --check
 say tenon register --dialect tenon --disclose-ek --ek-chain "$state/issuer.pem"
 say tenon register
 say tenon register --json
 say tenon register --dialect docs
 say tenon status
 say tenon status --json
+say tenon status --check
+say tenon status --check --json
 
 note "the dialect docs, with an attestation CA"
 export TENON_STATE_DIR=$world/docs
 tenon-authority ca show --state-dir "$world/authority" > "$world/ca.pem"
-say tenon register --service "$service" --app demo --disclose-ek --ek-chain "$state/issuer.pem" --attestation-ca "$url/ca/demo"
-export TENON_ATTESTATION_CA=$url/ca/demo TENON_ATTESTATION_ROOTS=$world/ca.pem
-say tenon register --service "$service" --app demo --disclose-ek --ek-chain "$state/issuer.pem"
-expect "what it signs is accepted" accepted
-say tenon rotate
-expect "and its old key signs on" accepted
+documented=(register --service "$service" --app documented --disclose-ek --ek-chain "$state/issuer.pem")
+say tenon "${documented[@]}" --attestation-ca "$url/ca/documented"
+export TENON_ATTESTATION_CA=$url/ca/documented TENON_ATTESTATION_ROOTS=$world/ca.pem
+say tenon "${documented[@]}"
 unset TENON_ATTESTATION_CA TENON_ATTESTATION_ROOTS
+expect "what it signs is accepted" accepted
+say tenon register
+say tenon rotate
+expect "the new key is accepted" accepted
+mv "$world/ca.pem" "$world/gone.pem"
+say tenon reset --yes
+say tenon register
+say tenon register --disclose-ek
+expect "what was told once need not be told again" accepted
 export TENON_STATE_DIR=$world/state
 
 note "sign"
@@ -247,6 +263,12 @@ say tenon sign POST "$url/v1/echo" --data "it's" --format curl
 sed -i "s/it'/at'/" "$world/out"
 expect "another body is refused" test "$(sent)" = 401
 stdin=$world/body say tenon sign POST /v1/echo --data @-
+say tenon sign POST /v1/echo --data "@$world/body" --send
+say tenon sign POST "$url/v1/echo" --data "@$world/body" --send --header 'Content-Type: application/json' --json
+say tenon sign GET /v1/absent --send
+say tenon sign GET http://127.0.0.1:1/v1/echo --send
+say tenon sign GET /v1/echo --send --header wrong
+say tenon sign GET /v1/echo --send --format curl
 say tenon sign POST /v1/echo --data "@$world/absent"
 say tenon sign POST /v1/echo --data "@$world" --json
 say tenon sign post /v1/echo
@@ -290,6 +312,7 @@ kill -STOP "$world_authority"
 at send 1 2 tenon rotate
 expect "an interrupted rotation says so" grep -q '"category":"unknown"' "$world/out"
 say tenon status
+say tenon status --check
 kill -CONT "$world_authority"
 say tenon rotate
 expect "what was interrupted is settled" accepted
@@ -451,6 +474,8 @@ tenon keys purge --yes > "$world/err" || wrong "the attic is emptied" "$world/er
 note "the service is not there"
 kill "$world_authority" && wait "$world_authority"
 say tenon rotate
+say tenon register
+say tenon sign GET /v1/echo --send
 say tenon sign GET /v1/echo
 say tenon maintain --json
 world_again
@@ -459,11 +484,43 @@ for _ in $(seq 50); do accepted && break; done
 say tenon rotate
 expect "it signs on" accepted
 
+note "a service that knows nothing of the device"
+kill "$world_authority" && wait "$world_authority"
+mv "$world/authority" "$world/kept"
+lost=$world/lost && cp -r "$TENON_STATE_DIR" "$lost"
+port=${service#http://127.0.0.1:}
+port=${port%/auth}
+world_serve --port "$port" --ek-roots "$state/root.pem"
+for verb in register rotate maintain "sign GET /v1/echo --send" "status --check"; do
+    # shellcheck disable=SC2086
+    say tenon $verb --state-dir "$lost"
+done
+expect "the way out works" sh -c "tenon reset --yes --state-dir '$lost' && tenon register --disclose-ek --state-dir '$lost'"
+kill "$world_authority" && wait "$world_authority"
+rm -rf "$world/authority" && mv "$world/kept" "$world/authority"
+world_again
+for _ in $(seq 50); do accepted && break; done
+
+note "another TPM, and the own one again"
+own_tpm=$TENON_TPM
+mkdir "$world/blank" && : > "$world/blank/new"
+world_tpm foreign "$world/blank"
+export TENON_TPM=swtpm:path=$world/foreign.tpm
+say tenon sign GET /v1/echo
+say tenon status --check
+say tenon register
+say tenon status --check
+export TENON_TPM=$own_tpm
+say tenon sign GET /v1/echo
+expect "the identity goes on" accepted
+say tenon status --check
+
 note "revoked"
 device=$(tenon status --json | sed -E 's/.*"device_id":"([^"]*)".*/\1/')
 say tenon-authority revoke --state-dir "$world/authority" --app demo "$device"
 say tenon rotate
 say tenon status
+say tenon status --check
 say tenon sign GET /v1/echo --json
 say tenon doctor --json
 say tenon register

@@ -6,7 +6,7 @@ extension Flow {
     var attestationAuthority: String {
         get throws(TenonError) {
             guard context.declaration.attestation == .certificate else { return context.origin }
-            guard let service = context.attestationService else {
+            guard let service = attestationService else {
                 throw TenonError(
                     .attestationUnavailable,
                     message: "The service asks for a certificate of an attestation CA, and none is configured.")
@@ -36,13 +36,36 @@ extension Flow {
         try await enrol(attester.facts, attester.area)
     }
 
+    /// The CA that was named, or the one whose certificate was taken before.
+    private var attestationService: DeviceIdentity.AttestationService? {
+        context.attestationService ?? record.attestationSettings?.service
+    }
+
+    /// The endorsement key's certificate and those above it: with the leaf alone go those that were taken with it before.
+    func endorsementCertificates() async throws(TenonError) -> [[UInt8]] {
+        let given = try await vault.endorsementCertificates()
+        guard given.count == 1, let kept = record.attestationSettings?.endorsement, kept.first == given.first else {
+            return given
+        }
+        return kept
+    }
+
+    /// What was taken need not be said again; the record is written by what follows.
+    func remember(_ endorsement: [[UInt8]], _ service: DeviceIdentity.AttestationService? = nil) {
+        var settings = record.attestationSettings ?? AttestationSettings()
+        if endorsement.count > 1 { settings.endorsement = endorsement }
+        if let service { settings.service = service }
+        guard settings != AttestationSettings(), settings.size <= AttestationSettings.longest else { return }
+        record.attestationSettings = settings
+    }
+
     func enrol(_ ak: KeyFacts, _ area: PublicArea) async throws(TenonError) {
-        guard let service = context.attestationService else { return }
+        guard let service = attestationService else { return }
         let url = try ofCA { () throws(TenonError) in try HTTPURL(parsing: service.url) }
         guard url.isSecure || url.isLoopback else { throw TenonError.insecure.ofAttestationCA(service.url) }
         let endorsement: [[UInt8]]
         let credential: Credential
-        do throws(TenonError) { endorsement = try await vault.endorsementCertificates() } catch {
+        do throws(TenonError) { endorsement = try await endorsementCertificates() } catch {
             throw .attestation(error)
         }
         let request = try AttestRequest(ekCertificates: endorsement, ak: area)
@@ -60,6 +83,7 @@ extension Flow {
             try answer.verify(for: area.publicKey, roots: service.roots, now: now)
             return answer
         }
+        remember(endorsement, service)
         try await keep(answer.chain, of: area.publicKey, issuer: url.origin)
     }
 
@@ -95,7 +119,7 @@ extension Flow {
     }
 
     private func post(_ path: String, _ body: [UInt8]) async throws(TenonError) -> [UInt8] {
-        guard let service = context.attestationService else { throw .noSuchStep }
+        guard let service = attestationService else { throw .noSuchStep }
         var base = service.url[...]
         while base.hasSuffix("/") { base.removeLast() }
         let answer: HTTPResponse

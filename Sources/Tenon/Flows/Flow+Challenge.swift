@@ -51,7 +51,7 @@ extension Flow {
         guard context.declaration.attestation != .none else { return nil }
         do throws(TenonError) {
             let endorsement =
-                context.declaration.attestation == .activation ? try await vault.endorsementCertificates() : []
+                context.declaration.attestation == .activation ? try await endorsementCertificates() : []
             let (facts, area) = try await attestationKey(beside: key)
             return Attester(facts: facts, endorsement: endorsement, area: area)
         } catch {

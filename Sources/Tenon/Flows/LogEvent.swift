@@ -6,7 +6,8 @@
 /// proof, body, token, certificate, Name, secret or id (DESIGN §5).
 public enum LogEvent: Hashable, Sendable {
     public enum Operation: String, CaseIterable, Sendable {
-        case register, rotate, maintain, resolve, reset, purge
+        case register, rotate, renew, maintain, resolve, reset, purge
+        case reportCompromise = "report"
     }
 
     /// It has its turn: nobody else is at work on the identity.
