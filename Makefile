@@ -141,7 +141,7 @@ deps:
 
 ## check            the C tests of one build (CRYPTO=, SANITIZE=)
 # mbedTLS statically, so that an allocation that is made to fail can be one of its own.
-TEST_WRAPS := -Wl,--wrap=calloc,--wrap=getrandom
+TEST_WRAPS := -Wl,--wrap=calloc,--wrap=getrandom,--wrap=getpid,--wrap=madvise
 TESTS := $(BUILD)/core_tests
 SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/Support/*.c))
 TEST_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,Tests/C/test_main.c Tests/C/test_workers.c $(wildcard Tests/C/*_test.c)) $(SUPPORT)

@@ -186,10 +186,21 @@ static bool is_foreign(tenon_status status)
     return ((uint32_t)status & 0x80000000) != 0 || (tenon_status_tpm_rc(status) != 0 && (status & 0x700000) != 0);
 }
 
+/* TPM 2.0 Part 2, 6.6.3: OBJECT_MEMORY, SESSION_MEMORY, MEMORY, SESSION_HANDLES, OBJECT_HANDLES. */
+static bool lacks_room(tenon_status status)
+{
+    uint32_t code = tenon_status_tpm_rc(status) & 0xffff;
+    return tenon_status_category(status) == TENON_CATEGORY_TRANSIENT && code >= 0x902 && code <= 0x906;
+}
+
 static words words_of(tenon_status status)
 {
     if (is_foreign(status))
         return unnamed;
+    if (lacks_room(status))
+        return (words){"TENON_TPM_FULL",
+                       "The TPM has no room: others have loaded keys or sessions there; wait until they "
+                       "are done, or flush what a program left that has ended."};
     if (tenon_status_tpm_rc(status) != 0 && (tenon_status_tpm_rc(status) & 0xffff) == TPM_RC_LOCKOUT)
         return (words){"TENON_TPM_LOCKOUT", "The TPM is in lockout after failed tries; wait until it forgives one."};
     return tenon_status_tpm_rc(status) != 0 ? words_of_tpm(tenon_status_category(status)) : words_of_code(status);

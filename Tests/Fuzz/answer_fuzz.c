@@ -16,8 +16,8 @@
  * What is random is the same in each run: a session that was recorded once is good again. Nobody waits.
  */
 
-/* The first byte: TENON_TPM_SESSION_*, and a transport that can be opened again. */
-enum { SESSION = 0x03, REOPENS = 0x04 };
+/* The first byte: TENON_TPM_SESSION_*, a transport that can be opened again, and one without a resource manager. */
+enum { SESSION = 0x03, REOPENS = 0x04, BARE = 0x08 };
 
 /* The second. */
 enum {
@@ -285,6 +285,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         .context = &wire,
         .exchange = exchange,
         .reopen = (opened & REOPENS) != 0 ? reopen : NULL,
+        .managed = (opened & BARE) == 0,
     };
     tenon_tpm_options options = {.size = sizeof options, .session = (opened & SESSION) % 3, .deadline_ms = 1};
     tenon_tpm *tpm;
