@@ -49,6 +49,9 @@ static words words_of_code(tenon_status status)
         WORDS(TENON_ERROR_FORKED, "Another process opened this TPM; open it again in this one.");
         WORDS(TENON_ERROR_NOT_PERSISTENT, "The key has no persistent handle.");
         WORDS(TENON_ERROR_NOT_MADE_HERE, "The attestation key was loaded from a file; make a new one for this.");
+        WORDS(TENON_ERROR_DATA_IS_MESSAGE,
+              "This data could be taken for a message of a service; use the function for that "
+              "message, or open the key with the capability to sign digests.");
         WORDS(TENON_ERROR_BASE64_LENGTH, "The text has a length that no base64 has.");
         WORDS(TENON_ERROR_BASE64_ALPHABET, "The text holds a character that is not of this base64 alphabet.");
         WORDS(TENON_ERROR_BASE64_PADDING, "The padding of the base64 text is missing, misplaced or not allowed.");
