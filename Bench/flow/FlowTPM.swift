@@ -22,6 +22,9 @@ final class FlowTPM: TPMTransport {
 
     deinit { support_swtpm_stop(device) }
 
+    /// As behind /dev/tpmrm0: what a device has loaded stays loaded.
+    var isManaged: Bool { true }
+
     func exchange(_ command: Span<UInt8>) throws -> [UInt8] {
         var status: tenon_status = 0
         let answer = [UInt8](unsafeUninitializedCapacity: 4096) { answer, length in

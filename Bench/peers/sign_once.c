@@ -32,7 +32,7 @@ int main(int argc, char **argv)
         return 2;
     size_t n = read_file(argv[2], text, sizeof text);
     int fd = door_connect(argv[1]);
-    const tenon_tpm_transport table = {.size = sizeof table, .context = &fd, .exchange = exchange};
+    const tenon_tpm_transport table = {.size = sizeof table, .context = &fd, .exchange = exchange, .managed = 1};
     tenon_status status = tenon_tpm_open_transport(&tpm, &table, NULL);
     if (status == TENON_OK)
         status = tenon_tpm_key_load(tpm, &loaded, text, n, NULL, 0);

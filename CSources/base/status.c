@@ -49,6 +49,9 @@ static words words_of_code(tenon_status status)
         WORDS(TENON_ERROR_FORKED, "Another process opened this TPM; open it again in this one.");
         WORDS(TENON_ERROR_NOT_PERSISTENT, "The key has no persistent handle.");
         WORDS(TENON_ERROR_NOT_MADE_HERE, "The attestation key was loaded from a file; make a new one for this.");
+        WORDS(TENON_ERROR_DATA_IS_MESSAGE,
+              "This data could be taken for a message of a service; use the function for that "
+              "message, or open the key with the capability to sign digests.");
         WORDS(TENON_ERROR_BASE64_LENGTH, "The text has a length that no base64 has.");
         WORDS(TENON_ERROR_BASE64_ALPHABET, "The text holds a character that is not of this base64 alphabet.");
         WORDS(TENON_ERROR_BASE64_PADDING, "The padding of the base64 text is missing, misplaced or not allowed.");
@@ -186,10 +189,21 @@ static bool is_foreign(tenon_status status)
     return ((uint32_t)status & 0x80000000) != 0 || (tenon_status_tpm_rc(status) != 0 && (status & 0x700000) != 0);
 }
 
+/* TPM 2.0 Part 2, 6.6.3: OBJECT_MEMORY, SESSION_MEMORY, MEMORY, SESSION_HANDLES, OBJECT_HANDLES. */
+static bool lacks_room(tenon_status status)
+{
+    uint32_t code = tenon_status_tpm_rc(status) & 0xffff;
+    return tenon_status_category(status) == TENON_CATEGORY_TRANSIENT && code >= 0x902 && code <= 0x906;
+}
+
 static words words_of(tenon_status status)
 {
     if (is_foreign(status))
         return unnamed;
+    if (lacks_room(status))
+        return (words){"TENON_TPM_FULL",
+                       "The TPM has no room: others have loaded keys or sessions there; wait until they "
+                       "are done, or flush what a program left that has ended."};
     if (tenon_status_tpm_rc(status) != 0 && (tenon_status_tpm_rc(status) & 0xffff) == TPM_RC_LOCKOUT)
         return (words){"TENON_TPM_LOCKOUT", "The TPM is in lockout after failed tries; wait until it forgives one."};
     return tenon_status_tpm_rc(status) != 0 ? words_of_tpm(tenon_status_category(status)) : words_of_code(status);

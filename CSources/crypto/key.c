@@ -154,6 +154,42 @@ tenon_status tenon_key_sign_event(const tenon_key *key, tenon_signature *out, co
     return is_object(event, n) && is_event(event, n) ? sign_message(key, out, event, n) : TENON_ERROR_EVENT;
 }
 
+static bool begins_as_request(const uint8_t *data, size_t n)
+{
+    enum { METHOD_MAX = 32 };
+    size_t method = 0;
+    while (method < n && method <= METHOD_MAX && data[method] >= 'A' && data[method] <= 'Z')
+        method++;
+    return method >= 1 && method <= METHOD_MAX && method < n && data[method] == '\n';
+}
+
+static bool begins_as_object(const uint8_t *data, size_t n)
+{
+    size_t blanks = 0;
+    while (blanks < n && (data[blanks] == ' ' || data[blanks] == '\t' || data[blanks] == '\n' || data[blanks] == '\r'))
+        blanks++;
+    return blanks < n && data[blanks] == '{';
+}
+
+/* Wider than what the functions above sign: what a reader more patient than ours would take for such a message. */
+static bool could_be_message(const uint8_t *data, size_t n)
+{
+    static const char statement[] = "\xffTCG", signature_base[] = "\"@";
+    bool is_point = n == TENON_POINT_SIZE && data[0] == 0x04;
+    return begins_as_request(data, n) || is_point || begins_as_object(data, n) || begins_with(data, n, statement) ||
+           begins_with(data, n, signature_base);
+}
+
+tenon_status tenon_key_sign_data(const tenon_key *key, tenon_signature *out, const uint8_t *data, size_t n)
+{
+    if (out != NULL)
+        memset(out, 0, sizeof *out);
+    if (key == NULL || out == NULL || (data == NULL && n != 0))
+        return TENON_ERROR_NULL;
+    bool any = (key->ops.flags & TENON_KEY_SIGNS_DIGESTS) != 0;
+    return any || !could_be_message(data, n) ? sign_message(key, out, data, n) : TENON_ERROR_DATA_IS_MESSAGE;
+}
+
 tenon_status tenon_key_sign_digest(const tenon_key *key, tenon_signature *out, const tenon_digest *digest)
 {
     if (out != NULL)

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "internal/random.h"
 #include "internal/secure.h"
-#include "internal/writer.h"
 
 enum { DEADLINE_MS = 2000, BACK_OFF_MAX_MS = 200 };
 
@@ -47,7 +46,7 @@ static tenon_status set_options(tenon_tpm *tpm, const tenon_tpm_options *options
 /* In a fork's child the objects are the parent's, so nothing is flushed there. */
 static bool is_ours(const tenon_tpm *tpm)
 {
-    return tpm->process == getpid();
+    return tenoni_process_is_this(&tpm->process);
 }
 
 static void release(tenon_tpm *tpm)
@@ -55,6 +54,7 @@ static void release(tenon_tpm *tpm)
     /* It would wait for threads that queued at the fork and are not in this process. */
     if (is_ours(tpm))
         tenoni_ticket_destroy(&tpm->ticket);
+    tenoni_process_end(&tpm->process);
     tenoni_wipe(tpm, sizeof *tpm);
     free(tpm);
 }
@@ -64,8 +64,12 @@ static tenon_status new_tpm(tenon_tpm **out, const tenon_tpm_options *options)
     tenon_tpm *tpm = calloc(1, sizeof *tpm);
     if (tpm == NULL)
         return TENON_ERROR_MEMORY;
-    tpm->process = getpid();
+    if (!tenoni_process_begin(&tpm->process)) {
+        free(tpm);
+        return TENON_ERROR_MEMORY;
+    }
     if (!tenoni_ticket_init(&tpm->ticket)) {
+        tenoni_process_end(&tpm->process);
         free(tpm);
         return TENON_ERROR_MEMORY;
     }
@@ -133,7 +137,7 @@ tenon_status tenon_tpm_open_transport(tenon_tpm **out, const tenon_tpm_transport
     *out = NULL;
     if (transport == NULL)
         return TENON_ERROR_NULL;
-    if (transport->size != sizeof *transport || transport->exchange == NULL)
+    if (transport->size != sizeof *transport || transport->exchange == NULL || transport->managed > 1)
         return TENON_ERROR_OPTIONS;
     tenon_status status = new_tpm(out, options);
     if (status == TENON_OK)
@@ -146,13 +150,6 @@ void tenoni_tpm_keep(tenon_tpm *tpm)
     atomic_fetch_add(&tpm->references, 1);
 }
 
-/* What is left in the TPM is flushed over a fresh transport, or stays noted until there is one. */
-static void flush_orphans(tenon_tpm *tpm)
-{
-    if (tpm->orphans_n != 0)
-        (void)tenoni_tpm_reopen(tpm);
-}
-
 void tenon_tpm_free(tenon_tpm **tpm)
 {
     if (tpm == NULL || *tpm == NULL)
@@ -163,7 +160,7 @@ void tenon_tpm_free(tenon_tpm **tpm)
         return;
     if (is_ours(last)) {
         tenoni_slots_flush(last);
-        flush_orphans(last);
+        tenoni_orphans_flush(last);
     }
     if (last->transport.close != NULL)
         last->transport.close(last->transport.context);
@@ -188,36 +185,9 @@ tenon_status tenoni_tpm_reopen(tenon_tpm *tpm)
     tenon_status status = tpm->transport.reopen(tpm->transport.context);
     if (status != TENON_OK)
         return may_be_said_by_a_transport(status) ? status : TENON_ERROR_TPM_TRANSPORT;
-    size_t n = tpm->orphans_n;
-    uint32_t orphans[TENONI_ORPHANS];
-    memcpy(orphans, tpm->orphans, sizeof orphans);
-    tpm->orphans_n = 0;
-    for (size_t i = 0; i < n; i++)
-        tenoni_tpm_flush(tpm, orphans[i]);
+    tenoni_orphans_retry(tpm);
     tenoni_slots_flush(tpm);
     return TENON_OK;
-}
-
-tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *context)
-{
-    if (!is_ours(tpm))
-        return TENON_ERROR_FORKED;
-    tenoni_ticket_lock(&tpm->ticket);
-    flush_orphans(tpm);
-    /* A transient parent stays for one more operation: the signature after a load shall not wait for its flush. */
-    bool flush_parent = tpm->parent.handle != 0;
-    tenon_status status = operation(tpm, context);
-    if (status == TENON_ERROR_TPM_TRANSPORT) {
-        status = tenoni_tpm_reopen(tpm);
-        if (status == TENON_OK)
-            status = operation(tpm, context);
-    }
-    tpm->parent_template = NULL;
-    if (flush_parent)
-        tenoni_slot_flush(tpm, &tpm->parent);
-    flush_orphans(tpm);
-    tenoni_ticket_unlock(&tpm->ticket);
-    return status;
 }
 
 static uint64_t now_ms(void)
@@ -232,6 +202,73 @@ void tenoni_tpm_wait(uint32_t ms)
     struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
     while (nanosleep(&left, &left) != 0)
         continue;
+}
+
+/* Of many who wait for the same places no two shall come back together for long. */
+static uint32_t some_of(uint32_t ms)
+{
+    uint32_t random;
+    return tenoni_random((uint8_t *)&random, sizeof random) == TENON_OK ? 1 + random % ms : ms;
+}
+
+static tenon_status run(tenon_tpm *tpm, tenoni_operation *operation, void *context)
+{
+    tenon_status status = operation(tpm, context);
+    if (status != TENON_ERROR_TPM_TRANSPORT)
+        return status;
+    status = tenoni_tpm_reopen(tpm);
+    return status == TENON_OK ? operation(tpm, context) : status;
+}
+
+/*
+ * The places are taken by what is not in our books. Behind a resource manager that is something of ours that was lost,
+ * as with an answer that could not be read: it goes with the connection. On a bare TPM it is others': they are waited
+ * for, and nothing of ours is there meanwhile, so that of many who wait one can go on.
+ */
+static tenon_status run_when_there_is_room(tenon_tpm *tpm, tenoni_operation *operation, void *context)
+{
+    bool reopens = tpm->transport.managed != 0 && tpm->transport.reopen != NULL;
+    uint64_t deadline = 0;
+    uint32_t wait = 2;
+    tenon_status status = run(tpm, operation, context);
+    while (tenoni_status_lacks_room(status)) {
+        tenoni_slots_flush(tpm);
+        tenoni_orphans_flush(tpm);
+        if (deadline == 0)
+            deadline = now_ms() + tpm->deadline_ms;
+        if (reopens) {
+            reopens = false;
+            status = tenoni_tpm_reopen(tpm);
+            if (status != TENON_OK)
+                return status;
+        } else {
+            if (now_ms() >= deadline)
+                return status;
+            tenoni_tpm_wait(some_of(wait));
+            wait = wait * 2 < BACK_OFF_MAX_MS ? wait * 2 : BACK_OFF_MAX_MS;
+        }
+        status = run(tpm, operation, context);
+    }
+    return status;
+}
+
+tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *context)
+{
+    if (!is_ours(tpm))
+        return TENON_ERROR_FORKED;
+    tenoni_ticket_lock(&tpm->ticket);
+    tenoni_orphans_flush(tpm);
+    /* A transient parent stays for one more operation: the signature after a load shall not wait for its flush. */
+    bool flush_parent = tpm->parent.handle != 0;
+    tenon_status status = run_when_there_is_room(tpm, operation, context);
+    tpm->parent_template = NULL;
+    if (tpm->transport.managed == 0)
+        tenoni_slots_flush(tpm);
+    else if (flush_parent)
+        tenoni_slot_flush(tpm, &tpm->parent);
+    tenoni_orphans_flush(tpm);
+    tenoni_ticket_unlock(&tpm->ticket);
+    return status;
 }
 
 /* A status holds the layer and the code: what would leave none there, or has more bits, is none. */
@@ -271,51 +308,6 @@ static uint32_t command_code(const uint8_t *command)
     return (uint32_t)command[6] << 24 | (uint32_t)command[7] << 16 | (uint32_t)command[8] << 8 | command[9];
 }
 
-/* Part 1, 10.3: at most three handles stand behind the header. One too many is only one that stays. */
-static bool names(const uint8_t *command, size_t n, uint32_t handle)
-{
-    enum { HEADER = 10, HANDLES = 3 };
-    tenoni_reader reader = tenoni_reader_over(command + HEADER, n - HEADER);
-    uint32_t found;
-    for (int i = 0; i < HANDLES && tenoni_read_u32(&reader, &found); i++)
-        if (found == handle)
-            return true;
-    return false;
-}
-
-/* What the TPM has no room for. A persistent object, too, takes the room of a transient one while it is used. */
-static bool lacks_room(uint32_t rc, uint32_t handle)
-{
-    enum { KIND_SHIFT = 24, SESSION = 0x02, TRANSIENT = 0x80 };
-    uint32_t kind = handle >> KIND_SHIFT;
-    switch (tenoni_rc_base(rc)) {
-    case TENONI_RC_OBJECT_MEMORY:
-    case 0x906: /* OBJECT_HANDLES */
-        return kind == TRANSIENT;
-    case TENONI_RC_SESSION_MEMORY:
-    case 0x905: /* SESSION_HANDLES */
-        return kind == SESSION;
-    default:
-        return tenoni_rc_base(rc) == 0x904; /* MEMORY */
-    }
-}
-
-/* Flushes our slots of the kind that the TPM has no room for; one after the other, as a flush may empty others. */
-static bool make_room(tenon_tpm *tpm, const uint8_t *command, size_t n, uint32_t rc)
-{
-    bool made = false;
-    for (tenoni_slot *slot = tpm->slots; slot != NULL;) {
-        if (!lacks_room(rc, slot->handle) || names(command, n, slot->handle)) {
-            slot = slot->next;
-            continue;
-        }
-        tenoni_slot_flush(tpm, slot);
-        made = true;
-        slot = tpm->slots;
-    }
-    return made;
-}
-
 tenon_status tenoni_tpm_send(tenon_tpm *tpm, tenoni_role role, const uint8_t *command, size_t n, tenoni_reader *answer)
 {
     uint64_t deadline = 0;
@@ -324,7 +316,7 @@ tenon_status tenoni_tpm_send(tenon_tpm *tpm, tenoni_role role, const uint8_t *co
         tenon_status status = exchange(tpm, command, n, answer, &rc);
         if (status != TENON_OK || rc == 0)
             return status;
-        if (make_room(tpm, command, n, rc))
+        if (tenoni_slots_make_room(tpm, command, n, rc))
             continue;
         /* The clock is not read for a command that the TPM takes at once. */
         if (deadline == 0)
@@ -333,53 +325,4 @@ tenon_status tenoni_tpm_send(tenon_tpm *tpm, tenoni_role role, const uint8_t *co
             return tenoni_classify(command_code(command), role, rc);
         tenoni_tpm_wait(wait);
     }
-}
-
-void tenoni_slot_fill(tenon_tpm *tpm, tenoni_slot *slot, uint32_t handle)
-{
-    slot->handle = handle;
-    slot->next = tpm->slots;
-    tpm->slots = slot;
-}
-
-/* Part 3, 28.4 TPM2_FlushContext. */
-void tenoni_tpm_flush(tenon_tpm *tpm, uint32_t handle)
-{
-    uint8_t command[14];
-    tenoni_reader answer;
-    tenoni_writer writer = tenoni_writer_over(command, sizeof command);
-    tenoni_write_u16(&writer, 0x8001);
-    tenoni_write_u32(&writer, sizeof command);
-    tenoni_write_u32(&writer, TENONI_CC_FLUSH_CONTEXT);
-    tenoni_write_u32(&writer, handle);
-    if (tenoni_tpm_send(tpm, TENONI_ROLE_ANY, command, writer.used, &answer) == TENON_ERROR_TPM_TRANSPORT &&
-        tpm->orphans_n < TENONI_ORPHANS)
-        tpm->orphans[tpm->orphans_n++] = handle;
-}
-
-uint32_t tenoni_slot_drop(tenon_tpm *tpm, tenoni_slot *slot)
-{
-    uint32_t handle = slot->handle;
-    slot->handle = 0;
-    for (tenoni_slot **at = &tpm->slots; *at != NULL; at = &(*at)->next) {
-        if (*at == slot) {
-            *at = slot->next;
-            break;
-        }
-    }
-    return handle;
-}
-
-/* Empty before it is flushed: a flush that finds no room makes some itself. */
-void tenoni_slot_flush(tenon_tpm *tpm, tenoni_slot *slot)
-{
-    uint32_t handle = tenoni_slot_drop(tpm, slot);
-    if (handle != 0)
-        tenoni_tpm_flush(tpm, handle);
-}
-
-void tenoni_slots_flush(tenon_tpm *tpm)
-{
-    while (tpm->slots != NULL)
-        tenoni_slot_flush(tpm, tpm->slots);
 }

@@ -3,12 +3,12 @@
 #define TENONI_CHANNEL_H
 
 #include <stdatomic.h>
-#include <sys/types.h>
 
 #include "internal/public_area.h"
 #include "internal/reader.h"
 #include "tenon/tpm/tpm.h"
 #include "tpm/classify.h"
+#include "tpm/process.h"
 #include "tpm/ticket.h"
 
 /* An auth value without zero bytes at its end. */
@@ -46,9 +46,9 @@ struct tenon_tpm {
     tenoni_auth endorsement_auth;
     tenoni_ticket ticket;
     atomic_uint references;
-    pid_t process;
+    tenoni_process process;
     tenoni_slot *slots;
-    uint32_t orphans[TENONI_ORPHANS]; /* to be flushed, and the transport failed: flushed when it is opened again */
+    uint32_t orphans[TENONI_ORPHANS]; /* to be flushed, and nobody can say whether they were: flushed again */
     size_t orphans_n;
     tenoni_slot parent;                   /* a transient parent, kept for the operation after the one that made it */
     const tenoni_public *parent_template; /* NULL once the operation that made it is over */
@@ -65,7 +65,8 @@ void tenoni_tpm_keep(tenon_tpm *tpm);
 
 /*
  * Does something with the TPM while nobody else does. When the transport fails, it is opened again and the whole is
- * done once more: an operation must stand being repeated after any of its commands.
+ * done once more; while others have taken the TPM's places, it is done again and again until the deadline. So an
+ * operation must stand being repeated after any of its commands. On a bare TPM nothing stays loaded when it is over.
  */
 typedef tenon_status tenoni_operation(tenon_tpm *tpm, void *context);
 tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *context);
@@ -89,10 +90,13 @@ void tenoni_tpm_flush(tenon_tpm *tpm, uint32_t handle);
 void tenoni_slot_fill(tenon_tpm *tpm, tenoni_slot *slot, uint32_t handle);
 void tenoni_slot_flush(tenon_tpm *tpm, tenoni_slot *slot);
 
-/* Empties a slot whose object is not in the TPM any more, or is another one by now. Gives the handle, or 0. */
-uint32_t tenoni_slot_drop(tenon_tpm *tpm, tenoni_slot *slot);
-
-/* Flushes all. */
+/* Flushes all; or those of the kind that the TPM has no room for, but for what the command names: whether there was
+ * one. */
 void tenoni_slots_flush(tenon_tpm *tpm);
+bool tenoni_slots_make_room(tenon_tpm *tpm, const uint8_t *command, size_t n, uint32_t rc);
+
+/* Flushes what could not be flushed, over a fresh transport where one can be had; and over the one that there is. */
+void tenoni_orphans_flush(tenon_tpm *tpm);
+void tenoni_orphans_retry(tenon_tpm *tpm);
 
 #endif

@@ -107,6 +107,12 @@ bool tenoni_status_is(tenon_status status, uint32_t base)
     return rc != 0 && tenoni_rc_base(rc) == base;
 }
 
+bool tenoni_status_lacks_room(tenon_status status)
+{
+    uint32_t base = tenoni_rc_base(tenon_status_tpm_rc(status));
+    return base >= TENONI_RC_OBJECT_MEMORY && base <= 0x906 /* OBJECT_HANDLES */;
+}
+
 bool tenoni_status_lost_object(tenon_status status)
 {
     uint32_t base = tenoni_rc_base(tenon_status_tpm_rc(status));

@@ -58,6 +58,9 @@ bool tenoni_rc_is_retry(uint32_t rc);
 /* The status carries this code of tenoni_rc_base. */
 bool tenoni_status_is(tenon_status status, uint32_t base);
 
+/* There is no room in the TPM for another object or session. */
+bool tenoni_status_lacks_room(tenon_status status);
+
 /* A transient object, or a session, that the TPM no longer has. */
 bool tenoni_status_lost_object(tenon_status status);
 bool tenoni_status_lost_session(tenon_status status);

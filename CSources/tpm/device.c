@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE /* O_CLOEXEC */
+#define _DEFAULT_SOURCE /* O_CLOEXEC, readlink */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "tpm/channel.h"
@@ -48,6 +50,20 @@ static tenon_status open_node(device *tpm)
     close(tpm->node);
     tpm->node = -1;
     return TENON_ERROR_TPM_MISSING;
+}
+
+/* The kernel's resource manager has nodes of a class of its own. Without sysfs their usual name has to say it. */
+static bool is_managed(const device *tpm)
+{
+    struct stat found;
+    char link[64], class[256] = {0};
+    if (fstat(tpm->node, &found) != 0)
+        return false;
+    snprintf(link, sizeof link, "/sys/dev/char/%u:%u/subsystem", major(found.st_rdev), minor(found.st_rdev));
+    const char *name = readlink(link, class, sizeof class - 1) > 0 ? strrchr(class, '/') : NULL;
+    if (name != NULL)
+        return strcmp(name, "/tpmrm") == 0;
+    return strncmp(strrchr(tpm->path, '/'), "/tpmrm", strlen("/tpmrm")) == 0;
 }
 
 static tenon_status await(int node, short events)
@@ -117,6 +133,7 @@ tenon_status tenoni_device_open(tenon_tpm_transport *out, const char *path, size
         .exchange = device_exchange,
         .reopen = device_reopen,
         .close = device_close,
+        .managed = is_managed(tpm),
     };
     return TENON_OK;
 }

@@ -7,6 +7,8 @@
 /* Part 3, 30.2 TPM2_GetCapability; the properties are those of Part 2, 6.13 and 8.6. */
 
 enum {
+    LOADED_SESSION = 0x02,
+    TRANSIENT = 0x80,
     PERSISTENT = 0x81,
     CAP_HANDLES = 1,
     CAP_TPM_PROPERTIES = 6,
@@ -203,44 +205,99 @@ typedef struct {
     size_t *written;
 } listing;
 
+/* Ours are not listed. */
+static void add(const tenon_tpm *tpm, const listing *to, uint32_t handle)
+{
+    for (const tenoni_slot *slot = tpm->slots; slot != NULL; slot = slot->next)
+        if (slot->handle == handle)
+            return;
+    if (*to->written < to->n)
+        to->out[*to->written] = handle;
+    ++*to->written;
+}
+
 /* Asks on from behind the last handle until there is no more. */
-static tenon_status walk(tenon_tpm *tpm, uint32_t *out, size_t n, size_t *total)
+static tenon_status walk(tenon_tpm *tpm, const listing *to, uint32_t kind)
 {
     uint32_t handles[HANDLES_AT_ONCE];
-    uint32_t next = (uint32_t)PERSISTENT << KIND_SHIFT;
+    uint32_t next = kind << KIND_SHIFT;
     size_t count;
-    *total = 0;
     do {
         tenon_status status = tenoni_handles(tpm, next, handles, HANDLES_AT_ONCE, &count);
         if (status != TENON_OK)
             return status;
-        for (size_t i = 0; i < count; i++, ++*total)
-            if (*total < n)
-                out[*total] = handles[i];
+        for (size_t i = 0; i < count; i++)
+            add(tpm, to, handles[i]);
         next = count == 0 ? next : handles[count - 1] + 1;
-    } while (count == HANDLES_AT_ONCE && next >> KIND_SHIFT == PERSISTENT);
+    } while (count == HANDLES_AT_ONCE && next >> KIND_SHIFT == kind);
     return TENON_OK;
+}
+
+/* They come in the order of their places, HMAC and policy sessions (Part 2, 7.2) mixed; a TPM has 64 at most. */
+static tenon_status add_sessions(tenon_tpm *tpm, const listing *to)
+{
+    enum { POLICY_SESSION = 0x03 };
+    tenoni_reader values;
+    uint32_t found, handle;
+    bool more;
+    tenon_status status =
+        get(tpm, CAP_HANDLES, (uint32_t)LOADED_SESSION << KIND_SHIFT, HANDLES_AT_ONCE, &values, &found, &more);
+    for (uint32_t i = 0; status == TENON_OK && i < found; i++) {
+        if (!tenoni_read_u32(&values, &handle))
+            return TENON_ERROR_TPM_ANSWER;
+        if (handle >> KIND_SHIFT == LOADED_SESSION || handle >> KIND_SHIFT == POLICY_SESSION)
+            add(tpm, to, handle);
+    }
+    return status == TENON_OK && values.left != 0 ? TENON_ERROR_TPM_ANSWER : status;
 }
 
 /* Counted first: what does not fit is not begun. Another process may make one more meanwhile. */
 static tenon_status list(tenon_tpm *tpm, void *context)
 {
     const listing *to = context;
-    tenon_status status = walk(tpm, NULL, 0, to->written);
-    if (status == TENON_OK && to->n != 0 && *to->written <= to->n)
-        status = walk(tpm, to->out, to->n, to->written);
+    const listing none = {.n = 0, .written = to->written};
+    *to->written = 0;
+    tenon_status status = walk(tpm, &none, PERSISTENT);
+    if (status == TENON_OK && to->n != 0 && *to->written <= to->n) {
+        *to->written = 0;
+        status = walk(tpm, to, PERSISTENT);
+    }
     return status == TENON_OK && *to->written > to->n ? TENON_ERROR_BUFFER_TOO_SMALL : status;
 }
 
-tenon_status tenon_tpm_handles(tenon_tpm *tpm, uint32_t *out, size_t n, size_t *written)
+/* In one go, and what does not fit is taken back: a TPM that is full is not asked more than it has to be. */
+static tenon_status list_loaded(tenon_tpm *tpm, void *context)
+{
+    const listing *to = context;
+    *to->written = 0;
+    tenon_status status = walk(tpm, to, TRANSIENT);
+    if (status == TENON_OK)
+        status = add_sessions(tpm, to);
+    bool too_many = status == TENON_OK && *to->written > to->n;
+    if ((status != TENON_OK || too_many) && to->n != 0)
+        memset(to->out, 0, to->n * sizeof *to->out);
+    return too_many ? TENON_ERROR_BUFFER_TOO_SMALL : status;
+}
+
+static tenon_status list_by(tenon_tpm *tpm, uint32_t *out, size_t n, size_t *written, tenoni_operation *operation)
 {
     if (written != NULL)
         *written = 0;
     if (tpm == NULL || written == NULL || (out == NULL && n != 0))
         return TENON_ERROR_NULL;
     listing to = {.out = out, .n = n, .written = written};
-    tenon_status status = tenoni_tpm_do(tpm, list, &to);
+    tenon_status status = tenoni_tpm_do(tpm, operation, &to);
     if (status != TENON_OK && status != TENON_ERROR_BUFFER_TOO_SMALL)
         *written = 0;
     return status;
+}
+
+tenon_status tenon_tpm_handles(tenon_tpm *tpm, uint32_t *out, size_t n, size_t *written)
+{
+    return list_by(tpm, out, n, written, list);
+}
+
+tenon_status tenon_tpm_loaded_handles(tenon_tpm *tpm, uint32_t *out, size_t n, size_t *written)
+{
+    return list_by(tpm, out, n, written, list_loaded);
 }

@@ -127,6 +127,7 @@ static tenon_status create(tenon_tpm *tpm, void *context)
 
 tenon_status tenoni_key_finish(tenon_tpm_key **out, tenon_tpm_key *key, tenon_status status)
 {
+    atomic_store(&key->parent_known, key->file.parent_name_n != 0);
     if (status == TENON_OK)
         *out = key;
     else
@@ -225,8 +226,10 @@ tenon_status tenon_tpm_key_parent_name(const tenon_tpm_key *key, uint8_t *out, s
 {
     if (written != NULL)
         *written = 0;
-    return key == NULL ? TENON_ERROR_NULL
-                       : tenoni_output_copy(out, n, written, key->file.parent_name, key->file.parent_name_n);
+    if (key == NULL)
+        return TENON_ERROR_NULL;
+    size_t known = atomic_load(&key->parent_known) ? sizeof key->file.parent_name : 0;
+    return tenoni_output_copy(out, n, written, key->file.parent_name, known);
 }
 
 tenon_status tenon_tpm_key_witness(const tenon_tpm_key *key, uint8_t *out, size_t n, size_t *written)

@@ -37,6 +37,7 @@ static tenon_status load_under(tenon_tpm_key *key, const tenoni_object *parent)
     if (status == TENON_OK && key->file.parent_name_n == 0 && parent->name[0] + parent->name[1] != 0) {
         memcpy(key->file.parent_name, parent->name, sizeof parent->name);
         key->file.parent_name_n = sizeof parent->name;
+        atomic_store(&key->parent_known, true);
     }
     return status;
 }
@@ -106,9 +107,10 @@ tenon_status tenoni_key_look(tenon_tpm_key *key)
     tenon_status status = tenoni_read_public(key->tpm, TENONI_ROLE_KEY, key->slot.handle, &found);
     if (status == TENON_OK && !tenoni_equal(found.name, key->name, sizeof found.name))
         status = TENON_ERROR_KEY_NAME;
-    /* What is there is another's, or nothing: it is not ours to flush. */
+    /* Flushed even where the answer says that it is another's: the answer may lie. What is loaded is ours alone, behind
+     * a resource manager as within one operation. */
     if (tenoni_is_only_a_cache(status))
-        (void)tenoni_slot_drop(key->tpm, &key->slot);
+        tenoni_slot_flush(key->tpm, &key->slot);
     return status;
 }
 

@@ -65,6 +65,7 @@ static void tcti_close(void *context)
 
 tenon_status tenoni_tcti_open(tenon_tpm_transport *out, const char *name, size_t n)
 {
+    static const char daemon[] = "tabrmd:";
     if (memchr(name, 0, n) != NULL)
         return TENON_ERROR_TCTI;
     loaded *tpm = calloc(1, sizeof *tpm + n + 1);
@@ -82,6 +83,7 @@ tenon_status tenoni_tcti_open(tenon_tpm_transport *out, const char *name, size_t
         .exchange = tcti_exchange,
         .reopen = tcti_reopen,
         .close = tcti_close,
+        .managed = strncmp(tpm->name, daemon, sizeof daemon - 1) == 0,
     };
     return TENON_OK;
 }

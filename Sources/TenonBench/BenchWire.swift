@@ -18,6 +18,9 @@ package final class BenchWire: TPMTransport {
 
     package init(over way: any TPMTransport) { self.way = way }
 
+    /// A bench has its TPM to itself, and measures what a signer costs whose keys stay loaded, whatever TPM it is.
+    package var isManaged: Bool { true }
+
     package func exchange(_ command: Span<UInt8>) throws -> [UInt8] {
         try state.withLock { state in
             let code = BenchCommandCode.code(of: command)

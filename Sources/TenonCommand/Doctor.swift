@@ -23,7 +23,8 @@ enum Doctor {
     ) throws(TenonError) -> (tpm: TPM?, findings: [Finding]) {
         do throws(TenonError) {
             let tpm = try setting.tpm()
-            return (tpm, findings + TPMCheck.findings(in: try tpm.info(), try tpm.persistentHandles()))
+            let found = TPMCheck.findings(in: try tpm.info(), try tpm.persistentHandles())
+            return (tpm, findings + found + TPMCheck.loaded(try tpm.loadedHandles(), in: try setting.tpmName()))
         } catch  where error.code.category == .argument {
             throw error
         } catch {

@@ -106,7 +106,7 @@ enum Mend {
         case 0x0a2: hierarchyAuth
         case 0x14b: "Make room in its NV memory: tpm2_getcap handles-persistent; tpm2_evictcontrol -c HANDLE"
         case 0x902...0x906:
-            "End what else uses the TPM, or use the node that many may share: --tpm device:/dev/tpmrm0"
+            "Wait for the programs that use the TPM; what one left that has ended, tenon doctor says how to flush."
         default: nil
         }
     }

@@ -13,6 +13,20 @@ enum TPMCheck {
         ]
     }
 
+    /// What others have loaded, which a resource manager does not show: a program that was killed leaves it there. The
+    /// names of a TPM are those of tpm2-tools, too.
+    static func loaded(_ handles: [UInt32], in name: String) -> [Finding] {
+        guard !handles.isEmpty else { return [] }
+        let names = handles.map { "0x" + String($0, radix: 16) }.joined(separator: " ")
+        let objects = handles.filter { $0 >> 24 == 0x80 }
+        let options = (objects.isEmpty ? "" : " -t") + (objects.count == handles.count ? "" : " -l")
+        return [
+            .note(
+                "loaded", "other programs have loaded \(names): while there is no room, a call waits and then fails",
+                mend: "If those programs have ended: tpm2_flushcontext -T \(name)\(options)")
+        ]
+    }
+
     /// Its maker, its firmware and what it was made after.
     static func description(_ info: TPM.Info) -> String {
         let parts = [48, 32, 16, 0].map { String(info.firmware >> UInt64($0) & 0xffff) }.joined(separator: ".")

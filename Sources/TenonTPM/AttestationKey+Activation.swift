@@ -16,7 +16,7 @@ extension TPM.AttestationKey {
     public func activate(
         _ activation: Activation, with credential: Credential, certificate: [UInt8]
     ) throws(TenonError) -> Digest {
-        try loaded.activate(activation, credential, certificate)
+        try tpm.using { () throws(TenonError) in try loaded.activate(activation, credential, certificate) }
     }
 
     /// Opens a credential that was made for this key, and gives the value that answers its challenge. The secret does
@@ -24,7 +24,7 @@ extension TPM.AttestationKey {
     public func activate(
         _ activation: Activation, with credential: Credential, certificate: [UInt8]
     ) async throws(TenonError) -> Digest {
-        try await tpm.thread.run { () throws(TenonError) in
+        try await tpm.run { () throws(TenonError) in
             try loaded.activate(activation, credential, certificate)
         }
     }
@@ -37,12 +37,12 @@ extension TPM.AttestationKey {
     ///   - certificate: that of the endorsement key for which it was made, DER.
     /// - Throws: as ``activate(_:with:certificate:)``.
     public func secret(of credential: Credential, certificate: [UInt8]) throws(TenonError) -> Secret {
-        try loaded.secret(credential, certificate)
+        try tpm.using { () throws(TenonError) in try loaded.secret(credential, certificate) }
     }
 
     /// Opens a credential to the secret itself, for the protocol of attestation CAs, which sends it: never show one key
     /// to two of them.
     public func secret(of credential: Credential, certificate: [UInt8]) async throws(TenonError) -> Secret {
-        try await tpm.thread.run { () throws(TenonError) in try loaded.secret(credential, certificate) }
+        try await tpm.run { () throws(TenonError) in try loaded.secret(credential, certificate) }
     }
 }

@@ -8,12 +8,14 @@ extension TPM.AttestationKey {
     /// ``AttestRequest``.
     ///
     /// - Throws: ``TenonError/Code/notMadeHere`` when the key was loaded: ask before the process that made it ends.
-    public func creation() throws(TenonError) -> AttestRequest.Creation { try loaded.creation() }
+    public func creation() throws(TenonError) -> AttestRequest.Creation {
+        try tpm.using { () throws(TenonError) in try loaded.creation() }
+    }
 
     /// How the key was made, said by itself (`TPM2_CertifyCreation`), for attestation CAs that want it in an
     /// ``AttestRequest``.
     public func creation() async throws(TenonError) -> AttestRequest.Creation {
-        try await tpm.thread.run { () throws(TenonError) in try loaded.creation() }
+        try await tpm.run { () throws(TenonError) in try loaded.creation() }
     }
 }
 

@@ -14,14 +14,14 @@ extension TPM.PrivateKey {
     public func attest(
         by ak: TPM.AttestationKey, qualifyingData data: [UInt8], certificates: [[UInt8]] = []
     ) throws(TenonError) -> Proof {
-        try ak.loaded.attest(loaded.object, data, certificates)
+        try tpm.using { () throws(TenonError) in try ak.loaded.attest(loaded.object, data, certificates) }
     }
 
     /// Has the TPM say that it holds this key, signed by an attestation key. One command while both are loaded.
     public func attest(
         by ak: TPM.AttestationKey, qualifyingData data: [UInt8], certificates: [[UInt8]] = []
     ) async throws(TenonError) -> Proof {
-        try await tpm.thread.run { () throws(TenonError) in
+        try await tpm.run { () throws(TenonError) in
             try ak.loaded.attest(loaded.object, data, certificates)
         }
     }

@@ -25,13 +25,15 @@ extension TPM.PrivateKey {
     /// Keeps a copy of the key in the TPM, so that a fresh process needs no Load, and gives its handle. It is a cache:
     /// ``dataRepresentation``, which names it from now on, stays the truth. Needs the owner's auth value.
     @discardableResult
-    public func persist() throws(TenonError) -> UInt32 { try loaded.object.persist() }
+    public func persist() throws(TenonError) -> UInt32 {
+        try tpm.using { () throws(TenonError) in try loaded.object.persist() }
+    }
 
     /// Keeps a copy of the key in the TPM, so that a fresh process needs no Load, and gives its handle. It is a cache:
     /// ``dataRepresentation``, which names it from now on, stays the truth. Needs the owner's auth value.
     @discardableResult
     public func persist() async throws(TenonError) -> UInt32 {
-        try await tpm.thread.run { () throws(TenonError) in try loaded.object.persist() }
+        try await tpm.run { () throws(TenonError) in try loaded.object.persist() }
     }
 
     /// Takes the copy away again.
@@ -43,16 +45,18 @@ extension TPM.PrivateKey {
     ///
     /// - Throws: ``TenonError/Code/notPersistent``; ``TenonError/Code/keyName`` when another key is there: it stays.
     public func evict() async throws(TenonError) {
-        try await tpm.thread.run { () throws(TenonError) in try loaded.object.evict() }
+        try await tpm.run { () throws(TenonError) in try loaded.object.evict() }
     }
 
     /// Looks again whether what the key signs with is the key, as after a service refused a signature: somebody may
     /// have put another one in the place of the copy. If so, that is not used any more.
-    public func check() throws(TenonError) { try loaded.object.check() }
+    public func check() throws(TenonError) {
+        try tpm.using { () throws(TenonError) in try loaded.object.check() }
+    }
 
     /// Looks again whether what the key signs with is the key, as after a service refused a signature: somebody may
     /// have put another one in the place of the copy. If so, that is not used any more.
     public func check() async throws(TenonError) {
-        try await tpm.thread.run { () throws(TenonError) in try loaded.object.check() }
+        try await tpm.run { () throws(TenonError) in try loaded.object.check() }
     }
 }

@@ -8,72 +8,82 @@ extension TPM.PrivateKey: DeviceKey {
 
     /// Signs a request.
     public func signature(for request: RequestMessage) throws(TenonError) -> Signature {
-        try loaded.key.signature(for: request)
+        try tpm.using { () throws(TenonError) in try loaded.key.signature(for: request) }
     }
 
     public func blockingSignature(for request: RequestMessage) throws(TenonError) -> Signature {
-        try loaded.key.signature(for: request)
+        try tpm.using { () throws(TenonError) in try loaded.key.signature(for: request) }
     }
 
     public func signature(for request: RequestMessage) async throws(TenonError) -> Signature {
-        try await tpm.thread.run { () throws(TenonError) in try loaded.key.signature(for: request) }
+        try await tpm.run { () throws(TenonError) in try loaded.key.signature(for: request) }
     }
 
     /// Signs the key that is to take this one's place.
     public func signature(forRotationTo newKey: PublicKey) throws(TenonError) -> Signature {
-        try loaded.key.signature(forRotationTo: newKey)
+        try tpm.using { () throws(TenonError) in try loaded.key.signature(forRotationTo: newKey) }
     }
 
     public func signature(forRotationTo newKey: PublicKey) async throws(TenonError) -> Signature {
-        try await tpm.thread.run { () throws(TenonError) in try loaded.key.signature(forRotationTo: newKey) }
+        try await tpm.run { () throws(TenonError) in try loaded.key.signature(forRotationTo: newKey) }
     }
 
     /// Signs client data.
     public func signature(forClientData clientData: [UInt8]) throws(TenonError) -> Signature {
-        try loaded.key.signature(forClientData: clientData)
+        try tpm.using { () throws(TenonError) in try loaded.key.signature(forClientData: clientData) }
     }
 
     public func signature(forClientData clientData: [UInt8]) async throws(TenonError) -> Signature {
-        try await tpm.thread.run { () throws(TenonError) in try loaded.key.signature(forClientData: clientData) }
+        try await tpm.run { () throws(TenonError) in try loaded.key.signature(forClientData: clientData) }
     }
 
     /// Signs a KERI event.
     public func signature(forEvent event: [UInt8]) throws(TenonError) -> Signature {
-        try loaded.key.signature(forEvent: event)
+        try tpm.using { () throws(TenonError) in try loaded.key.signature(forEvent: event) }
     }
 
     public func signature(forEvent event: [UInt8]) async throws(TenonError) -> Signature {
-        try await tpm.thread.run { () throws(TenonError) in try loaded.key.signature(forEvent: event) }
+        try await tpm.run { () throws(TenonError) in try loaded.key.signature(forEvent: event) }
     }
 }
 
-// What CryptoKit's keys do. These sign whatever they are given, so they need the capability.
+// What CryptoKit's keys do.
 extension TPM.PrivateKey {
-    /// Signs the SHA-256 of the data.
+    /// Signs the SHA-256 of the data, as a key of CryptoKit does: ``PublicKey/isValidSignature(_:for:)`` of the same data
+    /// is true.
     ///
-    /// - Throws: ``TenonError/Code/digestNotAllowed`` when the key was opened without ``Options/signsDigests``.
-    public func signature(for data: [UInt8]) throws(TenonError) -> Signature {
-        try signature(for: Digest(hashing: data))
+    /// A service knows by a signature that its device said something. So that nobody who may have data signed can have a
+    /// request, a rotation or a statement signed with it, data is refused that could be taken for one: what begins with
+    /// a method and a line feed, or with `{` as client data and events do (``signature(forClientData:)`` signs such), or
+    /// with `"@`, the point of a P-256 key, and what begins as a TPM's statement does. A key with
+    /// ``Options/signsDigests`` signs that, too.
+    ///
+    /// - Parameter data: any sequence of bytes: `[UInt8]`, `Data`, a slice, `"text".utf8`.
+    /// - Throws: ``TenonError/Code/dataIsMessage``.
+    public func signature(for data: some Sequence<UInt8>) throws(TenonError) -> Signature {
+        let data = Array(data)
+        return try tpm.using { () throws(TenonError) in try loaded.key.signature(for: data) }
     }
 
-    /// Signs the SHA-256 of the data.
+    /// Signs the SHA-256 of the data, as a key of CryptoKit does.
     ///
-    /// - Throws: ``TenonError/Code/digestNotAllowed`` when the key was opened without ``Options/signsDigests``.
-    public func signature(for data: [UInt8]) async throws(TenonError) -> Signature {
-        try await signature(for: Digest(hashing: data))
+    /// - Throws: ``TenonError/Code/dataIsMessage`` for data that could be taken for a message of a service.
+    public func signature(for data: some Sequence<UInt8>) async throws(TenonError) -> Signature {
+        let data = Array(data)
+        return try await tpm.run { () throws(TenonError) in try loaded.key.signature(for: data) }
     }
 
-    /// Signs a digest.
+    /// Signs a digest. What it is the digest of nobody can see, so that the key needs the capability.
     ///
     /// - Throws: ``TenonError/Code/digestNotAllowed`` when the key was opened without ``Options/signsDigests``.
     public func signature(for digest: Digest) throws(TenonError) -> Signature {
-        try loaded.key.signature(for: digest)
+        try tpm.using { () throws(TenonError) in try loaded.key.signature(for: digest) }
     }
 
-    /// Signs a digest.
+    /// Signs a digest. What it is the digest of nobody can see, so that the key needs the capability.
     ///
     /// - Throws: ``TenonError/Code/digestNotAllowed`` when the key was opened without ``Options/signsDigests``.
     public func signature(for digest: Digest) async throws(TenonError) -> Signature {
-        try await tpm.thread.run { () throws(TenonError) in try loaded.key.signature(for: digest) }
+        try await tpm.run { () throws(TenonError) in try loaded.key.signature(for: digest) }
     }
 }

@@ -11,10 +11,12 @@ extension TPM {
     /// save(key.dataRepresentation)
     /// // in another process:
     /// let key = try TPM.PrivateKey(dataRepresentation: saved)
-    /// let signature = try await key.signature(forClientData: clientData)
+    /// let signature = try await key.signature(for: data)
+    /// key.publicKey.isValidSignature(signature, for: data)
     /// ```
     ///
-    /// A signature is one TPM command. No function deletes a key because of what a TPM said: a key is lost for good only
+    /// A signature is one TPM command behind a resource manager, where the key stays loaded; on a TPM that has none the
+    /// key is loaded for each call and flushed after it, so that a program leaves nothing there. No function deletes a key because of what a TPM said: a key is lost for good only
     /// when an error has the category ``TenonError/Category/gone``.
     ///
     /// Copies are one key. The key keeps its TPM open, and leaves the TPM's memory with its last copy.
@@ -31,8 +33,8 @@ extension TPM {
 
             public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-            /// The key signs any data and any digest. Who may have that signed may have any request and any rotation
-            /// signed.
+            /// The key signs any digest, and data of any form. Who may have that signed may have any request and any
+            /// rotation signed.
             public static let signsDigests = Options(rawValue: 1 << 0)
             /// Signatures have the smaller s, as strict verifiers ask.
             public static let lowS = Options(rawValue: 1 << 1)

@@ -2,8 +2,9 @@
 internal import Tenon
 
 extension TPM {
-    /// Tells when a TPM is closed. A program waits for that before it ends: what a process leaves in a TPM that has no
-    /// resource manager stays there.
+    /// Tells when a TPM is closed. A program that may be ended in the middle of a call waits for that before it ends:
+    /// what a call has loaded in a TPM that has no resource manager is flushed when it is over, and not before. Whoever
+    /// has the results of all calls leaves nothing behind, and need not wait.
     ///
     /// ```swift
     /// let closing = tpm.closing

@@ -13,6 +13,21 @@ extension TenonError {
     }
 }
 
+extension TenonError {
+    /// TPM 2.0 Part 2, 6.6.3: OBJECT_MEMORY, SESSION_MEMORY, MEMORY, SESSION_HANDLES, OBJECT_HANDLES.
+    var lacksRoom: Bool { code.category == .transient && tpmCode.map { 0x902...0x906 ~= $0 & 0xffff } == true }
+
+    /// The same, with what takes the room.
+    func naming(_ handles: [UInt32]) -> TenonError {
+        guard !handles.isEmpty else { return self }
+        let names = handles.map { "0x" + String($0, radix: 16) }.joined(separator: " ")
+        let isOne = handles.count == 1
+        return TenonError(
+            code,
+            message: "The TPM has no room: \(names) \(isOne ? "is" : "are") loaded there, and not by this program.")
+    }
+}
+
 /// The name of the group that a file belongs to, or its number.
 private func groupName(of path: String) -> String? {
     var file = stat()

@@ -69,19 +69,50 @@ public final class TPM: Sendable {
         try await thread.run { () throws(TenonError) in try self.core.value.persistentHandles() }
     }
 
+    /// What is loaded in the TPM and not by this value: the handles of keys, ascending, and behind them those of
+    /// sessions. On a TPM without a resource manager these are other programs', or what a program left that was killed;
+    /// a resource manager shows nobody what is another's.
+    public func loadedHandles() throws(TenonError) -> [UInt32] { try core.value.loadedHandles() }
+
+    /// What is loaded in the TPM and not by this value.
+    public func loadedHandles() async throws(TenonError) -> [UInt32] {
+        try await thread.run { () throws(TenonError) in try self.core.value.loadedHandles() }
+    }
+
+    /// Does something with the TPM. Where it has no room, the error says what is there: a program that was killed does
+    /// not take it away any more.
+    func using<Value>(_ body: () throws(TenonError) -> Value) throws(TenonError) -> Value {
+        do throws(TenonError) {
+            return try body()
+        } catch {
+            throw error.lacksRoom ? error.naming((try? core.value.loadedHandles()) ?? []) : error
+        }
+    }
+
+    /// The same on the TPM's own thread.
+    func run<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value {
+        try await thread.run { () throws(TenonError) in try self.using(body) }
+    }
+
     /// Makes a key by a function of the core; or loads that of a file of ours.
     func key(
         _ options: PrivateKey.Options, of file: [UInt8]? = nil,
         _ make: (OpaquePointer, inout OpaquePointer?) -> tenon_status
     ) throws(TenonError) -> Lease<LoadedKey> {
-        try Lease(LoadedKey(options, of: file) { make(core.value.handle.pointer, &$0) }, on: thread)
+        try using { () throws(TenonError) in
+            try Lease(LoadedKey(options, of: file) { make(core.value.handle.pointer, &$0) }, on: thread)
+        }
     }
 
     /// Makes an attestation key by a function of the core.
     func attestationKey(
         _ make: (OpaquePointer, inout OpaquePointer?) -> tenon_status
     ) throws(TenonError) -> Lease<LoadedAttestationKey> {
-        try Lease(LoadedAttestationKey { make(core.value.handle.pointer, &$0) }, on: thread)
+        try using { () throws(TenonError) in
+            try Lease(LoadedAttestationKey { make(core.value.handle.pointer, &$0) }, on: thread)
+        }
     }
 }
 
@@ -114,14 +145,22 @@ final class OpenTPM: Sendable {
         }
     }
 
+    func persistentHandles() throws(TenonError) -> [UInt32] { try handles(tenon_tpm_handles) }
+
+    func loadedHandles() throws(TenonError) -> [UInt32] { try handles(tenon_tpm_loaded_handles) }
+
+    private typealias Listing = (
+        OpaquePointer?, UnsafeMutablePointer<UInt32>?, Int, UnsafeMutablePointer<Int>?
+    ) -> tenon_status
+
     /// Asks again with more room when there were more handles than room.
-    func persistentHandles() throws(TenonError) -> [UInt32] {
+    private func handles(_ list: Listing) throws(TenonError) -> [UInt32] {
         var room = 32
         while true {
             var count = 0
             var status: tenon_status = 0
             let handles = [UInt32](unsafeUninitializedCapacity: room) { buffer, initialized in
-                status = tenon_tpm_handles(handle.pointer, buffer.baseAddress, room, &count)
+                status = list(handle.pointer, buffer.baseAddress, room, &count)
                 initialized = status == 0 ? count : 0
             }
             guard status == TENON_ERROR_BUFFER_TOO_SMALL else {

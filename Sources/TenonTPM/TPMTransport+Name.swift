@@ -20,6 +20,8 @@ package final class NamedTransport: TPMTransport {
 
     deinit { table.close(table.context) }
 
+    package var isManaged: Bool { table.managed == 1 }
+
     package func exchange(_ command: Span<UInt8>) throws -> [UInt8] {
         var status: tenon_status = 0
         let answer = [UInt8](unsafeUninitializedCapacity: Int(TENON_TPM_BUFFER_SIZE)) { answer, length in

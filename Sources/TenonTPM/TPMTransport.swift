@@ -13,9 +13,15 @@ public protocol TPMTransport: AnyObject, Sendable {
 
     /// Starts over after an exchange failed, as by a fresh connection. By default it throws: there is no other way.
     func reopen() throws(TenonError)
+
+    /// Whether what is loaded over it is nobody else's and goes with the connection, as behind a resource manager. By
+    /// default it is false: then nothing stays loaded in the TPM between two calls, and a signature is 4 to 5 commands.
+    var isManaged: Bool { get }
 }
 
 extension TPMTransport {
+    public var isManaged: Bool { false }
+
     public func reopen() throws(TenonError) { throw TenonError(status: tenon_status(TENON_ERROR_TPM_TRANSPORT)) }
 }
 
@@ -36,7 +42,8 @@ extension CoreHandle {
         let box = Unmanaged.passRetained(TransportBox(transport))
         var table = tenon_tpm_transport(
             size: MemoryLayout<tenon_tpm_transport>.size, context: box.toOpaque(), exchange: exchange, reopen: reopen,
-            close: { context in context.map { Unmanaged<TransportBox>.fromOpaque($0).release() } })
+            close: { context in context.map { Unmanaged<TransportBox>.fromOpaque($0).release() } },
+            managed: transport.isManaged ? 1 : 0)
         do throws(TenonError) {
             try self.init(freedBy: tenon_tpm_free) { tpm in
                 options.withCore { tenon_tpm_open_transport(&tpm, &table, $0) }

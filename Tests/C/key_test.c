@@ -138,7 +138,7 @@ static const uint8_t client_data[] = "{\"nonce\":\"x\"}";
 static const uint8_t event[] = "{\"v\":\"KERI10JSON00012f_\",\"t\":\"icp\"}";
 
 /* Each way to sign, as one function of a number. */
-enum { REQUEST, ROTATION, CLIENT_DATA, EVENT, DIGEST, WAYS };
+enum { REQUEST, ROTATION, CLIENT_DATA, EVENT, DATA, DIGEST, WAYS };
 
 static tenon_status sign_in_a_way(int way, const tenon_key *key, tenon_signature *out)
 {
@@ -154,6 +154,8 @@ static tenon_status sign_in_a_way(int way, const tenon_key *key, tenon_signature
         return tenon_key_sign_client_data(key, out, client_data, sizeof client_data - 1);
     case EVENT:
         return tenon_key_sign_event(key, out, event, sizeof event - 1);
+    case DATA:
+        return tenon_key_sign_data(key, out, (const uint8_t *)"hello", 5);
     default:
         return tenon_key_sign_digest(key, out, &digest);
     }
@@ -167,8 +169,8 @@ TEST(key_signs_what_it_says)
     uint8_t point[65] = {4};
     memcpy(point + 1, &made.public_key, 64);
     static const char request[] = "POST\n/v1/hsi\n1700000000\n{\"a\":1}";
-    const void *messages[] = {request, point, client_data, event};
-    const size_t sizes[] = {sizeof request - 1, sizeof point, sizeof client_data - 1, sizeof event - 1};
+    const void *messages[] = {request, point, client_data, event, "hello"};
+    const size_t sizes[] = {sizeof request - 1, sizeof point, sizeof client_data - 1, sizeof event - 1, 5};
     for (int way = 0; way < WAYS; way++) {
         tenon_digest expected = {{7}};
         tenon_signature signature;
@@ -213,6 +215,73 @@ TEST(key_digests_need_the_capability)
     CHECK_ZERO(&signature, sizeof signature);
     CHECK_NUMBER(made.signs, 0);
     tenon_key_free(&key);
+}
+
+static void check_data(const tenon_key *key, const void *data, size_t n, tenon_status expected)
+{
+    tenon_signature signature;
+    memset(&signature, 0xa5, sizeof signature);
+    CHECK_STATUS(tenon_key_sign_data(key, &signature, data, n), expected);
+    CHECK(expected == TENON_OK || CHECK_ZERO(&signature, sizeof signature));
+}
+
+static const char *const data_of_no_kind[] = {
+    "",
+    "hello",
+    "Hello",
+    "GET",
+    "GET /v1/hsi HTTP/1.1\r\n",
+    "A",
+    "a\n",
+    "\n",
+    "[]",
+    "\"x\"",
+    "\"",
+    "}",
+    "4",
+    "\x04",
+    "\xffTC",
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFG\n", /* 33 letters are no method */
+};
+static const char *const data_of_a_kind[] = {
+    "POST\n/v1/hsi\n1700000000\n{}",
+    "A\n",
+    "OK\n",
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEF\n",
+    "{",
+    "{}",
+    "{\"v\":\"KERI10\"}",
+    " {}",
+    "\n\t\r {\"a\":1}",
+    "\"@method\": POST",
+    "\xffTCG\x80\x17",
+};
+
+/* Whoever may have data signed cannot have one of the messages signed, in whatever form a service might still take it.
+ */
+TEST(key_data_is_no_message)
+{
+    device made = make_device();
+    tenon_key *key = open_device(&made, 0), *any = open_device(&made, TENON_KEY_SIGNS_DIGESTS);
+    tenon_signature signature;
+    uint8_t point[66] = {4};
+    for (size_t i = 0; i < sizeof data_of_no_kind / sizeof data_of_no_kind[0]; i++) {
+        test_about("\"%s\"", data_of_no_kind[i]);
+        check_data(key, data_of_no_kind[i], strlen(data_of_no_kind[i]), TENON_OK);
+    }
+    for (size_t i = 0; i < sizeof data_of_a_kind / sizeof data_of_a_kind[0]; i++) {
+        test_about("\"%s\"", data_of_a_kind[i]);
+        check_data(key, data_of_a_kind[i], strlen(data_of_a_kind[i]), TENON_ERROR_DATA_IS_MESSAGE);
+        check_data(any, data_of_a_kind[i], strlen(data_of_a_kind[i]), TENON_OK);
+    }
+    memcpy(point + 1, &made.public_key, 64);
+    check_data(key, point, 65, TENON_ERROR_DATA_IS_MESSAGE);
+    check_data(key, point, 64, TENON_OK);
+    check_data(key, point, 66, TENON_OK);
+    CHECK_STATUS(tenon_key_sign_data(key, &signature, NULL, 0), TENON_OK);
+    CHECK_STATUS(tenon_key_sign_data(key, &signature, NULL, 1), TENON_ERROR_NULL);
+    tenon_key_free(&key);
+    tenon_key_free(&any);
 }
 
 static void check_messages(const tenon_key *key, const char *text, tenon_status as_data, tenon_status as_event)

@@ -138,19 +138,26 @@ static void check_unharmed(stage *at, uint32_t persistent)
     CHECK_STATUS(at->key != NULL ? tpm_rig_sign(at->key) : tpm_rig_use(&at->rig, &at->pem), TENON_OK);
 }
 
+/* Then a fresh connection is tried once: behind a resource manager that frees what was lost. */
+static bool lacks_room(uint32_t rc)
+{
+    return (rc & 0xffff) >= 0x902 && (rc & 0xffff) <= 0x906;
+}
+
 static void try_operation(const operation *what)
 {
     stage at = set(what);
     uint32_t persistent = support_persistent_count(at.rig.sw);
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         test_about("0x%x at %s", (unsigned)codes[i].rc, what->name);
+        uint32_t reopens = support_transport_reopens(at.rig.wire);
         support_fail_code(at.rig.wire, support_times(what->command, 1, SUPPORT_ALWAYS), codes[i].rc);
         tenon_status status = what->run(&at);
         CHECK_CATEGORY(status, expected(what, &codes[i]));
         if (status != TENON_OK && status != TENON_ERROR_PARENT_MISSING)
             CHECK_NUMBER(tenon_status_tpm_rc(status), codes[i].rc);
         CHECK_NUMBER(support_transport_pending(at.rig.wire), 0);
-        CHECK_NUMBER(support_transport_reopens(at.rig.wire), 0);
+        CHECK_NUMBER(support_transport_reopens(at.rig.wire) - reopens, lacks_room(codes[i].rc));
         support_transport_forget_faults(at.rig.wire);
         check_unharmed(&at, persistent);
     }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE 1 /* fork, alarm */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,6 +12,30 @@
 #include "tpm_rig.h"
 
 /* A TPM belongs to the process that opened it. The child is told so, sends nothing, and can free what it has. */
+
+/* By -Wl,--wrap: a child that has its parent's number, as the first of another pid namespace; and a kernel or sandbox
+ * that cannot empty a page in a child. */
+pid_t __real_getpid(void);
+pid_t __wrap_getpid(void);
+int __real_madvise(void *address, size_t n, int advice);
+int __wrap_madvise(void *address, size_t n, int advice);
+
+static pid_t pretended;
+static bool cannot_wipe;
+
+pid_t __wrap_getpid(void)
+{
+    return pretended != 0 ? pretended : __real_getpid();
+}
+
+int __wrap_madvise(void *address, size_t n, int advice)
+{
+    if (cannot_wipe) {
+        errno = EINVAL;
+        return -1;
+    }
+    return __real_madvise(address, n, advice);
+}
 
 typedef struct {
     tpm_rig rig;
@@ -93,6 +119,36 @@ TEST(tpm_fork_child_is_told)
     /* The parent goes on with what is loaded. */
     CHECK_STATUS(tpm_rig_sign(all.key), TENON_OK);
     CHECK_NUMBER(support_transport_count(all.rig.wire, SUPPORT_ANY), 1);
+    free_all(&all);
+    tpm_rig_stop(&all.rig);
+}
+
+TEST(tpm_fork_child_of_the_same_number)
+{
+    family all = set();
+    pid_t parent = getpid();
+    pid_t child = fork();
+    if (child == 0) {
+        pretended = parent;
+        run_child(&all);
+    }
+    check_child(child);
+    CHECK_STATUS(tpm_rig_sign(all.key), TENON_OK);
+    free_all(&all);
+    tpm_rig_stop(&all.rig);
+}
+
+/* Then the number and the pid namespace have to do. */
+TEST(tpm_fork_kernel_that_cannot_wipe)
+{
+    cannot_wipe = true;
+    family all = set();
+    cannot_wipe = false;
+    pid_t child = fork();
+    if (child == 0)
+        run_child(&all);
+    check_child(child);
+    CHECK_STATUS(tpm_rig_sign(all.key), TENON_OK);
     free_all(&all);
     tpm_rig_stop(&all.rig);
 }

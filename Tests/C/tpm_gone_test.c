@@ -136,6 +136,7 @@ TEST(tpm_gone_not_by_other_codes)
         CHECK_NUMBER(tenon_status_tpm_rc(tpm_rig_use(&rig, &pem)), codes[i]);
         support_transport_forget_faults(rig.wire);
     }
-    CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
+    /* For want of room a fresh connection is tried: 0x902 and 0x904, twice each. */
+    CHECK_NUMBER(support_transport_reopens(rig.wire), 4);
     tpm_rig_stop(&rig);
 }

@@ -57,7 +57,7 @@ TEST(tpm_place_of_a_protected_object)
 }
 
 /* The TPM was reset, the node went on, and another program has loaded a key of its own at our handle. */
-static uint32_t reset_and_load(tpm_rig *rig, support_public *area)
+static uint32_t reset_and_load(tpm_rig *rig)
 {
     uint32_t parent, handle = 0;
     support_blob blob;
@@ -68,7 +68,6 @@ static uint32_t reset_and_load(tpm_rig *rig, support_public *area)
     CHECK_NUMBER(support_create(rig->sw, parent, SUPPORT_SIGNING, NULL, &blob), 0);
     CHECK_NUMBER(support_load(rig->sw, parent, &blob, &handle), 0);
     CHECK_NUMBER(support_flush(rig->sw, parent), 0);
-    *area = blob.area;
     return handle;
 }
 
@@ -76,17 +75,17 @@ TEST(tpm_place_of_a_loaded_key_is_checked)
 {
     tpm_rig rig = tpm_rig_start(NULL);
     tenon_tpm_key *key;
-    support_public other, found;
     CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
     CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
     CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    uint32_t handle = reset_and_load(&rig, &other);
+    reset_and_load(&rig);
     /* It is at our handle indeed: a password does not bind the Name. */
     CHECK_STATUS(tpm_rig_sign(key), TENON_ERROR_SIGNATURE_INVALID);
     support_transport_reset_counts(rig.wire);
     CHECK_STATUS(tenon_tpm_key_check(key), TENON_OK);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC), 1);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_FLUSH_CONTEXT), 0);
+    /* Behind a resource manager it is nobody else's: what is not in our books any more may not stay. */
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_FLUSH_CONTEXT), 1);
     CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
     CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
     /* Nothing is wrong now: one command, and nothing is loaded again. */
@@ -95,9 +94,26 @@ TEST(tpm_place_of_a_loaded_key_is_checked)
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC), 1);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 1);
     tenon_tpm_key_free(&key);
+    tpm_rig_stop(&rig);
+}
+
+/* On a bare TPM a key is at no place between two calls: what somebody loads there is neither used nor flushed. */
+TEST(tpm_place_on_a_bare_tpm)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    support_public found;
+    tenon_tpm_free(&rig.tpm);
+    support_transport_bare(rig.wire, true);
+    tenon_tpm_transport table = support_transport_table(rig.wire);
+    CHECK_STATUS(tenon_tpm_open_transport(&rig.tpm, &table, NULL), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    uint32_t handle = reset_and_load(&rig);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_check(key), TENON_OK);
+    tenon_tpm_key_free(&key);
     CHECK_NUMBER(support_read_public(rig.sw, handle, &found), 0);
-    CHECK_BYTES(found.bytes, other.bytes, other.n);
-    CHECK_NUMBER(support_transient_count(rig.sw), 1);
     CHECK_NUMBER(support_flush(rig.sw, handle), 0);
     tpm_rig_stop(&rig);
 }
@@ -107,15 +123,13 @@ TEST(tpm_place_of_a_loaded_key_that_is_verified)
 {
     tpm_rig rig = tpm_rig_start(NULL);
     tenon_tpm_key *key;
-    support_public other;
     CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
     CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
     CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    uint32_t handle = reset_and_load(&rig, &other);
+    reset_and_load(&rig);
     CHECK_STATUS(tpm_rig_sign_flags(key, TENON_TPM_KEY_VERIFIED), TENON_OK);
     CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
     tenon_tpm_key_free(&key);
-    CHECK_NUMBER(support_flush(rig.sw, handle), 0);
     tpm_rig_stop(&rig);
 }
 

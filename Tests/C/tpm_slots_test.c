@@ -7,7 +7,8 @@ enum { KEYS = 5 };
 
 TEST(tpm_slots_filled_by_others)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    static const tenon_tpm_options short_wait = {.size = sizeof short_wait, .deadline_ms = 5};
+    tpm_rig rig = tpm_rig_start(&short_wait);
     tpm_pem pem = tpm_rig_make(&rig);
     tenon_tpm_key *key;
     CHECK_NUMBER(support_fill_transient(rig.sw), 0);
@@ -23,7 +24,8 @@ TEST(tpm_slots_filled_by_others)
 
 TEST(tpm_slots_sessions_filled_by_others)
 {
-    static const tenon_tpm_options salted = {.size = sizeof salted, .session = TENON_TPM_SESSION_SALTED};
+    static const tenon_tpm_options salted = {
+        .size = sizeof salted, .session = TENON_TPM_SESSION_SALTED, .deadline_ms = 5};
     tpm_rig rig = tpm_rig_start(&salted);
     tpm_pem pem = tpm_rig_make(&rig);
     CHECK_NUMBER(support_fill_sessions(rig.sw), 0);
@@ -112,6 +114,64 @@ TEST(tpm_slots_nothing_stays)
     tenon_tpm_key_free(&key);
     CHECK_NUMBER(support_transient_count(rig.sw), 0);
     CHECK_NUMBER(support_session_count(rig.sw), 0);
+    tpm_rig_stop(&rig);
+}
+
+/* Where the answer's Name is another, it is the answer that lies: what leaves the books is flushed. */
+TEST(tpm_slots_name_that_lies)
+{
+    enum { LAST_OF_Y = 10 + 2 + 86 - 1 };
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    for (int i = 0; i < 4; i++) {
+        support_flip(rig.wire, support_next(SUPPORT_CC_READ_PUBLIC), LAST_OF_Y, 1);
+        /* The key is loaded anew: it, and its parent until the next operation. */
+        CHECK_STATUS(tenon_tpm_key_check(key), TENON_OK);
+        CHECK_NUMBER(support_transient_count(rig.sw), 2);
+        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        CHECK_NUMBER(support_transient_count(rig.sw), 1);
+    }
+    CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
+    tenon_tpm_key_free(&key);
+    tpm_rig_stop(&rig);
+}
+
+/* A flush whose answer cannot be read may not have been done. */
+TEST(tpm_slots_flush_that_nobody_can_tell)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    for (int i = 0; i < 4; i++) {
+        uint8_t garbled[10] = {0};
+        test_about("round %d", i);
+        CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        support_fail_code(rig.wire, support_next(SUPPORT_CC_FLUSH_CONTEXT), 0x101);
+        support_replace(rig.wire, support_next(SUPPORT_CC_FLUSH_CONTEXT), garbled, sizeof garbled);
+        tenon_tpm_key_free(&key);
+        CHECK_NUMBER(support_transient_count(rig.sw), 0);
+    }
+    tpm_rig_stop(&rig);
+}
+
+/* What the TPM made and could not tell: nobody knows its handle. A resource manager takes it away with the connection.
+ */
+TEST(tpm_slots_lost_end_in_a_reopen)
+{
+    enum { HANDLE_AT = 10 };
+    tpm_rig rig = tpm_rig_start(NULL);
+    tpm_pem pem = tpm_rig_make(&rig);
+    support_transport_manage(rig.wire, true);
+    for (uint32_t i = 1; i <= 2; i++) {
+        test_about("round %u", (unsigned)i);
+        support_flip(rig.wire, support_next(SUPPORT_CC_LOAD), HANDLE_AT, 0x01);
+        CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_ERROR_TPM_ANSWER);
+    }
+    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
+    CHECK(support_transport_reopens(rig.wire) >= 1);
+    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
     tpm_rig_stop(&rig);
 }
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* pthread_barrier_t */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "tpm_rig.h"
@@ -125,6 +128,42 @@ TEST(tpm_threads_changing_a_key)
     tenon_key_free(&all.view);
     tenon_tpm_key_free(&common);
     CHECK_NUMBER(support_persistent_count(rig.sw), 0);
+    tpm_rig_stop(&rig);
+}
+
+static void *sign_once(void *context)
+{
+    CHECK_STATUS(tpm_rig_sign(context), TENON_OK);
+    return NULL;
+}
+
+/* A key of another tool with a persistent copy, which somebody evicted: its parent becomes known while it is asked for.
+ */
+TEST(tpm_threads_parent_becomes_known)
+{
+    static const char fact[] = "tenon-handle: 81080000\n";
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    tpm_pem with_handle = {.n = 0};
+    pthread_t thread;
+    uint8_t name[TENON_NAME_SIZE];
+    size_t n;
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_persist(key, NULL), TENON_OK);
+    tpm_pem pem = tpm_rig_export(key);
+    tenon_tpm_key_free(&key);
+    const char *block = strstr(pem.text, "-----BEGIN");
+    with_handle.n = (size_t)snprintf(with_handle.text, sizeof with_handle.text, "%s%s", fact, block);
+    CHECK_STATUS(tpm_rig_load(&rig, &key, &with_handle), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_parent_name(key, name, sizeof name, &n), TENON_OK);
+    CHECK_NUMBER(n, 0);
+    CHECK_NUMBER(support_evict(rig.sw, NULL, 0x81080000, 0x81080000), 0);
+    CHECK_NUMBER(pthread_create(&thread, NULL, sign_once, key), 0);
+    while (tenon_tpm_key_parent_name(key, name, sizeof name, &n) == TENON_OK && n == 0)
+        sched_yield();
+    CHECK_NUMBER(n, sizeof name);
+    CHECK_NUMBER(pthread_join(thread, NULL), 0);
+    tenon_tpm_key_free(&key);
     tpm_rig_stop(&rig);
 }
 

@@ -36,7 +36,7 @@ static void make_seed(const char *state, const char *folder, const char *name, u
 {
     char path[512];
     recording to = {.tpm = support_swtpm_start(state)};
-    tenon_tpm_transport transport = {.size = sizeof transport, .context = &to, .exchange = record};
+    tenon_tpm_transport transport = {.size = sizeof transport, .context = &to, .exchange = record, .managed = 1};
     tenon_tpm_options options = {.size = sizeof options, .session = session, .deadline_ms = 2000};
     const uint8_t head[] = {session, plan.what, plan.kind, 0, 0};
     tenon_tpm *tpm;

@@ -16,8 +16,9 @@
  * Nobody waits. A program includes this once, with _DEFAULT_SOURCE for syscall.
  */
 
-/* How a TPM is opened: TENON_TPM_SESSION_*, and a transport that can be opened again. */
-enum { SESSION = 0x03, REOPENS = 0x04 };
+/* How a TPM is opened: TENON_TPM_SESSION_*, a transport that can be opened again, and one without a resource manager.
+ */
+enum { SESSION = 0x03, REOPENS = 0x04, BARE = 0x08 };
 
 /* The form of an answer. */
 enum {
@@ -166,6 +167,7 @@ static tenon_tpm *wire_open(tpm_wire *wire, uint8_t opened_as)
         .context = wire,
         .exchange = exchange,
         .reopen = (opened_as & REOPENS) != 0 ? reopen : NULL,
+        .managed = (opened_as & BARE) == 0,
     };
     tenon_tpm_options options = {.size = sizeof options, .session = (opened_as & SESSION) % 3, .deadline_ms = 1};
     tenon_tpm *tpm;

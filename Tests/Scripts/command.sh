@@ -282,6 +282,18 @@ head -c 268435456 /dev/zero | python3 -c '
 import resource, subprocess, sys
 subprocess.run(["tenon", "sign", "PUT", "/v1/echo", "--data", "@-"], check=True, stdout=subprocess.DEVNULL)
 sys.exit(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss > 65536)' || wrong "a body is not kept"
+# At a TPM without a resource manager, which has places for three keys.
+eight() {
+    local number pid bad=0 pids=()
+    for number in 1 2 3 4 5 6 7 8; do
+        tenon sign POST /v1/echo --data "$number" > /dev/null &
+        pids+=("$!")
+    done
+    for pid in "${pids[@]}"; do wait "$pid" || bad=1; done
+    return "$bad"
+}
+expect "eight processes sign at one TPM" eight
+expect "and leave nothing there" test -z "$(world_left device)"
 loaded() { # loaded COMMAND...: the libraries that a command loads
     LD_DEBUG=files LD_DEBUG_OUTPUT=$world/ld "$@" > /dev/null 2>&1
     cat "$world"/ld.*
@@ -575,6 +587,9 @@ for moment in 02 03 04 05 06 07 08 10 12 15 20; do
 done
 for _ in 1 2 3; do world_command bench "$world_primary" > /dev/null; done
 say tenon bench --smoke
+note "doctor: full of what others left"
+say tenon doctor --state-dir "$world/none"
+note "bench, with room again"
 for left in $(world_left bench); do world_flush bench "$left"; done
 world_command bench "$world_owner_auth" > /dev/null
 say tenon bench --smoke --persist
@@ -964,7 +979,7 @@ while read -r heading; do
     shown "doctor: $heading" > "$world/shown"
     documented "$heading" | diff -u - "$world/shown" > "$world/difference" || wrong "docs/doctor.md shows $heading" "$world/difference"
 done < <(sed -n 's/^# doctor: //p' "$transcript")
-expect "the doctor's five outputs" test "$count" = 5
+expect "the doctor's six outputs" test "$count" = 6
 # The demo, twice in a row, and what it leaves: no file, and no process that knows of its folder.
 mkdir "$world/demo"
 for _ in 1 2; do expect "the demo" env TMPDIR="$world/demo" "$root/Examples/demo.sh" "$binaries" "$state"; done

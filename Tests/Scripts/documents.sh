@@ -223,7 +223,7 @@ block() { # block DOCUMENT LANGUAGE FILE
         python:*) expect "$what" python "$3" ;;
         swift:*SynheartAuth.shared*) expect "$what" swift_code "$3" 'import FoundationEssentials; let baseUrl = "https://api.example.org/auth", bodyData = Data()' ;;
         swift:*DeviceIdentity*) expect "$what" swift_code "$3" 'let body: [UInt8] = []' ;;
-        swift:*TPM.PrivateKey*) expect "$what" swift_code "$3" 'func save(_ pem: [UInt8]) throws {}; func saved() throws -> [UInt8] { [] }; let request: [UInt8] = []' ;;
+        swift:*TPM.PrivateKey*) expect "$what" swift_code "$3" 'func save(_ pem: [UInt8]) throws {}; func saved() throws -> [UInt8] { [] }; let data: [UInt8] = []' ;;
         json:*) expect "$what" python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$3" ;;
         # A picture; that of the states is compared by the Swift tests.
         mermaid:*) ;;

@@ -69,6 +69,6 @@ static tenon_status exchange(void *context, uint8_t *answer, size_t size, size_t
 
 tenon_tpm_transport support_canned_table(support_canned *canned)
 {
-    tenon_tpm_transport table = {sizeof table, canned, exchange, NULL, NULL};
+    tenon_tpm_transport table = {sizeof table, canned, exchange, NULL, NULL, 1};
     return table;
 }

@@ -320,6 +320,16 @@ static void count_close(void *context)
 
 tenon_tpm_transport support_transport_table(support_transport *wire)
 {
-    tenon_tpm_transport table = {sizeof table, wire, exchange, reopen, count_close};
-    return table;
+    bool bare;
+    pthread_mutex_lock(&wire->lock);
+    bare = wire->bare;
+    pthread_mutex_unlock(&wire->lock);
+    return (tenon_tpm_transport){
+        .size = sizeof(tenon_tpm_transport),
+        .context = wire,
+        .exchange = exchange,
+        .reopen = reopen,
+        .close = count_close,
+        .managed = !bare,
+    };
 }

@@ -83,6 +83,9 @@ void support_transport_follow(support_transport *wire, bool on);
 void support_transport_revive(support_transport *wire, bool on);
 void support_transport_manage(support_transport *wire, bool on);
 
+/* Off at first: whoever takes the table is told that there is a resource manager, and keeps what is loaded. */
+void support_transport_bare(support_transport *wire, bool on);
+
 /* ---- Faults ---- */
 
 /* Which commands: those of a code, from the nth (1: the next) on, times of them in a row. */

@@ -115,6 +115,11 @@ void support_transport_manage(support_transport *wire, bool on)
     set(wire, &wire->manages, on);
 }
 
+void support_transport_bare(support_transport *wire, bool on)
+{
+    set(wire, &wire->bare, on);
+}
+
 uint32_t support_transport_pending(support_transport *wire)
 {
     uint32_t pending = 0;

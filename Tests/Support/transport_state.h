@@ -20,7 +20,7 @@ struct support_transport {
     uint32_t starts; /* of the TPM, when the connection was made */
     uint32_t latency, reopen_failures;
     tenon_status reopen_status;
-    bool follows, revives, manages;
+    bool follows, revives, manages, bare;
 
     uint32_t total, counts[SUPPORT_CODES];
     uint32_t reopens, closes, overlaps, watched;

@@ -20,8 +20,9 @@ import Testing
             #expect(again.publicKey == key.publicKey)
             #expect(
                 await errorAwaited { () async throws(TenonError) in
-                    try await again.signature(for: Sample.data)
+                    try await again.signature(for: digest)
                 }?.code == .digestNotAllowed)
+            #expect(try await key.publicKey.isValidSignature(again.signature(for: Sample.data), for: Sample.data))
             try await key.evict()
             let imported = try await TPM.PrivateKey(importing: key.dataRepresentation, in: tpm)
             #expect(imported.isForeign && imported.publicKey == key.publicKey)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTestSupport
+import FoundationEssentials
 import Tenon
 import TenonTPM
 import Testing
@@ -26,6 +27,36 @@ import Testing
             #expect(try PublicKey(x963Representation: key.x963Representation) == key)
             #expect(try PublicKey(compressedRepresentation: key.compressedRepresentation) == key)
             #expect(try PublicKey(derRepresentation: key.derRepresentation) == key)
+        }
+    }
+
+    /// As a key of CryptoKit, without any option.
+    @Test func signsData() async throws {
+        try await withTPM { software, tpm in
+            let key = try await TPM.PrivateKey(in: tpm)
+            let text = "a message"
+            let data = Data(text.utf8)
+            support_transport_reset_counts(software.wire)
+            let signature = try await key.signature(for: data)
+            #expect(software.commands() == 1)
+            #expect(key.publicKey.isValidSignature(signature, for: data))
+            #expect(key.publicKey.isValidSignature(signature, for: text.utf8))
+            #expect(key.publicKey.isValidSignature(signature, for: Array(data)[...]))
+            #expect(try key.publicKey.isValidSignature(signature, for: Digest(hashing: data)))
+            #expect(!key.publicKey.isValidSignature(signature, for: data + [0]))
+            #expect(try PublicKey(derRepresentation: Data(key.publicKey.derRepresentation)) == key.publicKey)
+        }
+    }
+
+    /// Whoever may have data signed cannot have a message of a service signed.
+    @Test func dataIsNoMessage() throws {
+        try withTPM { _, tpm in
+            let key = try TPM.PrivateKey(in: tpm)
+            let request = Array("POST\n/v1/hsi\n1700000000\n{}".utf8)
+            for message in [request, key.publicKey.x963Representation, Sample.clientData, Sample.event] {
+                let error = errorThrown { () throws(TenonError) in try key.signature(for: message) }
+                #expect(error?.code == .dataIsMessage)
+            }
         }
     }
 
@@ -63,13 +94,11 @@ import Testing
         }
     }
 
-    @Test func dataAndDigestsNeedTheCapability() throws {
+    @Test func digestsNeedTheCapability() throws {
         try withTPM { _, tpm in
             let key = try TPM.PrivateKey(in: tpm, options: [.lowS, .verified])
             let digest = try Digest(hashing: Sample.data)
-            var error = errorThrown { () throws(TenonError) in try key.signature(for: digest) }
-            #expect(error?.code == .digestNotAllowed)
-            error = errorThrown { () throws(TenonError) in try key.signature(for: Sample.data) }
+            let error = errorThrown { () throws(TenonError) in try key.signature(for: digest) }
             #expect(error?.code == .digestNotAllowed)
         }
     }

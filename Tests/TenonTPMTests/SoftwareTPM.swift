@@ -14,10 +14,11 @@ final class SoftwareTPM: Sendable {
     private let open = Mutex(0)
     private let closings = Mutex<[TPM.Closing]>([])
 
-    /// A TPM as it comes from the factory, or with the state of a folder.
-    init(state: String? = nil) throws {
+    /// A TPM as it comes from the factory, or with the state of a folder; without a resource manager if it is bare.
+    init(state: String? = nil, isBare: Bool = false) throws {
         device = try #require(support_swtpm_start(state))
         wire = support_transport_new(device)
+        support_transport_bare(wire, isBare)
     }
 
     deinit {
@@ -64,6 +65,8 @@ final class SoftwareTPMTransport: TPMTransport {
     }
 
     deinit { tpm.closed() }
+
+    var isManaged: Bool { table.managed == 1 }
 
     func exchange(_ command: Span<UInt8>) throws -> [UInt8] {
         var status: tenon_status = 0

@@ -45,6 +45,54 @@ import Testing
         #expect(try Set([key, mirrored, RFC6979.publicKey()]).count == 2)
     }
 
+    static let pem = """
+        -----BEGIN PUBLIC KEY-----
+        MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEYP7UuiVanTHJYet0xjVtaMBJuJI7
+        Yfps5mliLmDyn7Z5A/4QCLi8maQa6elWKLxk8vGyDC1+n1F3o8KU1EYimQ==
+        -----END PUBLIC KEY-----
+
+        """
+
+    @Test func pemBothWays() throws {
+        let key = try RFC6979.publicKey()
+        #expect(key.pemRepresentation == Self.pem)
+        for text in [
+            Self.pem, "\n  \(Self.pem)\n", Self.pem.replacing("\n", with: "\r\n"),
+            Self.pem.replacing("\n", with: " \n"),
+            Self.pem.replacing("uJI7\n", with: "uJI7"), String(Self.pem.dropLast()),
+        ] {
+            #expect(try PublicKey(pemRepresentation: text) == key)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("empty", .pemForm, ""), ("no end", .pemForm, String(pem.dropLast(30))),
+            ("no body", .pemForm, "\(begin)\n\(end)"),
+            ("private", .pemForm, pem.replacing("PUBLIC", with: "PRIVATE")), ("two", .base64Alphabet, pem + pem),
+            ("words before", .pemForm, "key:\n" + pem), ("words behind", .pemForm, pem + "end\n"),
+            ("no base64", .base64Alphabet, pem.replacing("MFkw", with: "MF w")),
+            ("a byte less", .spkiForm, pem.replacing("YimQ==", with: "YiA=")),
+            ("off the curve", .pointOffCurve, pem.replacing("YimQ==", with: "YimA==")),
+        ] as [Failure])
+    func pemIsRefused(_ failure: Failure) throws {
+        let code = codeThrown { () throws(TenonError) in try PublicKey(pemRepresentation: failure.bytes) }
+        #expect(code == failure.code)
+    }
+
+    @Test func dataIsVerified() throws {
+        let (key, signature) = try (RFC6979.publicKey(), RFC6979.signature())
+        #expect(key.isValidSignature(signature, for: "sample".utf8))
+        #expect(key.isValidSignature(signature, for: Array("a sample".utf8).dropFirst(2)))
+        #expect(!key.isValidSignature(signature, for: "samples".utf8))
+        #expect(!key.isValidSignature(signature.normalised(), for: []))
+        #expect(try PublicKey(rawRepresentation: key.rawRepresentation.lazy.map { $0 }) == key)
+        #expect(try Signature(derRepresentation: signature.derRepresentation[...]) == signature)
+    }
+
+    private static let begin = "-----BEGIN PUBLIC KEY-----"
+    private static let end = "-----END PUBLIC KEY-----"
+
     @Test(
         arguments: [
             ("empty", .length, ""), ("short", .length, String(repeating: "00", count: 63)),

@@ -48,11 +48,12 @@ enum {
     TENON_ERROR_OPTIONS =
         0x01000011,                /* an options or transport struct of unknown size, or a value that does not exist */
     TENON_ERROR_TCTI = 0x01000012, /* a TPM's name that is not one of those that may be opened */
-    TENON_ERROR_SIMULATOR = 0x01000013,      /* a simulator's name without allow_simulator */
-    TENON_ERROR_AUTH_VALUE = 0x01000014,     /* an auth value of more than 32 bytes, or of zeros alone */
-    TENON_ERROR_FORKED = 0x01000015,         /* a TPM that another process opened: open it again in this one */
-    TENON_ERROR_NOT_PERSISTENT = 0x01000016, /* a key without a persistent handle */
-    TENON_ERROR_NOT_MADE_HERE = 0x01000017,  /* an AK that was loaded: only when it is made its creation is known */
+    TENON_ERROR_SIMULATOR = 0x01000013,       /* a simulator's name without allow_simulator */
+    TENON_ERROR_AUTH_VALUE = 0x01000014,      /* an auth value of more than 32 bytes, or of zeros alone */
+    TENON_ERROR_FORKED = 0x01000015,          /* a TPM that another process opened: open it again in this one */
+    TENON_ERROR_NOT_PERSISTENT = 0x01000016,  /* a key without a persistent handle */
+    TENON_ERROR_NOT_MADE_HERE = 0x01000017,   /* an AK that was loaded: only when it is made its creation is known */
+    TENON_ERROR_DATA_IS_MESSAGE = 0x01000018, /* data that could be taken for one of the messages of tenon/key.h */
 
     TENON_ERROR_BASE64_LENGTH = 0x02000001,     /* a length that no encoding has */
     TENON_ERROR_BASE64_ALPHABET = 0x02000002,   /* a character of no or the other alphabet, white space included */

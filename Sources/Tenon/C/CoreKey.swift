@@ -50,6 +50,13 @@ package final class CoreKey: Sendable {
         return try Signature(core: signature)
     }
 
+    /// Refuses what could be taken for one of those messages: ``TenonError/Code/dataIsMessage``.
+    package func signature(for data: [UInt8]) throws(TenonError) -> Signature {
+        var signature = tenon_signature()
+        try TenonError.check(tenon_key_sign_data(handle, &signature, data.span))
+        return try Signature(core: signature)
+    }
+
     /// Needs the capability that is given when the key is made, else ``TenonError/Code/digestNotAllowed``.
     package func signature(for digest: Digest) throws(TenonError) -> Signature {
         var signature = tenon_signature()

@@ -26,6 +26,7 @@ extension TenonError.Code {
     public static let forked = Self(TENON_ERROR_FORKED)
     public static let notPersistent = Self(TENON_ERROR_NOT_PERSISTENT)
     public static let notMadeHere = Self(TENON_ERROR_NOT_MADE_HERE)
+    public static let dataIsMessage = Self(TENON_ERROR_DATA_IS_MESSAGE)
 
     public static let base64Length = Self(TENON_ERROR_BASE64_LENGTH)
     public static let base64Alphabet = Self(TENON_ERROR_BASE64_ALPHABET)

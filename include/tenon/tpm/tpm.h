@@ -11,6 +11,16 @@
  * the child of a fork each function that would ask the TPM answers TENON_ERROR_FORKED, and nothing is sent. A driver
  * that gives no answer at all is waited for.
  *
+ * A child is known by a page that the kernel empties in it (MADV_WIPEONFORK). Where the kernel cannot do that (Linux
+ * before 4.14, some sandboxes), it is known by its process id and pid namespace, and without /proc by its process id.
+ *
+ * Behind a resource manager (/dev/tpmrm0, tabrmd:) what a key needs stays loaded, and a signature is one command. A
+ * bare TPM (/dev/tpm0, a simulator) has three places or so for all who use it, and what a program leaves there stays
+ * when the program ends. So nothing stays loaded there between two calls: each call loads what it needs and flushes it,
+ * and a signature is 4 to 5 commands, or 1 with a persistent copy (tenon_tpm_key_persist). While others have taken the
+ * places, a call flushes all of its own and tries again until the deadline; what it is answered then is category
+ * TENON_CATEGORY_TRANSIENT with the TPM's code 0x902 to 0x906, and tenon_tpm_loaded_handles says what is there.
+ *
  * No function deletes a key because of what a TPM said. A key is *gone* (category TENON_CATEGORY_GONE) only when the
  * seed witness kept with it differs from the TPM's, and the TPM refused it under each parent that it may have, twice,
  * two seconds apart, over a freshly opened transport. The TPM of another machine is such a TPM, too.
@@ -70,6 +80,8 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_open(tenon_tpm **out, const char
  * exchange   sends one command and gives one answer of at most answer_size bytes; called by one thread at a time
  * reopen     starts over after an exchange failed, as by a fresh connection; may be NULL: then it is not started over
  * close      gives the context back; may be NULL
+ * managed    1: what is loaded over it is nobody else's and goes with the connection, as behind a resource manager; 0:
+ *            it is a bare TPM, or nobody knows
  *
  * The table is copied. On failure close is not called.
  */
@@ -80,6 +92,7 @@ typedef struct {
                              const uint8_t *command, size_t command_length);
     tenon_status (*reopen)(void *context);
     void (*close)(void *context);
+    uint32_t managed;
 } tenon_tpm_transport;
 
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_open_transport(tenon_tpm **out, const tenon_tpm_transport *transport,
@@ -271,6 +284,15 @@ tenon_tpm_ak_secret(tenon_tpm_key *ak, uint8_t *TENON_COUNTED(n) out, size_t n, 
 /* The persistent handles of the TPM, ascending; out takes n of them. */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_handles(tenon_tpm *tpm, uint32_t *TENON_COUNTED(n) out, size_t n,
                                                         size_t *written);
+
+/*
+ * What is loaded in the TPM and not by this handle: objects (0x80xxxxxx) ascending, and behind them sessions
+ * (0x02xxxxxx, 0x03xxxxxx); out takes n of them. On a bare TPM these are other programs', or what a program left that
+ * was killed: tpm2_flushcontext -t and -l take it away, for those that live, too. A resource manager shows nobody what
+ * is another's.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_loaded_handles(tenon_tpm *tpm, uint32_t *TENON_COUNTED(n) out, size_t n,
+                                                               size_t *written);
 
 TENON_END
 
