@@ -13,10 +13,10 @@ extension Program {
             """, verbs: Verb.registering + Verb.using + Verb.proving + Verb.measuring,
         firstTry: [
             "A first try without a TPM (sudo apt install swtpm): a software TPM, and its control socket beside it:",
-            "  mkdir tpm",
-            "  swtpm socket --tpm2 --tpmstate dir=tpm --flags not-need-init,startup-clear --daemon \\",
-            "      --server type=unixio,path=$PWD/tpm/socket --ctrl type=unixio,path=$PWD/tpm/socket.ctrl",
-            "  tenon doctor --tpm swtpm:path=$PWD/tpm/socket",
+            "    mkdir tpm",
+            "    swtpm socket --tpm2 --tpmstate dir=tpm --flags not-need-init,startup-clear --daemon \\",
+            "        --server type=unixio,path=$PWD/tpm/socket --ctrl type=unixio,path=$PWD/tpm/socket.ctrl",
+            "    tenon doctor --tpm swtpm:path=$PWD/tpm/socket",
         ])
 }
 
