@@ -196,7 +196,7 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
             return value
         } catch {
             let isFault = [.storeFailed, .storePermission, .outcomeUnknown].contains(error.code)
-            if isFault { met.withLock { $0 = (error, .now) } }
+            if isFault, error.retryAfter != nil { met.withLock { $0 = (error, .now) } }
             throw error
         }
     }
