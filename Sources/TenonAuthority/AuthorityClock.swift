@@ -111,6 +111,8 @@ package final class SteadyClock: AuthorityClock {
             guard !differences.isEmpty, isApart else { return }
             if differences.allSatisfy({ $0.magnitude <= StoreHealth.maxClockDifference.magnitude }) {
                 SteadyClock.believe(&state, read)
+                // One that went back with the other was none, and what waits by it would wait as long.
+                state.latest.boot = read.boot
             } else if state.doubtedSince != nil {
                 state.doubtedSince = now.boot
             }

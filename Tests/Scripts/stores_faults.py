@@ -294,6 +294,12 @@ def redis(*words):
         return connection.recv(65536).decode()
 
 
+def redis_hangs(instances):
+    with open(f"{STORES}/redis.pid") as file:
+        process = int(file.read())
+    fault(6, lambda: os.kill(process, signal.SIGSTOP), lambda: os.kill(process, signal.SIGCONT), instances)
+
+
 def redis_evicts(instances):
     requests = [request for _ in range(5) for request in twenty(instances)]
     time.sleep(2)
@@ -319,26 +325,8 @@ def postgres_gone(instances):
     fault(3, lambda: server("postgres", "kill"), lambda: server("postgres", "start"), instances)
 
 
-def postgres_processes():
-    with open(f"{STORES}/data/postmaster.pid") as file:
-        first = file.readline().strip()
-    children = subprocess.run(["pgrep", "-P", first], capture_output=True, text=True).stdout.split()
-    return [int(first)] + [int(child) for child in children]
-
-
 def postgres_hangs(instances):
-    stopped = []
-
-    def stop():
-        stopped.extend(postgres_processes())
-        for process in stopped:
-            os.kill(process, signal.SIGSTOP)
-
-    def go():
-        for process in stopped:
-            os.kill(process, signal.SIGCONT)
-
-    fault(6, stop, go, instances)
+    fault(6, lambda: server("postgres", "pause"), lambda: server("postgres", "resume"), instances)
 
 
 def postgres_locked(instances):
@@ -468,6 +456,7 @@ FAULTS = [
     ("redis_full", "Redis has no memory left (noeviction), 6 s", redis_full),
     ("redis_evicts", "Redis is told to throw entries away, and does", redis_evicts),
     ("redis_gone", "Redis is killed, and back after 3 s", redis_gone),
+    ("redis_hangs", "Redis hangs (SIGSTOP) for 6 s", redis_hangs),
     ("postgres_gone", "PostgreSQL is killed, and back after 3 s", postgres_gone),
     ("postgres_hangs", "PostgreSQL hangs (SIGSTOP) for 6 s", postgres_hangs),
     ("postgres_locked", "Somebody locks the table of devices for 6 s", postgres_locked),
