@@ -9,13 +9,17 @@ final class RunningAuthority: Sendable {
 
     /// Starts it. Blocks on the disk for a moment.
     ///
-    /// - Parameter headSigned: takes each head of the audit log elsewhere.
+    /// - Parameters:
+    ///   - acceptsLog: whether to go on with an audit log that is not the one that was written.
+    ///   - headSigned: takes each head of the audit log elsewhere.
     init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: AuthorityInstance.Shared? = nil,
+        acceptsLog: Bool = false,
         headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in }
     ) async throws(TenonError) {
         authority = try await AuthorityInstance(
-            configuration, in: folder, shared: shared, openKey: AuthorityTPM.open, headSigned: headSigned)
+            configuration, in: folder, shared: shared, acceptsLog: acceptsLog, openKey: AuthorityTPM.open,
+            headSigned: headSigned)
         do throws(TenonError) {
             doors = try Doors(authority.service, folder: folder.path)
         } catch {

@@ -22,6 +22,9 @@ extension Verb {
             Flag(
                 name: "--shared", value: nil,
                 summary: "several instances: redis://... and postgres://... behind it, or in the configuration"),
+            Flag(
+                name: "--accept-audit-log", value: nil,
+                summary: "go on with an audit log that is not the one that was written, and record that in it"),
         ], examples: ["tenon-authority serve --ek-roots /etc/tenon/ek-roots"],
         run: { arguments throws(TenonError) in try await ServeCommand.run(arguments) })
 
@@ -80,8 +83,9 @@ extension Verb {
                 name: "--head", value: "N:MAC",
                 summary: "a line that has to be there, as serve told its head; many times"
             ),
+            Flag(name: "--shared", value: nil, summary: "ask the PostgreSQL of the configuration how long the log was"),
         ], examples: ["tenon-authority audit verify --state-dir /srv/copy"],
-        run: { arguments throws(TenonError) in try AuditCommand.run(arguments) })
+        run: { arguments throws(TenonError) in try await AuditCommand.run(arguments) })
 
     static let health = Verb(
         words: ["health"], operands: "", summary: "Say how the authority is; the exit code is 5 when it is not well",

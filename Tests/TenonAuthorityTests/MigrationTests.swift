@@ -13,6 +13,7 @@ import Testing
             [
                 "cf3ba0a5d97ece5cf2b7fda62fd67389a17efef8cc42a6055406e166c28820cf",
                 "fca2fe97c1266ab916d5669182053dfb039c0e062dd390dcdc0e689d20d64526",
+                "32a8cbc803f86c0031446901b62fdb1e8ccb378420c4a768e590d1b9fe99ee41",
             ]
         ),
         (
@@ -20,6 +21,7 @@ import Testing
             [
                 "b84e355e4978ad6993d673aafadcc1726920007fabdf00b4ea7bcfa5bd74184b",
                 "495b5f63bdd409890e3948edf88acdaa65134b6925f43f46b3986d5f3ecd75b7",
+                "b2e4038e9ff05a891220ad6afa0c4b629291a056b22d1701b894d06963b1e18d",
             ]
         ),
     ])

@@ -16,6 +16,8 @@ package final class AuthorityInstance: Sendable {
     }
 
     package let service: AuthorityService
+    /// What an operator has to know of this start: one sentence each.
+    package let notices: [String]
     private let log: AuditLog
     /// Signs the log's head: a quiet log would sign nothing by itself (security.md F5).
     private let heads: Task<Void, Never>
@@ -27,6 +29,7 @@ package final class AuthorityInstance: Sendable {
     /// Opens what is there and makes what is not. It blocks on disk and network: for a program's start.
     ///
     /// - Parameters:
+    ///   - acceptsLog: whether to go on with an audit log that is not the one that was written; the log records it.
     ///   - openKey: opens the CA's key where a TPM has it.
     ///   - headSigned: takes each head of the audit log elsewhere, so that a log that was cut short shows.
     /// - Throws: ``TenonError/Code/configuration`` when there is no CA and it may not be made by itself, when it is not
@@ -34,7 +37,7 @@ package final class AuthorityInstance: Sendable {
     package init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: Shared? = nil,
         clock: any AuthorityClock = SystemClock(), headsEvery: Duration = .seconds(3600),
-        looksEvery: Duration = .seconds(60), openKey: HeldKey.Opener = HeldKey.unopened,
+        looksEvery: Duration = .seconds(60), acceptsLog: Bool = false, openKey: HeldKey.Opener = HeldKey.unopened,
         headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in }
     ) async throws(TenonError) {
         let mayMake = configuration.isLocal && shared == nil
@@ -50,7 +53,8 @@ package final class AuthorityInstance: Sendable {
                 try await AuthorityInstance.open(folder, configuration, clock)
             }
         do throws(TenonError) {
-            log = try AuthorityInstance.log(configuration, keys, in: folder, opened.clock) { head, signature in
+            log = try AuthorityInstance.log(configuration, keys, in: folder, opened.clock, acceptsLog) {
+                head, signature in
                 lastHead.set(head)
                 headSigned(head, signature)
             }
@@ -59,7 +63,8 @@ package final class AuthorityInstance: Sendable {
             throw error
         }
         do throws(TenonError) {
-            try await opened.stores.devices.audit(in: log)
+            let accepted = try await opened.stores.devices.audit(in: log)
+            notices = accepted.map { ["\($0.message) This start went on, and the log records that."] } ?? []
         } catch {
             await opened.close()
             await log.close()
@@ -86,7 +91,8 @@ package final class AuthorityInstance: Sendable {
         heads.cancel()
         looks.cancel()
         await looks.value
-        // Lines that are in the log need not wait for the next start in the store.
+        // Lines that are in the log need not wait for the next start in the store, which knows the last of them then.
+        try? await log.signHead()
         await watch.look()
         await closeStores()
         await log.close()
@@ -190,10 +196,11 @@ package final class AuthorityInstance: Sendable {
 
     private static func log(
         _ configuration: Configuration, _ keys: AuthorityKeys, in folder: AuthorityFolder, _ clock: SteadyClock,
-        _ headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void
+        _ accepts: Bool, _ headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void
     ) throws(TenonError) -> AuditLog {
         let options = AuditLog.Options(
             instance: configuration.instance, key: keys.audit.withBytes { span in span.indices.map { span[$0] } },
+            accepts: accepts,
             sign: { head throws(TenonError) in
                 let signature = try keys.signature(of: head.message)
                 headSigned(head, signature)

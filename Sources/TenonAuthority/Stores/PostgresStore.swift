@@ -71,6 +71,11 @@ package final class PostgresStore: SQLDeviceStore {
         }
     }
 
+    /// What the database knows of an instance's audit log.
+    package func auditMark(of instance: String) async throws(TenonError) -> AuditMark? {
+        try await read { connection throws(TenonError) in try AuditMark.latest(of: instance, in: connection) }
+    }
+
     /// By how many milliseconds a clock is ahead of PostgreSQL's.
     package func clockDifference(from clock: any AuthorityClock) async throws(TenonError) -> Int64 {
         let rows = try await read { connection throws(TenonError) in

@@ -8,7 +8,7 @@ extension SQLiteStore: ChallengeStore {
         let isStored = try await writer.write { [challengeCount] connection throws(TenonError) in
             guard try challengeCount.hasRoom(connection, at: now) else { return false }
             try connection.run(
-                "INSERT INTO challenges VALUES (?, ?, ?, ?, ?)", SQLValue(key), .text(entry.purpose.rawValue),
+                "INSERT INTO challenges (key, purpose, wall, boot, entry) VALUES (?, ?, ?, ?, ?)", SQLValue(key), .text(entry.purpose.rawValue),
                 .integer(entry.deadline.wall), .integer(entry.deadline.boot), .blob(encoded))
             challengeCount.add(1)
             return true

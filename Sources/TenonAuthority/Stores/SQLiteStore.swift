@@ -34,10 +34,8 @@ package final class SQLiteStore: SQLDeviceStore {
     package init(
         in folder: AuthorityFolder, clock source: any AuthorityClock = SystemClock(), options: Options = Options()
     ) throws(TenonError) {
-        Glibc.close(try folder.open(SQLiteStore.fileName))
         let path = "\(folder.path)/\(SQLiteStore.fileName)"
-        let connection = try SQLiteConnection(path, .writer)
-        try SQLiteSchema.prepare(connection)
+        let connection = try SQLiteStore.connection(in: folder)
         let seen = try connection.run("SELECT seen FROM clock").first?.integer(0) ?? 0
         let clock = SteadyClock(source, notBefore: seen)
         self.clock = clock
@@ -47,6 +45,25 @@ package final class SQLiteStore: SQLDeviceStore {
         writer = try SQLiteWriter(connection, holding: folder, cache: cache) { connection throws(TenonError) in
             try SQLiteStore.stamp(connection, clock)
         }
+    }
+
+    /// A connection that writes, to a database of this version.
+    static func connection(in folder: AuthorityFolder) throws(TenonError) -> SQLiteConnection {
+        Glibc.close(try folder.open(SQLiteStore.fileName))
+        let connection = try SQLiteConnection("\(folder.path)/\(SQLiteStore.fileName)", .writer)
+        try SQLiteSchema.prepare(connection)
+        return connection
+    }
+
+    /// What the database of a folder that nobody uses knows of an instance's audit log; nil where there is none.
+    package static func auditMark(
+        of instance: String, in folder: AuthorityFolder
+    ) throws(TenonError) -> AuditMark? {
+        let path = "\(folder.path)/\(fileName)"
+        guard access(path, F_OK) == 0 else { return nil }
+        let connection = try SQLiteConnection(path, .reader)
+        let tables = try connection.run("SELECT 1 FROM sqlite_schema WHERE name='audit_heads'")
+        return tables.isEmpty ? nil : try AuditMark.latest(of: instance, in: connection)
     }
 
     /// Ends what was asked for, moves the log into the file and closes it. Later calls throw
