@@ -56,7 +56,7 @@ package final class AuditLog: Sendable {
         let writer: AuditWriter
         do throws(TenonError) {
             writer = try AuditWriter(in: folder, clock: clock, options: options)
-        } catch where error.code == .auditChain && options.accepts {
+        } catch  where error.code == .auditChain && options.accepts {
             let other = try folder.moveAway(AuditLog.fileName)
             damage = TenonError(.auditChain, message: "\(error.message) It is \(other) now.")
             writer = try AuditWriter(in: folder, clock: clock, options: options)

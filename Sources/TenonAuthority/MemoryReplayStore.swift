@@ -30,6 +30,8 @@ package final class MemoryReplayStore: ReplayStore {
     private let clock: any AuthorityClock
     private let horizon: any ReplayHorizon
     private let limits: Limits
+    /// Of the lives before this one.
+    private let horizons: ReplayHorizons
     private let state: Mutex<ReplayMemory>
 
     /// - Parameters:
@@ -44,6 +46,7 @@ package final class MemoryReplayStore: ReplayStore {
         let now = clock.now().seconds
         let horizons = try await horizon.horizons(after: now, besides: nil)
         let epoch = horizons.map { max(now, $0.all ?? .min) } ?? .min
+        self.horizons = horizons ?? ReplayHorizons()
         state = Mutex(ReplayMemory(epoch: epoch, forgotten: horizons?.devices ?? [:]))
     }
 
@@ -51,6 +54,7 @@ package final class MemoryReplayStore: ReplayStore {
         guard let nonce = UUIDBytes(use.nonce) else {
             throw TenonError(.nonce, message: "The nonce is no UUID.")
         }
+        if horizons.isAhead(use) { return .mayBeForgotten }
         let seconds = clock.now().seconds
         if let ahead = state.withLock({ $0.horizon(for: use, at: seconds) }) {
             try await horizon.raise(device: ahead.device, to: ahead.timestamp, epoch: "")

@@ -64,9 +64,29 @@ package struct ReplayHorizons: Equatable, Sendable {
     package var all: Int64?
     /// Of devices whose clocks are ahead.
     package var devices: [String: Int64]
+    /// Horizons that are further ahead than any is believed: a clock was wrong. Of all devices, or of one.
+    package var ahead: [Ahead]
 
-    package init(all: Int64? = nil, devices: [String: Int64] = [:]) {
+    package struct Ahead: Equatable, Sendable {
+        package var device: String?
+        package var timestamp: Int64
+    }
+
+    /// Seconds: a horizon that is further ahead of the clock says that a clock is wrong, or was.
+    package static let bound: Int64 = 86_400
+
+    package init(all: Int64? = nil, devices: [String: Int64] = [:], ahead: [Ahead] = []) {
         self.all = all
         self.devices = devices
+        self.ahead = ahead
+    }
+
+    /// Whether a request may have been accepted in the day before a horizon that is not believed: when that time comes,
+    /// it is in time once more.
+    package func isAhead(_ use: SignedUse) -> Bool {
+        ahead.contains { ahead in
+            (ahead.device ?? use.deviceID) == use.deviceID && use.timestamp <= ahead.timestamp
+                && use.timestamp > ahead.timestamp - ReplayHorizons.bound
+        }
     }
 }

@@ -29,7 +29,8 @@ enum AuditCommand {
     private static func mark(
         _ arguments: Arguments, _ configuration: Configuration, _ folder: AuthorityFolder
     ) async throws(TenonError) -> AuditMark? {
-        guard let shared = try SharedChoice.stores(arguments, configuration, folder: folder.path, isOptional: true) else {
+        guard let shared = try SharedChoice.stores(arguments, configuration, folder: folder.path, isOptional: true)
+        else {
             return try SQLiteStore.auditMark(of: configuration.instance, in: folder)
         }
         var options = shared.postgres

@@ -14,6 +14,7 @@ enum ServeCommand {
         let configuration = try configuration(arguments, folder)
         let shared = try SharedChoice.stores(arguments, configuration, folder: folder.path)
         Signals.watch(.ends)
+        Hangup.watch()
         let authority = try await RunningAuthority(
             configuration, in: folder, shared: shared, acceptsLog: arguments.has("--accept-audit-log")
         ) { head, signature in
@@ -23,6 +24,7 @@ enum ServeCommand {
         }
         for notice in authority.authority.notices { Output.error("tenon-authority: \(notice)") }
         Output.line("tenon-authority \(tenonVersion): \(authority.url), state in \(folder.path)")
+        Hangup.answer()
         let thread = WorkThread()
         _ = try? await thread.run { () throws(TenonError) in Signals.wait() }
         Output.line("tenon-authority: answering what was asked, then ending")

@@ -5,7 +5,7 @@ internal import TenonCommandLine
 // The one table of what can be typed (build.md 28).
 extension Verb {
     static let authority: [Verb] = [
-        serve, caInit, caRoll, caShow, devices, revoke, allow, auditVerify, health, metrics,
+        serve, caInit, caRoll, caShow, devices, revoke, allow, auditVerify, clockReset, health, metrics,
     ]
 
     static let serve = Verb(
@@ -86,6 +86,12 @@ extension Verb {
             Flag(name: "--shared", value: nil, summary: "ask the PostgreSQL of the configuration how long the log was"),
         ], examples: ["tenon-authority audit verify --state-dir /srv/copy"],
         run: { arguments throws(TenonError) in try await AuditCommand.run(arguments) })
+
+    static let clockReset = Verb(
+        words: ["clock", "reset"], operands: "",
+        summary: "Forget the time that was kept, where this machine's clock was wrong and is right now",
+        flags: [.folder], examples: ["tenon-authority clock reset"],
+        run: { arguments throws(TenonError) in try ClockCommand.reset(arguments) })
 
     static let health = Verb(
         words: ["health"], operands: "", summary: "Say how the authority is; the exit code is 5 when it is not well",

@@ -37,7 +37,7 @@ import Testing
             INSERT INTO devices (id, app, state, level, key, thumbprint, signature_versions, registered_at)
                 VALUES ('old', 'demo', 'active', 'unattested', \(key), '\(try sample.key.thumbprint)', '1', 1700000000);
             INSERT INTO keys (hash, device, generation, key) VALUES (\(hash), 'old', 0, \(key));
-            INSERT INTO replay_horizons VALUES ('', 1800000300), ('old', 1900000000);
+            INSERT INTO replay_horizons VALUES ('', 1800000300), ('old', 1800050000);
             """
     }
 
@@ -47,11 +47,11 @@ import Testing
     private static func check(_ store: some SQLDeviceStore, _ sample: Sample, clock: FakeClock) async throws {
         let device = try #require(try await store.device(app: "demo", id: "old"))
         #expect(device.publicKey == sample.key && device.registeredAt == 1_700_000_000)
-        let horizons = try await store.horizons(after: 0, besides: nil)
-        #expect(horizons == ReplayHorizons(all: 1_800_000_300, devices: ["old": 1_900_000_000]))
-        try await store.raise(device: "old", to: 1_900_000_100, epoch: "a 1")
-        #expect(try await store.horizons(after: 0, besides: "a 1")?.devices == ["old": 1_900_000_000])
-        #expect(try await store.horizons(after: 0, besides: nil)?.devices == ["old": 1_900_000_100])
+        let horizons = try await store.horizons(after: 1_800_000_000, besides: nil)
+        #expect(horizons == ReplayHorizons(all: 1_800_000_300, devices: ["old": 1_800_050_000]))
+        try await store.raise(device: "old", to: 1_800_050_100, epoch: "a 1")
+        #expect(try await store.horizons(after: 1_800_000_000, besides: "a 1")?.devices == ["old": 1_800_050_000])
+        #expect(try await store.horizons(after: 1_800_000_000, besides: nil)?.devices == ["old": 1_800_050_100])
         let folder = try TestFolder()
         let log = try AuditedStoreTests.log(folder)
         try await store.audit(in: log)

@@ -64,7 +64,8 @@ package final class AuthorityInstance: Sendable {
         }
         do throws(TenonError) {
             let accepted = try await opened.stores.devices.audit(in: log)
-            notices = accepted.map { ["\($0.message) This start went on, and the log records that."] } ?? []
+            let log = accepted.map { ["\($0.message) This start went on, and the log records that."] } ?? []
+            notices = opened.notices + log
         } catch {
             await opened.close()
             await log.close()
@@ -103,6 +104,7 @@ package final class AuthorityInstance: Sendable {
         let clock: SteadyClock
         var redis: RedisStore?
         var postgres: PostgresStore?
+        var notices: [String] = []
         let close: @Sendable () async -> Void
     }
 
@@ -110,14 +112,17 @@ package final class AuthorityInstance: Sendable {
         _ folder: AuthorityFolder, _ configuration: Configuration, _ clock: any AuthorityClock
     ) async throws(TenonError) -> Opened {
         let limits = configuration.limits
-        let store = try SQLiteStore(in: folder, clock: clock, options: .init(maxChallenges: limits.challenges))
+        let store = try SQLiteStore(
+            in: folder, clock: clock,
+            options: .init(
+                maxChallenges: limits.challenges, challengesPerAddress: limits.challengesPerAddress))
         do throws(TenonError) {
             let replays = try await MemoryReplayStore(
                 clock: store.clock, horizon: store,
                 limits: .init(perDevice: limits.requestsPerDevice, total: limits.requests))
             let stores = AuthorityStores(
                 challenges: store, devices: store, replays: replays, answers: MemoryAnswerStore(clock: store.clock))
-            return Opened(stores: stores, clock: store.clock) { await store.close() }
+            return Opened(stores: stores, clock: store.clock, notices: store.timeNotices) { await store.close() }
         } catch {
             await store.close()
             throw error
@@ -135,6 +140,7 @@ package final class AuthorityInstance: Sendable {
             }
             var options = shared.redis
             options.maxChallenges = configuration.limits.challenges
+            options.challengesPerAddress = configuration.limits.challengesPerAddress
             options.requestsPerDevice = configuration.limits.requestsPerDevice
             let redis = try RedisStore(options: options, clock: clock, horizon: postgres)
             let stores = AuthorityStores(challenges: redis, devices: postgres, replays: redis, answers: redis)

@@ -28,21 +28,15 @@ extension AuthorityService {
     /// The text exposition format, version 0.0.4.
     var metricsText: String {
         let health = stores.health()
-        let gauges: KeyValuePairs<String, Int64?> = [
-            "healthy": health.isHealthy ? 1 : 0, "redis_clock_difference_milliseconds": health.redisClockDifference,
-            "postgres_clock_difference_milliseconds": health.postgresClockDifference,
-            "clock_step_back_milliseconds": health.stepBack, "audit_waiting_lines": Int64(health.waitingLines),
-            "audit_signed_lines": auditHead()?.sequence, "activations": Int64(gate.occupancy),
-            "activations_limit": Int64(configuration.limits.activations),
+        let values: KeyValuePairs<Metric, Int64?> = [
+            .healthy: health.isHealthy ? 1 : 0, .redisClockDifference: health.redisClockDifference,
+            .postgresClockDifference: health.postgresClockDifference, .clockStepBack: health.stepBack,
+            .auditWaitingLines: Int64(health.waitingLines), .auditSignedLines: auditHead()?.sequence,
+            .activations: Int64(gate.occupancy), .activationsLimit: Int64(configuration.limits.activations),
+            .replayLosses: Int64(health.losses),
         ]
         var lines: [String] = []
-        for case (let name, let value?) in gauges {
-            lines += ["# TYPE tenon_authority_\(name) gauge", "tenon_authority_\(name) \(value)"]
-        }
-        lines += [
-            "# TYPE tenon_authority_replay_losses_total counter",
-            "tenon_authority_replay_losses_total \(health.losses)", "",
-        ]
-        return metrics.text + lines.joined(separator: "\n")
+        for case (let metric, let value?) in values { lines += metric.lines(value) }
+        return metrics.text + lines.joined(separator: "\n") + "\n"
     }
 }

@@ -20,13 +20,17 @@ extension SQLDeviceStore {
         if isNew { return nil }
         return try await write { connection throws(TenonError) in
             try connection.run(
-                "DELETE FROM replay_horizons WHERE timestamp <= ? AND device <> ?", .integer(seconds),
-                .text(all))
+                "DELETE FROM replay_horizons WHERE timestamp <= ? AND (device <> ? OR epoch <> ?)", .integer(seconds),
+                .text(all), .text(all))
             var horizons = ReplayHorizons()
             for row in try connection.run("SELECT device, timestamp, epoch FROM replay_horizons") {
-                let device = try row.text(0)
-                guard try row.text(2) != epoch else { continue }
-                horizons.devices[device] = max(horizons.devices[device, default: .min], try row.integer(1))
+                let (device, timestamp, life) = (try row.text(0), try row.integer(1), try row.text(2))
+                guard life != epoch else { continue }
+                if life.hasPrefix(KeptTime.ahead) || timestamp > seconds + ReplayHorizons.bound {
+                    horizons.ahead.append(.init(device: device == all ? nil : device, timestamp: timestamp))
+                } else {
+                    horizons.devices[device] = max(horizons.devices[device, default: .min], timestamp)
+                }
             }
             horizons.all = horizons.devices.removeValue(forKey: all)
             return horizons

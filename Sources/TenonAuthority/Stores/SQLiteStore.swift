@@ -8,9 +8,12 @@ package final class SQLiteStore: SQLDeviceStore {
     package struct Options: Sendable {
         /// Challenges and pending secrets that may be outstanding at a time.
         package var maxChallenges: Int
+        /// Of one asker, while they are scarce; nil is the usual share.
+        package var challengesPerAddress: Int?
         /// Connections that read.
         package var readers: Int
-        package init(maxChallenges: Int = 10_000, readers: Int = 2) {
+        package init(maxChallenges: Int = 10_000, challengesPerAddress: Int? = nil, readers: Int = 2) {
+            self.challengesPerAddress = challengesPerAddress
             self.maxChallenges = maxChallenges
             self.readers = readers
         }
@@ -24,6 +27,8 @@ package final class SQLiteStore: SQLDeviceStore {
     private let readers: SQLiteReaders
     let challengeCount: ChallengeCount
     let isNew: Bool
+    /// What an earlier process saw of the time.
+    package let keptTime: KeptTime
     let outbox = AuditOutbox()
     private let cache = DeviceCache()
 
@@ -36,11 +41,12 @@ package final class SQLiteStore: SQLDeviceStore {
     ) throws(TenonError) {
         let path = "\(folder.path)/\(SQLiteStore.fileName)"
         let connection = try SQLiteStore.connection(in: folder)
-        let seen = try connection.run("SELECT seen FROM clock").first?.integer(0) ?? 0
-        let clock = SteadyClock(source, notBefore: seen)
+        let time = try KeptTime(in: connection, at: source.now())
+        let clock = SteadyClock(source, notBefore: time.seen)
         self.clock = clock
-        isNew = seen == 0
-        challengeCount = ChallengeCount(limit: options.maxChallenges)
+        keptTime = time
+        isNew = time.isNew
+        challengeCount = ChallengeCount(.challenges(options.maxChallenges, each: options.challengesPerAddress))
         readers = try SQLiteReaders(max(1, options.readers), path, holding: folder)
         writer = try SQLiteWriter(connection, holding: folder, cache: cache) { connection throws(TenonError) in
             try SQLiteStore.stamp(connection, clock)
