@@ -123,7 +123,7 @@ test: deps
 	$(call step,C with mbedTLS,check)
 	$(call step,C with OpenSSL,check CRYPTO=openssl)
 	$(call step,software TPMs and faults,check-support)
-	$(call step,the two backends beside each other,check-differential check-vectors)
+	$(call step,the two backends beside each other,check-differential check-vectors check-chains)
 	$(call step,secrets,check-constant-time check-heap)
 	$(call step,other languages,check-abi check-install)
 	$(call step,tpm2-openssl and tpm2-tools,check-interop)
@@ -214,6 +214,15 @@ check-differential:
 	cmp $(MBEDTLS)/transcript $(OPENSSL)/transcript
 	$(MBEDTLS)/differential sign $(MBEDTLS)/signatures && $(OPENSSL)/differential verify $(MBEDTLS)/signatures
 	$(OPENSSL)/differential sign $(OPENSSL)/signatures && $(MBEDTLS)/differential verify $(OPENSSL)/signatures
+
+## check-chains     each chain of certificates that we accept and OpenSSL refuses is in a list, with the reason
+CHAIN_JUDGE := $(BUILD)/chain_judge
+$(CHAIN_JUDGE): $(patsubst %,$(BUILD)/Tests/C/%.o,test_main test_workers support_test certificate_rig_test chain_judge) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS_openssl) $(TPM_LIBS) -o $@
+
+.PHONY: check-chains
+check-chains: $(CHAIN_JUDGE)
+	$(CHAIN_JUDGE) chain_openssl
 
 ## check-constant-time  our code that touches secrets, under valgrind; and that valgrind would notice
 .PHONY: check-constant-time
@@ -338,21 +347,35 @@ FUZZ := .build/make/fuzz
 
 .PHONY: fuzz
 fuzz:
-	$(MAKE) fuzzers CC=$(CLANG) SANITIZE=fuzzer-no-link,address,undefined BUILD=$(FUZZ)
+	$(MAKE) fuzzers CC=$(CLANG) SANITIZE=fuzzer-no-link,address,undefined BUILD=$(FUZZ) CFLAGS="$(CFLAGS) -fprofile-instr-generate -fcoverage-mapping"
+	rm -f $(FUZZ)/*.profraw
 	set -e; for name in $(FUZZERS) json synheart; do \
 	    mkdir -p $(FUZZ)/corpus/$$name; \
-	    SWIFT_BACKTRACE=enable=no $(FUZZ)/$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	    SWIFT_BACKTRACE=enable=no LLVM_PROFILE_FILE=$(FUZZ)/$$name.profraw \
+	        $(FUZZ)/$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
 	        -artifact_prefix=$(FUZZ)/ $(FUZZ)/corpus/$$name Tests/Fuzz/corpus/$$name > $(FUZZ)/$$name.log 2>&1 || { cat $(FUZZ)/$$name.log; exit 1; }; \
 	    echo "$$name: $$(sed -n 's/^stat::number_of_executed_units: *//p' $(FUZZ)/$$name.log) inputs"; \
 	done
+	Tests/Scripts/fuzz_coverage.sh $(FUZZ) $(CLANG) $(FUZZERS)
+
+## fuzz-seeds       the seeds of what a TPM answers to an attestation, recorded anew: a TPM draws random numbers, so they always differ
+.PHONY: fuzz-seeds
+fuzz-seeds: $(BUILD)/attest_record $(TPM_STATE_FILE)
+	$(BUILD)/attest_record $(TPM_STATE)/state Tests/Fuzz/corpus/attest
+
+$(BUILD)/attest_record: $(BUILD)/Tests/Fuzz/attest_record.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
+
+$(BUILD)/Tests/Fuzz/%.o: TENON_CFLAGS += -ITests/Support -Wno-missing-prototypes -Wno-unused-function
 
 .PHONY: fuzzers
 fuzzers: $(FUZZERS:%=$(FUZZ)/%_fuzz) $(FUZZ)/json_fuzz $(FUZZ)/synheart_fuzz
 
 $(FUZZ)/%_fuzz: $(FUZZ)/Tests/Fuzz/%_fuzz.o $(TPM_STATIC) $(STATIC)
-	$(CLANG) -fsanitize=fuzzer,address,undefined -fuse-ld=lld $^ $(LIBS) $(TPM_LIBS) -o $@
+	$(CLANG) -fsanitize=fuzzer,address,undefined -fprofile-instr-generate -fuse-ld=lld $(FUZZ_WRAPS) $^ $(LIBS) $(TPM_LIBS) -o $@
 
-$(FUZZ)/Tests/Fuzz/%.o: TENON_CFLAGS += -Wno-missing-prototypes
+# Whether a signature is good is part of the input.
+$(FUZZ)/chain_fuzz: FUZZ_WRAPS := -Wl,--wrap=tenoni_certified_key_verify
 
 $(FUZZ)/json_fuzz: Tests/Fuzz/json_fuzz.swift $(wildcard Sources/Tenon/JSON*.swift Sources/Tenon/TenonError*.swift)
 	@mkdir -p $(@D)

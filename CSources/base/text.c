@@ -87,3 +87,31 @@ tenon_status tenoni_device_id_check(const char *device_id, size_t n)
 {
     return check_printable(device_id, n, TENON_DEVICE_ID_MAX, TENON_ERROR_DEVICE_ID);
 }
+
+/* RFC 3629, 4: of how many bytes the character is that begins here; 0: none begins. */
+static size_t character(const uint8_t *text, size_t n)
+{
+    static const struct {
+        uint8_t first, last, second_first, second_last;
+        size_t size;
+    } forms[] = {{0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+                 {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+                 {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (text[0] < forms[i].first || text[0] > forms[i].last || forms[i].size > n)
+            continue;
+        bool good = forms[i].size == 1 || (text[1] >= forms[i].second_first && text[1] <= forms[i].second_last);
+        for (size_t more = 2; more < forms[i].size; more++)
+            good = good && (text[more] & 0xc0) == 0x80;
+        return good ? forms[i].size : 0;
+    }
+    return 0;
+}
+
+bool tenoni_is_utf8(const uint8_t *text, size_t n)
+{
+    size_t size = 1;
+    for (size_t i = 0; i < n && size != 0; i += size)
+        size = character(text + i, n - i);
+    return size != 0;
+}

@@ -24,6 +24,7 @@ void tenoni_cbor_write_text(tenoni_writer *writer, const char *text);
 void tenoni_cbor_write_array(tenoni_writer *writer, size_t count);
 void tenoni_cbor_write_map(tenoni_writer *writer, size_t count);
 
+/* A number that is refused is read as 0. */
 tenon_status tenoni_cbor_read_integer(tenoni_reader *reader, tenoni_cbor_integer *out);
 tenon_status tenoni_cbor_read_bytes(tenoni_reader *reader, tenoni_reader *out);
 tenon_status tenoni_cbor_read_text(tenoni_reader *reader, tenoni_reader *out);

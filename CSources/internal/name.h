@@ -14,7 +14,7 @@ typedef struct {
 
 /*
  * Walks a Name (RFC 5280, 4.1.2.4): name is the content of its SEQUENCE. Calls visit, which may be NULL, for each
- * attribute. false: it is none.
+ * attribute. false: it is not a Name, or the value of an attribute is not a string.
  */
 bool tenoni_name_walk(tenoni_reader name, void (*visit)(void *context, const tenoni_attribute *attribute),
                       void *context);

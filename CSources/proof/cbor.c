@@ -93,8 +93,11 @@ static tenon_status read_head(tenoni_reader *reader, uint8_t major, uint8_t othe
 tenon_status tenoni_cbor_read_integer(tenoni_reader *reader, tenoni_cbor_integer *out)
 {
     uint8_t found;
-    tenon_status status = read_head(reader, UNSIGNED, NEGATIVE, &found, &out->n);
-    out->negative = found == NEGATIVE;
+    uint64_t number;
+    *out = (tenoni_cbor_integer){0};
+    tenon_status status = read_head(reader, UNSIGNED, NEGATIVE, &found, &number);
+    if (status == TENON_OK)
+        *out = (tenoni_cbor_integer){number, found == NEGATIVE};
     return status;
 }
 

@@ -31,6 +31,14 @@ static bool sizes_fit(const tenon_bytes *bytes, size_t count)
     return total <= TENON_CERTIFICATES_TOTAL;
 }
 
+/* RFC 5280, 4.2.1.1: key identifiers tell two authorities of one name apart. */
+static bool may_be_issuer(const tenoni_certificate *above, const tenoni_certificate *certificate)
+{
+    return tenoni_same(above->subject, certificate->issuer) &&
+           (above->key_id.left == 0 || certificate->issuer_key_id.left == 0 ||
+            tenoni_same(above->key_id, certificate->issuer_key_id));
+}
+
 static tenon_status read_forms(chain *out, const tenon_bytes *bytes, size_t count)
 {
     const tenoni_certificate *all = out->certificates;
@@ -39,7 +47,7 @@ static tenon_status read_forms(chain *out, const tenon_bytes *bytes, size_t coun
         return TENON_RULE_24_CERTIFICATE;
     for (size_t i = 0; i < count; i++) {
         tenon_status found = tenoni_certificate_read(&out->certificates[i], bytes[i].bytes, bytes[i].n);
-        if (found == TENON_RULE_24_CERTIFICATE || (i > 0 && !tenoni_same(all[i - 1].issuer, all[i].subject)))
+        if (found == TENON_RULE_24_CERTIFICATE || (i > 0 && !may_be_issuer(&all[i], &all[i - 1])))
             return TENON_RULE_24_CERTIFICATE;
         for (size_t below = 0; below < i; below++)
             if (tenoni_same(all[below].subject, all[i].subject))
@@ -77,14 +85,6 @@ static tenon_status check_signature(const tenoni_certificate *certificate, const
 {
     return tenoni_certified_key_verify(&issuer->key, certificate->signed_with_rsa, certificate->hash,
                                        certificate->signed_part, certificate->signature);
-}
-
-/* RFC 5280, 4.2.1.1: key identifiers tell two roots of one name apart. */
-static bool may_be_issuer(const tenoni_certificate *root, const tenoni_certificate *certificate)
-{
-    return tenoni_same(root->subject, certificate->issuer) &&
-           (root->key_id.left == 0 || certificate->issuer_key_id.left == 0 ||
-            tenoni_same(root->key_id, certificate->issuer_key_id));
 }
 
 /* TENON_ERROR_SIGNATURE_INVALID when no root has signed the last certificate. */

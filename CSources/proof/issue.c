@@ -4,6 +4,7 @@
 #include "internal/name.h"
 #include "internal/plan.h"
 #include "internal/point.h"
+#include "internal/text.h"
 
 static bool is_text(const uint8_t *text, size_t n)
 {
@@ -96,32 +97,14 @@ static tenon_status take_key(tenoni_plan *of, const tenon_authority_request *req
     return TENON_OK;
 }
 
-/* RFC 3629, 4: of how many bytes the character is that begins here; 0: none begins. */
-static size_t character(const uint8_t *text, size_t n)
+/* What a person reads in a certificate has no control characters. */
+static bool is_readable(const char *text, size_t n)
 {
-    static const struct {
-        uint8_t first, last, second_first, second_last;
-        size_t size;
-    } forms[] = {{0x20, 0x7e, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-                 {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-                 {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (text[0] < forms[i].first || text[0] > forms[i].last || forms[i].size > n)
-            continue;
-        bool good = forms[i].size == 1 || (text[1] >= forms[i].second_first && text[1] <= forms[i].second_last);
-        for (size_t more = 2; more < forms[i].size; more++)
-            good = good && (text[more] & 0xc0) == 0x80;
-        return good ? forms[i].size : 0;
-    }
-    return 0;
-}
-
-static bool is_utf8(const uint8_t *text, size_t n)
-{
-    size_t size = 1;
-    for (size_t i = 0; i < n && size != 0; i += size)
-        size = character(text + i, n - i);
-    return size != 0;
+    enum { FIRST = 0x20, DELETE = 0x7f };
+    for (size_t i = 0; i < n; i++)
+        if ((uint8_t)text[i] < FIRST || text[i] == DELETE)
+            return false;
+    return tenoni_is_utf8((const uint8_t *)text, n);
 }
 
 static tenon_status check_authority_request(const tenon_authority_request *request)
@@ -131,8 +114,7 @@ static tenon_status check_authority_request(const tenon_authority_request *reque
         return TENON_ERROR_OPTIONS;
     if ((request->name == NULL && request->name_n != 0) || (request->issuer.bytes == NULL && request->issuer.n != 0))
         return TENON_ERROR_NULL;
-    bool named =
-        request->name_n >= 1 && request->name_n <= NAME_MAX && is_utf8((const uint8_t *)request->name, request->name_n);
+    bool named = request->name_n >= 1 && request->name_n <= NAME_MAX && is_readable(request->name, request->name_n);
     return named ? TENON_OK : TENON_ERROR_OPTIONS;
 }
 

@@ -2,6 +2,7 @@
 #include "internal/name.h"
 
 #include "internal/der.h"
+#include "internal/text.h"
 
 bool tenoni_same(tenoni_reader left, tenoni_reader right)
 {
@@ -32,11 +33,33 @@ bool tenoni_oid_read(tenoni_reader *reader, tenoni_reader *oid)
     return begins;
 }
 
+/* RFC 5280, 4.1.2.4 and appendix A: the strings that a name is made of. */
+static bool is_text(const tenoni_attribute *attribute)
+{
+    enum { UNIVERSAL_SIZE = 4, BMP_SIZE = 2 };
+    switch (attribute->tag) {
+    case TENONI_DER_UTF8_STRING:
+        return tenoni_is_utf8(attribute->value.at, attribute->value.left);
+    case TENONI_DER_UNIVERSAL_STRING:
+        return attribute->value.left % UNIVERSAL_SIZE == 0;
+    case TENONI_DER_BMP_STRING:
+        return attribute->value.left % BMP_SIZE == 0;
+    case TENONI_DER_NUMERIC_STRING:
+    case TENONI_DER_PRINTABLE_STRING:
+    case TENONI_DER_TELETEX_STRING:
+    case TENONI_DER_IA5_STRING:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static bool read_attribute(tenoni_reader *set, tenoni_attribute *attribute)
 {
     tenoni_reader pair;
     return tenoni_der_read(set, TENONI_DER_SEQUENCE, &pair) == TENON_OK && tenoni_oid_read(&pair, &attribute->oid) &&
-           tenoni_der_read_any(&pair, &attribute->tag, &attribute->value) == TENON_OK && pair.left == 0;
+           tenoni_der_read_any(&pair, &attribute->tag, &attribute->value) == TENON_OK && pair.left == 0 &&
+           is_text(attribute);
 }
 
 bool tenoni_name_walk(tenoni_reader name, void (*visit)(void *context, const tenoni_attribute *attribute),

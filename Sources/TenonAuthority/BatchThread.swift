@@ -18,7 +18,7 @@ final class BatchThread<Item: Sendable>: Sendable {
         perform: @escaping @Sendable ([Item]) -> Void, finish: @escaping @Sendable () -> Void = {}
     ) throws(TenonError) {
         queue = BatchQueue(perform: perform, finish: finish)
-        try queue.start()
+        try StoreThread.start { [queue] in queue.run() }
     }
 
     deinit { queue.end(nil) }
@@ -98,13 +98,126 @@ private final class BatchQueue<Item: Sendable>: Sendable {
             return state.waiting
         }
     }
+}
 
-    /// The thread takes no signals: they are for the program's own threads.
-    func start() throws(TenonError) {
+/// Threads for work that blocks, which share what is waiting for them. There is room for so much and no more: behind a
+/// database that has stopped to answer nobody queues for long.
+///
+/// They end with ``end()``, when all that was added is done.
+final class JobThreads<Job: Sendable>: Sendable {
+    enum Addition {
+        case added
+        case full
+        /// Behind ``end()``.
+        case closed
+    }
+
+    private struct State {
+        var waiting: [Job] = []
+        var threads = 0
+        var isOver = false
+        var ending: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+    // A semaphore is made for use by many threads. It counts what was ever added, so it may wake a thread for nothing.
+    private nonisolated(unsafe) let changes: UnsafeMutablePointer<sem_t>
+
+    /// - Parameters:
+    ///   - limit: jobs that wait at a time.
+    ///   - perform: does one, on the thread of that number.
+    ///   - finish: called once for each thread, on it, when nothing comes any more.
+    /// - Throws: ``TenonError/Code/memory``.
+    static func start(
+        _ count: Int, limit: Int, perform: @escaping @Sendable (Int, Job) -> Void,
+        finish: @escaping @Sendable (Int) -> Void
+    ) throws(TenonError) -> JobThreads {
+        let threads = JobThreads(limit: limit)
+        do throws(TenonError) {
+            for number in 0..<count {
+                threads.state.withLock { $0.threads += 1 }
+                try StoreThread.start {
+                    while let job = threads.next() { perform(number, job) }
+                    finish(number)
+                    threads.finishThread()
+                }
+            }
+        } catch {
+            threads.finishThread()
+            threads.close()
+            throw error
+        }
+        return threads
+    }
+
+    private init(limit: Int) {
+        self.limit = limit
+        changes = .allocate(capacity: 1)
+        sem_init(changes, 0, 0)
+    }
+
+    deinit {
+        sem_destroy(changes)
+        changes.deallocate()
+    }
+
+    func add(_ job: Job) -> Addition {
+        let addition: Addition = state.withLock { state in
+            if state.isOver { return .closed }
+            if state.waiting.count >= limit { return .full }
+            state.waiting.append(job)
+            return .added
+        }
+        if case .added = addition { sem_post(changes) }
+        return addition
+    }
+
+    /// Waits until all that was added is done and the threads have finished.
+    func end() async {
+        await withCheckedContinuation { close($0) }
+    }
+
+    /// The same, and tells when; nobody needs to wait for it.
+    func close(_ continuation: CheckedContinuation<Void, Never>? = nil) {
+        let threads = state.withLock { state in
+            state.isOver = true
+            if let continuation, state.threads > 0 { state.ending.append(continuation) }
+            return state.threads
+        }
+        if threads == 0 { continuation?.resume() }
+        for _ in 0..<threads { sem_post(changes) }
+    }
+
+    /// Nil at the end.
+    private func next() -> Job? {
+        while true {
+            while sem_wait(changes) != 0 {}
+            let (job, isOver): (Job?, Bool) = state.withLock { state in
+                state.waiting.isEmpty ? (nil, state.isOver) : (state.waiting.removeFirst(), false)
+            }
+            if job != nil || isOver { return job }
+        }
+    }
+
+    private func finishThread() {
+        let ending = state.withLock { state in
+            state.threads -= 1
+            defer { if state.threads == 0 { state.ending = [] } }
+            return state.threads == 0 ? state.ending : []
+        }
+        for continuation in ending { continuation.resume() }
+    }
+}
+
+/// A thread that a store has for itself.
+private enum StoreThread {
+    /// It takes no signals: they are for the program's own threads.
+    static func start(_ body: @escaping @Sendable () -> Void) throws(TenonError) {
         var all = sigset_t()
         var before = sigset_t()
         var thread = pthread_t()
-        let life = Unmanaged.passRetained(ThreadLife { self.run() })
+        let life = Unmanaged.passRetained(ThreadLife(body))
         sigfillset(&all)
         pthread_sigmask(SIG_SETMASK, &all, &before)
         let error = pthread_create(&thread, nil, runLife, life.toOpaque())
@@ -117,7 +230,7 @@ private final class BatchQueue<Item: Sendable>: Sendable {
     }
 }
 
-/// What pthread_create can carry: a generic class has no function pointer of its own.
+/// What pthread_create can carry.
 private final class ThreadLife {
     let run: () -> Void
 

@@ -95,6 +95,8 @@ package struct DevicePage: Equatable, Sendable {
     package var devices: [Device]
     /// Where the next page begins; nil behind the last.
     package var next: Int64?
+    /// Ids of devices whose rows cannot be read.
+    package var damaged: [String] = []
 
     package init(devices: [Device], next: Int64?) {
         self.devices = devices

@@ -4,8 +4,8 @@ package import Tenon
 /// The devices, their keys, the AK certificates and the denied EKs.
 ///
 /// Each function is one transaction: what it decides and what it stores are one step, also against other instances
-/// over the same store. What it says has happened is stored when it returns. When it throws, nothing has happened that
-/// a caller may rely on: the same call again is safe, and says the truth.
+/// over the same store. What it says has happened is stored when it returns. When it throws, nothing was stored, but with
+/// ``TenonError/Code/outcomeUnknown`` nobody knows: the same call again is safe, and says the truth.
 ///
 /// Over all apps a public key belongs to one device, as its present key or as a retired one, for ever.
 package protocol DeviceStore: Sendable {
@@ -52,6 +52,9 @@ package protocol DeviceStore: Sendable {
 
     /// Takes an EK from the deny list; false when it is not there. What was revoked stays so.
     func allow(ek: Digest, reason: String) async throws(TenonError) -> Bool
+
+    /// Where a device is in the order of registration; it may be a damaged one.
+    func place(ofDevice id: String) async throws(TenonError) -> Int64?
 
     /// Devices of an app, or of all, from a place that a page named; at most `limit`, which is 1 to 1,000.
     func devices(app: String?, from place: Int64?, limit: Int) async throws(TenonError) -> DevicePage

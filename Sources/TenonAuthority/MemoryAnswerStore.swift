@@ -12,6 +12,8 @@ package final class MemoryAnswerStore: AnswerStore {
     private struct State {
         var answers: [Key: (request: Digest, answer: [UInt8])] = [:]
         var order = ExpiryQueue<Key>()
+        /// Until when those who have begun keep others waiting.
+        var begun: [Key: Int64] = [:]
 
         mutating func forget(at now: AuthorityInstant) {
             while let key = order.popExpired(at: now.boot) { answers[key] = nil }
@@ -42,6 +44,25 @@ package final class MemoryAnswerStore: AnswerStore {
         }
     }
 
+    package func begin(
+        backend: String, requestID: String, request: Digest
+    ) async throws(TenonError) -> StoredAnswer {
+        let now = clock.now()
+        let key = Key(backend: backend, requestID: requestID)
+        return state.withLock { state in
+            state.forget(at: now)
+            if let kept = state.answers[key] { return kept.request == request ? .answer(kept.answer) : .anotherRequest }
+            if let end = state.begun[key], end > now.boot { return .underWay }
+            state.begun[key] = now.boot + AnswerTerms.underWay
+            return .none
+        }
+    }
+
+    package func abandon(backend: String, requestID: String) async throws(TenonError) {
+        let key = Key(backend: backend, requestID: requestID)
+        state.withLock { state in state.begun[key] = nil }
+    }
+
     package func keep(
         _ answer: [UInt8], backend: String, requestID: String, request: Digest
     ) async throws(TenonError) {
@@ -49,6 +70,7 @@ package final class MemoryAnswerStore: AnswerStore {
         let key = Key(backend: backend, requestID: requestID)
         state.withLock { state in
             state.forget(at: now)
+            state.begun[key] = nil
             guard state.answers.count < limit, state.answers[key] == nil else { return }
             state.answers[key] = (request, answer)
             state.order.append(key, until: now.boot + MemoryAnswerStore.retention)

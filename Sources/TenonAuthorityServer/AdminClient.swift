@@ -36,15 +36,28 @@ struct AdminClient {
     }
 
     private func ask(_ request: HTTPRequest) async throws(TenonError) -> [UInt8] {
-        let answer = try await transport.exchange(request, deadline: .now + .seconds(30))
+        let answer = try await exchange(request)
         guard answer.status == 200 else {
             let json = try? JSON(parsing: answer.body)
+            let isUnknown = json?["error_code"]?.string == "OUTCOME_UNKNOWN"
             throw TenonError(
-                answer.status < 500 ? .options : .storeFailed,
+                answer.status < 500 ? .options : isUnknown ? .outcomeUnknown : .storeFailed,
                 message: json?["message"]?.string ?? "The authority answers \(answer.status).",
                 httpStatus: answer.status, serverCode: json?["error_code"]?.string)
         }
         return answer.body
+    }
+
+    private func exchange(_ request: HTTPRequest) async throws(TenonError) -> HTTPResponse {
+        do throws(TenonError) {
+            return try await transport.exchange(request, deadline: .now + .seconds(30))
+        } catch {
+            guard error.code.category == .unknown, request.method != "GET" else { throw error }
+            throw TenonError(
+                .outcomeUnknown,
+                message: "It is not known whether this was done: \(error.message) The same command again does it once, "
+                    + "and `tenon-authority devices` shows what is stored.")
+        }
     }
 
     /// What the configuration of the folder says, if it can be read; else what it says by default.

@@ -7,17 +7,36 @@ enum DevicesCommand {
     static func run(_ arguments: Arguments) async throws(TenonError) {
         let client = try AdminClient(arguments)
         let app = try arguments.value("--app").map { "&app=" + AdminClient.escaped($0) } ?? ""
-        var from = ""
+        var from = try arguments.value("--after").map { "&after=" + AdminClient.escaped($0) } ?? ""
+        var (left, damaged) = (try limit(arguments), 0)
+        // A page is printed before the next is asked for: nobody holds all of them.
         repeat {
-            let body = try await client.get("/v1/devices?limit=100\(app)\(from)")
+            let body = try await client.get("/v1/devices?limit=\(min(left, pageSize))\(app)\(from)")
             let page = try JSON(parsing: body)
+            let (devices, bad) = (page["devices"]?.array ?? [], page["damaged"]?.array ?? [])
             if arguments.has("--json") {
                 Output.line(String(decoding: body, as: UTF8.self))
             } else {
-                for device in page["devices"]?.array ?? [] { Output.line(line(device)) }
+                Output.text(devices.map { line($0) + "\n" }.joined())
             }
+            for id in bad { Output.error("tenon-authority: the device \(id.string ?? "-") is damaged, and left out") }
+            (left, damaged) = (left - devices.count - bad.count, damaged + bad.count)
             from = page["next"]?.integer.map { "&from=\($0)" } ?? ""
-        } while !from.isEmpty
+        } while !from.isEmpty && left > 0
+        guard damaged == 0 else {
+            throw TenonError(
+                .storeCorrupt,
+                message: "\(damaged) of the devices cannot be read from the store: restore their rows from a backup.")
+        }
+    }
+
+    /// What fits into an answer.
+    private static let pageSize = 100
+
+    private static func limit(_ arguments: Arguments) throws(TenonError) -> Int {
+        guard let text = try arguments.value("--limit") else { return .max }
+        guard let limit = Int(text), limit > 0 else { throw arguments.mistake("--limit is a number from 1.") }
+        return limit
     }
 
     private static func line(_ device: JSON) -> String {

@@ -12,14 +12,16 @@ final class RunningAuthority: Sendable {
     /// - Parameters:
     ///   - acceptsLog: whether to go on with an audit log that is not the one that was written.
     ///   - headSigned: takes each head of the audit log elsewhere.
+    ///   - told: takes a line for each fault of a store, and for the end of each.
     init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: AuthorityInstance.Shared? = nil,
         acceptsLog: Bool = false,
-        headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in }
+        headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in },
+        told: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(TenonError) {
         authority = try await AuthorityInstance(
             configuration, in: folder, shared: shared, acceptsLog: acceptsLog, openKey: AuthorityTPM.open,
-            headSigned: headSigned)
+            headSigned: headSigned, told: told)
         do throws(TenonError) {
             doors = try Doors(authority.service, folder: folder.path)
         } catch {
@@ -35,6 +37,24 @@ final class RunningAuthority: Sendable {
             "\(tls == nil ? "http" : "https")://\(address.contains(":") ? "[\(address)]" : address):\(doors.publicPort)"
         case .unix(let path): path
         }
+    }
+
+    /// The same, but gives up after this time, whatever a store or a client does.
+    ///
+    /// - Returns: false when it gave up. What is under way goes on then, and ends with the process.
+    func stop(within time: Duration) async -> Bool {
+        let (results, end) = AsyncStream.makeStream(of: Bool.self)
+        let timer = Task {
+            try await Task.sleep(for: time)
+            end.yield(false)
+        }
+        Task {
+            await stop()
+            end.yield(true)
+        }
+        defer { timer.cancel() }
+        for await isOver in results { return isOver }
+        return false
     }
 
     /// Answers what was asked, stores it, and ends.

@@ -21,6 +21,8 @@ enum ServeCommand {
             // To the journal, which who cuts the log short does not have (security.md F5).
             let signature = TextEncoding.base64.encode(signature)
             Output.error("tenon-authority: audit head \(head.instance) \(head.sequence):\(head.mac) \(signature)")
+        } told: { line in
+            Output.error("tenon-authority: \(line)")
         }
         for notice in authority.authority.notices { Output.error("tenon-authority: \(notice)") }
         Output.line("tenon-authority \(tenonVersion): \(authority.url), state in \(folder.path)")
@@ -28,7 +30,15 @@ enum ServeCommand {
         let thread = WorkThread()
         _ = try? await thread.run { () throws(TenonError) in Signals.wait() }
         Output.line("tenon-authority: answering what was asked, then ending")
-        await authority.stop()
+        let seconds = configuration.limits.stopSeconds
+        guard await authority.stop(within: .seconds(seconds)) else {
+            Output.error(
+                "tenon-authority: not everything could be answered in \(seconds) s, and the process ends without it: "
+                    + "what was not acknowledged may be done or not. See `tenon-authority health` after the next start."
+            )
+            // Threads may be waiting for what does not come.
+            _exit(TenonError.Category.unavailable.rawValue)
+        }
     }
 
     /// What the operator wrote; else one for loopback, which is written and shown (build.md 27).

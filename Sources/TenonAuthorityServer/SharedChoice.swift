@@ -17,7 +17,7 @@ enum SharedChoice {
     ) throws(TenonError) -> AuthorityInstance.Shared? {
         guard arguments.has("--shared") else {
             if isOptional { return nil }
-            guard configuration.shared == nil, arguments.operands.isEmpty else {
+            guard configuration.shared == nil, arguments.operands.isEmpty, !arguments.has("--rolling") else {
                 throw arguments.mistake("The stores are shared ones: start with --shared.")
             }
             return nil
@@ -26,8 +26,12 @@ enum SharedChoice {
         var redis = RedisStore.Options(address: record.redis, prefix: "\(record.name):")
         redis.user = record.redisUser
         redis.password = try password(record, folder: folder)
-        return AuthorityInstance.Shared(
-            postgres: PostgresStore.Options(address: record.postgres, schema: record.name), redis: redis)
+        let postgres = PostgresStore.Options(
+            address: record.postgres, schema: record.name, connections: record.postgresConnections,
+            waiting: record.postgresWaiting, deadline: .milliseconds(record.deadlineMilliseconds))
+        var shared = AuthorityInstance.Shared(postgres: postgres, redis: redis)
+        shared.isRolling = arguments.has("--rolling")
+        return shared
     }
 
     private static func record(

@@ -23,6 +23,9 @@ extension Verb {
                 name: "--shared", value: nil,
                 summary: "several instances: redis://... and postgres://... behind it, or in the configuration"),
             Flag(
+                name: "--rolling", value: nil,
+                summary: "with --shared: other instances may have another policy while one after the other is changed"),
+            Flag(
                 name: "--accept-audit-log", value: nil,
                 summary: "go on with an audit log that is not the one that was written, and record that in it"),
         ], examples: ["tenon-authority serve --ek-roots /etc/tenon/ek-roots"],
@@ -50,7 +53,13 @@ extension Verb {
         words: ["devices"], operands: "", summary: "List devices",
         flags: [
             .folder, .socket, .json, Flag(name: "--app", value: "ID", summary: "of this app only"),
-        ], examples: ["tenon-authority devices --app demo"],
+            Flag(name: "--limit", value: "N", summary: "at most so many; all of them without it"),
+            Flag(name: "--after", value: "DEVICE", summary: "those that registered behind this one"),
+        ],
+        examples: [
+            "tenon-authority devices --app demo",
+            "tenon-authority devices --limit 1000 --after 6f1c1a52-8a3b-4d0e-9d2f-0c7b5e4a3f21",
+        ],
         run: { arguments throws(TenonError) in try await DevicesCommand.run(arguments) })
 
     static let revoke = Verb(

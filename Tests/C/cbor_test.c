@@ -46,7 +46,9 @@ TEST(cbor_integers)
         CHECK(found.n == integers[i].n && found.negative == integers[i].negative && reader.left == 0);
         for (size_t cut = 0; cut < n; cut++) {
             reader = tenoni_reader_over(expected, cut);
+            found = (tenoni_cbor_integer){1, true};
             CHECK_STATUS(tenoni_cbor_read_integer(&reader, &found), TENON_ERROR_CBOR_TRUNCATED);
+            CHECK(found.n == 0 && !found.negative);
         }
     }
 }

@@ -54,7 +54,8 @@ prepare() { # prepare FOLDER
     ln -s "$redis/redis-check-rdb" "$1/redis-server"
     cat > "$1/server" << SCRIPT
 #!/bin/sh
-# server redis|postgres start|stop|kill; server redis set NAME VALUE; server postgres sql TEXT
+# server redis|postgres start|stop|kill; server redis set NAME VALUE; server postgres sql TEXT; server postgres
+# pause|resume: it answers nobody, and does not end
 set -e
 export LD_LIBRARY_PATH='${libraries#:}'
 wait_until() { # wait_until CONDITION...: at most ten seconds
@@ -79,6 +80,12 @@ case "\$1 \$2" in
     $as '$postgres/pg_ctl' -w -s -D '$1/data' -l '$1/postgres.log' \\
         -o "-c listen_addresses= -c dynamic_shared_memory_type=mmap -c max_connections=400 -c unix_socket_directories='$1'" start ;;
 "postgres stop") $as '$postgres/pg_ctl' -w -s -m fast -D '$1/data' stop ;;
+"postgres pause"|"postgres resume")
+    signal=\$([ "\$2" = pause ] && echo STOP || echo CONT)
+    server=\$(head -n 1 data/postmaster.pid)
+    # First the one that makes others; last it, so that those it starts are there.
+    kill -\$signal \$server
+    for process in \$(cat /proc/\$server/task/\$server/children); do kill -\$signal \$process || :; done ;;
 "postgres kill") [ ! -e data/postmaster.pid ] || $as '$postgres/pg_ctl' -w -s -m immediate -D '$1/data' stop ;;
 *) exit 2 ;;
 esac

@@ -122,9 +122,11 @@ import Testing
         try folders[1].write(folders[0].read("ca.json"), to: "ca.json")
         _ = try AuthorityKeys.create(in: states[2], name: "Example", at: 1_800_000_000)
         let first = try await AuthorityInstance(configuration(), in: states[0], shared: shared, clock: clock)
-        let second = try await AuthorityInstance(configuration(), in: states[1], shared: shared, clock: clock)
+        let second = try await AuthorityInstance(
+            configuration(#", "instance": "two""#), in: states[1], shared: shared, clock: clock)
         let other = await #expect(throws: TenonError.self) {
-            try await AuthorityInstance(configuration(), in: states[2], shared: shared, clock: clock)
+            try await AuthorityInstance(
+                configuration(#", "instance": "three""#), in: states[2], shared: shared, clock: clock)
         }
         #expect(other?.code == .configuration && other?.message.contains("ca.json") == true)
 

@@ -21,6 +21,7 @@ import Testing
             [
                 "b84e355e4978ad6993d673aafadcc1726920007fabdf00b4ea7bcfa5bd74184b",
                 "495b5f63bdd409890e3948edf88acdaa65134b6925f43f46b3986d5f3ecd75b7",
+                "b5310c0ed8586c3cfd171a1d509be2c71ee7b63ae613afa60ad9e4763cbe1068",
                 "b2e4038e9ff05a891220ad6afa0c4b629291a056b22d1701b894d06963b1e18d",
             ]
         ),

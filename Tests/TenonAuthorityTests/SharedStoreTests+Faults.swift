@@ -25,7 +25,7 @@ extension SharedStoreTests {
                 let registration = try Sample().registration()
                 let error = await errorThrown { try await stores.register(registration) }
                 if error == nil { devices.append(registration.device) }
-                if error != nil { #expect(error?.code == .storeFailed) }
+                if let error { #expect([.storeFailed, .outcomeUnknown].contains(error.code), "\(error)") }
                 isBack = hasFailed && error == nil
                 hasFailed = hasFailed || error != nil
             }
@@ -67,7 +67,8 @@ extension SharedStoreTests {
                         if taken == 0 { try await store.put(entry, "\(number)") }
                         if try await store.take("\(number)") != nil { taken += 1 }
                     } catch let error as TenonError {
-                        #expect(error.code == .storeFailed && error.retryAfter != nil)
+                        let isTold = [.storeFailed, .storeBusy, .outcomeUnknown].contains(error.code)
+                        #expect(isTold && error.retryAfter != nil, "\(error)")
                     }
                 }
                 if accepted > 1 { twice += 1 }

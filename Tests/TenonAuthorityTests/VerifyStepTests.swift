@@ -5,10 +5,10 @@ import Testing
 
 /// What backends ask, and what operators do.
 @Suite struct VerifyStepTests {
-    private let authorization = [(name: "Authorization", value: "Bearer \(ServiceRig.token)")]
+    private static let authorization = [(name: "Authorization", value: "Bearer \(ServiceRig.token)")]
 
     /// A request to `/ingest/v1/hsi` as a backend passes it on.
-    private func question(
+    static func question(
         _ device: TestDevice, at seconds: Int64, _ changes: [String: JSON] = [:]
     ) throws -> JSON {
         let body = Array(#"{"a":1}"#.utf8)
@@ -23,7 +23,7 @@ import Testing
         return .members(members)
     }
 
-    private func ask(
+    static func ask(
         _ rig: ServiceRig, _ question: JSON, _ headers: [(name: String, value: String)]? = nil
     ) async throws -> AuthorityAnswer {
         try await rig.post("/auth/v1/device/verify", question, headers: headers ?? authorization, at: .internal)
@@ -32,13 +32,13 @@ import Testing
     @Test func aRequestIsGood() async throws {
         try await ServiceRig.with { rig in
             let device = try await rig.device()
-            let question = try question(device, at: rig.seconds)
-            let answer = try await ask(rig, question)
+            let question = try Self.question(device, at: rig.seconds)
+            let answer = try await Self.ask(rig, question)
             #expect(answer.verdict == "200" && answer.header("Cache-Control") == "no-store")
             #expect(answer.json["device_id"]?.string == device.id && answer.json["app_id"]?.string == "open")
             #expect(try answer.json["key_thumbprint"]?.string == device.key.publicKey.thumbprint)
             #expect(answer.json["attestation"]?.string == "unattested")
-            #expect(try await ask(rig, question).verdict == "409 NONCE_REPLAY")
+            #expect(try await Self.ask(rig, question).verdict == "409 NONCE_REPLAY")
         }
     }
 
@@ -49,15 +49,15 @@ import Testing
             try message.update(Array(#"{"a":1}"#.utf8).span)
             let digest = try message.finish()
             let text = JSON.string(TextEncoding.base64.encode(digest.rawRepresentation))
-            let good = try question(device, at: rig.seconds, ["body": .null, "digest": text])
-            #expect(try await ask(rig, good).verdict == "200")
+            let good = try Self.question(device, at: rig.seconds, ["body": .null, "digest": text])
+            #expect(try await Self.ask(rig, good).verdict == "200")
             let other = try JSON.string(TextEncoding.base64.encode(Digest(hashing: []).rawRepresentation))
-            let bad = try question(device, at: rig.seconds, ["body": .null, "digest": other])
-            #expect(try await ask(rig, bad).verdict == "401 INVALID_SIGNATURE")
-            let both = try question(device, at: rig.seconds, ["digest": text])
-            #expect(try await ask(rig, both).verdict == "400 INVALID_REQUEST")
-            let neither = try question(device, at: rig.seconds, ["body": .null])
-            #expect(try await ask(rig, neither).verdict == "400 INVALID_REQUEST")
+            let bad = try Self.question(device, at: rig.seconds, ["body": .null, "digest": other])
+            #expect(try await Self.ask(rig, bad).verdict == "401 INVALID_SIGNATURE")
+            let both = try Self.question(device, at: rig.seconds, ["digest": text])
+            #expect(try await Self.ask(rig, both).verdict == "400 INVALID_REQUEST")
+            let neither = try Self.question(device, at: rig.seconds, ["body": .null])
+            #expect(try await Self.ask(rig, neither).verdict == "400 INVALID_REQUEST")
         }
     }
 
@@ -65,20 +65,20 @@ import Testing
     @Test func aLostAnswer() async throws {
         try await ServiceRig.with { rig in
             let device = try await rig.device()
-            let question = try question(device, at: rig.seconds, ["request_id": "1"])
-            let first = try await ask(rig, question)
-            let second = try await ask(rig, question)
+            let question = try Self.question(device, at: rig.seconds, ["request_id": "1"])
+            let first = try await Self.ask(rig, question)
+            let second = try await Self.ask(rig, question)
             #expect(first.verdict == "200" && second.verdict == "200" && first.body == second.body)
-            let other = try self.question(device, at: rig.seconds, ["request_id": "1"])
-            #expect(try await ask(rig, other).verdict == "409 REQUEST_ID_REUSED")
-            let unnamed = try self.question(device, at: rig.seconds)
-            #expect(try await ask(rig, unnamed).verdict == "200")
-            #expect(try await ask(rig, unnamed).verdict == "409 NONCE_REPLAY")
+            let other = try Self.question(device, at: rig.seconds, ["request_id": "1"])
+            #expect(try await Self.ask(rig, other).verdict == "409 REQUEST_ID_REUSED")
+            let unnamed = try Self.question(device, at: rig.seconds)
+            #expect(try await Self.ask(rig, unnamed).verdict == "200")
+            #expect(try await Self.ask(rig, unnamed).verdict == "409 NONCE_REPLAY")
             // A refusal is not kept.
-            let wrong = try self.question(device, at: rig.seconds - 400, ["request_id": "2"])
-            #expect(try await ask(rig, wrong).verdict == "401 CLOCK_SKEW")
-            let right = try self.question(device, at: rig.seconds, ["request_id": "2"])
-            #expect(try await ask(rig, right).verdict == "200")
+            let wrong = try Self.question(device, at: rig.seconds - 400, ["request_id": "2"])
+            #expect(try await Self.ask(rig, wrong).verdict == "401 CLOCK_SKEW")
+            let right = try Self.question(device, at: rig.seconds, ["request_id": "2"])
+            #expect(try await Self.ask(rig, right).verdict == "200")
         }
     }
 
@@ -86,37 +86,37 @@ import Testing
     @Test func aLostAnswerOfADeviceThatIsRevoked() async throws {
         try await ServiceRig.with { rig in
             let device = try await rig.device()
-            let question = try question(device, at: rig.seconds, ["request_id": "1"])
-            #expect(try await ask(rig, question).verdict == "200")
+            let question = try Self.question(device, at: rig.seconds, ["request_id": "1"])
+            #expect(try await Self.ask(rig, question).verdict == "200")
             let body: JSON = ["app_id": "open", "device_id": .string(device.id)]
             #expect(try await rig.post("/v1/revoke", body, at: .admin).verdict == "200")
-            #expect(try await ask(rig, question).verdict == "403 DEVICE_REVOKED")
+            #expect(try await Self.ask(rig, question).verdict == "403 DEVICE_REVOKED")
         }
     }
 
     @Test func backendsThatMayNot() async throws {
         try await ServiceRig.with { rig in
             let device = try await rig.device()
-            let good = try question(device, at: rig.seconds)
+            let good = try Self.question(device, at: rig.seconds)
             for value in ["", "Bearer", "Bearer x", "Basic \(ServiceRig.token)", "Bearer \(ServiceRig.token) "] {
-                #expect(try await ask(rig, good, [("Authorization", value)]).verdict == "401 UNKNOWN_BACKEND")
+                #expect(try await Self.ask(rig, good, [("Authorization", value)]).verdict == "401 UNKNOWN_BACKEND")
             }
-            #expect(try await ask(rig, good, []).verdict == "401 UNKNOWN_BACKEND")
-            let loose = try question(try await rig.device("loose"), at: rig.seconds)
-            #expect(try await ask(rig, loose).verdict == "403 NOT_ALLOWED")
+            #expect(try await Self.ask(rig, good, []).verdict == "401 UNKNOWN_BACKEND")
+            let loose = try Self.question(try await rig.device("loose"), at: rig.seconds)
+            #expect(try await Self.ask(rig, loose).verdict == "403 NOT_ALLOWED")
             for change in [
                 ["host": .null], ["host": "evil.example"], ["target": "/v1/hsi"], ["target": "/ingest"],
                 ["target": "/ingestv1/hsi"],
             ] as [[String: JSON]] {
-                let question = try question(device, at: rig.seconds, change)
-                #expect(try await ask(rig, question).verdict == "403 NOT_ALLOWED", "\(change)")
+                let question = try Self.question(device, at: rig.seconds, change)
+                #expect(try await Self.ask(rig, question).verdict == "403 NOT_ALLOWED", "\(change)")
             }
-            let query = try question(device, at: rig.seconds, ["target": "/ingest/v1/hsi?x"])
-            #expect(try await ask(rig, query).verdict == "400 INVALID_REQUEST")
-            let method = try question(device, at: rig.seconds, ["method": "post"])
-            #expect(try await ask(rig, method).verdict == "400 INVALID_REQUEST")
+            let query = try Self.question(device, at: rig.seconds, ["target": "/ingest/v1/hsi?x"])
+            #expect(try await Self.ask(rig, query).verdict == "400 INVALID_REQUEST")
+            let method = try Self.question(device, at: rig.seconds, ["method": "post"])
+            #expect(try await Self.ask(rig, method).verdict == "400 INVALID_REQUEST")
             // Nothing of it spent the nonce.
-            #expect(try await ask(rig, good).verdict == "200")
+            #expect(try await Self.ask(rig, good).verdict == "200")
         }
     }
 

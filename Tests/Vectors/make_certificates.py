@@ -426,6 +426,16 @@ def authorities(root, key):
     ek("ek-with-id", key, root, extensions=ek_extensions() + [issuer_id(root[1])])
     case("roots of one name, told apart by key id", "ek-with-id", "root-other-id root")
     case("the key id is another's", "ek-with-id", "root-other-id", "32")
+    between = authority("ca-with-id", EC("between", "P-256"), root)
+    ek("ek-below-id", key, between, extensions=ek_extensions() + [issuer_id(between[1])])
+    case("key ids all the way", "ek-below-id ca-with-id", "root")
+    case("key ids all the way, the root in the chain", "ek-below-id ca-with-id root", "root")
+    ek("ek-id-of-another", key, between, extensions=ek_extensions() + [issuer_id(other[1])])
+    case("the key id of another authority in the middle", "ek-id-of-another ca-with-id", "root", "24")
+    made["ca-id-of-another"] = certificate(name("ca-with-id"), between[1], name("root"), root[1],
+                                           [basic(True), usage(5), own_id(between[1]), issuer_id(other[1])])
+    case("the key id of another root", "ek-below-id ca-id-of-another", "root", "32")
+    case("the key id of another root, the root in the chain", "ek-below-id ca-id-of-another root", "root", "24")
     same = authority("ca-same", EC("same", "P-256"), root, subject=name("twin"))
     made["ca-twin"] = certificate(name("twin"), EC("twin", "P-256"), name("twin"), same[1], [basic(True), usage(5)])
     ek("ek-twin", key, ("twin", EC("twin", "P-256")))
@@ -612,6 +622,21 @@ def forms(root, key):
     flawed("an issuer with an OID that begins with 80", issuer_name=sequence(tlv(0x31, sequence(tlv(6, b"\x55\x80\x03"), tlv(12, b"root")))))
     flawed("an issuer with an OID that does not end", issuer_name=sequence(tlv(0x31, sequence(tlv(6, b"\x55\x84"), tlv(12, b"root")))))
     flawed("an issuer with a long tag", issuer_name=sequence(tlv(0x31, sequence(oid("2.5.4.3"), b"\x1f\x81\x01\x00"))))
+    for title, tag, text in (("an INTEGER", 2, b"\x01"), ("a BIT STRING", 3, b"\x00root"), ("an OCTET STRING", 4, b"root"),
+                             ("a SEQUENCE", 0x30, b""), ("a UTF8String that is not UTF-8", 0x0C, b"\xc3\x28"),
+                             ("a UTF8String with an overlong form", 0x0C, b"\xc0\x80"),
+                             ("a UTF8String with a surrogate", 0x0C, b"\xed\xa0\x80"),
+                             ("a BMPString of three bytes", 0x1E, b"\x00r\x00"),
+                             ("a UniversalString of three bytes", 0x1C, b"\x00\x00r")):
+        flawed("an issuer whose name is " + title, issuer_name=sequence(tlv(0x31, attribute("2.5.4.3", text, tag))))
+    for title, tag, text in (("UTF8String", 0x0C, "r\u00f6\u20ac\U0001f512".encode()), ("NumericString", 0x12, b"1"), ("PrintableString", 0x13, b"root"),
+                             ("TeletexString", 0x14, b"root"), ("IA5String", 0x16, b"root"),
+                             ("UniversalString", 0x1C, b"\x00\x00\x00r"), ("BMPString", 0x1E, b"\x00r")):
+        label = "root-" + title
+        named = authority(label, EC(label, "P-256"), subject=sequence(tlv(0x31, attribute("2.5.4.3", text, tag))),
+                          issuer_name=sequence(tlv(0x31, attribute("2.5.4.3", text, tag))))
+        ek("ek-" + title, key, named, issuer_name=sequence(tlv(0x31, attribute("2.5.4.3", text, tag))))
+        case("an issuer whose name is a " + title, "ek-" + title, label)
     flawed("an issuer that is a text", issuer_name=tlv(12, b"root"))
     flawed("unique identifiers", more=tlv(0x82, b"\x00\x01"))
     flawed("extensions in another field", field=0xA4)
@@ -735,7 +760,7 @@ def leaves(root, key):
     leaf("two directory names", san=extension("17", sequence(directory([maker]), directory([model, version])), True), result="OK")
     leaf("printable strings", san=tpm_name(tag=0x13), result="OK")
     leaf("IA5 strings", san=tpm_name(tag=0x16), result="OK")
-    leaf("BMP strings", san=tpm_name(tag=0x1E))
+    leaf("BMP strings", san=tpm_name(*(text.encode("utf-16-be") for text in ("id:54454E4F", "Tenon", "id:00010002")), tag=0x1E))
     leaf("no maker", san=named([model, version]))
     leaf("no model", san=named([maker, version]))
     leaf("no version", san=named([maker, model]))

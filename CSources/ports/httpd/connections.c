@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #define NEVER INT64_MAX
+/* Milliseconds in which a request that has come before a stop has to be here. */
+#define LAST_PATIENCE 1000
 
 static int64_t now(void)
 {
@@ -26,6 +29,7 @@ static int64_t end_late(tenoni_connections *connections)
     int64_t time = now();
     for (tenoni_connection *c = connections->first; c != NULL; c = c->next) {
         if (c->deadline <= time) {
+            c->is_ended = true;
             (void)shutdown(c->socket, SHUT_RDWR);
             c->deadline = NEVER;
         }
@@ -59,10 +63,12 @@ static void end_reading(tenoni_connections *connections, tenoni_connection *conn
 {
     char byte = 0;
     int64_t soon = now() + GRACE;
-    if (recv(connection->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0)
+    if (recv(connection->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0) {
+        connection->is_ended = true;
         (void)shutdown(connection->socket, SHUT_RDWR);
-    else if (soon < connection->deadline)
+    } else if (soon < connection->deadline) {
         connection->deadline = soon;
+    }
     (void)pthread_cond_broadcast(&connections->changed);
 }
 
@@ -153,13 +159,30 @@ bool tenoni_connections_start(tenoni_connections *connections, unsigned seconds,
     return is_good;
 }
 
+/*
+ * One that has sent something may have sent a request, and is answered; any other is told to go. What comes behind that
+ * is not handed over: libmicrohttpd would not send its answer.
+ */
+static void end_idle(tenoni_connection *connection)
+{
+    int waiting = 0;
+    int64_t end = now() + LAST_PATIENCE;
+    if (ioctl(connection->socket, FIONREAD, &waiting) == 0 && waiting > 0) {
+        connection->deadline = connection->deadline < end ? connection->deadline : end;
+        return;
+    }
+    connection->is_ended = true;
+    (void)shutdown(connection->socket, SHUT_RD);
+}
+
 void tenoni_connections_drain(tenoni_connections *connections)
 {
     (void)pthread_mutex_lock(&connections->mutex);
     connections->is_draining = true;
     for (tenoni_connection *c = connections->first; c != NULL; c = c->next)
         if (c->phase == TENONI_PHASE_READING)
-            (void)shutdown(c->socket, SHUT_RD);
+            end_idle(c);
+    (void)pthread_cond_broadcast(&connections->changed);
     while (connections->first != NULL || connections->handed > 0)
         (void)pthread_cond_wait(&connections->changed, &connections->mutex);
     (void)pthread_mutex_unlock(&connections->mutex);
@@ -193,7 +216,7 @@ tenoni_connection *tenoni_connections_add(tenoni_connections *connections, int s
     connections->first = connection;
     watch_peer(connections, connection, EPOLL_CTL_ADD);
     if (connections->is_draining)
-        (void)shutdown(socket, SHUT_RD);
+        end_idle(connection);
     (void)pthread_cond_broadcast(&connections->changed);
     (void)pthread_mutex_unlock(&connections->mutex);
     return connection;
@@ -231,14 +254,28 @@ bool tenoni_connections_enter(tenoni_connections *connections, tenoni_connection
         watch_peer(connections, connection, EPOLL_CTL_MOD);
     is_last = connections->is_draining;
     if (is_last && phase == TENONI_PHASE_READING)
-        (void)shutdown(connection->socket, SHUT_RD);
+        end_idle(connection);
     (void)pthread_mutex_unlock(&connections->mutex);
     return is_last;
 }
 
-void tenoni_connections_hand(tenoni_connections *connections, tenoni_connection *connection, tenoni_handed *handed)
+bool tenoni_connections_hand(tenoni_connections *connections, tenoni_connection *connection)
 {
-    (void)tenoni_connections_enter(connections, connection, TENONI_PHASE_HANDED);
+    bool is_open = true;
+    if (connection == NULL)
+        return is_open;
+    (void)pthread_mutex_lock(&connections->mutex);
+    is_open = !connection->is_ended;
+    if (is_open) {
+        connection->phase = TENONI_PHASE_HANDED;
+        connection->deadline = NEVER;
+    }
+    (void)pthread_mutex_unlock(&connections->mutex);
+    return is_open;
+}
+
+void tenoni_connections_wait(tenoni_connections *connections, tenoni_connection *connection, tenoni_handed *handed)
+{
     (void)pthread_mutex_lock(&connections->mutex);
     connections->handed++;
     handed->connection = connection;

@@ -35,6 +35,7 @@ typedef struct tenoni_connection {
     int socket;
     char address[48]; /* where it is counted; "" where it is not */
     tenoni_phase phase;
+    bool is_ended;    /* nothing that it sends is handed over any more */
     int64_t deadline; /* milliseconds of CLOCK_MONOTONIC */
 } tenoni_connection;
 
@@ -73,8 +74,11 @@ void tenoni_connections_remove(tenoni_connections *connections, tenoni_connectio
 /* Begins a phase, and its time. Accepts NULL. Says whether the connection should end behind the answer. */
 bool tenoni_connections_enter(tenoni_connections *connections, tenoni_connection *connection, tenoni_phase phase);
 
-/* Hands a call over, whose connection's peer is watched from now on. Accepts NULL for the connection. */
-void tenoni_connections_hand(tenoni_connections *connections, tenoni_connection *connection, tenoni_handed *handed);
+/* Begins TENONI_PHASE_HANDED; false where the connection was ended, and an answer would not arrive. Accepts NULL. */
+bool tenoni_connections_hand(tenoni_connections *connections, tenoni_connection *connection);
+
+/* From now on the peer of a call is watched, and the call waited for. Accepts NULL for the connection. */
+void tenoni_connections_wait(tenoni_connections *connections, tenoni_connection *connection, tenoni_handed *handed);
 
 /* What there is to do with a call that is answered. */
 typedef enum tenoni_ending {

@@ -176,10 +176,12 @@ static enum MHD_Result receive(tenoni_httpd_call *call, const char *bytes, size_
 static enum MHD_Result hand_over(tenoni_httpd_call *call)
 {
     tenoni_httpd *server = call->server;
+    if (!tenoni_connections_hand(&server->connections, known(call->connection)))
+        return MHD_NO;
     call->stage = STAGE_HANDED;
     /* First: the answer may be there before the handler returns, and the peer gone. */
     MHD_suspend_connection(call->connection);
-    tenoni_connections_hand(&server->connections, known(call->connection), &call->handed);
+    tenoni_connections_wait(&server->connections, known(call->connection), &call->handed);
     server->handle(server->context, call);
     return MHD_YES;
 }

@@ -4,7 +4,7 @@
 
 #include <postgresql/libpq-fe.h>
 
-/* A character there, which Swift would not take for an int. */
-enum { tenon_postgres_sqlstate = PG_DIAG_SQLSTATE };
+/* Characters there, which Swift would not take for an int. */
+enum { tenon_postgres_sqlstate = PG_DIAG_SQLSTATE, tenon_postgres_primary = PG_DIAG_MESSAGE_PRIMARY };
 
 #endif

@@ -22,6 +22,8 @@ package struct AuthorityLimits: Equatable, Sendable {
     package var connectionsPerAddress: Int?
     /// Bytes of a body (build.md 12).
     package var bodyBytes = 32_768
+    /// Seconds in which a stop answers what was asked; behind them the process ends all the same.
+    package var stopSeconds = 25
 
     package init() {}
 
@@ -36,5 +38,6 @@ package struct AuthorityLimits: Equatable, Sendable {
         connections = try section.integer("connections", 1...65_536, default: connections)
         connectionsPerAddress = try section.optionalInteger("connections_per_address", 1...65_536)
         bodyBytes = try section.integer("body_bytes", 1_024...1_048_576, default: bodyBytes)
+        stopSeconds = try section.integer("stop_seconds", 1...600, default: stopSeconds)
     }
 }

@@ -12,6 +12,12 @@ package struct SharedRecord: Equatable, Sendable {
     /// told apart by it.
     package var name: String
     package var postgres: String
+    /// Connections of this instance to PostgreSQL that requests have; one more is for the look at it.
+    package var postgresConnections = 8
+    /// Requests that wait for one of them.
+    package var postgresWaiting = 512
+    /// In which a store has answered, whatever it does.
+    package var deadlineMilliseconds = 2_000
 
     package init(redis: RedisStore.Address, postgres: String) {
         self.redis = redis
@@ -30,6 +36,9 @@ package struct SharedRecord: Equatable, Sendable {
                 json.string.flatMap { PostgresTarget.isSchema($0) ? $0 : nil }
             } ?? "tenon"
         postgres = try section.required("postgres", "a postgres:// URL", ConfigurationForm.path)
+        postgresConnections = try section.integer("postgres_connections", 1...64, default: postgresConnections)
+        postgresWaiting = try section.integer("postgres_waiting", 1...65_536, default: postgresWaiting)
+        deadlineMilliseconds = try section.integer("deadline_ms", 100...30_000, default: deadlineMilliseconds)
     }
 }
 

@@ -4,25 +4,36 @@ internal import Tenon
 extension AuthorityService {
     // Operators ask over the admin socket, whose peer is authenticated there (security.md F1).
 
-    /// `?app=ID&from=PLACE&limit=N`, each of which may be left out.
+    /// `?app=ID&from=PLACE&limit=N`, each of which may be left out; `after=DEVICE` in the place of `from`.
     func devices(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         var values: [Substring: Substring] = [:]
         for part in (request.query ?? "").split(separator: "&") {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard pair.count == 2, ["app", "from", "limit"].contains(pair[0]), values[pair[0]] == nil else {
+            guard pair.count == 2, ["app", "from", "after", "limit"].contains(pair[0]), values[pair[0]] == nil else {
                 throw Refusal(.invalidRequest, "The query has another form.")
             }
             values[pair[0]] = pair[1]
         }
-        let from = try values["from"].map { text throws(Refusal) in try number(text, 0...Int64.max) }
+        guard values["from"] == nil || values["after"] == nil else {
+            throw Refusal(.invalidRequest, "The query says twice where to begin.")
+        }
+        var from = try values["from"].map { text throws(Refusal) in try number(text, 0...Int64.max) }
+        if let id = try values["after"].map(unescaped) { from = try await place(behind: id) }
         let limit = try values["limit"].map { text throws(Refusal) in try number(text, 1...1_000) } ?? 100
         let app = try values["app"].map(unescaped)
-        let page = try await waiting { () throws(TenonError) in
+        let page = try await waiting { [from] () throws(TenonError) in
             try await stores.devices.devices(app: app, from: from, limit: Int(limit))
         }
         return try AuthorityAnswer([
             "devices": .array(page.devices.map { $0.listed }), "next": page.next.map(JSON.integer),
+            "damaged": page.damaged.isEmpty ? nil : .array(page.damaged.map(JSON.string)),
         ])
+    }
+
+    private func place(behind id: String) async throws(Refusal) -> Int64 {
+        let place = try await waiting { () throws(TenonError) in try await stores.devices.place(ofDevice: id) }
+        guard let place else { throw Refusal(.notFound, "There is no device of the name after which to begin.") }
+        return place + 1
     }
 
     /// `%3A` and the like as what they stand for.
@@ -66,7 +77,7 @@ extension AuthorityService {
         let revocation = try refusing(Refusal.init(form:)) { () throws(TenonError) in try named(message) }
         let reason = try refusing(Refusal.init(form:)) { () throws(TenonError) in try message.reason() }
         let now = clock.now()
-        let outcome = try await waiting { () throws(TenonError) in
+        let outcome = try await changing { () throws(TenonError) in
             try await stores.devices.revoke(revocation, reason: reason, at: now)
         }
         guard outcome.found || isEK(revocation) else { throw Refusal(.notFound, "There is no such name.") }
@@ -74,6 +85,21 @@ extension AuthorityService {
             "found": .bool(outcome.found), "certificates": .integer(Int64(outcome.certificates)),
             "device": outcome.device.map { $0.listed },
         ])
+    }
+
+    /// An operator is told whether a change was made, or that nobody knows.
+    private func changing<Value: Sendable>(
+        _ body: () async throws(TenonError) -> Value
+    ) async throws(Refusal) -> Value {
+        do throws(TenonError) {
+            return try await body()
+        } catch {
+            guard error.code == .outcomeUnknown else { throw Refusal(operator: error) }
+            throw Refusal(
+                .outcomeUnknown,
+                "It is not known whether this was done. \(error.message) The same command again does it once, and "
+                    + "`tenon-authority devices` shows what is stored.", retryAfter: 1)
+        }
     }
 
     /// An EK is denied before it is known.
@@ -106,7 +132,7 @@ extension AuthorityService {
             guard let ek = try message.text("ek_id", maxBytes: 64) else { throw message.missing("ek_id") }
             return (try hidden(ek), try message.reason())
         }
-        let wasDenied = try await waiting { () throws(TenonError) in
+        let wasDenied = try await changing { () throws(TenonError) in
             try await stores.devices.allow(ek: ek, reason: reason)
         }
         return try AuthorityAnswer(["found": .bool(wasDenied)])

@@ -8,6 +8,8 @@ package final class AuthorityInstance: Sendable {
     package struct Shared: Sendable {
         package var postgres: PostgresStore.Options
         package var redis: RedisStore.Options
+        /// Whether other instances may have another policy for now.
+        package var isRolling = false
 
         package init(postgres: PostgresStore.Options, redis: RedisStore.Options) {
             self.postgres = postgres
@@ -32,13 +34,15 @@ package final class AuthorityInstance: Sendable {
     ///   - acceptsLog: whether to go on with an audit log that is not the one that was written; the log records it.
     ///   - openKey: opens the CA's key where a TPM has it.
     ///   - headSigned: takes each head of the audit log elsewhere, so that a log that was cut short shows.
+    ///   - told: takes a line for each fault of a store, and for the end of each.
     /// - Throws: ``TenonError/Code/configuration`` when there is no CA and it may not be made by itself, when it is not
     ///   the other instances' (security.md F2), or the EK roots cannot be read; what the stores throw.
     package init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: Shared? = nil,
         clock: any AuthorityClock = SystemClock(), headsEvery: Duration = .seconds(3600),
         looksEvery: Duration = .seconds(60), acceptsLog: Bool = false, openKey: HeldKey.Opener = HeldKey.unopened,
-        headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in }
+        headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in },
+        told: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(TenonError) {
         let mayMake = configuration.isLocal && shared == nil
         let keys = try AuthorityInstance.keys(
@@ -48,7 +52,7 @@ package final class AuthorityInstance: Sendable {
         let lastHead = LastHead()
         let opened =
             if let shared {
-                try await AuthorityInstance.open(shared, configuration, keys, clock)
+                try await AuthorityInstance.open(shared, configuration, keys, roots, clock, told)
             } else {
                 try await AuthorityInstance.open(folder, configuration, clock)
             }
@@ -94,7 +98,7 @@ package final class AuthorityInstance: Sendable {
         await looks.value
         // Lines that are in the log need not wait for the next start in the store, which knows the last of them then.
         try? await log.signHead()
-        await watch.look()
+        if watch.health.fault == nil { await watch.look() }
         await closeStores()
         await log.close()
     }
@@ -130,7 +134,8 @@ package final class AuthorityInstance: Sendable {
     }
 
     private static func open(
-        _ shared: Shared, _ configuration: Configuration, _ keys: AuthorityKeys, _ clock: any AuthorityClock
+        _ shared: Shared, _ configuration: Configuration, _ keys: AuthorityKeys, _ roots: [String: [EndorsementRoots]],
+        _ clock: any AuthorityClock, _ told: @Sendable (String) -> Void
     ) async throws(TenonError) -> Opened {
         let postgres = try PostgresStore(options: shared.postgres)
         do throws(TenonError) {
@@ -138,6 +143,13 @@ package final class AuthorityInstance: Sendable {
                 throw TenonError(
                     .configuration, message: "The other instances have another CA: give this one their ca.json.")
             }
+            var policies: [String: Digest] = [:]
+            for app in configuration.apps {
+                policies[app.id] = try PolicyDigest.of(app, roots: roots[app.id] ?? [], denials: configuration.ekDeny)
+            }
+            let others = try await postgres.enter(
+                as: configuration.instance, policies: policies, isRolling: shared.isRolling)
+            for sentence in others { told(sentence) }
             var options = shared.redis
             options.maxChallenges = configuration.limits.challenges
             options.challengesPerAddress = configuration.limits.challengesPerAddress

@@ -24,6 +24,7 @@ package struct Refusal: Error, Equatable, Sendable {
         case requestIDReused = "REQUEST_ID_REUSED"
         case rateLimited = "RATE_LIMITED"
         case unavailable = "UNAVAILABLE"
+        case outcomeUnknown = "OUTCOME_UNKNOWN"
         case internalError = "INTERNAL_ERROR"
 
         /// Where no other is told.
@@ -37,7 +38,7 @@ package struct Refusal: Error, Equatable, Sendable {
             case .nonceReplay, .rotationFailed, .requestIDReused: 409
             case .rateLimited: 429
             case .internalError: 500
-            case .unavailable: 503
+            case .unavailable, .outcomeUnknown: 503
             }
         }
     }
@@ -65,6 +66,13 @@ package struct Refusal: Error, Equatable, Sendable {
         default:
             self.init(.internalError, "The service could not answer.")
         }
+    }
+
+    /// The same for an operator, who is told which store it is and that nothing was done.
+    init(operator error: TenonError) {
+        let refusal = Refusal(error)
+        self.init(
+            refusal.code, "Nothing was done. \(error.message)", status: refusal.status, retryAfter: refusal.retryAfter)
     }
 
     /// What is wrong with a message, in the words of its reader.

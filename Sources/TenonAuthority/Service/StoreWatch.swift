@@ -38,7 +38,10 @@ final class StoreWatch: Sendable {
             health.fault = error
         }
         do throws(TenonError) {
-            health.postgresClockDifference = try await postgres?.clockDifference(from: clock)
+            if let postgres {
+                let before = clock.now().wall
+                health.postgresClockDifference = try await postgres.look().map { before - $0 }
+            }
             try await devices.tidy(at: clock.now())
         } catch {
             health.fault = health.fault ?? error

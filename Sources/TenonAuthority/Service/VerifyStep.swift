@@ -52,22 +52,43 @@ extension AuthorityService {
         let signed = try self.request(of: message, for: backend)
         guard let id = message.requestID else { return AuthorityAnswer(encoded: try await verdict(signed)) }
         let question = try refusing { () throws(TenonError) in try Digest(hashing: request.body) }
-        let kept = try await waiting { () throws(TenonError) in
-            try await stores.answers.answer(backend: backend.name, requestID: id, request: question)
-        }
-        switch kept {
-        case .answer(let answer):
+        if let answer = try await given(backend, id, question) {
             try await checkIsActive(message.headers)
             return AuthorityAnswer(encoded: answer)
-        case .anotherRequest: throw Refusal(.requestIDReused, "The request id was used for another request.")
-        case .none: break
         }
-        let answer = try await verdict(signed)
-        try await waiting { () throws(TenonError) in
-            try await stores.answers.keep(answer, backend: backend.name, requestID: id, request: question)
+        do throws(Refusal) {
+            let answer = try await verdict(signed)
+            try await waiting { () throws(TenonError) in
+                try await stores.answers.keep(answer, backend: backend.name, requestID: id, request: question)
+            }
+            return AuthorityAnswer(encoded: answer)
+        } catch {
+            // What cannot be taken back now is over by itself soon.
+            try? await stores.answers.abandon(backend: backend.name, requestID: id)
+            throw error
         }
-        return AuthorityAnswer(encoded: answer)
     }
+
+    /// The answer that was given to the same question; nil when there is none, and the caller is to give it. Of those who
+    /// ask at the same time one does, and the others wait for it.
+    private func given(
+        _ backend: BackendRecord, _ id: String, _ question: Digest
+    ) async throws(Refusal) -> [UInt8]? {
+        for _ in 0..<AuthorityService.answerLooks {
+            let kept = try await waiting { () throws(TenonError) in
+                try await stores.answers.begin(backend: backend.name, requestID: id, request: question)
+            }
+            switch kept {
+            case .answer(let answer): return answer
+            case .anotherRequest: throw Refusal(.requestIDReused, "The request id was used for another request.")
+            case .none: return nil
+            case .underWay: try? await Task.sleep(for: .milliseconds(10))
+            }
+        }
+        throw Refusal(.unavailable, "The same question is being answered: ask again.", retryAfter: 1)
+    }
+
+    private static let answerLooks = 300
 
     /// An answer that is given again is about a device that may have been revoked since.
     private func checkIsActive(_ headers: SignedHeaders) async throws(Refusal) {

@@ -1,40 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CPostgres
+internal import Glibc
 internal import Tenon
 
 /// A connection with its prepared statements, which is made when it is needed, and made again when it was lost. One
 /// thread uses it at a time.
+///
+/// Nothing here waits behind ``deadline``: a server that answers nobody costs its caller this long, and no more.
 final class PostgresConnection: SQLConnection {
+    /// When the call that the connection works for has to be over.
+    var deadline: ContinuousClock.Instant
+
     private let target: PostgresTarget
+    private let patience: Duration
+    private let cancels: PostgresCancels?
     private var handle: OpaquePointer?
     /// The names of the statements that this connection knows.
     private var statements: [String: String] = [:]
     private(set) var changes = 0
+    /// Counts the connections that there were: what a session holds is gone with it.
+    private(set) var sessions = 0
     /// What the last statement did, in PostgreSQL's word.
     private var tag = ""
     /// Whether the last statement failed as another transaction came first: this one has to be run again.
     private var hasLostRace = false
 
     /// Transactions that come first in a row; each of them has succeeded, so that this many are a great crowd.
-    private static let patience = 200
+    private static let maxRaces = 200
 
-    init(_ target: PostgresTarget) { self.target = target }
+    /// - Parameters:
+    ///   - patience: what the server is told to allow a statement; the first deadline is as far away.
+    ///   - cancels: tells the server what nobody waits for any more; without it the server's own time does.
+    init(_ target: PostgresTarget, patience: Duration = .seconds(60), cancels: PostgresCancels? = nil) {
+        self.target = target
+        self.patience = patience
+        self.cancels = cancels
+        deadline = .now + patience
+    }
 
     deinit { PQfinish(handle) }
 
     // MARK: Transactions
 
     /// Runs a body in a transaction as if no other ran at the time, again when another came first.
+    ///
+    /// - Throws: ``TenonError/Code/outcomeUnknown`` when the server was told to commit and did not answer; any other
+    ///   error means that nothing was stored.
     func transaction<Value>(
         isolation: String = "SERIALIZABLE", _ body: (any SQLConnection) throws(TenonError) -> Value
     ) throws(TenonError) -> Value {
-        for _ in 0..<PostgresConnection.patience {
+        for _ in 0..<PostgresConnection.maxRaces where ContinuousClock.now < deadline {
             try begin(isolation)
             do throws(TenonError) {
                 let value = try body(self)
-                try run("COMMIT")
-                // What of a transaction that has failed is no error to PostgreSQL.
-                guard tag == "COMMIT" else { throw TenonError.takenBack }
+                try commit()
                 return value
             } catch {
                 let mayRunAgain = hasLostRace
@@ -49,14 +68,21 @@ final class PostgresConnection: SQLConnection {
 
     /// A connection that was lost since its last use is noticed here, where nothing is lost with it.
     private func begin(_ isolation: String) throws(TenonError) {
-        try connect()
+        _ = try again { () throws(TenonError) in try run("BEGIN ISOLATION LEVEL \(isolation)") }
+    }
+
+    private func commit() throws(TenonError) {
+        // Before the word is sent there is nothing to be in doubt about.
+        _ = try prepared("COMMIT")
         do throws(TenonError) {
-            try run("BEGIN ISOLATION LEVEL \(isolation)")
+            try run("COMMIT")
         } catch {
+            // A server that answers says itself that it did not commit.
             guard !isOpen else { throw error }
-            try connect()
-            try run("BEGIN ISOLATION LEVEL \(isolation)")
+            throw .unknownCommit(error)
         }
+        // What of a transaction that has failed is no error to PostgreSQL.
+        guard tag == "COMMIT" else { throw TenonError.takenBack }
     }
 
     private func rollBack() {
@@ -67,27 +93,32 @@ final class PostgresConnection: SQLConnection {
 
     /// Reads; each statement sees what is stored when it begins.
     func reading<Value>(_ body: (any SQLConnection) throws(TenonError) -> Value) throws(TenonError) -> Value {
+        try again { () throws(TenonError) in try body(self) }
+    }
+
+    /// Does what changes nothing; a second time where the connection is found lost and there is time left.
+    private func again<Value>(_ body: () throws(TenonError) -> Value) throws(TenonError) -> Value {
         try connect()
         do throws(TenonError) {
-            return try body(self)
+            return try body()
         } catch {
-            guard !isOpen else { throw error }
+            guard !isOpen, ContinuousClock.now < deadline else { throw error }
             try connect()
-            return try body(self)
+            return try body()
         }
     }
 
     // MARK: Statements
 
     func run(_ sql: String, _ values: [SQLValue]) throws(TenonError) -> [SQLRow] {
-        hasLostRace = false
         let name = try prepared(sql)
         let parameters = PostgresParameters(values)
-        let result = parameters.withPointers { count, pointers, lengths, formats in
-            PQexecPrepared(handle, name, count, pointers, lengths, formats, 1)
+        let result = try answer {
+            parameters.withPointers { count, pointers, lengths, formats in
+                PQsendQueryPrepared(handle, name, count, pointers, lengths, formats, 1)
+            }
         }
         defer { PQclear(result) }
-        try check(result)
         tag = String(cString: PQcmdStatus(result))
         changes = Int(String(cString: PQcmdTuples(result))) ?? 0
         var rows: [SQLRow] = []
@@ -101,9 +132,7 @@ final class PostgresConnection: SQLConnection {
 
     /// Runs several statements, which have no rows and no values.
     func runScript(_ sql: String) throws(TenonError) {
-        let result = PQexec(handle, sql)
-        defer { PQclear(result) }
-        try check(result)
+        PQclear(try answer { PQsendQuery(handle, sql) })
     }
 
     private func prepared(_ sql: String) throws(TenonError) -> String {
@@ -111,20 +140,77 @@ final class PostgresConnection: SQLConnection {
         let name = "s\(statements.count)"
         let parts = sql.split(separator: "?", omittingEmptySubsequences: false)
         let numbered = parts.dropFirst().enumerated().reduce(String(parts[0])) { "\($0)$\($1.offset + 1)\($1.element)" }
-        let result = PQprepare(handle, name, numbered, 0, nil)
-        defer { PQclear(result) }
-        try check(result)
+        PQclear(try answer { PQsendPrepare(handle, name, numbered, 0, nil) })
         statements[sql] = name
         return name
+    }
+
+    // MARK: Waiting
+
+    /// Sends, and waits for the last result, which the caller clears.
+    private func answer(_ send: () -> Int32) throws(TenonError) -> OpaquePointer? {
+        hasLostRace = false
+        guard send() == 1 else { throw lost() }
+        var last: OpaquePointer?
+        do throws(TenonError) {
+            while true {
+                try waitForResult()
+                guard let result = PQgetResult(handle) else { break }
+                PQclear(last)
+                last = result
+            }
+            try check(last)
+        } catch {
+            defer { PQclear(last) }
+            // Why it ends a connection the server may have said before.
+            if !isOpen, last != nil { try check(last) }
+            throw error
+        }
+        return last
+    }
+
+    private func waitForResult() throws(TenonError) {
+        while true {
+            let left = PQflush(handle)
+            guard left >= 0 else { throw lost() }
+            if left == 0 && PQisBusy(handle) == 0 { return }
+            try wait(for: left == 0 ? POLLIN : POLLIN | POLLOUT)
+            guard PQconsumeInput(handle) == 1 else { throw lost() }
+        }
+    }
+
+    /// - Throws: ``TenonError/Code/storeFailed`` behind the deadline; the connection is closed then, and the server is
+    ///   told that nobody waits.
+    private func wait(for events: Int32) throws(TenonError) {
+        var poll = pollfd(fd: PQsocket(handle), events: Int16(events), revents: 0)
+        guard poll.fd >= 0 else { throw lost() }
+        while true {
+            let left = (deadline - .now).milliseconds
+            let count = left > 0 ? Glibc.poll(&poll, 1, Int32(clamping: left)) : 0
+            if count > 0 { return }
+            if count < 0 && errno == EINTR { continue }
+            if target.isLocal, let cancel = PQgetCancel(handle) { cancels?.add(cancel) }
+            close()
+            throw .postgresOverdue(patience)
+        }
+    }
+
+    private func lost() -> TenonError {
+        let error = TenonError(lostPostgres: String(cString: PQerrorMessage(handle)))
+        close()
+        return error
     }
 
     private func check(_ result: OpaquePointer?) throws(TenonError) {
         let status = PQresultStatus(result)
         if status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK { return }
-        let state = PQresultErrorField(result, Int32(tenon_postgres_sqlstate)).map { String(cString: $0) }
+        guard let state = PQresultErrorField(result, Int32(tenon_postgres_sqlstate)).map({ String(cString: $0) }) else {
+            throw lost()
+        }
         // Serialization, deadlock, and a row that somebody else put in since it was looked for.
         hasLostRace = ["40001", "40P01", "23505"].contains(state)
-        throw TenonError(postgres: isOpen ? state : nil)
+        let words = PQresultErrorField(result, Int32(tenon_postgres_primary)).map { String(cString: $0) } ?? ""
+        throw TenonError(postgres: state, words)
     }
 
     // MARK: The connection
@@ -141,16 +227,42 @@ final class PostgresConnection: SQLConnection {
         if isOpen { return }
         close()
         handle = try target.connect()
-        guard isOpen else {
+        do throws(TenonError) {
+            try finishConnecting()
+            PQsetnonblocking(handle, 1)
+            let limit = patience.milliseconds
+            // A commit that was acknowledged is on the disk. What takes longer than its caller waits is ended by the
+            // server, too, and says first which lock it is that somebody holds. A plan is made once for a connection and
+            // must not depend on how large a table was then.
+            try runScript(
+                """
+                SET search_path=\(target.schema); SET synchronous_commit=on; SET statement_timeout=\(limit);
+                SET lock_timeout=\(limit * 3 / 4); SET idle_in_transaction_session_timeout=\(limit * 2);
+                SET client_min_messages=error; SET enable_seqscan=off
+                """)
+        } catch {
             close()
-            throw TenonError(postgres: nil)
+            throw error
         }
-        // A commit that was acknowledged is on the disk; who holds locks and hangs is sent away.
-        try runScript(
-            """
-            SET search_path=\(target.schema); SET synchronous_commit=on; SET statement_timeout=10000; SET lock_timeout=10000;
-            SET idle_in_transaction_session_timeout=10000; SET client_min_messages=error
-            """)
+        sessions += 1
+    }
+
+    private func finishConnecting() throws(TenonError) {
+        guard PQstatus(handle) != CONNECTION_BAD else { throw lost() }
+        var state = PGRES_POLLING_WRITING
+        while state != PGRES_POLLING_OK {
+            guard state == PGRES_POLLING_READING || state == PGRES_POLLING_WRITING else { throw lost() }
+            try wait(for: state == PGRES_POLLING_READING ? POLLIN : POLLOUT)
+            state = PQconnectPoll(handle)
+        }
+    }
+}
+
+extension Duration {
+    /// Rounded up, so that what is not over is not taken to be.
+    var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
     }
 }
 
@@ -173,25 +285,5 @@ extension SQLValue {
         case SQLValue.characters: self = .text(String(decoding: value, as: UTF8.self))
         default: throw .damaged("a value")
         }
-    }
-}
-
-extension TenonError {
-    /// Names PostgreSQL's code and never its sentence, which may hold what the store holds.
-    init(postgres state: String?) {
-        guard let state else {
-            self.init(
-                .storeFailed, message: "PostgreSQL cannot be reached, or has gone away: try again soon.",
-                retryAfter: .seconds(1))
-            return
-        }
-        let code: Code =
-            switch state.prefix(2) {
-            case "28", "42": .storePermission
-            case "40", "55": .storeBusy
-            case "53" where state == "53200": .memory
-            default: .storeFailed
-            }
-        self.init(code, message: "PostgreSQL refuses with \(state).")
     }
 }

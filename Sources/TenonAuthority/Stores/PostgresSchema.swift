@@ -53,6 +53,25 @@ enum PostgresSchema {
         CREATE INDEX outbox_of_instance ON outbox (instance, place);
         """,
         """
+        -- Who runs under which name. The row without a name is that of whoever looks and is no instance.
+        CREATE TABLE instances (
+            name TEXT PRIMARY KEY, token BYTEA NOT NULL, process TEXT NOT NULL, lock BIGINT NOT NULL,
+            seen_at BIGINT NOT NULL
+        );
+        INSERT INTO instances VALUES ('', '', '', 0, 0);
+
+        -- What each of them lets the devices of an app do, by its digest.
+        CREATE TABLE policies (
+            instance TEXT NOT NULL, app TEXT NOT NULL, digest BYTEA NOT NULL, PRIMARY KEY (instance, app)
+        );
+
+        -- A table that grows is looked at again before what is known of it is of no use.
+        ALTER TABLE devices SET (autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 500);
+        ALTER TABLE keys SET (autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 500);
+        ALTER TABLE spent_challenges SET (autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 500);
+        ALTER TABLE certificates SET (autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 500);
+        """,
+        """
         -- Where the log of each instance ends: with the change that was stored last, and when lines left the outbox.
         CREATE TABLE audit_heads (
             instance TEXT PRIMARY KEY, sequence BIGINT NOT NULL, mac BYTEA NOT NULL, bytes BIGINT NOT NULL

@@ -7,6 +7,8 @@ internal import Tenon
 struct PostgresTarget {
     private let text: String
     let schema: String
+    /// Whether nothing of it crosses a network: what libpq sends to cancel a statement is not encrypted.
+    let isLocal: Bool
 
     /// - Throws: ``TenonError/Code/configuration``.
     init(_ text: String, schema: String) throws(TenonError) {
@@ -35,7 +37,8 @@ struct PostgresTarget {
         guard !hosts.isEmpty else {
             throw TenonError(.configuration, message: "The address of PostgreSQL names no host.")
         }
-        guard hosts.allSatisfy(PostgresTarget.isLocal) || options["sslmode"] == "verify-full" else {
+        isLocal = hosts.allSatisfy(PostgresTarget.isLocal)
+        guard isLocal || options["sslmode"] == "verify-full" else {
             throw TenonError(
                 .configuration, message: "The address of PostgreSQL is another machine's: it needs sslmode=verify-full."
             )
@@ -56,15 +59,16 @@ struct PostgresTarget {
         host.hasPrefix("/") || host.hasPrefix("@") || Address.isLoopback(host)
     }
 
-    /// A connection, which may have failed.
+    /// A connection that is being made, or has failed: nothing waits here but for the address of a name.
     func connect() throws(TenonError) -> OpaquePointer {
         let options = [
             ("dbname", text), ("application_name", "tenon-authority"), ("client_encoding", "UTF8"),
-            ("connect_timeout", "5"), ("target_session_attrs", "read-write"), ("tcp_user_timeout", "10000"),
+            ("target_session_attrs", "read-write"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "5"),
+            ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ]
         // A list of strings ends with NULL; the URL is taken apart where the first stands.
         let handle = withStrings(options.map(\.0)) { keywords in
-            withStrings(options.map(\.1)) { PQconnectdbParams(keywords, $0, 1) }
+            withStrings(options.map(\.1)) { PQconnectStartParams(keywords, $0, 1) }
         }
         guard let handle else { throw TenonError(.memory, message: "There is no memory for a connection.") }
         return handle

@@ -14,10 +14,10 @@ extension SQLDeviceStore {
         let id = outbox.begin()
         let (value, line): (Value, OutboxLine?)
         do throws(TenonError) {
-            (value, line) = try await write { connection throws(TenonError) in
+            (value, line) = try await write { [lease] connection throws(TenonError) in
                 let value = try body(connection)
                 let line = event(value).map { OutboxLine($0, id: id) }
-                try line?.insert(for: log, into: connection)
+                try line?.insert(for: log, lease, into: connection)
                 return (value, line)
             }
         } catch {
@@ -43,7 +43,9 @@ extension SQLDeviceStore {
             outbox.end(line.id, .written)
         } catch {
             outbox.end(line.id, .failed(isStored: true))
-            throw error
+            throw TenonError(
+                error.code, message: "This was stored, and is not in the audit log yet. \(error.message)",
+                retryAfter: error.retryAfter)
         }
     }
 
@@ -140,12 +142,27 @@ private struct OutboxRow: Sendable {
 
 extension OutboxLine {
     /// Beside it stands where the log ends now: of several at once each knows of its own, and none waits for another.
-    fileprivate func insert(for log: AuditLog, into connection: any SQLConnection) throws(TenonError) {
+    /// With a lease, while it is held: two processes of one name would write what one of them did into both logs.
+    fileprivate func insert(
+        for log: AuditLog, _ lease: PostgresLease?, into connection: any SQLConnection
+    ) throws(TenonError) {
         let mark = log.mark
+        let values: [SQLValue] = [
+            .text(id), .text(log.instance), .blob(try encoded()), .integer(mark.sequence), SQLValue(mark.mac),
+            .integer(mark.bytes),
+        ]
+        let columns = "INSERT INTO outbox (id, instance, line, sequence, mac, bytes)"
+        guard let lease else {
+            try connection.run("\(columns) VALUES (?, ?, ?, ?, ?, ?)", values)
+            return
+        }
         try connection.run(
-            "INSERT INTO outbox (id, instance, line, sequence, mac, bytes) VALUES (?, ?, ?, ?, ?, ?)", .text(id),
-            .text(log.instance), .blob(try encoded()), .integer(mark.sequence), SQLValue(mark.mac),
-            .integer(mark.bytes))
+            """
+            \(columns) SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BYTEA), CAST(? AS BIGINT), CAST(? AS BYTEA),
+                CAST(? AS BIGINT)
+            FROM instances WHERE name=? AND token=?
+            """, values + [.text(lease.name), .blob(lease.token)])
+        guard connection.changes == 1 else { throw .nameLost(lease.name) }
     }
 }
 

@@ -24,6 +24,13 @@ protocol SQLDeviceStore: DeviceStore, ReplayHorizon {
     var isNew: Bool { get }
 
     var outbox: AuditOutbox { get }
+
+    /// The instance's name, where others have the same database.
+    var lease: PostgresLease? { get }
+}
+
+extension SQLDeviceStore {
+    var lease: PostgresLease? { nil }
 }
 
 extension SQLDeviceStore {
@@ -113,6 +120,14 @@ extension SQLDeviceStore {
         }
     }
 
+    package func place(ofDevice id: String) async throws(TenonError) -> Int64? {
+        try await read { connection throws(TenonError) in
+            try connection.run("SELECT place FROM devices WHERE id=?", .text(id)).first.map { row throws(TenonError) in
+                try row.integer(0)
+            }
+        }
+    }
+
     package func devices(
         app: String?, from place: Int64?, limit: Int
     ) async throws(TenonError) -> DevicePage {
@@ -143,15 +158,22 @@ extension SQLConnection {
         try !run("SELECT 1 FROM denied_eks WHERE ek=?", SQLValue(ek)).isEmpty
     }
 
-    /// One row more than asked for says where the next page begins.
+    /// One row more than asked for says where the next page begins. What is damaged is named, and nobody is kept from the
+    /// others by it.
     fileprivate func page(app: String?, from place: Int64, limit: Int) throws(TenonError) -> DevicePage {
         let range: [SQLValue] = [.integer(place), .integer(Int64(limit + 1))]
         var rows = try run(
             "SELECT \(Device.columns), place FROM devices WHERE \(app == nil ? "" : "app=? AND") place>=? "
                 + "ORDER BY place LIMIT ?", (app.map { [.text($0)] } ?? []) + range)
-        let next = rows.count > limit ? try rows.removeLast().integer(16) : nil
-        var devices: [Device] = []
-        for row in rows { devices.append(try Device(row: row)) }
-        return DevicePage(devices: devices, next: next)
+        var page = DevicePage(devices: [], next: rows.count > limit ? try rows.removeLast().integer(16) : nil)
+        for row in rows {
+            do throws(TenonError) {
+                page.devices.append(try Device(row: row))
+            } catch {
+                let place = try row.integer(16)
+                page.damaged.append((try? row.text(0)) ?? "in the row \(place)")
+            }
+        }
+        return page
     }
 }

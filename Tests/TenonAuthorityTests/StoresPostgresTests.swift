@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Tenon
+import Testing
+
+@testable import TenonAuthority
+
+/// A PostgreSQL that hangs, has no room for connections, or holds what somebody damaged.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct StoresPostgresTests {
+    /// Gives what a call threw, or `Surprise` when it was not over after so many seconds.
+    static func thrown<Value: Sendable>(
+        within seconds: Int = 5, _ body: @escaping @Sendable () async throws -> Value
+    ) async -> (any Error)? {
+        let (results, end) = AsyncStream.makeStream(of: (any Error)?.self)
+        let call = Task {
+            do {
+                _ = try await body()
+                end.yield(nil)
+            } catch {
+                end.yield(error)
+            }
+        }
+        let timer = Task {
+            try await Task.sleep(for: .seconds(seconds))
+            end.yield(Surprise("no answer in \(seconds) s"))
+        }
+        defer { timer.cancel() }
+        for await result in results {
+            withExtendedLifetime(call) {}
+            return result
+        }
+        return nil
+    }
+
+    static func paused(_ body: () async throws -> Void) async throws {
+        try SharedServers.command("postgres pause")
+        do {
+            try await body()
+        } catch {
+            try SharedServers.command("postgres resume")
+            throw error
+        }
+        try SharedServers.command("postgres resume")
+    }
+
+    /// The server answers nobody: each call is over in time, health says so, and an instance ends. Then all goes on.
+    @Test(arguments: SharedStoreTests.kinds)
+    func aServerThatHangs(_: StoreKind) async throws {
+        let instance = try SharedInstance(in: SharedStoreTests.fragile)
+        let (stores, postgres) = (instance.stores, instance.postgres)
+        let device = try await stores.registered(Sample())
+        let second = try SharedServers.postgres(SharedServers.name(), in: SharedStoreTests.fragile)
+        try await Self.paused {
+            let registration = await Self.thrown { try await stores.register(Sample().registration()) }
+            #expect((registration as? TenonError)?.retryAfter != nil, "\(String(describing: registration))")
+            let reading = await Self.thrown { try await stores.devices.device(app: "demo", id: device.id) }
+            #expect((reading as? TenonError)?.code == .storeFailed, "\(String(describing: reading))")
+            let look = await Self.thrown { try await postgres.look() }
+            #expect((look as? TenonError)?.code == .storeFailed, "\(String(describing: look))")
+            #expect(await Self.thrown { await second.close() } == nil)
+        }
+        #expect(try await stores.devices.device(app: "demo", id: device.id) == device)
+        _ = try await stores.registered(Sample())
+        _ = try await postgres.look()
+        await instance.close()
+    }
+
+    /// Somebody holds a lock on a table: who writes is refused in time, in PostgreSQL's words, and health sees it.
+    @Test(arguments: SharedStoreTests.kinds)
+    func aLockOnDevices(_: StoreKind) async throws {
+        let name = SharedServers.name()
+        let instance = try SharedInstance(name)
+        let (stores, postgres) = (instance.stores, instance.postgres)
+        let locker = PostgresConnection(
+            try PostgresTarget("host=\(try #require(SharedServers.folder)) user=tenon dbname=postgres", schema: name))
+        try locker.connect()
+        try locker.runScript("SET idle_in_transaction_session_timeout=0; BEGIN; LOCK TABLE devices")
+        let registration = await Self.thrown { try await stores.register(Sample().registration()) }
+        #expect((registration as? TenonError)?.message.contains("lock timeout") == true, "\(registration as Any)")
+        let look = await Self.thrown { try await postgres.look() }
+        #expect((look as? TenonError)?.message.contains("lock timeout") == true, "\(look as Any)")
+        try locker.runScript("ROLLBACK")
+        _ = try await stores.registered(Sample())
+        #expect(try await stores.devices.devices(app: nil, from: nil, limit: 10).devices.count == 1)
+        locker.close()
+        await instance.close()
+    }
+
+    /// What PostgreSQL says is what is told: no room for a connection is not "cannot be reached".
+    @Test(arguments: SharedStoreTests.kinds)
+    func theWordsArePostgresOwn(_: StoreKind) async throws {
+        let (name, folder) = (SharedServers.name(), try #require(SharedServers.folder))
+        let owner = PostgresConnection(try PostgresTarget("host=\(folder) user=tenon dbname=postgres", schema: name))
+        try owner.connect()
+        try owner.runScript("CREATE ROLE \(name) LOGIN; GRANT CREATE ON DATABASE postgres TO \(name)")
+        let options = PostgresStore.Options(
+            address: "host=\(folder) user=\(name) dbname=postgres", schema: name, connections: 1)
+        let store = try PostgresStore(options: options)
+        try owner.runScript("ALTER ROLE \(name) CONNECTION LIMIT 0")
+        let full = await errorThrown { try await store.device(app: "a", id: "b") }
+        #expect(full?.code == .storeFailed && full?.message.contains("too many connections") == true, "\(full as Any)")
+        try owner.runScript("ALTER ROLE \(name) CONNECTION LIMIT -1 NOLOGIN")
+        let login = await errorThrown { try await store.device(app: "a", id: "b") }
+        #expect(login?.message.contains("not permitted to log in") == true, "\(login as Any)")
+        let gone = await errorThrown { try PostgresStore(options: .init(address: "host=/nowhere user=tenon")) }
+        #expect(gone?.message.contains("No such file or directory") == true, "\(gone as Any)")
+        try owner.runScript("ALTER ROLE \(name) LOGIN")
+        #expect(try await store.device(app: "a", id: "b") == nil)
+        await store.close()
+        owner.close()
+    }
+
+    /// Two instances of one name would write into one audit log: the second does not start.
+    @Test(arguments: SharedStoreTests.kinds)
+    func anInstanceHasItsNameAlone(_: StoreKind) async throws {
+        let world = try SharedWorld()
+        let first = try await world.start("one", in: 0)
+        let second = await errorThrown { try await world.start("one", in: 1) }
+        #expect(second?.code == .configuration && second?.message.contains("one") == true, "\(second as Any)")
+        let other = try await world.start("two", in: 1)
+        await first.close()
+        // The name is free at once.
+        let again = try await world.start("one", in: 0)
+        for instance in [other, again] { await instance.close() }
+    }
+
+    /// Who asks twice at the same time, at one instance or at two, gets one answer, and the request is used once.
+    @Test(arguments: StoreKind.allCases)
+    func concurrentVerifyIsOneUse(_ kind: StoreKind) async throws {
+        try await kind.withStores { stores in
+            stores.clock.advance(600_000)
+            let rig = try ServiceRig.rig(on: stores)
+            let other = try ServiceRig.rig(on: stores)
+            for round in 0..<8 {
+                let device = try await rig.device()
+                let question = try VerifyStepTests.question(
+                    device, at: rig.seconds, ["request_id": .string("\(round)")])
+                let answers = try await atOnce(16) { index in
+                    try await VerifyStepTests.ask(index % 2 == 0 ? rig : other, question)
+                }
+                #expect(Set(answers.map(\.verdict)) == ["200"], "\(answers.map(\.verdict))")
+                #expect(Set(answers.map(\.body)).count == 1)
+            }
+        }
+    }
+
+    /// A row that somebody damaged is named, and the others are listed.
+    @Test(arguments: StoreKind.allCases)
+    func aDamagedRowStopsNoListing(_ kind: StoreKind) async throws {
+        try await kind.withStores { stores in
+            var devices: [Device] = []
+            for _ in 0..<3 { devices.append(try await stores.registered(Sample())) }
+            let store = try #require(stores.devices as? any SQLDeviceStore)
+            let damaged = devices[1].id
+            try await store.write { connection throws(TenonError) in
+                _ = try connection.run("UPDATE devices SET state='gone' WHERE id=?", .text(damaged))
+            }
+            let page = try? await stores.devices.devices(app: nil, from: nil, limit: 10)
+            #expect(page?.devices.map(\.id) == [devices[0].id, devices[2].id])
+        }
+    }
+
+    /// Plans do not depend on statistics: after ANALYZE of tables with a few rows no registration reads a whole table.
+    @Test(arguments: SharedStoreTests.kinds)
+    func noRegistrationReadsAWholeTable(_: StoreKind) async throws {
+        let name = SharedServers.name()
+        func scans(_ store: PostgresStore) async throws -> Int64 {
+            try await store.read { connection throws(TenonError) in
+                let rows = try connection.run(
+                    """
+                    SELECT CAST(sum(seq_scan) AS BIGINT) FROM pg_stat_user_tables WHERE schemaname=?
+                    AND relname IN ('devices', 'keys', 'spent_challenges', 'certificates', 'denied_eks')
+                    """, .text(name))
+                return try rows.first?.integer(0) ?? -1
+            }
+        }
+        func register(_ count: Int) async throws {
+            let instance = try SharedInstance(name)
+            for _ in 0..<count { _ = try await instance.stores.registered(Sample()) }
+            // What it counted is told when its connections end.
+            await instance.close()
+        }
+        try await register(5)
+        let store = try SharedServers.postgres(name, connections: 1)
+        try await store.maintain { connection throws(TenonError) in try connection.runScript("ANALYZE") }
+        await store.close()
+        let before = try SharedServers.postgres(name, connections: 1)
+        let first = try await scans(before)
+        await before.close()
+        try await register(30)
+        let after = try SharedServers.postgres(name, connections: 1)
+        let second = try await scans(after)
+        #expect(second - first < 10, "\(second - first) scans of whole tables by 30 registrations")
+        await after.close()
+    }
+}
+
+/// Folders of instances that have one CA, over the servers that stay.
+struct SharedWorld {
+    let folders: [TestFolder]
+    let shared: AuthorityInstance.Shared
+
+    init(_ count: Int = 2) throws {
+        let (name, servers) = (SharedServers.name(), try #require(SharedServers.folder))
+        folders = try (0..<count).map { _ in try TestFolder() }
+        shared = AuthorityInstance.Shared(
+            postgres: .init(address: "host=\(servers) user=tenon dbname=postgres", schema: name, connections: 2),
+            redis: .init(address: .unix(path: "\(servers)/redis.sock"), prefix: "\(name):"))
+        _ = try AuthorityKeys.create(in: AuthorityFolder(folders[0].path), name: "Example", at: 1_800_000_000)
+        for folder in folders.dropFirst() { try folder.write(folders[0].read("ca.json"), to: "ca.json") }
+    }
+
+    func configuration(_ name: String, app: String = #"{"id": "open", "require_attestation": false}"#) throws
+        -> Configuration
+    {
+        let text = #"{"origins": ["http://127.0.0.1:8420"], "instance": "\#(name)", "apps": [\#(app)]}"#
+        return try Configuration(parsing: Array(text.utf8))
+    }
+
+    func start(_ name: String, in folder: Int) async throws -> AuthorityInstance {
+        try await AuthorityInstance(
+            configuration(name), in: AuthorityFolder(folders[folder].path), shared: shared)
+    }
+}
