@@ -4,6 +4,7 @@
 # CRYPTO=mbedtls|openssl   whose P-256 and SHA-256 the library is built with
 # SANITIZE=LIST            build with -fsanitize=LIST (address,undefined or thread)
 # PREFIX=, DESTDIR=        where `make install` puts things
+# ONLY=                    of check, the tests whose names begin so; of check-swift, those that this pattern finds
 # JOBS=                    in how many processes the C tests run
 # FUZZ_SECONDS=            how long each fuzzer runs
 # RACE_SECONDS=            how long the processes of check-processes race
@@ -132,6 +133,7 @@ test: deps
 	$(call step,Swift,check-swift)
 	$(call step,examples,check-examples)
 	$(call step,the command,check-command)
+	$(call step,faults of the stores,check-stores)
 	echo "all passed"
 
 ## deps             the Debian packages that the build and the tests need
@@ -141,7 +143,7 @@ deps:
 
 ## check            the C tests of one build (CRYPTO=, SANITIZE=)
 # mbedTLS statically, so that an allocation that is made to fail can be one of its own.
-TEST_WRAPS := -Wl,--wrap=calloc,--wrap=getrandom
+TEST_WRAPS := -Wl,--wrap=calloc,--wrap=getrandom,--wrap=pthread_cond_wait,--wrap=pthread_cond_signal,--wrap=pthread_cond_broadcast
 TESTS := $(BUILD)/core_tests
 SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/Support/*.c))
 TEST_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,Tests/C/test_main.c Tests/C/test_workers.c $(wildcard Tests/C/*_test.c)) $(SUPPORT)
@@ -160,7 +162,7 @@ $(TPM_STATE_FILE):
 
 .PHONY: check
 check: $(TESTS) $(TPM_STATE_FILE)
-	$(TESTS) -j $(JOBS)
+	$(TESTS) -j $(JOBS) $(ONLY)
 
 ## rules-table      each rule of the verifier: its code, how many cases break it and were caught, and the first of them
 .PHONY: rules-table
@@ -246,12 +248,17 @@ vectors-evidence: $(TESTS) $(TPM_STATE_FILE)
 	TENON_TEST_FOLDED=Tests/Vectors/folded.txt $(TESTS) tpm_folded_works
 
 ## check-heap       no secret is left in memory, with both backends
+$(BUILD)/heap_scan: $(BUILD)/Tests/C/heap_scan.o $(BUILD)/Tests/C/scan.o $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(BUILD)/tpm_heap_scan: $(BUILD)/Tests/C/tpm_heap_scan.o $(BUILD)/Tests/C/scan.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
+
 .PHONY: check-heap
-check-heap:
-	$(MAKE) $(MBEDTLS)/heap_scan CRYPTO=mbedtls
-	$(MAKE) $(OPENSSL)/heap_scan CRYPTO=openssl
-	$(MBEDTLS)/heap_scan
-	$(OPENSSL)/heap_scan
+check-heap: $(TPM_STATE_FILE)
+	$(MAKE) $(MBEDTLS)/heap_scan $(MBEDTLS)/tpm_heap_scan CRYPTO=mbedtls
+	$(MAKE) $(OPENSSL)/heap_scan $(OPENSSL)/tpm_heap_scan CRYPTO=openssl
+	for scan in $(MBEDTLS) $(OPENSSL); do $$scan/heap_scan && $$scan/tpm_heap_scan $(TPM_STATE)/state || exit 1; done
 
 ## check-abi        the library as Python, Rust and C++ see it; headers, symbols
 .PHONY: check-abi
@@ -297,7 +304,7 @@ SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRY
 check-swift: $(TPM_STATE_FILE)
 	$(SWIFT) build --build-tests $(SWIFT_FLAGS)
 # One after the other: what waits for a clock would wait for the others, too.
-	Tests/Scripts/stores.sh $(SWIFT) test --skip-build $(SWIFT_FLAGS) --no-parallel
+	Tests/Scripts/stores.sh $(SWIFT) test --skip-build $(SWIFT_FLAGS) --no-parallel $(if $(ONLY),--filter '$(ONLY)')
 
 ## check-command    the command as it is typed, against what is written down of it (docs/doctor.md, Tests/Scripts/command.txt)
 SWIFT_BINARIES = $(shell $(SWIFT) build $(SWIFT_FLAGS) --show-bin-path)
@@ -310,6 +317,14 @@ commands:
 	for product in tenon tenon-authority; do \
 	    $(SWIFT) build $(SWIFT_FLAGS) $(if $(MAKE_TERMOUT),,-q) --product $$product || exit 1; \
 	done
+
+## check-stores     faults of Redis, PostgreSQL, clocks and disks: what a client, health, the metrics and the log said, and when (FAULTS=)
+FAULTS ?=
+.PHONY: check-stores
+check-stores: commands
+	@mkdir -p $(BUILD)
+	$(CC) -O2 -Wall -Wextra -Werror -shared -fPIC Tests/Scripts/clock.c -o $(BUILD)/clock.so
+	Tests/Scripts/stores.sh $(PYTHON) Tests/Scripts/stores_faults.py $(SWIFT_BINARIES)/tenon-authority $(BUILD)/clock.so $(FAULTS)
 
 ## demo             a device's identity from the first key to a cleared TPM; on a TPM of this machine with TPM=device:/dev/tpmrm0
 TPM ?=
@@ -340,6 +355,14 @@ rules:
 .PHONY: check-rules
 check-rules:
 	Tests/Scripts/layout_test.sh
+
+## check-broken     a copy of the project is broken in each way of Tests/Broken; the step that should notice does (NAMES=, to be gone on with)
+.PHONY: check-broken check-broken-applies
+check-broken: $(TPM_STATE_FILE)
+	$(PYTHON) Tests/Scripts/broken.py $(NAMES)
+
+check-broken-applies:
+	$(PYTHON) Tests/Scripts/broken.py --applies
 
 ## fuzz             each fuzzer for FUZZ_SECONDS
 FUZZERS := $(patsubst Tests/Fuzz/%_fuzz.c,%,$(wildcard Tests/Fuzz/*_fuzz.c))

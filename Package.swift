@@ -67,6 +67,12 @@ let package = Package(
             cSettings: [.treatAllWarnings(as: .error)]
         ),
         .target(
+            name: "CTenonProcess",
+            path: "CSources/ports/process",
+            publicHeadersPath: ".",
+            cSettings: [.treatAllWarnings(as: .error)]
+        ),
+        .target(
             name: "CTenonHTTPD",
             path: "CSources/ports/httpd",
             publicHeadersPath: ".",
@@ -82,7 +88,7 @@ let package = Package(
             name: "TenonAuthority", dependencies: ["Tenon", "CPostgres", "CRedis", "CSQLite"], swiftSettings: strict),
         .target(name: "TenonHTTP", dependencies: ["Tenon", "CTenonCurl"], swiftSettings: strict),
         .target(name: "TenonBench", dependencies: ["Tenon", "TenonTPM"], swiftSettings: strict),
-        .target(name: "TenonCommandLine", dependencies: ["Tenon"], swiftSettings: strict),
+        .target(name: "TenonCommandLine", dependencies: ["Tenon", "CTenonProcess"], swiftSettings: strict),
         .executableTarget(
             name: "TenonAuthorityServer",
             dependencies: ["Tenon", "TenonAuthority", "TenonCommandLine", "TenonHTTP", "TenonTPM", "CTenonHTTPD"],
@@ -95,7 +101,8 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
-            name: "SynheartAuth", dependencies: ["Tenon", "TenonHTTP", "TenonSynheart", "TenonTPM"],
+            name: "SynheartAuth",
+            dependencies: ["Tenon", "TenonHTTP", "TenonSynheart", "TenonTPM", "CTenonProcess"],
             swiftSettings: strict),
         .executableTarget(
             name: "DeviceAgent", dependencies: ["Tenon", "TenonHTTP", "TenonSynheart", "TenonTPM"],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
+internal import TenonSynheart
 
 /// How a registration ended.
 public enum RegistrationStatus: String, Sendable {
@@ -69,12 +70,14 @@ public struct SignedHeaders: Sendable, Equatable {
             timestamp: request.timestamp, nonce: request.nonce, signatureVersion: request.signatureVersion)
     }
 
-    /// By the names that they are sent under.
+    /// By the names that they are sent under. A build with the trait `DevMode` says so in one more.
     public var dictionary: [String: String] {
-        [
+        var headers = [
             "X-App-ID": appId, "X-Device-ID": deviceId, "X-Synheart-Signature": signature,
             "X-Synheart-Timestamp": timestamp, "X-Synheart-Nonce": nonce,
             "X-Synheart-Sig-Version": signatureVersion,
         ]
+        for (name, value) in DevMode.headers { headers[name] = value }
+        return headers
     }
 }

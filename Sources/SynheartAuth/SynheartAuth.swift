@@ -28,13 +28,20 @@ public final class SynheartAuth: Sendable {
     }
 
     private let state: Mutex<State>
+    /// The apps whose identity is being changed; no new configuration ends that.
+    private let busy = Mutex<Set<String>>([])
 
     /// - Parameter make: makes the identity of an app.
     package init(_ make: @escaping Maker = Platform().identity) { state = Mutex(State(make: make)) }
 
     /// Says where the service is, as `https://host/path`; with anything else nothing is configured. The keys are those
-    /// of `/dev/tpmrm0`, and the state lies where `TENON_STATE_DIR`, systemd or XDG says, unless
-    /// ``configure(baseUrl:tpm:stateDirectory:dialect:disclosure:attestationService:)`` said otherwise before.
+    /// of `/dev/tpmrm0`, and the state lies where `TENON_STATE_DIR`, systemd or XDG says.
+    ///
+    /// A service whose host is this machine (`localhost`, 127.0.0.0/8, ::1) is spoken to in the dialect `tenon`, and is
+    /// shown the certificate of the TPM's endorsement key: so does `tenon-authority` as it starts by itself. Any other is
+    /// spoken to in `docs` and is shown nothing, which ends in ``SynheartAuthError/attestationUnavailable`` until
+    /// ``configure(baseUrl:tpm:stateDirectory:dialect:disclosure:attestationService:)`` says more. A device that is
+    /// registered keeps its dialect. What that other one said before stays.
     public func configure(baseUrl: String) { configure(baseUrl, nil) }
 
     package func configure(_ baseUrl: String, _ make: Maker?) {
@@ -47,13 +54,20 @@ public final class SynheartAuth: Sendable {
     /// Whether the device is registered for an app, and may sign; false also when its state cannot be read.
     public func isRegistered(appId: String) -> Bool { (try? identity(appId))?.isRegistered ?? false }
 
-    /// Registers the device for an app, or finds that it is. A call while another one runs has the same result.
+    /// Registers the device for an app, or finds that it is.
     ///
     /// - Throws: ``SynheartAuthError/notConfigured``; ``SynheartAuthError/keychainError(_:)`` when the state cannot be
-    ///   read, and nothing was done; ``SynheartAuthError/registrationInProgress`` when others had it for too long.
-    ///   Whatever else goes wrong is in the result.
+    ///   read, and nothing was done; ``SynheartAuthError/registrationInProgress`` while another call of this process
+    ///   registers the app or changes its key, and when another process had it for too long. Whatever else goes wrong is
+    ///   in the result.
     public func registerDevice(appId: String) async throws -> RegistrationResult {
         let identity = try identity(appId)
+        guard begin(appId) else {
+            // Its key may be changing, and yet it is registered.
+            guard identity.isRegistered else { throw SynheartAuthError.registrationInProgress }
+            return RegistrationResult(status: .alreadyRegistered, deviceId: identity.deviceID)
+        }
+        defer { end(appId) }
         do throws(TenonError) {
             let registration = try await identity.register()
             let isNew = registration.status == .registered
@@ -88,14 +102,35 @@ public final class SynheartAuth: Sendable {
     ///
     /// - Throws: as ``registerDevice(appId:)``, and ``SynheartAuthError/notRegistered``.
     public func rotateKey(appId: String) async throws -> RotationResult {
+        try await rotation(appId) { identity throws(TenonError) in try await identity.rotate() }
+    }
+
+    /// Gives the device a new key at once, as its service demands when there is a sign that somebody else may use the one
+    /// that it has. The report is kept until the key was changed.
+    ///
+    /// - Throws: as ``rotateKey(appId:)``.
+    public func reportCompromise(appId: String) async throws -> RotationResult {
+        try await rotation(appId) { identity throws(TenonError) in try await identity.reportCompromise() }
+    }
+
+    private func rotation(
+        _ appId: String, _ change: (DeviceIdentity) async throws(TenonError) -> Rotation
+    ) async throws -> RotationResult {
         let identity = try identity(appId)
+        guard begin(appId) else { throw SynheartAuthError.registrationInProgress }
+        defer { end(appId) }
         do throws(TenonError) {
-            _ = try await identity.rotate()
+            _ = try await change(identity)
             return RotationResult(status: .success)
         } catch {
             return RotationResult(status: .failed, error: try SynheartAuthError(error).unlessThrown())
         }
     }
+
+    /// Whether nobody else of this process changes the identity of the app.
+    private func begin(_ appId: String) -> Bool { busy.withLock { $0.insert(appId).inserted } }
+
+    private func end(_ appId: String) { busy.withLock { _ = $0.remove(appId) } }
 
     /// Forgets the identity of the device for an app. It waits at most 5 s for those who are at work on it.
     public func resetDeviceIdentity(appId: String) {

@@ -33,7 +33,12 @@ extension SynheartAuthError: LocalizedError {
         switch self {
         case .networkError(let message), .serverError(_, let message), .cryptoError(let message): message
         case .challengeExpired: "The service does not take the challenge any more."
-        case .attestationUnavailable: "The attestation that the service wants cannot be made now."
+        case .attestationUnavailable:
+            """
+            The attestation that the service wants cannot be made. Give configure(baseUrl:tpm:stateDirectory:...) the \
+            disclosure .endorsement(), and an attestationService or the dialect .tenon, whichever the service has; \
+            `tenon doctor --disclose-ek` shows whether the TPM has a certificate.
+            """
         case .keyInvalidated: "The key of this identity can never sign again: register again."
         case .clockSkew: "The clock of this device is not the service's: set it."
         case .alreadyRegistered: "The device is registered for this app."

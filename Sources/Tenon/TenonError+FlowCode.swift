@@ -40,6 +40,8 @@ extension TenonError.Code {
     public static let registrationInProgress = Self(rawValue: 0x0440_01d1)
     /// The state comes from another machine.
     public static let foreignTPM = Self(rawValue: 0x0a40_01d2)
+    /// The service takes no signature of a key as old as this one: rotate it.
+    public static let keyExpired = Self(rawValue: 0x0340_01d3)
 
     /// The name in the manner of the C core.
     var flowName: String? {
@@ -63,6 +65,7 @@ extension TenonError.Code {
         case .nonceReplay: "TENON_ERROR_NONCE_REPLAY"
         case .registrationInProgress: "TENON_ERROR_REGISTRATION_IN_PROGRESS"
         case .foreignTPM: "TENON_ERROR_FOREIGN_TPM"
+        case .keyExpired: "TENON_ERROR_KEY_EXPIRED"
         default: nil
         }
     }

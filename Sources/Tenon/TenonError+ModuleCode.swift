@@ -135,7 +135,7 @@ extension TenonError.Code {
         case .slotTaken: "TENON_ERROR_SLOT_TAKEN"
         case .keyGeneration: "TENON_ERROR_KEY_GENERATION"
         case .dialectChanged: "TENON_ERROR_DIALECT_CHANGED"
-        default: httpName ?? flowName ?? synheartName ?? storeName
+        default: httpName ?? flowName ?? synheartName ?? storeName ?? commandName
         }
     }
 }

@@ -17,8 +17,14 @@ public struct TenonError: Error, Sendable {
     public let retryAfter: Duration?
     /// The change that ``Code/invalidStateTransition`` refuses.
     public let stateTransition: (from: String, to: String)?
+    /// The code of the error because of which this one came about, as that of the TPM which cannot attest.
+    public internal(set) var cause: Code?
     /// Where a text was refused: the offset of the byte.
     package internal(set) var byteOffset: Int?
+    /// Whether it is the attestation CA that is at fault, and not the service.
+    package internal(set) var isOfAttestationCA = false
+    /// Whether a message is on its way whose outcome is not known: the same call goes on with it.
+    package internal(set) var isOutcomeOpen = false
 
     public init(
         _ code: Code, message: String, httpStatus: Int? = nil, serverCode: String? = nil, retryAfter: Duration? = nil,
@@ -30,6 +36,16 @@ public struct TenonError: Error, Sendable {
         self.serverCode = serverCode
         self.retryAfter = retryAfter
         self.stateTransition = stateTransition
+    }
+
+    /// The same error in other words.
+    func saying(_ message: String) -> TenonError {
+        var error = TenonError(
+            code, message: message, httpStatus: httpStatus, serverCode: serverCode, retryAfter: retryAfter,
+            stateTransition: stateTransition)
+        (error.cause, error.byteOffset) = (cause, byteOffset)
+        (error.isOfAttestationCA, error.isOutcomeOpen) = (isOfAttestationCA, isOutcomeOpen)
+        return error
     }
 
     /// The TPM's layer (bits 16-19) and response code (bits 0-15), when the TPM is the cause.

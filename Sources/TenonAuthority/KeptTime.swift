@@ -16,6 +16,9 @@ package struct KeptTime: Sendable {
     /// How the life of a horizon begins that is not believed.
     static let ahead = "ahead "
 
+    /// Seconds: what is further ahead of the clock is not believed.
+    private static let bound: Int64 = 86_400
+
     /// Before the first of us there was no authority: a clock that says so has lost its time. 2026-01-01.
     private static let firstRelease: Int64 = 1_767_225_600_000
 
@@ -26,15 +29,16 @@ package struct KeptTime: Sendable {
             (seen, disbelieved) = (kept, nil)
             return
         }
-        let isBelieved = kept <= now.wall + ReplayHorizons.bound * 1_000
+        let isBelieved = kept <= now.wall + KeptTime.bound * 1_000
         (seen, disbelieved) = isBelieved ? (kept, nil) : (now.wall, kept)
         try KeptTime.change(connection) { () throws(TenonError) in
             try connection.run(
                 """
-                INSERT INTO replay_horizons SELECT device, '\(KeptTime.ahead)' || timestamp, timestamp
+                INSERT INTO replay_horizons (device, epoch, timestamp, since)
+                SELECT device, '\(KeptTime.ahead)' || timestamp, timestamp, timestamp - \(KeptTime.bound) + 1
                 FROM replay_horizons WHERE timestamp > ? AND epoch = '' ON CONFLICT DO NOTHING
-                """, .integer(now.seconds + ReplayHorizons.bound))
-            try KeptTime.lower(connection, above: now.seconds + ReplayHorizons.bound, to: now.seconds)
+                """, .integer(now.seconds + KeptTime.bound))
+            try KeptTime.lower(connection, above: now.seconds + KeptTime.bound, to: now.seconds)
             if !isBelieved { try connection.run("UPDATE clock SET seen=?", .integer(now.wall)) }
         }
     }

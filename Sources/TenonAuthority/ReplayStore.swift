@@ -45,48 +45,64 @@ package protocol ReplayStore: Sendable {
     func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome
 }
 
-/// Up to which timestamps requests may have been accepted: what a ``ReplayStore`` needs of a life before this one.
+/// Of which timestamps requests may have been accepted: what a ``ReplayStore`` needs of a life before this one.
 package protocol ReplayHorizon: Sendable {
-    /// Stores that requests with timestamps up to this one may be accepted: of this device, or with nil of all.
+    /// Stores that requests with these timestamps may be accepted: of this device, or with nil of all.
     ///
     /// - Parameter epoch: the life in which they are, where several have the same horizons; "" where none has a name.
-    func raise(device: String?, to timestamp: Int64, epoch: String) async throws(TenonError)
+    func raise(device: String?, to span: ReplaySpan, epoch: String) async throws(TenonError)
 
-    /// What was stored, but for devices whose horizon is not after a moment in Unix seconds: that is forgotten. Nil when
-    /// nothing was ever accepted: there was no earlier life.
+    /// What was stored. Nil when nothing was ever accepted: there was no earlier life.
     ///
     /// - Parameter epoch: whose own horizons are none of an earlier life.
-    func horizons(after seconds: Int64, besides epoch: String?) async throws(TenonError) -> ReplayHorizons?
+    func horizons(besides epoch: String?) async throws(TenonError) -> ReplayHorizons?
+}
+
+/// Timestamps, in Unix seconds. That they have a beginning is for clocks that were ahead and came back: what is signed
+/// now is not what was accepted then.
+package struct ReplaySpan: Equatable, Sendable {
+    package var from: Int64
+    package var to: Int64
+
+    package init(from: Int64 = 0, to: Int64) {
+        self.from = from
+        self.to = to
+    }
+
+    func contains(_ timestamp: Int64) -> Bool { from <= timestamp && timestamp <= to }
 }
 
 package struct ReplayHorizons: Equatable, Sendable {
-    /// Of all devices; nil when nothing is stored.
-    package var all: Int64?
+    /// Of all devices.
+    package var all: [ReplaySpan]
     /// Of devices whose clocks are ahead.
-    package var devices: [String: Int64]
-    /// Horizons that are further ahead than any is believed: a clock was wrong. Of all devices, or of one.
-    package var ahead: [Ahead]
+    package var devices: [String: [ReplaySpan]]
 
-    package struct Ahead: Equatable, Sendable {
-        package var device: String?
-        package var timestamp: Int64
-    }
-
-    /// Seconds: a horizon that is further ahead of the clock says that a clock is wrong, or was.
-    package static let bound: Int64 = 86_400
-
-    package init(all: Int64? = nil, devices: [String: Int64] = [:], ahead: [Ahead] = []) {
+    package init(all: [ReplaySpan] = [], devices: [String: [ReplaySpan]] = [:]) {
         self.all = all
         self.devices = devices
-        self.ahead = ahead
     }
 
-    /// Whether a request may have been accepted in the day before a horizon that is not believed: when that time comes,
-    /// it is in time once more.
-    package func isAhead(_ use: SignedUse) -> Bool {
-        ahead.contains { ahead in
-            (ahead.device ?? use.deviceID) == use.deviceID && use.timestamp <= ahead.timestamp
-                && use.timestamp > ahead.timestamp - ReplayHorizons.bound
+    /// The same spans, those that touch as one: epochs may be many, and each request is looked up.
+    func merged() -> ReplayHorizons {
+        ReplayHorizons(all: ReplayHorizons.merged(all), devices: devices.mapValues(ReplayHorizons.merged))
+    }
+
+    private static func merged(_ spans: [ReplaySpan]) -> [ReplaySpan] {
+        var merged: [ReplaySpan] = []
+        for span in spans.sorted(by: { $0.from < $1.from }) {
+            if let last = merged.last, span.from <= last.to {
+                merged[merged.count - 1].to = max(last.to, span.to)
+            } else {
+                merged.append(span)
+            }
         }
+        return merged
+    }
+
+    /// Whether a request may be one that was accepted.
+    func mayHold(_ use: SignedUse) -> Bool {
+        all.contains { $0.contains(use.timestamp) }
+            || devices[use.deviceID]?.contains { $0.contains(use.timestamp) } == true
     }
 }

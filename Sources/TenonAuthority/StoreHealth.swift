@@ -1,29 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// What the stores say of themselves, for health and metrics: looked at each minute (security.md E4), and asked for at
-/// any time.
+/// What the stores say of themselves, for health, metrics and log: looked at each second, and asked for at any time.
 package struct StoreHealth: Sendable {
+    /// One of those whose fault keeps clients from what they want: a store, the state folder, the clock, or the answer
+    /// to a request of this instance's own.
+    package struct Part: Sendable {
+        package var name: String
+        /// Why it cannot do its work, since the last look; for operators only.
+        package var fault: TenonError?
+        /// How often it has begun to have a fault.
+        package var faults = 0
+
+        package init(name: String, fault: TenonError? = nil, faults: Int = 0) {
+            (self.name, self.fault, self.faults) = (name, fault, faults)
+        }
+    }
+
+    package var parts: [Part] = []
     /// By how many milliseconds this machine's clock is ahead of Redis's; nil with SQLite, and before it could be asked.
     package var redisClockDifference: Int64?
     /// The same of PostgreSQL's.
     package var postgresClockDifference: Int64?
     /// By how many milliseconds a clock is behind what was seen of it before: it was set back.
     package var stepBack: Int64 = 0
+    /// By how many milliseconds this machine's clock is ahead of what is believed: it was set forward, and no other
+    /// clock was.
+    package var stepAhead: Int64 = 0
     /// How often a store may have forgotten requests since this instance began: an alarm.
     package var losses = 0
     /// Changes that are stored and whose lines are not in the audit log yet.
     package var waitingLines = 0
-    /// Why a store cannot be asked, or may not be believed, since the last look; for operators only.
-    package var fault: TenonError?
 
     /// What is noticed later than the stores' own clocks may differ.
     package static let maxClockDifference: Int64 = 2_000
 
     package init() {}
 
-    package var isHealthy: Bool {
-        let clocks = [redisClockDifference, postgresClockDifference, stepBack].compactMap { $0?.magnitude }
-        return fault == nil && clocks.allSatisfy { $0 <= StoreHealth.maxClockDifference.magnitude }
+    /// The first of all faults.
+    package var fault: TenonError? { clockFault ?? parts.lazy.compactMap(\.fault).first }
+
+    package var isHealthy: Bool { fault == nil }
+
+    /// Which clocks are apart.
+    package var clockFault: TenonError? {
+        let limit = StoreHealth.maxClockDifference.magnitude
+        for (name, difference) in [("Redis's", redisClockDifference), ("PostgreSQL's", postgresClockDifference)] {
+            guard let difference, difference.magnitude > limit else { continue }
+            return StoreHealth.clockFault(
+                "This machine's clock is \(difference) ms ahead of \(name): set whichever of them is wrong.")
+        }
+        if stepBack.magnitude > limit {
+            return StoreHealth.clockFault("A clock was set back by \(stepBack) ms: time stands still until it is over.")
+        }
+        if stepAhead.magnitude > limit {
+            return StoreHealth.clockFault(
+                "This machine's clock was set forward by \(stepAhead) ms, which no other clock confirms: set it back, or "
+                    + "restart the authority when it is right now.")
+        }
+        return nil
     }
+
+    private static func clockFault(_ message: String) -> TenonError { TenonError(.storeFailed, message: message) }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Glibc
 internal import Tenon
 internal import TenonAuthority
 internal import TenonCommandLine
@@ -7,11 +8,22 @@ internal import TenonHTTP
 /// Asks an authority that runs, over its admin socket.
 struct AdminClient {
     private let transport: HTTPTransport
+    private let path: String
+    private let limit: Duration
 
     init(_ arguments: Arguments) throws(TenonError) {
-        var path = try arguments.value("--admin")
-        if path == nil { path = AdminClient.socket(in: try FolderChoice.path(arguments)) }
-        transport = try HTTPTransport(.init(unixSocket: path))
+        limit = try AdminClient.limit(arguments)
+        let named = try arguments.value("--admin")
+        path = if let named { named } else { AdminClient.socket(in: try FolderChoice.path(arguments)) }
+        transport = try HTTPTransport(.init(unixSocket: path, exchangeTimeout: limit))
+    }
+
+    private static func limit(_ arguments: Arguments) throws(TenonError) -> Duration {
+        guard let text = try arguments.value("--timeout") else { return .seconds(30) }
+        guard let seconds = Int(text), 1...86_400 ~= seconds else {
+            throw arguments.mistake("--timeout is a number of seconds, from 1 to 86400.")
+        }
+        return .seconds(seconds)
     }
 
     func get(_ target: String) async throws(TenonError) -> [UInt8] {
@@ -41,7 +53,8 @@ struct AdminClient {
             let json = try? JSON(parsing: answer.body)
             let isUnknown = json?["error_code"]?.string == "OUTCOME_UNKNOWN"
             throw TenonError(
-                answer.status < 500 ? .options : isUnknown ? .outcomeUnknown : .storeFailed,
+                answer.status == 403
+                    ? .storePermission : answer.status < 500 ? .options : isUnknown ? .outcomeUnknown : .storeFailed,
                 message: json?["message"]?.string ?? "The authority answers \(answer.status).",
                 httpStatus: answer.status, serverCode: json?["error_code"]?.string)
         }
@@ -50,14 +63,31 @@ struct AdminClient {
 
     private func exchange(_ request: HTTPRequest) async throws(TenonError) -> HTTPResponse {
         do throws(TenonError) {
-            return try await transport.exchange(request, deadline: .now + .seconds(30))
+            return try await transport.exchange(request, deadline: .now + limit)
         } catch {
+            guard error.code != .httpConnect else { throw refusal(error) }
             guard error.code.category == .unknown, request.method != "GET" else { throw error }
             throw TenonError(
                 .outcomeUnknown,
                 message: "It is not known whether this was done: \(error.message) The same command again does it once, "
                     + "and `tenon-authority devices` shows what is stored.")
         }
+    }
+
+    /// Why nobody can be asked at the socket.
+    private func refusal(_ error: TenonError) -> TenonError {
+        guard access(path, R_OK | W_OK) != 0 else {
+            return TenonError(error.code, message: "No authority answers at \(path).\nStart it: tenon-authority serve")
+        }
+        guard errno != EACCES else {
+            return TenonError(
+                .storePermission,
+                message: "\(path): this user may not connect to it.\nRun it as the user of the authority, or as root.")
+        }
+        return TenonError(
+            error.code,
+            message:
+                "\(path): \(String(cString: strerror(errno))).\nStart the authority, or name its folder: --state-dir")
     }
 
     /// What the configuration of the folder says, if it can be read; else what it says by default.

@@ -19,6 +19,7 @@ enum DevicesCommand {
             } else {
                 Output.text(devices.map { line($0) + "\n" }.joined())
             }
+            try Output.check()
             for id in bad { Output.error("tenon-authority: the device \(id.string ?? "-") is damaged, and left out") }
             (left, damaged) = (left - devices.count - bad.count, damaged + bad.count)
             from = page["next"]?.integer.map { "&from=\($0)" } ?? ""

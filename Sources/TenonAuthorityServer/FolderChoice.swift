@@ -9,10 +9,12 @@ enum FolderChoice {
     /// - Throws: ``TenonError/Code/options`` when neither the command line nor the environment says.
     static func path(_ arguments: Arguments) throws(TenonError) -> String {
         if let path = try arguments.value("--state-dir") { return path }
-        if let path = variable("STATE_DIRECTORY") { return path }
-        if let path = variable("XDG_STATE_HOME") { return path + "/tenon-authority" }
+        if let path = Environment.variable("STATE_DIRECTORY") { return path }
+        if let path = Environment.variable("XDG_STATE_HOME") { return path + "/tenon-authority" }
         if geteuid() == 0 { return "/var/lib/tenon-authority" }
-        guard let home = variable("HOME") else { throw arguments.mistake("Say --state-dir: there is no home.") }
+        guard let home = Environment.variable("HOME") else {
+            throw arguments.mistake("Say --state-dir: there is no home.")
+        }
         for folder in ["/.local", "/.local/state"] { mkdir(home + folder, 0o700) }
         return home + "/.local/state/tenon-authority"
     }
@@ -20,10 +22,5 @@ enum FolderChoice {
     /// A path of the configuration: a relative one is meant from the folder.
     static func path(_ path: String, in folder: String) -> String {
         path.hasPrefix("/") ? path : "\(folder)/\(path)"
-    }
-
-    private static func variable(_ name: String) -> String? {
-        guard let value = getenv(name), value.pointee != 0 else { return nil }
-        return String(cString: value)
     }
 }

@@ -4,14 +4,26 @@ internal import Tenon
 internal import TenonCommandLine
 
 @main struct Main {
-    static func main() async {
-        // A peer that is gone is an error where it is written to.
-        signal(SIGPIPE, SIG_IGN)
+    /// At most open at once, but for connections of clients, which are refused where there are no more descriptors.
+    private static let files = 64
+
+    static func main() {
+        do throws(TenonError) { try Launch.begin(files: Main.files) } catch { end(with: error) }
+        Launch.run { await work() }
+    }
+
+    private static func work() async -> Never {
         do throws(TenonError) {
-            try await Program.authority.run(Array(CommandLine.arguments.dropFirst()))
+            try await Program.authority.run(Launch.words)
+            try Output.check()
         } catch {
-            Output.report(error, of: Program.authority)
-            exit(error.code.category.rawValue)
+            end(with: error)
         }
+        exit(0)
+    }
+
+    private static func end(with error: TenonError) -> Never {
+        Output.report(error, of: Program.authority)
+        exit(error.code.category.rawValue)
     }
 }

@@ -26,6 +26,10 @@ enum ServeCommand {
         }
         for notice in authority.authority.notices { Output.error("tenon-authority: \(notice)") }
         Output.line("tenon-authority \(tenonVersion): \(authority.url), state in \(folder.path)")
+        do throws(TenonError) { try Output.check() } catch {
+            await authority.stop()
+            throw error
+        }
         Hangup.answer()
         let thread = WorkThread()
         _ = try? await thread.run { () throws(TenonError) in Signals.wait() }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Glibc
 internal import Tenon
 internal import TenonAuthority
 internal import TenonCommandLine
@@ -55,7 +54,6 @@ enum SharedChoice {
             let text = try TextFile.read(FolderChoice.path(path, in: folder))
             return text.hasSuffix("\n") ? String(text.dropLast()) : text
         }
-        guard let value = getenv(passwordVariable), value.pointee != 0 else { return nil }
-        return String(cString: value)
+        return Environment.variable(passwordVariable)
     }
 }

@@ -45,14 +45,14 @@ extension Verb {
 
     static let caShow = Verb(
         words: ["ca", "show"], operands: "", summary: "Print the certificates of the CA, PEM",
-        flags: [.folder, .socket],
+        flags: [.folder, .socket, .timeout],
         examples: ["tenon-authority ca show > ak-roots.pem"],
         run: { arguments throws(TenonError) in try await CACommand.show(arguments) })
 
     static let devices = Verb(
         words: ["devices"], operands: "", summary: "List devices",
         flags: [
-            .folder, .socket, .json, Flag(name: "--app", value: "ID", summary: "of this app only"),
+            .folder, .socket, .timeout, .json, Flag(name: "--app", value: "ID", summary: "of this app only"),
             Flag(name: "--limit", value: "N", summary: "at most so many; all of them without it"),
             Flag(name: "--after", value: "DEVICE", summary: "those that registered behind this one"),
         ],
@@ -65,7 +65,7 @@ extension Verb {
     static let revoke = Verb(
         words: ["revoke"], operands: "[DEVICE]", summary: "Revoke a device, an AK certificate or a TPM",
         flags: [
-            .folder, .socket, .json, .reason,
+            .folder, .socket, .timeout, .json, .reason,
             Flag(name: "--app", value: "ID", summary: "the device's app"),
             Flag(name: "--compromised", value: nil, summary: "its key may be in other hands"),
             Flag(name: "--serial", value: "HEX", summary: "an AK certificate, instead of a device"),
@@ -79,7 +79,7 @@ extension Verb {
     static let allow = Verb(
         words: ["allow"], operands: "", summary: "Take a TPM again that was revoked",
         flags: [
-            .folder, .socket, .json, .reason, Flag(name: "--ek", value: "HEX", summary: "its ek_id"),
+            .folder, .socket, .timeout, .json, .reason, Flag(name: "--ek", value: "HEX", summary: "its ek_id"),
         ], examples: ["tenon-authority allow --ek \(String(repeating: "5e", count: 32)) --reason found"],
         run: { arguments throws(TenonError) in try await RevokeCommand.allow(arguments) })
 
@@ -104,13 +104,13 @@ extension Verb {
 
     static let health = Verb(
         words: ["health"], operands: "", summary: "Say how the authority is; the exit code is 5 when it is not well",
-        flags: [.folder, .socket, .json],
+        flags: [.folder, .socket, .timeout, .json],
         examples: ["tenon-authority health"],
         run: { arguments throws(TenonError) in try await HealthCommand.run(arguments) })
 
     static let metrics = Verb(
         words: ["metrics"], operands: "", summary: "Print the metrics, as Prometheus reads them",
-        flags: [.folder, .socket],
+        flags: [.folder, .socket, .timeout],
         examples: ["tenon-authority metrics"],
         run: { arguments throws(TenonError) in try await MetricsCommand.run(arguments) })
 }
@@ -121,6 +121,8 @@ extension Flag {
         summary: "where everything is kept (else $STATE_DIRECTORY, $XDG_STATE_HOME/tenon-authority, ...)")
     static let socket = Flag(
         name: "--admin", value: "SOCKET", summary: "the admin socket of the authority (else admin.sock in the folder)")
+    static let timeout = Flag(
+        name: "--timeout", value: "SECONDS", summary: "how long to wait for the authority's answer (else 30)")
     static let json = Flag(name: "--json", value: nil, summary: "print what the authority says as JSON")
     static let reason = Flag(name: "--reason", value: "TEXT", summary: "why; it is in the audit log")
     static let config = Flag(

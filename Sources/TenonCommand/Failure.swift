@@ -7,7 +7,9 @@ struct Failure {
     let cause: String
     let mend: String
 
-    init(_ error: TenonError) {
+    init(_ thrown: TenonError) {
+        // A TPM that went away is looked for once more, to say where it was.
+        let error = OpenedTPM.name.map { NodeCheck.explained(thrown, $0) } ?? thrown
         self.error = error
         let parts = error.message.split(separator: "\n", maxSplits: 1).map(String.init)
         var cause = parts.first ?? error.code.description

@@ -30,7 +30,7 @@ struct Finding {
 
     static func bad(_ check: String, _ error: TenonError) -> Finding {
         let failure = Failure(error)
-        return bad(check, failure.cause, mend: failure.mend, error.code.category)
+        return bad(check, failure.cause, mend: failure.mend, failure.error.code.category)
     }
 
     private static let columns = (state: 6, check: 13)

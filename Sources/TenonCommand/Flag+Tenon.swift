@@ -23,20 +23,25 @@ extension Flag {
         name: "--disclose-ek", value: nil,
         summary: "let the service see the TPM's certificate, which names this machine for ever")
     static let above = Flag(
-        name: "--ek-chain", value: "FILE", summary: "PEM: certificates between the TPM's and its maker's root")
+        name: "--ek-chain", value: "FILE",
+        summary: "PEM: certificates between the TPM's and its maker's root; what the service took is remembered")
     static let certificate = Flag(
         name: "--ek-certificate", value: "FILE",
         summary: "PEM: the TPM's certificate and those above it, where the TPM holds none")
     static let dialect = Flag(name: "--dialect", value: "NAME", summary: "docs (else) or tenon")
     static let attestationCA = Flag(
-        name: "--attestation-ca", value: "URL", summary: "what certifies attestation keys, for the dialect docs",
+        name: "--attestation-ca", value: "URL",
+        summary: "what certifies attestation keys, for the dialect docs; remembered",
         variable: "TENON_ATTESTATION_CA")
     static let attestationRoots = Flag(
-        name: "--attestation-roots", value: "FILE", summary: "PEM: the certificates that its own chain to",
+        name: "--attestation-roots", value: "FILE", summary: "PEM: the certificates that its own chain to; remembered",
         variable: "TENON_ATTESTATION_ROOTS")
     static let caFile = Flag(
         name: "--ca-file", value: "FILE", summary: "PEM: the CAs that servers are trusted by, not the system's",
         variable: "TENON_CA_FILE")
+    static let timeout = Flag(
+        name: "--timeout", value: "SECONDS",
+        summary: "how long to go on at most (else 60), with pauses that the service asks for")
     static let confirmed = Flag(name: "--yes", value: nil, summary: "it is meant")
 
     /// Of what looks at an identity.
@@ -44,5 +49,5 @@ extension Flag {
     /// Of what uses a key.
     static let key = identity + [tpm, ownerAuth, endorsementAuth]
     /// Of what speaks with the service.
-    static let network = key + [caFile, disclosed, above, certificate, attestationCA, attestationRoots]
+    static let network = key + [caFile, timeout, disclosed, above, certificate, attestationCA, attestationRoots]
 }

@@ -3,7 +3,7 @@ internal import Glibc
 internal import Tenon
 internal import TenonCommandLine
 
-/// Ctrl-C, and the signal that a service manager sends. The first asks the work to end, which then writes down what it
+/// Ctrl-C, the signal that a service manager sends, and a terminal that is gone. The first asks the work to end, which then writes down what it
 /// knows; the second, or 3 seconds, ends the process: no state is half-written, wherever that comes.
 enum Interrupt {
     /// Can be read when the work is asked to end: whoever waits for a file waits for this, too.
@@ -19,7 +19,7 @@ enum Interrupt {
     /// Before anything is begun that must not end anywhere.
     static func begin() {
         _ = pipe
-        Signals.watch(.arrives)
+        Signals.watch(.arrives, hangup: true)
     }
 
     /// - Parameter ask: called with false first, with true when there is no more time.

@@ -13,7 +13,11 @@ final class LateTransport: Transport {
     func exchange(
         _ request: HTTPRequest, deadline: ContinuousClock.Instant
     ) async throws(TenonError) -> HTTPResponse {
-        try await transport().exchange(request, deadline: deadline)
+        let transport = try transport()
+        let seconds = max(0, ContinuousClock.now.duration(to: deadline).components.seconds)
+        let waiting = Progress.late("waits for the service's answer, \(seconds) s at most")
+        defer { waiting.cancel() }
+        return try await transport.exchange(request, deadline: deadline)
     }
 
     private func transport() throws(TenonError) -> HTTPTransport {

@@ -4,13 +4,19 @@ internal import Tenon
 internal import TenonCommandLine
 
 @main struct Main {
-    static func main() async {
-        Interrupt.begin()
-        // A peer that is gone is an error where it is written to; and tpm2-tss says nothing by itself.
-        signal(SIGPIPE, SIG_IGN)
-        setenv("TSS2_LOG", "all+NONE", 0)
-        let words = Array(CommandLine.arguments.dropFirst())
+    /// At most open at once: a pipe, a TPM or the daemon's bus, the folder with a lock and a record in it,
+    /// and what libcurl has for a name, a connection and its CAs; and as many again for what a library does once.
+    private static let files = 32
+
+    static func main() {
+        let words = Launch.words
         let ending = Ending(isJSON: words.prefix { $0 != "--" }.contains("--json"))
+        do throws(TenonError) { try Launch.begin(files: Main.files) } catch { ending.end(with: error) }
+        Interrupt.begin()
+        Launch.run { await work(words, ending) }
+    }
+
+    private static func work(_ words: [String], _ ending: Ending) async -> Never {
         let work = Task { () async -> TenonError? in
             do throws(TenonError) {
                 try await Program.tenon.run(words)
@@ -43,16 +49,30 @@ struct Ending: Sendable {
         // Whoever reads may have stopped: nothing is left to be written down, so a signal may end this, too.
         Signals.forget()
         // Nothing is buffered, and what exit() takes down other threads may still use.
-        guard let error else {
+        if let error { fail(error) }
+        do throws(TenonError) {
             Output.text(Answer.given?.text ?? "")
-            _exit(Answer.given?.code ?? 0)
+            try Output.check()
+        } catch {
+            fail(error)
         }
+        _exit(Answer.given?.code ?? 0)
+    }
+
+    private func fail(_ error: TenonError) -> Never {
         let failure = Failure(error)
-        if isJSON {
-            Output.line(failure.text)
-        } else {
-            Output.report(TenonError(error.code, message: failure.lines.joined(separator: "\n")), of: .tenon)
+        if isJSON, error.code != .output { Output.line(failure.text) }
+        do throws(TenonError) {
+            if isJSON { try Output.check() } else { report(failure) }
+        } catch {
+            // To whom the standard output is lost it is said beside it.
+            if failure.error.code != .output { report(failure) }
+            report(Failure(error))
         }
-        _exit(error.code.category.rawValue)
+        _exit(failure.error.code.category.rawValue)
+    }
+
+    private func report(_ failure: Failure) {
+        Output.report(TenonError(failure.error.code, message: failure.lines.joined(separator: "\n")), of: .tenon)
     }
 }

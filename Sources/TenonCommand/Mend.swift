@@ -4,24 +4,48 @@ internal import Tenon
 /// What mends an error: a command where there is one.
 enum Mend {
     static func of(_ error: TenonError) -> String {
-        if error.code == .attestationUnavailable, let cause = cause(in: error.message) { return cause }
-        return byCode[error.code] ?? error.tpmCode.flatMap(byTPM) ?? byCategory[error.code.category]
-            ?? "Look at: tenon doctor"
+        if error.isOutcomeOpen, error.code.category == .unknown { return again }
+        if let pause = error.retryAfter, error.code.category == .transient { return later(pause) }
+        if error.isOfAttestationCA { return error.httpStatus == 404 ? wrongCA : ofCA(error.code) }
+        // What mends an attestation mends what it failed of.
+        return of(error.code == .attestationUnavailable ? error.cause ?? error.code : error.code)
     }
 
-    /// What mends the error of the TPM because of which an attestation cannot be made: its code stands at the end.
-    private static func cause(in message: String) -> String? {
-        guard message.hasSuffix(")"), let begin = message.lastIndex(of: "(") else { return nil }
-        let name = message[begin...].dropFirst().dropLast()
-        return byCode.first { $0.key.description == name }?.value ?? "Look at: tenon doctor"
+    private static func of(_ code: TenonError.Code) -> String {
+        byCode[code] ?? code.tpmCode.flatMap(byTPM) ?? byCategory[code.category] ?? "Look at: tenon doctor"
+    }
+
+    private static func later(_ pause: Duration) -> String {
+        let seconds = max(1, pause.components.seconds)
+        let again = "Do the same again in \(seconds) s"
+        return seconds < 80_000 ? "\(again), or let it wait so long: --timeout \(seconds + 60)" : again + "."
+    }
+
+    private static let wrongCA =
+        "Check --attestation-ca [TENON_ATTESTATION_CA]: what is there answers as no attestation CA."
+
+    /// The attestation CA has flags of its own.
+    private static func ofCA(_ code: TenonError.Code) -> String {
+        switch (code, code.category) {
+        case (.tlsUntrusted, _), (.tlsTrustFile, _), (.tlsDate, _), (.httpLibrary, _): of(code)
+        case (.httpURL, _): "Write it as --attestation-ca https://host[:port][/path] [TENON_ATTESTATION_CA]"
+        case (.httpConnect, _), (.httpResolve, _), (.httpConnectTimeout, _), (.tlsHandshake, _), (.tlsHost, _):
+            "Check --attestation-ca [TENON_ATTESTATION_CA], and that the CA runs; then do the same again."
+        case (.attestationFailed, _):
+            "Add what the TPM's maker signed with: --ek-chain FILE; or ask whoever runs the CA why it refuses."
+        case (_, .rejected):
+            "Name the roots that its certificates chain to: --attestation-roots FILE [TENON_ATTESTATION_ROOTS]"
+        case (_, .format): wrongCA
+        default: "Do the same again in a while; if that changes nothing, check --attestation-ca."
+        }
     }
 
     private static let register = "Register: tenon register --service URL --app ID"
     private static let again = "Do the same again: it goes on where this ended."
 
     private static let byCode: [TenonError.Code: String] = [
-        .tpmMissing: "Enable the TPM in the firmware, or name its node: --tpm device:/dev/tpmrm0 [TENON_TPM]",
-        .tpmPermission: "Join the node's group, then log in again: sudo usermod -aG tss $USER",
+        .tpmMissing: "Look at what is in the way: tenon doctor",
+        .tpmPermission: "Look at what is in the way: tenon doctor",
         .tpmBusy: "Use the node that many may share: --tpm device:/dev/tpmrm0",
         .tcti: "Name the TPM: --tpm device:/dev/tpmrm0, tabrmd:, or swtpm:path=SOCKET [TENON_TPM]",
         .authNeeded: hierarchyAuth,
@@ -49,8 +73,11 @@ enum Mend {
         .tlsHost: "Check the host in --service: its certificate has another name.",
         .serviceRefused: "Check --service and --app; whoever runs the service knows what its code means.",
         .serviceBusy: "Do the same again in a while: it goes on where this ended.",
-        .keyRefused: "Ask the service which key it holds: tenon maintain",
+        .keyRefused:
+            "Begin anew, if the service knows this device no more: tenon reset --yes && tenon register --disclose-ek",
+        .keyExpired: "Change the key: tenon rotate",
         .serviceAnswer: "Check --service: it ends where the service is mounted, as https://host/auth",
+        .challengeForm: "Check --service; if it is right, whoever runs the service has to mend its challenges.",
         .serviceURL: "Write it as --service https://host[:port][/path]",
         .httpURL: "Write it as https://host[:port]/path",
         .appID: "Write it as --app ID, 1 to 200 characters without spaces.",

@@ -1,41 +1,156 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 internal import Tenon
+internal import TenonCommandLine
 
-/// The way to the TPM, before it is asked anything.
+/// The way to the TPM: what the doctor looks at before the TPM is asked anything, and what every verb says when it cannot
+/// be opened.
 enum NodeCheck {
+    /// Why a way cannot be taken.
+    private struct Obstacle {
+        let text: String
+        let mend: String
+        var code = TenonError.Code.tpmMissing
+    }
+
     static func finding(of name: String) -> Finding {
-        guard name.hasPrefix("device:") else {
-            return name.hasPrefix("tabrmd:")
-                ? .good("node", "\(name), the resource manager's daemon")
-                : .note("node", "\(name), a software TPM: whoever has its state has its keys", mend: hardware)
+        if let found = obstacle(on: name) { return .bad("node", found.text, mend: found.mend, found.code.category) }
+        if name.hasPrefix("tabrmd:") { return .good("node", "\(name), the resource manager's daemon") }
+        guard let node = path(in: name, "device:") else {
+            return .note("node", "\(name), a software TPM: whoever has its state has its keys", mend: hardware)
         }
-        let node = String(name.dropFirst("device:".count))
         var file = stat()
-        guard stat(node, &file) == 0 else { return absent(node, errno) }
-        let owner = "\(node), group \(group(file.st_gid)), mode \(String(file.st_mode & 0o7777, radix: 8))"
-        guard access(node, R_OK | W_OK) == 0 else {
-            return .bad(
-                "node", "\(owner): this user may not open it",
-                mend: "Join the group, then log in again: sudo usermod -aG \(group(file.st_gid)) $USER", .permission)
-        }
+        stat(node, &file)
         guard !node.hasPrefix("/dev/tpm") || node.hasPrefix("/dev/tpmrm") else {
             return .note(
-                "node", "\(owner): one process at a time, and three keys",
+                "node", "\(owner(node, file)): one process at a time, and three keys",
                 mend: "Use the node that many may share: --tpm device:/dev/tpmrm0")
         }
-        return .good("node", owner)
+        return .good("node", owner(node, file))
+    }
+
+    /// An error of a TPM that could not be opened, with what stands in the way of this one.
+    static func explained(_ error: TenonError, _ name: String) -> TenonError {
+        guard [.tpmMissing, .tpmPermission].contains(error.code), !error.message.contains("\n") else { return error }
+        guard let found = obstacle(on: name) ?? silence(of: name) else { return error }
+        return TenonError(found.code, message: "\(found.text)\n\(found.mend)")
     }
 
     private static let hardware = "Use the machine's own where there is one: --tpm device:/dev/tpmrm0"
 
-    private static func absent(_ node: String, _ number: Int32) -> Finding {
-        let others = ["/dev/tpmrm0", "/dev/tpm0"].filter { (other: String) in other != node && access(other, F_OK) == 0
+    /// What can be seen without connecting: a software TPM may end with its first connection.
+    private static func obstacle(on name: String) -> Obstacle? {
+        if let node = path(in: name, "device:") { return obstacle(atNode: node) }
+        if let socket = path(in: name, "swtpm:path=") {
+            return [socket, socket + ".ctrl"].lazy.compactMap { obstacle(atSocket: $0, of: socket) }.first
         }
-        let mend =
-            others.first.map { "There is another one: --tpm device:\($0)" }
-            ?? "Enable the TPM in the firmware; or use a software TPM: --tpm swtpm:path=SOCKET"
-        return .bad("node", "\(node): \(String(cString: strerror(number)))", mend: mend, .unavailable)
+        return name.hasPrefix("tabrmd:") ? obstacle(atBus: bus) : nil
+    }
+
+    private static func obstacle(atNode node: String) -> Obstacle? {
+        var file = stat()
+        guard stat(node, &file) == 0 else {
+            let number = errno
+            let why = "\(node): \(String(cString: strerror(number)))"
+            guard number != EACCES else {
+                return Obstacle(
+                    text: why, mend: "Run as a user that may enter its folder, or name another node: --tpm device:NODE",
+                    code: .tpmPermission)
+            }
+            return Obstacle(text: why, mend: other(than: node))
+        }
+        guard file.st_mode & S_IFMT == S_IFCHR else {
+            return Obstacle(text: "\(node) is no device", mend: other(than: node))
+        }
+        guard access(node, R_OK | W_OK) == 0 else {
+            return Obstacle(
+                text: "\(owner(node, file)): this user may not open it",
+                mend: "Join the group, then log in again: sudo usermod -aG \(group(file.st_gid)) $USER",
+                code: .tpmPermission)
+        }
+        return nil
+    }
+
+    private static func other(than node: String) -> String {
+        let others = ["/dev/tpmrm0", "/dev/tpm0"].filter { (other: String) in
+            other != node && access(other, F_OK) == 0
+        }
+        return others.first.map { "There is another one: --tpm device:\($0)" }
+            ?? "Enable the TPM in the firmware; or try a software TPM, as tenon --help shows: --tpm swtpm:path=SOCKET"
+    }
+
+    private static func obstacle(atSocket path: String, of socket: String) -> Obstacle? {
+        var file = stat()
+        if stat(path, &file) != 0 {
+            let number = errno
+            return number == EACCES
+                ? locked(path) : Obstacle(text: "\(path): \(String(cString: strerror(number)))", mend: start(socket))
+        }
+        guard file.st_mode & S_IFMT == S_IFSOCK else {
+            return Obstacle(
+                text: "\(path) is no socket", mend: "Name the socket of a software TPM: --tpm swtpm:path=SOCKET")
+        }
+        return access(path, R_OK | W_OK) == 0 ? nil : locked(path)
+    }
+
+    private static func locked(_ path: String) -> Obstacle {
+        Obstacle(
+            text: "\(path): this user may not connect to it",
+            mend: "Run as the user that runs the software TPM, or start one of your own: --tpm swtpm:path=SOCKET",
+            code: .tpmPermission)
+    }
+
+    private static func start(_ socket: String) -> String {
+        "Start it: swtpm socket --tpm2 --tpmstate dir=DIR --flags not-need-init,startup-clear --daemon"
+            + " --server type=unixio,path=\(socket) --ctrl type=unixio,path=\(socket).ctrl"
+    }
+
+    /// Where the system's bus is, if it is a socket in a folder.
+    private static var bus: String? {
+        guard let address = Environment.variable("DBUS_SYSTEM_BUS_ADDRESS") else {
+            return "/run/dbus/system_bus_socket"
+        }
+        return path(in: address, "unix:path=")
+    }
+
+    private static func obstacle(atBus bus: String?) -> Obstacle? {
+        guard let bus, access(bus, R_OK | W_OK) != 0 else { return nil }
+        let number = errno
+        let text = "\(bus), the system's bus: \(String(cString: strerror(number)))"
+        guard number != EACCES else {
+            return Obstacle(
+                text: text, mend: "Run as a user that may use the bus, or name the node: --tpm device:/dev/tpmrm0",
+                code: .tpmPermission)
+        }
+        return Obstacle(text: text, mend: "Start it: sudo systemctl start dbus tpm2-abrmd")
+    }
+
+    /// Of what looks as it should, and was no TPM all the same.
+    private static func silence(of name: String) -> Obstacle? {
+        if name.hasPrefix("tabrmd:") {
+            return Obstacle(
+                text: "The resource manager's daemon does not answer at \(name)",
+                mend: "Install and start it: sudo apt install tpm2-abrmd libtss2-tcti-tabrmd0;"
+                    + " sudo systemctl start tpm2-abrmd; its users are in the group tss")
+        }
+        if let socket = path(in: name, "swtpm:path=") {
+            return Obstacle(text: "Nobody answers at \(socket), or somebody else is connected", mend: start(socket))
+        }
+        guard name.hasPrefix("swtpm:") || name.hasPrefix("mssim:") else { return nil }
+        return Obstacle(
+            text: "No software TPM answers at \(name)",
+            mend: "Start it, or name where it listens: --tpm swtpm:host=HOST,port=PORT, its control port the next one")
+    }
+
+    /// What stands behind the beginning of a name, up to what is said besides.
+    private static func path(in name: String, _ beginning: String) -> String? {
+        guard name.hasPrefix(beginning) else { return nil }
+        let rest = name.dropFirst(beginning.count)
+        return String(beginning == "device:" ? rest : rest.prefix { $0 != "," })
+    }
+
+    private static func owner(_ node: String, _ file: stat) -> String {
+        "\(node), group \(group(file.st_gid)), mode \(String(file.st_mode & 0o7777, radix: 8))"
     }
 
     private static func group(_ number: gid_t) -> String {

@@ -10,7 +10,14 @@ extension Program {
         about: """
             Gives this device an identity whose key is born in the TPM and stays there: proves that to a service,
             registers the key, signs requests with it, changes it, and says what is wrong and what mends it.
-            """, verbs: Verb.registering + Verb.using + Verb.proving + Verb.measuring)
+            """, verbs: Verb.registering + Verb.using + Verb.proving + Verb.measuring,
+        firstTry: [
+            "A first try without a TPM (sudo apt install swtpm): a software TPM, and its control socket beside it:",
+            "  mkdir tpm",
+            "  swtpm socket --tpm2 --tpmstate dir=tpm --flags not-need-init,startup-clear --daemon \\",
+            "      --server type=unixio,path=$PWD/tpm/socket --ctrl type=unixio,path=$PWD/tpm/socket.ctrl",
+            "  tenon doctor --tpm swtpm:path=$PWD/tpm/socket",
+        ])
 }
 
 extension Verb {
@@ -26,7 +33,13 @@ extension Verb {
             run: { arguments throws(TenonError) in try Doctor.answer(Setting(arguments: arguments)).give(arguments) }),
         Verb(
             words: ["register"], operands: "", summary: "Register this device, or find that it is registered",
-            details: "Typed again after any failure it goes on where it ended, with the same key.",
+            details: """
+                Typed again after any failure it goes on where it ended, with the same key. Of a device that is
+                registered it asks the service, where the dialect has a question (tenon), and says what it learnt; the
+                dialect docs has none. The identity keeps the contents of --ek-chain, --attestation-ca and
+                --attestation-roots once they were taken, so that they need not be said, nor their files be there, again;
+                --disclose-ek is said each time.
+                """,
             flags: Flag.network + [.dialect],
             examples: [
                 "tenon register --service https://api.example.org/auth --app app_1 --dialect tenon --disclose-ek"
@@ -38,8 +51,12 @@ extension Verb {
             words: ["status"], operands: "", summary: "Say where the identities stand",
             details: """
                 Reads what is on disk and asks nobody. Where there is one identity it ends with 0 if the device may
-                sign, 8 if its key is gone, 10 otherwise.
-                """, flags: Flag.identity, examples: ["tenon status", "tenon status --json"],
+                sign, 8 if its key is gone, 10 otherwise. With --check it ends, for all of them, with 10 where a person is
+                needed, 11 where something is open, and 0 else, and says what to do.
+                """,
+            flags: Flag.identity + [
+                Flag(name: "--check", value: nil, summary: "say what each identity needs, for a monitor")
+            ], examples: ["tenon status", "tenon status --json", "tenon status --check"],
             run: { arguments throws(TenonError) in
                 try StatusCommand.answer(Setting(arguments: arguments)).give(arguments)
             }),
@@ -47,19 +64,30 @@ extension Verb {
 
     fileprivate static let using = [
         Verb(
-            words: ["sign"], operands: "METHOD PATH", summary: "Sign a request, and print what to send with it",
+            words: ["sign"], operands: "METHOD PATH",
+            summary: "Sign a request, and print what to send with it; or send it",
             details: """
                 PATH is the path as the service mounts it, or a whole URL, whose query is not signed. A body is read
-                piece by piece, whatever its size. Sends nothing.
+                piece by piece, whatever its size. Nothing is sent without --send.
+                With --send the request is done, and the status and the body of the answer are printed. The identity is
+                given the answer: where that speaks of the clock, the key or the nonce, the auth service itself is asked,
+                and the request is signed and sent once more if that helps. A body has at most 16 MiB then. It ends with
+                0 after a 2xx, 4 after a 408, 425, 429 or 5xx, 3 after any other.
+                After a 401 or 403 to what was printed: type it once more with --send, or ask the service with
+                tenon register. A request that was only printed teaches the identity nothing.
                 """,
             flags: Flag.key + [
                 Flag(name: "--data", value: "@FILE", summary: "the body: @FILE, @- for the standard input, or a text"),
                 Flag(name: "--format", value: "FORM", summary: "headers (else), curl, or json"),
                 Flag(name: "--strip-ingest", value: nil, summary: "the service is mounted below /ingest"),
+                Flag(name: "--send", value: nil, summary: "do the request, and print the answer"),
+                Flag(name: "--header", value: "LINE", summary: "of what is sent, as 'Content-Type: text/plain'; many"),
+                .caFile,
             ],
             examples: [
                 "tenon sign POST /v1/hsi --data @body.json",
                 "eval \"$(tenon sign POST https://api.example.org/v1/hsi --data @body.json --format curl)\"",
+                "tenon sign POST /v1/hsi --data @body.json --send --header 'Content-Type: application/json'",
             ],
             run: { arguments throws(TenonError) in
                 try await SignCommand.answer(Setting(arguments: arguments)).give(arguments)

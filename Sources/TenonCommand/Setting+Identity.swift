@@ -55,10 +55,12 @@ extension Setting {
     private func identity(
         _ service: String, _ app: String, _ dialect: Dialect, _ log: LogSink?, _ withTPM: Bool = true
     ) throws(TenonError) -> DeviceIdentity {
-        try DeviceIdentity(
-            Synheart(baseURL: service, appID: app, dialect: dialect),
-            keys: .tpm(withTPM ? tpm() : TPM(NoTPM()), disclosure: disclosure()), transport: transport(),
-            attestationService: attestationService(), stateDirectory: folderPath(), log: log)
+        let profile = try Synheart(baseURL: service, appID: app, dialect: dialect)
+        let keys = try DeviceIdentity.Keys.tpm(withTPM ? tpm() : TPM(NoTPM()), disclosure: disclosure())
+        return try DeviceIdentity(
+            appID: profile.appID, profile: DeviceIdentity.Service(profile).profile, vault: keys.vault,
+            transport: transport(), attestationService: attestationService(), folder: StateFolder(at: folderPath()),
+            limits: limits(), log: log)
     }
 
     private func askedDialect() throws(TenonError) -> Dialect? {

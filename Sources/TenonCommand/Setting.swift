@@ -13,7 +13,7 @@ struct Setting {
     /// Where the state lies; nothing is made there.
     func folderPath() throws(TenonError) -> String {
         try StateFolder.path(
-            asked: arguments.value(Flag.stateDirectory.name), isRoot: geteuid() == 0, environment: Arguments.variable)
+            asked: arguments.value(Flag.stateDirectory.name), isRoot: geteuid() == 0, environment: Environment.variable)
     }
 
     /// nil when there is none, and so no identity either.
@@ -34,7 +34,9 @@ struct Setting {
     }
 
     /// The TPM's name.
-    func tpmName() throws(TenonError) -> String { try arguments.value(Flag.tpm.name) ?? "device:/dev/tpmrm0" }
+    func tpmName() throws(TenonError) -> String {
+        OpenedTPM.remember(name: try arguments.value(Flag.tpm.name) ?? "device:/dev/tpmrm0")
+    }
 
     func tpm() throws(TenonError) -> TPM {
         OpenedTPM.remember(try TPM(tpmName(), options: tpmOptions()))
@@ -78,6 +80,18 @@ struct Setting {
             throw arguments.mistake("--attestation-ca needs --attestation-roots FILE.")
         }
         return .init(url: url, roots: try SmallFile.certificates(roots))
+    }
+
+    /// How long is waited for a service and for others, where the flags say so.
+    func limits() throws(TenonError) -> FlowLimits {
+        var limits = FlowLimits()
+        guard let text = try arguments.value(Flag.timeout.name) else { return limits }
+        guard let seconds = Int(text), 1...86_400 ~= seconds else {
+            throw arguments.mistake("--timeout is a number of seconds, from 1 to 86400.")
+        }
+        limits.call = .seconds(seconds)
+        limits.lock = min(limits.lock, limits.call)
+        return limits
     }
 
     func transport() throws(TenonError) -> LateTransport {

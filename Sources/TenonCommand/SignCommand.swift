@@ -14,18 +14,21 @@ enum SignCommand {
 
     static func answer(_ setting: Setting) async throws(TenonError) -> Answer {
         let arguments = setting.arguments
+        if arguments.has("--send") { return try await SendCommand.answer(setting) }
+        guard arguments.all("--header").isEmpty else {
+            throw arguments.mistake("--header is for --send: what is printed is yours to add to.")
+        }
         let form = try form(arguments)
         let (method, target) = (arguments.operands[0], arguments.operands[1])
         let data = try arguments.value("--data")
         // A file that cannot be read is found before the TPM is asked for anything.
         var source = try ByteSource(data ?? "")
         let identity = try setting.identity()
-        let isURL = target.lowercased().hasPrefix("http")
-        let path = isURL ? try SigningPath.of(target, strippingIngest: arguments.has("--strip-ingest")) : target
+        let url = target.hasPrefix("/") ? try origin(setting, identity.appID) + target : target
+        let path = try path(url, target, arguments)
         var signer = try await identity.request(method, path: path)
         while let chunk = try source.next() { try signer.update(chunk) }
         let signed = try await signer.sign()
-        let url = isURL ? target : try origin(setting) + path
         let request = Request(method: method, path: path, url: url, data: data)
         let json = json(signed, request)
         if form == "json" { return Answer(lines: [String(decoding: try json.encoded(), as: UTF8.self)], json: json) }
@@ -40,9 +43,22 @@ enum SignCommand {
         return form
     }
 
+    /// What is signed. A path is taken as that of a URL is: the same characters, and no dots; a query is not signed.
+    private static func path(_ url: String, _ target: String, _ arguments: Arguments) throws(TenonError) -> String {
+        guard target.hasPrefix("/") || target.lowercased().hasPrefix("http") else {
+            throw TenonError(.path, message: "\(target) is neither a path, which begins with a slash, nor a URL.")
+        }
+        do throws(TenonError) {
+            return try SigningPath.of(url, strippingIngest: arguments.has("--strip-ingest"))
+        } catch  where error.code == .httpURL && target.hasPrefix("/") {
+            throw TenonError(.path, message: "The path has a character that is in no URL as it is: escape it.")
+        }
+    }
+
     /// Of the service, which the record keeps.
-    private static func origin(_ setting: Setting) throws(TenonError) -> String {
-        guard case .found(let record)? = try setting.identities().first?.record else { return "" }
+    private static func origin(_ setting: Setting, _ app: String) throws(TenonError) -> String {
+        let known = try setting.identities().first { $0.name?.appID == app }
+        guard case .found(let record)? = known?.record else { return "http://localhost" }
         return record.origin
     }
 
@@ -51,7 +67,8 @@ enum SignCommand {
     }
 
     private static func curl(_ signed: SignedRequest, _ request: Request) -> String {
-        var words = ["curl", "-X", request.method]
+        // What was signed is sent as it is: curl would take brackets for a pattern, and dots out of a path.
+        var words = ["curl", "--globoff", "--path-as-is", "-X", request.method]
         for line in headers(signed) { words += ["-H", quoted(line)] }
         if let data = request.data { words += ["--data-binary", quoted(data)] }
         return (words + [quoted(request.url)]).joined(separator: " ")

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
+internal import TenonCommandLine
 
 /// `tenon status`.
 enum StatusCommand {
     static func answer(_ setting: Setting) throws(TenonError) -> Answer {
         let known = try setting.identities()
+        if setting.arguments.has("--check") { return try CheckCommand.answer(known, setting) }
         guard !known.isEmpty else {
             return Answer(
                 lines: ["no identity in \(try setting.folderPath())"], json: ["identities": []], category: .state)

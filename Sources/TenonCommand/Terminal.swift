@@ -9,7 +9,7 @@ enum Terminal {
 
     /// Whether colours are wanted there (no-color.org).
     private static let hasColours: Bool =
-        isShown(1) && Arguments.variable("NO_COLOR") == nil && Arguments.variable("TERM") != "dumb"
+        isShown(1) && Environment.variable("NO_COLOR") == nil && Environment.variable("TERM") != "dumb"
 
     /// A line beside the answer, for whoever looks on.
     static func note(_ text: String) { Output.error(text) }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Glibc
 package import Tenon
 
 /// The words of a command line: a verb's operands and its flags, as the verb declares them.
@@ -65,20 +64,11 @@ package struct Arguments: Sendable {
     package func value(_ name: String) throws(TenonError) -> String? {
         guard all(name).count <= 1 else { throw mistake("\(name) is there twice.") }
         if let value = all(name).first { return value }
-        return verb.flags.first { $0.name == name }?.variable.flatMap(Arguments.variable)
+        return verb.flags.first { $0.name == name }?.variable.flatMap(Environment.variable)
     }
 
     /// A mistake in what was typed.
     package func mistake(_ cause: String) -> TenonError { program.mistake(cause, of: verb) }
-
-    /// A variable of the environment; nil when it is empty, and in a program that has more rights than its user (what
-    /// secure_getenv asks, which Swift does not see).
-    package static func variable(_ name: String) -> String? {
-        guard getuid() == geteuid(), getgid() == getegid(), let value = getenv(name), value.pointee != 0 else {
-            return nil
-        }
-        return String(cString: value)
-    }
 }
 
 extension Verb {

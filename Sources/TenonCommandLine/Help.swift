@@ -10,6 +10,7 @@ extension Program {
         text += Help.row("--version", "the version")
         text += Help.row("--man", "the page of the manual: \(name) --man | man -l -")
         text += Help.row("--completion", "for bash: source <(\(name) --completion)")
+        if !firstTry.isEmpty { text += "\n" + firstTry.joined(separator: "\n") + "\n" }
         let codes = Help.exitCodes.map { "\($0.code) \($0.text)" }.joined(separator: ", ")
         return text + "\n" + Help.lines("Exit codes: \(codes).".split(separator: " ").map(String.init)) + "\n"
     }

@@ -10,6 +10,7 @@ extension Program {
             "[\\fICOMMAND\\fR] [\\fIOPTIONS\\fR]", ".SH DESCRIPTION", escaped(about), ".SH COMMANDS",
         ]
         for verb in verbs { lines += page(of: verb) }
+        if !firstTry.isEmpty { lines += [".SH EXAMPLES", ".EX"] + firstTry.map(escaped) + [".EE"] }
         lines += part("EXIT STATUS", Help.exitCodes.map { (String($0.code), $0.text) })
         lines += part("ENVIRONMENT", variables.map { ($0.variable ?? "", "Stands for \($0.name).") })
         lines += part("FILES", files.map { ($0.name, $0.text) })

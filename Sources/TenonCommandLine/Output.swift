@@ -1,14 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
+internal import Synchronization
 package import Tenon
 
 /// What people and machines read.
 package enum Output {
+    /// The errno of the first answer that could not be written.
+    private static let failure = Mutex<Int32?>(nil)
+
     package static func line(_ text: String) { self.text(text + "\n") }
 
-    package static func text(_ text: String) { write(text, to: 1) }
+    /// Writes a part of the answer. That it cannot be written is kept until somebody calls ``check()``.
+    package static func text(_ text: String) {
+        let number = write(text, to: 1)
+        if number != 0 { failure.withLock { $0 = $0 ?? number } }
+    }
 
-    package static func error(_ text: String) { write(text + "\n", to: 2) }
+    package static func error(_ text: String) { _ = write(text + "\n", to: 2) }
+
+    /// - Throws: ``TenonError/Code/output`` where a part of the answer did not come through.
+    package static func check() throws(TenonError) {
+        guard let number = failure.withLock({ $0 }) else { return }
+        let why = String(cString: strerror(number))
+        throw TenonError(
+            .output,
+            message: "The answer cannot be written to the standard output: \(why). What was done stays done.\n"
+                + "Ask again with an output that takes it: a file on a disk with room, or a reader that waits.")
+    }
 
     /// What went wrong: the cause, and below it the mend, if it has a line of its own.
     package static func report(_ error: TenonError, of program: Program) {
@@ -18,13 +36,21 @@ package enum Output {
     }
 
     /// What is read at the other end of a pipe is seen at once.
-    package static func write(_ text: String, to file: Int32) {
+    ///
+    /// - Returns: zero, or why not all of it was written.
+    private static func write(_ text: String, to file: Int32) -> Int32 {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return }
+            let number = count < 0 ? errno : count == 0 ? EIO : 0
+            if number == EAGAIN {
+                var wait = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)
+                poll(&wait, 1, -1)
+            }
+            if number == EINTR || number == EAGAIN { continue }
+            guard number == 0 else { return number }
             bytes = bytes.dropFirst(count)
         }
+        return 0
     }
 }

@@ -14,12 +14,14 @@ package struct Program: Sendable {
     package let hasDefault: Bool
     /// Of the manual: 1 is for everybody, 8 for operators.
     package let section: Int
+    /// What to type for a first try; nothing where the examples are enough.
+    package let firstTry: [String]
     /// Its files, for the manual.
     package let files: [(name: String, text: String)]
 
     package init(
         name: String, version: String, summary: String, about: String, verbs: [Verb], hasDefault: Bool = false,
-        section: Int = 1, files: [(name: String, text: String)] = []
+        section: Int = 1, firstTry: [String] = [], files: [(name: String, text: String)] = []
     ) {
         self.name = name
         self.version = version
@@ -28,6 +30,7 @@ package struct Program: Sendable {
         self.verbs = verbs
         self.hasDefault = hasDefault
         self.section = section
+        self.firstTry = firstTry
         self.files = files
     }
 

@@ -2,7 +2,8 @@
 internal import Glibc
 internal import Tenon
 
-/// The signals that ask a program to end: Ctrl-C, and what a service manager sends. (They cannot be blocked and waited
+/// The signals that ask a program to end: Ctrl-C, what a service manager sends, and, for a program that serves nobody, a
+/// terminal that is gone. (They cannot be blocked and waited
 /// for: the main thread of a program with asynchronous code takes all of them.)
 package enum Signals {
     /// What the second of a kind does.
@@ -21,19 +22,27 @@ package enum Signals {
     }()
 
     /// Those that come from now on are noted.
-    package static func watch(_ second: Second) {
+    ///
+    /// - Parameter hangup: whether SIGHUP is one of them. Who begins a program by nohup has it ignored, and that stays.
+    package static func watch(_ second: Second, hangup: Bool = false) {
         var action = sigaction()
         _ = arrived
         action.__sigaction_handler.sa_handler = { _ in sem_post(Signals.arrived) }
         action.sa_flags = SA_RESTART | (second == .ends ? Int32(bitPattern: UInt32(SA_RESETHAND)) : 0)
         sigaction(SIGTERM, &action, nil)
         sigaction(SIGINT, &action, nil)
+        if hangup, !isIgnored(SIGHUP) { sigaction(SIGHUP, &action, nil) }
     }
 
     /// From now on each of them ends the process, as if nobody had watched.
     package static func forget() {
-        signal(SIGTERM, SIG_DFL)
-        signal(SIGINT, SIG_DFL)
+        for number in [SIGTERM, SIGINT, SIGHUP] where !isIgnored(number) { signal(number, SIG_DFL) }
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        sigaction(number, nil, &action)
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
     }
 
     /// Blocks until one has come, or for so many seconds.

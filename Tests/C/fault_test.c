@@ -14,6 +14,7 @@
 #include "internal/backend.h"
 #include "internal/random.h"
 #include "test.h"
+#include "tpm_rig.h"
 #include "verify_rig.h"
 
 /*
@@ -343,6 +344,73 @@ TEST(fault_no_memory)
     test_about(NULL);
     CHECK_STATUS(verify_prepared(), TENON_OK);
     tear_down();
+}
+
+static tpm_rig chip;
+static tpm_pem kept;
+
+static tenon_status chip_open(void)
+{
+    static const char name[] = "device:/dev/null";
+    tenon_tpm *tpm = NULL;
+    tenon_status status = tenon_tpm_open(&tpm, name, sizeof name - 1, NULL);
+    CHECK((status == TENON_OK) == (tpm != NULL));
+    tenon_tpm_free(&tpm);
+    return status;
+}
+
+static tenon_status chip_make(void)
+{
+    tenon_tpm_key *key = NULL;
+    tenon_tpm_key *ak = NULL;
+    tenon_status status = tenon_tpm_key_create(chip.tpm, &key, NULL, 0);
+    CHECK((status == TENON_OK) == (key != NULL));
+    if (status == TENON_OK)
+        status = tenon_tpm_ak_create(key, &ak);
+    tenon_tpm_key_free(&ak);
+    tenon_tpm_key_free(&key);
+    return status;
+}
+
+static tenon_status chip_use(void)
+{
+    return tpm_rig_use(&chip, &kept);
+}
+
+static tenon_status chip_use_verified(void)
+{
+    tenon_tpm_key *key = NULL;
+    tenon_status status = tpm_rig_load(&chip, &key, &kept);
+    if (status == TENON_OK)
+        status = tpm_rig_sign_flags(key, TENON_TPM_KEY_VERIFIED | TENON_TPM_KEY_LOW_S);
+    tenon_tpm_key_free(&key);
+    return status;
+}
+
+/* Also where a session is salted, and so where the cryptographic library is asked in the middle of a TPM's answers. */
+TEST(fault_no_memory_beside_a_tpm)
+{
+    static const operation all[] = {
+        {"open", chip_open, false},
+        {"make", chip_make, false},
+        {"use", chip_use, false},
+        {"use, verified", chip_use_verified, false},
+    };
+    static const uint32_t sessions[] = {TENON_TPM_SESSION_PASSWORD, TENON_TPM_SESSION_ENCRYPTED};
+    for (size_t s = 0; s < sizeof sessions / sizeof *sessions; s++) {
+        tenon_tpm_options options = {.size = sizeof options, .session = sessions[s]};
+        chip = tpm_rig_start(&options);
+        kept = tpm_rig_make(&chip);
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+            long number = 0;
+            while (number < 20000 && fail_one(&all[i], number))
+                number += number < 12 ? 1 : (long)test_rounds(97, 401);
+            CHECK(number < 20000);
+            CHECK_STATUS(all[i].run(), TENON_OK);
+        }
+        test_about(NULL);
+        tpm_rig_stop(&chip);
+    }
 }
 
 static tenon_status key_sign(void *context, tenon_signature *out, const tenon_digest *of)

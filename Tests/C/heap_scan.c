@@ -4,139 +4,28 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
-#include <unistd.h>
 
+#include "internal/oaep.h"
+#include "scan.h"
 #include "tenon/activate.h"
 #include "tenon/tenon.h"
 
 /*
- * After a software key is freed no copy of its scalar is left in the process (contracts/security.md H5), nor one of a
- * secret that a function was given or drew: all writable memory is searched, the stack below us and what the allocator
- * keeps included. The search's own copy is masked, and before the secret is gone the search has to find it.
+ * After a software key is freed no copy of its scalar is left in the process, nor one of a secret that a function was
+ * given or drew. Before the secret is gone the search has to find it.
  */
 
-enum {
-    SIZE = TENON_SCALAR_SIZE,
-    MASK = 0xa5,
-    INNER_PAD = 0x36,
-    OUTER_PAD = 0x5c,
-    BOTH = TENON_KEY_SIGNS_DIGESTS | TENON_KEY_DETERMINISTIC
-};
-
-/* The scalar, each byte xor MASK. It is in no other form anywhere in the program. */
-static const uint8_t masked[SIZE] = {0xc4, 0x1b, 0x7e, 0x55, 0x0d, 0x93, 0xe8, 0x26, 0x71, 0xbf, 0x3a,
-                                     0x4c, 0xd7, 0x08, 0x6f, 0xa2, 0x19, 0xee, 0x83, 0x5d, 0x30, 0xf6,
-                                     0x42, 0x9b, 0x67, 0xcd, 0x14, 0xb8, 0x2f, 0x91, 0xe3, 0x7a};
-
-/* The orders of bytes that a number of 32 bytes may have in memory. */
-enum { BIG_ENDIAN_BYTES, LITTLE_ENDIAN_BYTES, LIMBS_64_HIGH_FIRST, LIMBS_32_HIGH_FIRST, ORDERS };
-
-static const char *const orders[ORDERS] = {"big-endian", "little-endian (also limbs, lowest first)",
-                                           "64-bit limbs, highest first", "32-bit limbs, highest first"};
-
-static size_t place(int order, size_t i)
-{
-    switch (order) {
-    case BIG_ENDIAN_BYTES:
-        return i;
-    case LITTLE_ENDIAN_BYTES:
-        return SIZE - 1 - i;
-    case LIMBS_64_HIGH_FIRST:
-        return i / 8 * 8 + 7 - i % 8;
-    default:
-        return i / 4 * 4 + 3 - i % 4;
-    }
-}
-
-/* MASK, or that and a pad of HMAC: a key under a pad is a copy of it. */
-static uint8_t mask = MASK;
-
-/* How many bytes of the scalar, in this order and from its byte `from`, stand at `at`. */
-static size_t matching(const volatile uint8_t *at, size_t left, int order, size_t from)
-{
-    size_t n = 0;
-    while (n < left && from + n < SIZE && (at[n] ^ mask) == masked[place(order, from + n)])
-        n++;
-    return n;
-}
-
-/* A limb of the scalar alone is a trace; half of the scalar is a copy. */
-enum { TRACE = 8, COPY = 16 };
-
-typedef struct {
-    size_t copies, traces, bytes;
-} findings;
-
-static bool is_reported(size_t n, int order, size_t from)
-{
-    return n >= TRACE && (order == BIG_ENDIAN_BYTES || n >= COPY || from % 8 == 0);
-}
-
-static void search(const char *region, const volatile uint8_t *start, size_t n, bool verbose, findings *found)
-{
-    for (size_t at = 0; at < n; at++)
-        for (int order = 0; order < ORDERS; order++)
-            for (size_t from = 0; from + TRACE <= SIZE; from += 8) {
-                size_t length = matching(start + at, n - at, order, from);
-                if (!is_reported(length, order, from))
-                    continue;
-                *(length >= COPY ? &found->copies : &found->traces) += 1;
-                if (verbose)
-                    fprintf(stderr, "  %zu bytes of the scalar from %zu, %s, at offset 0x%zx of %s", length, from,
-                            orders[order], at, region);
-                at += length - 1;
-                order = ORDERS;
-                break;
-            }
-    found->bytes += n;
-}
-
-static struct {
-    char line[200];
-    uintptr_t start, end;
-} regions[500];
-static size_t region_count;
-
-/* Every region that can be written, by the list of the kernel. */
-static void list_regions(void)
-{
-    FILE *maps = fopen("/proc/self/maps", "r");
-    region_count = 0;
-    while (maps != NULL && region_count < 500 &&
-           fgets(regions[region_count].line, sizeof regions->line, maps) != NULL) {
-        unsigned long start, end;
-        char rights[5];
-        if (sscanf(regions[region_count].line, "%lx-%lx %4s", &start, &end, rights) != 3 ||
-            strncmp(rights, "rw", 2) != 0)
-            continue;
-        regions[region_count].start = start;
-        regions[region_count++].end = end;
-    }
-    if (maps != NULL)
-        fclose(maps);
-}
-
-static findings scan(bool verbose)
-{
-    findings found = {0, 0, 0};
-    for (size_t i = 0; i < region_count; i++)
-        search(regions[i].line, (const volatile uint8_t *)regions[i].start, regions[i].end - regions[i].start, verbose,
-               &found);
-    return found;
-}
+enum { SIZE = SCAN_SIZE, BOTH = TENON_KEY_SIGNS_DIGESTS | TENON_KEY_DETERMINISTIC };
 
 /* In a frame of its own, so that nothing of it stays in the caller's. */
 __attribute__((noinline)) static tenon_key *import(uint32_t flags)
 {
-    volatile uint8_t scalar[SIZE];
+    uint8_t scalar[SIZE];
     tenon_key *key = NULL;
-    for (size_t i = 0; i < SIZE; i++)
-        scalar[i] = masked[i] ^ MASK;
-    if (tenon_software_key_import(&key, (const uint8_t *)(uintptr_t)scalar, SIZE, flags) != TENON_OK)
+    scan_reveal(scalar);
+    if (tenon_software_key_import(&key, scalar, SIZE, flags) != TENON_OK)
         key = NULL;
-    explicit_bzero((void *)(uintptr_t)scalar, SIZE);
+    explicit_bzero(scalar, SIZE);
     return key;
 }
 
@@ -150,10 +39,10 @@ static bool sign(const tenon_key *key, uint8_t number)
 static bool check(const char *name, uint32_t flags)
 {
     tenon_key *key = import(flags);
-    list_regions();
+    scan_list_regions();
     findings made = scan(false);
     bool good = key != NULL && sign(key, 1) && sign(key, 2);
-    list_regions();
+    scan_list_regions();
     findings used = scan(false);
     /* Nothing runs between the last signature, the free and the search: it would write over what they leave. */
     good = good && sign(key, 3);
@@ -166,18 +55,6 @@ static bool check(const char *name, uint32_t flags)
     if (made.copies == 0 || used.copies == 0)
         fprintf(stderr, "the search does not find a key that is there: it proves nothing\n");
     return good && made.copies != 0 && used.copies != 0 && freed.copies == 0 && freed.traces == 0;
-}
-
-/* While it is armed the kernel draws the secret, again and again. */
-static bool armed;
-
-ssize_t getrandom(void *out, size_t n, unsigned flags);
-
-ssize_t getrandom(void *out, size_t n, unsigned flags)
-{
-    for (size_t i = 0; armed && i < n; i++)
-        ((uint8_t *)out)[i] = masked[i % SIZE] ^ MASK;
-    return armed ? (ssize_t)n : syscall(SYS_getrandom, out, n, flags);
 }
 
 static uint8_t given[SIZE]; /* the secret, while a function is asked to use it */
@@ -236,10 +113,10 @@ static tenon_status make_credential(uint32_t kind, const uint8_t *secret)
         tenon_key_free(&key);
         memcpy(ek.key, &point, sizeof point);
     }
-    armed = secret != given;
+    scan_draws = secret != given;
     tenon_status status = tenon_credential_make(credential, sizeof credential, &credential_n, encrypted,
                                                 sizeof encrypted, &encrypted_n, &ek, name, sizeof name, secret, SIZE);
-    armed = false;
+    scan_draws = false;
     return status;
 }
 
@@ -256,41 +133,105 @@ static tenon_status hold_p384(void)
 /* The seed and OAEP's salt, or the scalar. */
 static tenon_status draw_rsa(void)
 {
-    return make_credential(TENON_EK_RSA_2048, masked);
+    return make_credential(TENON_EK_RSA_2048, scan_secret);
 }
 
 static tenon_status draw_p256(void)
 {
-    return make_credential(TENON_EK_P256, masked);
+    return make_credential(TENON_EK_P256, scan_secret);
 }
 
 static tenon_status draw_p384(void)
 {
-    return make_credential(TENON_EK_P384, masked);
+    return make_credential(TENON_EK_P384, scan_secret);
 }
 
 /* Nothing runs between the use and the search, which therefore looks for one form of the secret at a time. */
 static bool check_use(const char *what, tenon_status (*use)(void))
 {
-    static const uint8_t masks[] = {MASK, MASK ^ INNER_PAD, MASK ^ OUTER_PAD};
+    static const uint8_t masks[] = {SCAN_MASK, SCAN_MASK ^ SCAN_INNER_PAD, SCAN_MASK ^ SCAN_OUTER_PAD};
     size_t before = 0, left = 0;
     bool good = true;
     for (size_t i = 0; i < sizeof masks; i++) {
-        for (size_t j = 0; j < SIZE; j++)
-            given[j] = masked[j] ^ MASK;
-        mask = MASK;
+        scan_reveal(given);
+        scan_under(SCAN_MASK);
         good = use() == TENON_OK && good; /* what it takes from the allocator is there when regions are listed */
-        list_regions();
+        scan_list_regions();
         before += scan(false).copies;
         good = use() == TENON_OK && good;
         explicit_bzero(given, SIZE);
-        mask = masks[i];
+        scan_under(masks[i]);
         findings after = scan(true);
         left += after.copies + after.traces;
     }
-    mask = MASK;
+    scan_under(SCAN_MASK);
     printf("%s, %s: %zu copies before, %zu copies and traces after\n", tenon_backend_name(), what, before, left);
     return good && before >= sizeof masks && left == 0;
+}
+
+/* RFC 8017, 7.1.1 with SHA-256, by code that is not the core's: what OAEP makes of the secret as seed and as salt. */
+static void mask_with(uint8_t *bytes, size_t n, const uint8_t *seed, size_t seed_n)
+{
+    uint8_t input[256];
+    tenon_digest block;
+    memcpy(input, seed, seed_n);
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t counter[4] = {0, 0, 0, (uint8_t)(i / SIZE)};
+        memcpy(input + seed_n, counter, sizeof counter);
+        if (i % SIZE == 0 && tenon_sha256(&block, input, seed_n + sizeof counter) != TENON_OK)
+            return;
+        bytes[i] ^= block.bytes[i % SIZE];
+    }
+    explicit_bzero(input, sizeof input);
+    explicit_bzero(&block, sizeof block);
+}
+
+__attribute__((noinline)) static void encode(uint8_t *masked_seed)
+{
+    enum { DATA = 223 };
+    uint8_t data[DATA] = {0}, seed[SIZE];
+    tenon_digest label;
+    if (tenon_sha256(&label, (const uint8_t *)"IDENTITY", sizeof "IDENTITY") != TENON_OK)
+        return;
+    memcpy(data, label.bytes, sizeof label);
+    data[DATA - SIZE - 1] = 1;
+    scan_reveal(data + DATA - SIZE);
+    scan_reveal(seed);
+    mask_with(data, DATA, seed, SIZE);
+    mask_with(seed, SIZE, data, DATA);
+    memcpy(masked_seed, seed, SIZE);
+    explicit_bzero(data, sizeof data);
+    explicit_bzero(seed, sizeof seed);
+}
+
+/* The function alone: those that call it wipe the stack below them, too. */
+static bool encrypt_secret(void)
+{
+    static uint8_t modulus[TENONI_RSA_SIZE], out[TENONI_RSA_SIZE];
+    uint8_t secret[SIZE];
+    memset(modulus, 0xff, sizeof modulus);
+    scan_reveal(secret);
+    tenon_status status = tenoni_oaep_encrypt(out, modulus, "IDENTITY", (tenoni_part){secret, SIZE}, secret);
+    explicit_bzero(secret, SIZE);
+    return status == TENON_OK;
+}
+
+/* Who has what goes into RSA has the seed. */
+static bool check_encoded(void)
+{
+    uint8_t copy[SIZE];
+    encode(given);
+    memcpy(copy, given, sizeof copy);
+    scan_for(copy);
+    bool good = encrypt_secret();
+    scan_list_regions();
+    size_t before = scan(false).copies;
+    good = encrypt_secret() && good;
+    explicit_bzero(given, SIZE);
+    findings after = scan(true);
+    printf("%s, the encoded seed, for RSA: %zu copies before, %zu copies and traces after\n", tenon_backend_name(),
+           before, after.copies + after.traces);
+    return good && before >= 1 && after.copies + after.traces == 0;
 }
 
 int main(void)
@@ -305,5 +246,6 @@ int main(void)
     good = check_use("the seed, for RSA", draw_rsa) && good;
     good = check_use("the scalar, for P-256", draw_p256) && good;
     good = check_use("the scalar, for P-384", draw_p384) && good;
+    good = check_encoded() && good;
     return good ? 0 : 1;
 }

@@ -273,3 +273,24 @@ TEST(tpm_auth_sessions_without_a_value)
         tpm_rig_stop(&rig);
     }
 }
+
+/* A TPM in lockout is not asked again: that would be another guess. */
+TEST(tpm_auth_lockout_is_not_tried_again)
+{
+    enum { LOCKOUT = 0x921 };
+    for (uint32_t session = TENON_TPM_SESSION_PASSWORD; session <= TENON_TPM_SESSION_ENCRYPTED; session++) {
+        tenon_tpm_options options = {.size = sizeof options, .session = session};
+        tpm_rig rig = tpm_rig_start(&options);
+        tenon_tpm_key *key;
+        test_about("session %u", (unsigned)session);
+        CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        support_transport_reset_counts(rig.wire);
+        support_fail_code(rig.wire, support_next(SUPPORT_CC_SIGN), LOCKOUT);
+        CHECK_RC(tpm_rig_sign(key), TENON_CATEGORY_AUTH, LOCKOUT);
+        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_SIGN), 1);
+        tenon_tpm_key_free(&key);
+        tpm_rig_stop(&rig);
+    }
+    test_about(NULL);
+}

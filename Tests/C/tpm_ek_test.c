@@ -340,3 +340,70 @@ TEST(tpm_ek_evicted_meanwhile)
     tpm_ek_rig_free(&device);
     tpm_rig_stop(&rig);
 }
+
+/* What an EK's public area says is asked for, also where the key in it is the certificate's. */
+static size_t unrestrict(void *context, uint8_t *answer, size_t n, size_t size)
+{
+    enum { TYPE_AT = 12, ATTRIBUTES_AT = 16, RESTRICTED = 0x01 };
+    uint32_t *changed = context;
+    (void)size;
+    if (n > ATTRIBUTES_AT + 4 && answer[TYPE_AT + 1] == 0x01 && (answer[ATTRIBUTES_AT + 1] & RESTRICTED) != 0) {
+        answer[ATTRIBUTES_AT + 1] &= (uint8_t)~RESTRICTED;
+        (*changed)++;
+    }
+    return n;
+}
+
+TEST(tpm_ek_without_its_attributes)
+{
+    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_device device = tpm_ek_rig_device(&rig, TENON_EK_RSA_2048);
+    uint32_t changed = 0;
+    CHECK_STATUS(open_new(&device, &device.certificate), TENON_OK);
+    support_transport_reset_counts(rig.wire);
+    CHECK_STATUS(open_new(&device, &device.certificate), TENON_OK);
+    uint32_t made = support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY);
+    support_edit(rig.wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, SUPPORT_ALWAYS), unrestrict, &changed);
+    support_transport_reset_counts(rig.wire);
+    CHECK_STATUS(open_new(&device, &device.certificate), TENON_OK);
+    CHECK(changed != 0);
+    /* It is not that one, so the template's is made. */
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY), made + 1);
+    tpm_ek_rig_free(&device);
+    tpm_rig_stop(&rig);
+}
+
+/* An answer ends where it says. */
+TEST(tpm_ek_answer_with_bytes_behind_it)
+{
+    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_device device = tpm_ek_rig_device(&rig, TENON_EK_P384);
+    support_extend(rig.wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, SUPPORT_ALWAYS), 1);
+    CHECK_STATUS(open_new(&device, &device.certificate), TENON_ERROR_TPM_ANSWER);
+    support_transport_forget_faults(rig.wire);
+    CHECK_STATUS(open_new(&device, &device.certificate), TENON_OK);
+    tpm_ek_rig_free(&device);
+    tpm_rig_stop(&rig);
+}
+
+/* A part of another size than was asked for is no part: three that are empty, then what there is. */
+static size_t empty_part(void *context, uint8_t *answer, size_t n, size_t size)
+{
+    static const uint8_t empty[] = {0x80, 0x02, 0, 0, 0, 21, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 0};
+    (void)context;
+    (void)n;
+    CHECK(size >= sizeof empty);
+    memcpy(answer, empty, sizeof empty);
+    return sizeof empty;
+}
+
+TEST(tpm_ek_certificate_in_empty_parts)
+{
+    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_certificate found;
+    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_OK);
+    support_edit(rig.wire, support_times(SUPPORT_CC_NV_READ, 1, 3), empty_part, NULL);
+    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_ERROR_TPM_ANSWER);
+    CHECK_NUMBER(found.n, 0);
+    tpm_rig_stop(&rig);
+}

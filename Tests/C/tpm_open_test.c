@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -213,6 +217,66 @@ TEST(tpm_open_closes_on_exec)
     CHECK_NUMBER(inherited, inherited_before);
     tenon_tpm_free(&tpm);
     CHECK_NUMBER(count_open(&inherited), before);
+}
+
+/* What tpm2-tss opens for a simulator of the reference code: it powers it on, and keeps the socket of commands. */
+static void *simulate(void *context)
+{
+    const int *listening = context;
+    uint8_t command[4];
+    int commands = accept4(listening[0], NULL, NULL, SOCK_CLOEXEC);
+    int platform = accept4(listening[1], NULL, NULL, SOCK_CLOEXEC);
+    while (recv(platform, command, sizeof command, MSG_WAITALL) == (ssize_t)sizeof command)
+        (void)!send(platform, (const uint8_t[4]){0}, 4, MSG_NOSIGNAL);
+    close(platform);
+    close(commands);
+    return NULL;
+}
+
+static int listen_at(uint16_t port)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(fd, 1) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Two ports, one behind the other, as the simulator has them. */
+static uint16_t listen_at_two(int *listening)
+{
+    for (uint16_t port = 20000; port < 60000; port += 2) {
+        listening[0] = listen_at(port);
+        listening[1] = listening[0] < 0 ? -1 : listen_at((uint16_t)(port + 1));
+        if (listening[1] >= 0)
+            return port;
+        if (listening[0] >= 0)
+            close(listening[0]);
+    }
+    return 0;
+}
+
+TEST(tpm_open_closes_sockets_on_exec)
+{
+    int listening[2];
+    size_t inherited_before, inherited;
+    char name[64];
+    pthread_t thread;
+    tenon_tpm *tpm;
+    uint16_t port = listen_at_two(listening);
+    setenv("TSS2_LOG", "all+NONE", 0);
+    snprintf(name, sizeof name, "mssim:host=127.0.0.1,port=%u", (unsigned)port);
+    CHECK_NUMBER(pthread_create(&thread, NULL, simulate, listening), 0);
+    size_t before = count_open(&inherited_before);
+    CHECK_STATUS(tenon_tpm_open(&tpm, name, strlen(name), &simulator), TENON_OK);
+    CHECK(count_open(&inherited) > before);
+    /* The socket of commands is closed. tpm2-tss does not name the other one, which turns a simulator on and off. */
+    CHECK_NUMBER(inherited, inherited_before + 1);
+    tenon_tpm_free(&tpm);
+    CHECK_NUMBER(pthread_join(thread, NULL), 0);
+    close(listening[0]);
+    close(listening[1]);
 }
 
 /* A software TPM that listens on a unix socket; it answers when the socket is there. */

@@ -232,3 +232,27 @@ TEST(tpm_persist_needs_the_owner)
     tenon_tpm_key_free(&key);
     tpm_rig_stop(&rig);
 }
+
+/* The last handle of ours is ours. */
+TEST(tpm_persist_at_the_last_handle)
+{
+    static const uint32_t last = 0x8108ffff;
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    uint32_t handle = 0, loaded = 0;
+    tpm_pem pem = tpm_rig_make(&rig);
+    CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    /* Who made the copy there did not tell us. */
+    size_t n;
+    CHECK_NUMBER(support_handles(rig.sw, 0x80000000, &loaded, 1, &n), 0);
+    CHECK_NUMBER(n, 1);
+    CHECK_NUMBER(support_evict(rig.sw, NULL, loaded, last), 0);
+    CHECK_STATUS(tenon_tpm_key_persist(key, &handle), TENON_OK);
+    CHECK_NUMBER(handle, last);
+    CHECK_NUMBER(support_persistent_count(rig.sw), 1);
+    CHECK_STATUS(tenon_tpm_key_evict(key), TENON_OK);
+    CHECK_NUMBER(support_persistent_count(rig.sw), 0);
+    tenon_tpm_key_free(&key);
+    tpm_rig_stop(&rig);
+}

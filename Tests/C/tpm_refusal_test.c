@@ -119,3 +119,18 @@ TEST(tpm_refusal_without_a_code)
     tenon_tpm_key_free(&key);
     tpm_rig_stop(&rig);
 }
+
+/* A refusal is its header: with a byte behind it, however it says its size, it is no answer. */
+TEST(tpm_refusal_with_a_byte_behind_it)
+{
+    static const uint8_t refusal[] = {0x80, 0x01, 0, 0, 0, 11, 0, 0, 0x09, 0x21, 0};
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    support_replace(rig.wire, support_next(SUPPORT_CC_SIGN), refusal, sizeof refusal);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_ERROR_TPM_ANSWER);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    tenon_tpm_key_free(&key);
+    tpm_rig_stop(&rig);
+}

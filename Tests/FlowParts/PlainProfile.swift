@@ -13,7 +13,8 @@ package struct PlainProfile: ServiceProfile {
             "INVALID_CHALLENGE": .challengeSpent, "INVALID_ATTESTATION": .attestationRefused,
             "ATTESTATION_FAILED": .attestationFailed, "REJECTED": .rejected,
             "DEVICE_REVOKED": .revoked, "BAD_SIGNATURE": .keyRefused, "NOT_REGISTERED": .keyRefused,
-            "CLOCK_SKEW": .clockSkew, "NONCE_REPLAY": .nonceReplay, "ROTATION_FAILED": .rotationRefused,
+            "CLOCK_SKEW": .clockSkew, "KEY_EXPIRED": .keyExpired, "NONCE_REPLAY": .nonceReplay,
+            "ROTATION_FAILED": .rotationRefused,
         ]
         return declaration
     }()

@@ -118,6 +118,7 @@ command_line() { # command_line DOCUMENT LINE
         make\ demo* | make\ test*) expect "$1: $line" grep -q "^$(cut -d ' ' -f 2 <<< "$line"):" "$root/Makefile" ;;
         make\ *) expect "$1: $line" sh -c "cd '$root' && $line" ;;
         tenon-authority*--ek-roots*) expect "$1: $line" serves "$line" ;;
+        swtpm\ socket*--daemon*) expect "$1: $line" in_here "$line --pid file=$world/first.pid" && world_processes="$world_processes $(cat "$world/first.pid")" ;;
         systemctl\ start\ tenon-authority) expect "$1: $line" starts_unit ;;
         swift\ run\ DeviceAgent*) expect "$1: $line" in_here "${line#swift run } 1" ;;
         swift\ run\ *) expect "$1: $line" in_here "${line#swift run }" ;;
@@ -191,7 +192,7 @@ swift_code() { # swift_code BLOCK NAMES: is compiled in a function, with the nam
         echo '}'
     } > "$here/snippet.swift"
     TMPDIR=$world swiftc -typecheck -module-cache-path "$world/modules" -parse-as-library -swift-version 6 -I "$swift/Modules" -I "$root/include" \
-        -I "$root/include/tenon/tpm" -I "$root/CSources/ports/curl" "$here/snippet.swift"
+        -I "$root/include/tenon/tpm" -I "$root/CSources/ports/curl" -I "$root/CSources/ports/process" "$here/snippet.swift"
 }
 
 demo() { # demo BLOCK: each of its lines is in what the demo prints, in this order; "..." is whatever stands there

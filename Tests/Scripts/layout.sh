@@ -155,7 +155,7 @@ rule ctenon "CTenon is imported in Sources/Tenon/C and Sources/TenonTPM only, CT
 )
 rule c-imports "C is imported where the tree says so" < <(
     imports 'C[A-Z][A-Za-z0-9]*' | grep -vE "^(Tests/TenonTPMTests|Bench/(service|flow))/" |
-        grep -vE '^Sources/(Tenon/C|TenonTPM|TenonHTTP|TenonAuthority/Stores|TenonAuthorityServer)/'
+        grep -vE '^Sources/(Tenon/C|TenonTPM|TenonHTTP|TenonAuthority/Stores|TenonAuthorityServer|TenonCommandLine|SynheartAuth)/'
 )
 rule foundation "no Foundation in Sources, but FoundationEssentials in SynheartAuth" < <(
     imports 'Foundation[A-Za-z]*' | grep '^Sources/' | grep -v '^Sources/SynheartAuth/'

@@ -21,6 +21,8 @@ final class MemoryService: Transport {
         var paths: [String] = []
         /// How far its clock is ahead of the device's, in seconds.
         var skew: Int64 = 0
+        /// Waited for before anything is answered, with the last part of the path.
+        var hold: (@Sendable (String) async -> Void)?
     }
 
     let state = Mutex(State())
@@ -42,6 +44,8 @@ final class MemoryService: Transport {
         _ request: HTTPRequest, deadline: ContinuousClock.Instant
     ) async throws(TenonError) -> HTTPResponse {
         let endpoint = String(request.url.split(separator: "/").last ?? "")
+        let hold = state.withLock { $0.hold }
+        await hold?(endpoint)
         let (isDown, answer) = state.withLock { state in
             state.paths.append(endpoint)
             state.origin = String(request.url.prefix(request.url.utf8.count - "/auth/v1/device/\(endpoint)".utf8.count))

@@ -237,13 +237,60 @@ import Testing
         #expect(abs(try skew() - 7200) <= 60)
     }
 
-    /// W13: one flow, and both have its result.
-    @Test func w13TwoRegistrationsAreOne() async throws {
-        async let first = auth.registerDevice(appId: "com.myapp")
-        async let second = auth.registerDevice(appId: "com.myapp")
-        let ids = try await [first.deviceId, second.deviceId]
-        #expect(ids == ["dev_1", "dev_1"])
-        #expect(service.paths == ["challenge", "register"])
+    /// As in the iOS SDK nobody waits for another call, whatever it is configured with meanwhile. (Who wants the other
+    /// one's result asks `DeviceIdentity`.)
+    @Test(.timeLimit(.minutes(1)), arguments: ["challenge", "rotate-key"])
+    func aSecondCallIsToldThatOneRuns(_ endpoint: String) async throws {
+        if endpoint == "rotate-key" { _ = try await auth.registerDevice(appId: "com.myapp") }
+        let (entered, enter) = AsyncStream<Void>.makeStream()
+        let (released, release) = AsyncStream<Void>.makeStream()
+        service.state.withLock {
+            $0.hold = { path in
+                guard path == endpoint else { return }
+                enter.finish()
+                for await _ in released {}
+            }
+        }
+        async let first: Bool =
+            endpoint == "challenge"
+            ? auth.registerDevice(appId: "com.myapp").status == .success
+            : auth.rotateKey(appId: "com.myapp").status == .success
+        for await _ in entered {}
+        for _ in 0..<2 {
+            await #expect(throws: SynheartAuthError.registrationInProgress) {
+                try await auth.rotateKey(appId: "com.myapp")
+            }
+            if endpoint == "challenge" {
+                await #expect(throws: SynheartAuthError.registrationInProgress) {
+                    try await auth.registerDevice(appId: "com.myapp")
+                }
+            } else {
+                #expect(try await auth.registerDevice(appId: "com.myapp").status == .alreadyRegistered)
+            }
+            auth.configure(baseUrl: "http://localhost/auth")
+        }
+        release.finish()
+        #expect(try await first)
+        #expect(service.paths.filter { $0 == endpoint }.count == 1)
+        #expect(try await auth.registerDevice(appId: "com.myapp").status == .alreadyRegistered)
+    }
+
+    @Test func aReportChangesTheKey() async throws {
+        _ = try await auth.registerDevice(appId: "com.myapp")
+        let before = service.state.withLock { $0.devices["dev_1"] }
+        #expect(try await auth.reportCompromise(appId: "com.myapp").status == .success)
+        let headers = try auth.signRequest(appId: "com.myapp", method: "GET", path: "/v1/x")
+        #expect(service.state.withLock { $0.isSigned(headers.dictionary, "GET", "/v1/x", []) })
+        #expect(service.state.withLock { $0.devices["dev_1"] } != before)
+        await #expect(throws: SynheartAuthError.notRegistered) { try await auth.reportCompromise(appId: "other") }
+    }
+
+    /// What to add is said where the short configuration is not enough.
+    @Test func anAttestationThatCannotBeMadeSaysWhatToAdd() throws {
+        let text = try #require(SynheartAuthError.attestationUnavailable.errorDescription)
+        for word in ["attestationService", ".tenon", ".endorsement()", "tenon doctor"] {
+            #expect(text.contains(word) && !text.contains("\n"))
+        }
     }
 
     @Test(arguments: [

@@ -14,7 +14,7 @@ import Testing
     static let servers = getenv("TENON_TEST_STORES").map { [String(cString: $0)] } ?? []
 
     /// An instance's folder with its configuration, and with a CA.
-    private struct Instance {
+    struct Instance {
         let state: String
         let url: String
 
@@ -43,6 +43,7 @@ import Testing
             let program = try Program(["serve", "--state-dir", state] + words)
             while let line = await program.line() {
                 if line.hasPrefix("tenon-authority ") { return program }
+                if line.hasPrefix("tenon-authority: ") { continue }
                 Issue.record("\(line)")
             }
             return program
@@ -54,7 +55,7 @@ import Testing
         }
     }
 
-    private static func stop(_ program: Program) async throws {
+    static func stop(_ program: Program) async throws {
         program.signal(SIGTERM)
         #expect(try await program.ended().code == 0)
     }

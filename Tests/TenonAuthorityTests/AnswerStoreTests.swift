@@ -24,6 +24,37 @@ import Testing
         }
     }
 
+    /// Of those who ask at once one gives the answer, and the others wait for it.
+    @Test(arguments: StoreKind.allCases)
+    func oneGivesTheAnswer(_ kind: StoreKind) async throws {
+        try await kind.withStores { stores in
+            let (answers, one) = (stores.answers, try Sample.digest("one"))
+            func begin(_ backend: String = "b", _ text: String = "one") async throws -> StoredAnswer {
+                try await answers.begin(backend: backend, requestID: "1", request: Sample.digest(text))
+            }
+            let begun = try await atOnce(16) { _ in try await begin() }
+            #expect(begun.count { $0 == .none } == 1 && begun.count { $0 == .underWay } == 15)
+            #expect(try await begin("c") == .none)
+            #expect(try await answers.answer(backend: "b", requestID: "1", request: one) == .none)
+            try await answers.abandon(backend: "b", requestID: "1")
+            #expect(try await begin() == .none)
+            try await answers.keep([7], backend: "b", requestID: "1", request: one)
+            #expect(try await begin() == .answer([7]))
+            #expect(try await begin("b", "two") == .anotherRequest)
+        }
+    }
+
+    /// One who began and was killed keeps nobody waiting for long.
+    @Test func whoBeganIsNotWaitedForForEver() async throws {
+        try await StoreKind.sqlite.withStores { stores in
+            let one = try Sample.digest("one")
+            for (milliseconds, expected) in [(Int64(0), StoredAnswer.none), (4_999, .underWay), (1, .none)] {
+                stores.clock.advance(milliseconds)
+                #expect(try await stores.answers.begin(backend: "b", requestID: "1", request: one) == expected)
+            }
+        }
+    }
+
     /// Names that would run into each other.
     @Test(arguments: StoreKind.allCases)
     func namesAreApart(_ kind: StoreKind) async throws {

@@ -63,10 +63,12 @@ import Testing
             #expect(try await stores.take("in time") != nil)
             stores.clock.advance(1)
             #expect(try await stores.take("late") == nil)
-            // Setting the clock back does not help.
+            // Setting the clock back does not help; some stores give nothing until it is believed.
             stores.clock.step(-3_600_000)
-            #expect(try await stores.take("late by the other clock") == nil)
-            #expect(try await stores.take("late") == nil)
+            for text in ["late by the other clock", "late"] {
+                let entry = (try? await stores.take(text)) ?? nil
+                #expect(entry == nil)
+            }
         }
     }
 

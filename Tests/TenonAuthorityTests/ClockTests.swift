@@ -39,6 +39,73 @@ final class FakeClock: AuthorityClock {
         #expect(clock.stepBack == 0)
     }
 
+    /// One that nobody else has made is not believed: the time goes on by the boot clock, and is right when it is over.
+    @Test(arguments: [Int64(3_600_000), -3_600_000, 60_001, -60_001])
+    func aWrongStepIsNotBelieved(_ step: Int64) {
+        let source = FakeClock(wall: 10_000_000, boot: 0)
+        let clock = SteadyClock(source)
+        _ = clock.now()
+        source.step(step)
+        for minute in 1...10 {
+            source.advance(60_000)
+            #expect(
+                clock.now() == AuthorityInstant(wall: 10_000_000 + Int64(minute) * 60_000, boot: Int64(minute) * 60_000)
+            )
+            #expect(clock.stepBack == max(0, -step) && clock.stepAhead == max(0, step))
+            clock.compare(with: [step, 0])
+        }
+        source.step(-step)
+        #expect(clock.now() == source.now() && clock.stepBack == 0 && clock.stepAhead == 0)
+    }
+
+    /// Neither is one that is made again and again, nor one that others deny for as long as they do.
+    @Test func othersMayDenyAStep() {
+        let source = FakeClock(wall: 10_000_000, boot: 0)
+        let clock = SteadyClock(source)
+        _ = clock.now()
+        source.step(3_600_000)
+        for _ in 0..<60 {
+            source.advance(60_000)
+            clock.compare(with: [3_600_000, 3_600_000])
+            #expect(clock.now().wall == source.now().wall - 3_600_000)
+        }
+    }
+
+    @Test(arguments: [Int64(3_600_000), -3_600_000])
+    func aStepOfAllIsBelieved(_ step: Int64) {
+        let source = FakeClock(wall: 10_000_000, boot: 0)
+        let clock = SteadyClock(source)
+        _ = clock.now()
+        source.step(step)
+        clock.compare(with: [-2_000, 2_000])
+        #expect(clock.now() == source.now())
+    }
+
+    /// Where nobody can be asked, a step is the time when requests of before cannot be made again.
+    @Test(arguments: [Int64(3_600_000), -3_600_000])
+    func aStepThatStaysIsBelieved(_ step: Int64) {
+        let source = FakeClock(wall: 10_000_000, boot: 0)
+        let clock = SteadyClock(source)
+        _ = clock.now()
+        source.step(step)
+        _ = clock.now()
+        source.advance(SteadyClock.patience - 1)
+        #expect(clock.now().wall == source.now().wall - step)
+        source.advance(1)
+        #expect(clock.now().wall == source.now().wall)
+    }
+
+    /// A machine that wakes up in the past, and learns the time later, is believed then.
+    @Test func aClockThatLearnsTheTimeIsBelieved() {
+        let source = FakeClock(wall: 10_000, boot: 0)
+        let clock = SteadyClock(source, notBefore: 10_000_000)
+        #expect(clock.now().wall == 10_000_000)
+        source.advance(1_000)
+        #expect(clock.now().wall == 10_001_000)
+        source.step(20_000_000)
+        #expect(clock.now().wall == source.now().wall)
+    }
+
     @Test func earlierLivesCount() {
         let clock = SteadyClock(FakeClock(wall: 10_000, boot: 0), notBefore: 20_000)
         #expect(clock.now().wall == 20_000)

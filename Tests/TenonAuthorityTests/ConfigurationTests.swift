@@ -297,7 +297,7 @@ import Testing
         #expect(try folder.read(Configuration.fileName) == Array(text.utf8))
         let read = try Configuration(file: path)
         #expect(read.origins == ["http://127.0.0.1:9000"] && read.publicListener.isLocal)
-        #expect(read.app("demo")?.requiresAttestation == true)
+        #expect(read.app("demo")?.requiresAttestation == true && read.app("demo")?.dialects == [.tenon])
         #expect(read.app("demo")?.ekRoots == [.init(path: "a \"b\".pem", requiresEKU: false)])
         let again = await errorThrown { try Configuration.writeDefault(in: state) }
         #expect(again?.code == .storePermission)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 import Tenon
-import TenonAuthority
 import Testing
+
+@testable import TenonAuthority
 
 /// What an instance says of itself.
 @Suite struct HealthTests {
@@ -32,7 +33,10 @@ import Testing
     @Test func notWell() async throws {
         try await ServiceRig.with { rig in
             var health = StoreHealth()
-            health.fault = TenonError(.storeFailed, message: "a fault")
+            health.parts = [
+                StoreHealth.Part(name: "redis"),
+                StoreHealth.Part(name: "folder", fault: TenonError(.storeFailed, message: "a fault"), faults: 4),
+            ]
             health.redisClockDifference = -7
             (health.stepBack, health.losses, health.waitingLines) = (5, 3, 2)
             let (said, stores) = (health, rig.stores)
@@ -45,13 +49,31 @@ import Testing
             let state = await ask(service, "/v1/health", .admin)
             #expect(state.status == 200 && state.json["status"]?.string == "unhealthy")
             #expect(state.json["fault"]?.string == "a fault" && state.json["redis_clock_difference_ms"]?.integer == -7)
+            #expect(state.json["redis"]?.string == "ok" && state.json["folder"]?.string == "a fault")
+            #expect(state.json["clock"]?.string == "ok")
             #expect(state.json["replay_losses"]?.integer == 3 && state.json["audit_waiting_lines"]?.integer == 2)
             let text = await text(service)
             for line in [
                 "healthy 0", "redis_clock_difference_milliseconds -7", "clock_step_back_milliseconds 5",
                 "audit_waiting_lines 2", "replay_losses_total 3", "activations 0", "activations_limit 64",
+                #"part_healthy{part="redis"} 1"#, #"part_healthy{part="folder"} 0"#, #"part_healthy{part="clock"} 1"#,
+                #"part_faults_total{part="folder"} 4"#,
             ] { #expect(text.contains("\ntenon_authority_\(line)\n"), "\(line)") }
             #expect(!text.contains("postgres"))
+        }
+    }
+
+    /// What an instance signs itself goes the way of a device's requests, and is refused as those are.
+    @Test func aRequestOfItsOwn() async throws {
+        try await ServiceRig.with { rig in
+            let test = try SelfTest()
+            for _ in 0..<3 { try await test.run(rig.service, at: rig.seconds) }
+            for (ahead, code) in [(Int64(-301), "CLOCK_SKEW"), (301, "CLOCK_SKEW")] {
+                let error = await errorThrown { try await test.run(rig.service, at: rig.seconds + ahead) }
+                #expect(error?.message.contains(code) == true)
+            }
+            // A horizon that lies ahead refuses everybody.
+            #expect(await text(rig.service).contains("answers_total{") == false)
         }
     }
 

@@ -22,7 +22,8 @@ enum SharedServers {
     }
 
     static func redis(
-        _ name: String, in place: String = "", clock: FakeClock, server: FakeClock?, horizon: any ReplayHorizon,
+        _ name: String, in place: String = "", clock: any AuthorityClock, server: FakeClock?,
+        horizon: any ReplayHorizon,
         maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000
     ) throws -> RedisStore {
         let folder = try #require(folder) + place
@@ -54,14 +55,11 @@ struct SharedInstance {
         server: FakeClock? = nil, maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000
     ) throws {
         let server = server ?? clock
-        // What is dated before an epoch is refused, so that the epoch is begun a little earlier.
-        server.step(-3_000)
         postgres = try SharedServers.postgres(name, in: place)
         redis = try SharedServers.redis(
             name, in: place, clock: clock, server: server, horizon: postgres, maxChallenges: maxChallenges,
             requestsPerDevice: requestsPerDevice)
         stores = TestStores(challenges: redis, devices: postgres, replays: redis, answers: redis, clock: clock)
-        server.step(3_000)
     }
 
     func close() async {

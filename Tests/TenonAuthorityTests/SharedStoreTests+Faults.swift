@@ -205,6 +205,21 @@ extension SharedStoreTests {
         await instance.close()
     }
 
+    /// Also when it is over before anybody has looked.
+    @Test(arguments: kinds)
+    func whatWasThrownAwayIsNotAcceptedAgain(_: StoreKind) async throws {
+        let instance = try SharedInstance(in: Self.fragile)
+        let uses = try (0..<50).map { try ReplayStoreTests.use(instance.stores, nonce: $0) }
+        for use in uses { #expect(try await instance.stores.remember(use) == .fresh) }
+        for words in ["maxmemory-policy volatile-lru", "maxmemory 1", "maxmemory 0", "maxmemory-policy noeviction"] {
+            try SharedServers.command("redis set \(words)")
+        }
+        for use in uses { #expect(try await instance.stores.remember(use) == .mayBeForgotten) }
+        instance.stores.clock.advance(3_000)
+        #expect(try await instance.stores.remember(ReplayStoreTests.use(instance.stores, nonce: 99)) == .fresh)
+        await instance.close()
+    }
+
     @Test(arguments: kinds)
     func aRedisWithAPassword(_: StoreKind) async throws {
         try SharedServers.command("redis set requirepass open-sesame")

@@ -121,8 +121,8 @@ import Testing
     }
 
     private struct NoHorizon: ReplayHorizon {
-        func raise(device: String?, to timestamp: Int64, epoch: String) async throws(TenonError) {}
-        func horizons(after seconds: Int64, besides epoch: String?) async throws(TenonError) -> ReplayHorizons? { nil }
+        func raise(device: String?, to span: ReplaySpan, epoch: String) async throws(TenonError) {}
+        func horizons(besides epoch: String?) async throws(TenonError) -> ReplayHorizons? { nil }
     }
 
     @Test func ofRedis() async {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Synchronization
 import Tenon
 import TenonAuthority
 import Testing
@@ -63,7 +64,7 @@ import Testing
         var health = StoreHealth()
         (health.redisClockDifference, health.postgresClockDifference, health.stepBack) = (redis, postgres, back)
         #expect(health.isHealthy == isHealthy)
-        health.fault = TenonError(.storeFailed, message: "")
+        health.parts = [StoreHealth.Part(name: "redis", fault: TenonError(.storeFailed, message: ""))]
         #expect(!health.isHealthy)
     }
 
@@ -76,6 +77,10 @@ import Testing
         #expect(health().isHealthy && health().redisClockDifference == nil && health().waitingLines == 0)
         clock.step(-2_001)
         #expect(health().stepBack == 2_001 && !health().isHealthy)
+        clock.step(2_001 + 3_600_000)
+        #expect(health().stepAhead == 3_600_000 && !health().isHealthy)
+        clock.step(-3_600_000)
+        #expect(health().clockFault == nil)
         await instance.close()
     }
 
@@ -90,18 +95,20 @@ import Testing
         let folder = try TestFolder()
         let state = try AuthorityFolder(folder.path)
         _ = try AuthorityKeys.create(in: state, name: "Example", at: 1_800_000_000)
-        let real = SystemClock().now()
-        let clock = FakeClock(wall: real.wall, boot: real.boot)
+        let (clock, lines) = (SteppedClock(), Lines())
         let (name, servers) = (SharedServers.name(), try #require(SharedServers.folder) + SharedStoreTests.fragile)
         let instance = try await AuthorityInstance(
             Self.configuration(), in: state,
             shared: .init(
                 postgres: .init(address: "host=\(servers) user=tenon dbname=postgres", schema: name, connections: 2),
                 redis: .init(address: .unix(path: "\(servers)/redis.sock"), prefix: "\(name):")),
-            clock: clock, looksEvery: .milliseconds(1))
+            clock: clock, looksEvery: .milliseconds(1), told: lines.add)
         let health = instance.service.stores.health
         func wait(_ condition: (StoreHealth) -> Bool) async {
             while !condition(health()) { await Task.yield() }
+        }
+        func fault(_ name: String, _ health: StoreHealth) -> String? {
+            health.parts.first { $0.name == name }?.fault?.message
         }
         await wait { $0.redisClockDifference != nil && $0.postgresClockDifference != nil }
         #expect(health().fault == nil && health().losses == 0)
@@ -109,14 +116,46 @@ import Testing
         await wait {
             $0.redisClockDifference ?? 0 > 1_800_000 && $0.postgresClockDifference ?? 0 > 1_800_000 && !$0.isHealthy
         }
+        clock.step(-3_600_000)
+        await wait { $0.isHealthy }
         try SharedServers.command("redis set maxmemory-policy allkeys-lru")
-        await wait { $0.fault?.message.contains("noeviction") == true }
+        await wait { fault("redis", $0)?.contains("noeviction") == true }
         try SharedServers.command("redis set maxmemory-policy noeviction")
-        await wait { $0.fault == nil }
+        await wait { fault("redis", $0) == nil }
+        // What is read can be read still; what is written cannot.
+        try SharedServers.command("redis set maxmemory 1")
+        await wait { fault("redis", $0)?.contains("OOM") == true && !$0.isHealthy }
+        try SharedServers.command("redis set maxmemory 0")
+        await wait { fault("redis", $0) == nil }
         try SharedServers.command("postgres stop")
-        await wait { $0.fault?.message.contains("PostgreSQL") == true && $0.redisClockDifference != nil }
+        await wait { fault("postgres", $0)?.contains("PostgreSQL") == true && $0.redisClockDifference != nil }
         try SharedServers.command("postgres start")
-        await wait { $0.fault == nil }
+        await wait { $0.isHealthy }
+        for line in ["clock is not well", "redis is not well: Redis has no memory left (OOM", "redis is well again"] {
+            while !lines.all.contains(where: { $0.contains(line) }) { await Task.yield() }
+        }
         await instance.close()
     }
+}
+
+/// The machine's clock, and by how much it is set wrong.
+private final class SteppedClock: AuthorityClock {
+    private let ahead = Mutex<Int64>(0)
+
+    func now() -> AuthorityInstant {
+        var now = SystemClock().now()
+        now.wall += ahead.withLock { $0 }
+        return now
+    }
+
+    func step(_ milliseconds: Int64) { ahead.withLock { $0 += milliseconds } }
+}
+
+/// What a log was told.
+final class Lines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+
+    @Sendable func add(_ line: String) { lines.withLock { $0.append(line) } }
 }

@@ -110,6 +110,178 @@ import Testing
         owner.close()
     }
 
+    /// A few wait for a connection that hangs; the others are told at once to come back.
+    @Test(arguments: SharedStoreTests.kinds)
+    func theQueueIsBounded(_: StoreKind) async throws {
+        let servers = try #require(SharedServers.folder) + SharedStoreTests.fragile
+        let store = try PostgresStore(
+            options: .init(
+                address: "host=\(servers) user=tenon dbname=postgres", schema: SharedServers.name(), connections: 1,
+                waiting: 4))
+        _ = try await store.device(app: "a", id: "b")
+        try await Self.paused {
+            let begin = ContinuousClock.now
+            let errors = try await atOnce(32) { _ in
+                let error = await errorThrown { try await store.device(app: "a", id: "b") }
+                return (error, ContinuousClock.now - begin)
+            }
+            let refused = errors.filter { $0.0?.message.contains("Too many wait") == true }
+            #expect(refused.count >= 27 && errors.allSatisfy { $0.0?.retryAfter != nil }, "\(refused.count)")
+        }
+        #expect(try await store.device(app: "a", id: "b") == nil)
+        await store.close()
+    }
+
+    /// The server hangs before a commit: nothing is stored. It hangs behind it: nobody knows, and the same again says.
+    @Test(arguments: SharedStoreTests.kinds)
+    func anOutcomeIsTrue(_: StoreKind) async throws {
+        let instance = try SharedInstance(in: SharedStoreTests.fragile)
+        let store = instance.postgres
+        @Sendable func insert(_ name: String, _ connection: any SQLConnection) throws(TenonError) {
+            try connection.run("INSERT INTO settled VALUES (?, ?)", .text(name), .blob([1]))
+        }
+        @Sendable func pause() { try? SharedServers.command("postgres pause") }
+        let before = await Self.thrown {
+            try await store.write { connection throws(TenonError) in
+                pause()
+                try insert("before", connection)
+            }
+        }
+        try SharedServers.command("postgres resume")
+        let undone = before as? TenonError
+        #expect(undone?.code == .storeFailed && undone?.message.hasSuffix("Nothing was stored.") == true)
+        let behind = await Self.thrown {
+            try await store.write { connection throws(TenonError) in
+                try insert("behind", connection)
+                pause()
+            }
+        }
+        try SharedServers.command("postgres resume")
+        #expect((behind as? TenonError)?.code == .outcomeUnknown, "\(behind as Any)")
+        let stored = try await store.read { connection throws(TenonError) in
+            try connection.run("SELECT name FROM settled WHERE name IN ('before')")
+        }
+        #expect(stored.isEmpty)
+        await instance.close()
+    }
+
+    /// An instance has the connections of its options, and one for its look.
+    @Test(arguments: SharedStoreTests.kinds)
+    func connectionsAreCounted(_: StoreKind) async throws {
+        let (name, folder) = (SharedServers.name(), try #require(SharedServers.folder))
+        let owner = PostgresConnection(try PostgresTarget("host=\(folder) user=tenon dbname=postgres", schema: name))
+        try owner.connect()
+        try owner.runScript("CREATE ROLE \(name) LOGIN; GRANT CREATE ON DATABASE postgres TO \(name)")
+        let options = PostgresStore.Options(address: "host=\(folder) user=\(name) dbname=postgres", schema: name)
+        let store = try PostgresStore(options: options)
+        _ = try await atOnce(64) { _ in
+            try await store.read { connection throws(TenonError) in
+                try connection.run("SELECT CAST(count(pg_sleep(0.05)) AS BIGINT)")
+            }
+        }
+        _ = try await store.look()
+        let rows = try owner.run("SELECT count(*) FROM pg_stat_activity WHERE usename=?", .text(name))
+        #expect(try rows.first?.integer(0) == 9 && PostgresStore.connections(options) == 9)
+        await store.close()
+        owner.close()
+    }
+
+    /// The plans of what registers and lists do not depend on what the server knows of the tables.
+    @Test(arguments: SharedStoreTests.kinds)
+    func plansDoNotDependOnStatistics(_: StoreKind) async throws {
+        let instance = try SharedInstance()
+        for _ in 0..<5 { _ = try await instance.stores.registered(Sample()) }
+        let plans = try await instance.postgres.maintain { connection throws(TenonError) in
+            try connection.runScript("ANALYZE")
+            var plans: [String] = []
+            for query in [
+                "SELECT id FROM devices WHERE id='a'", "SELECT device FROM keys WHERE hash='a'",
+                "SELECT 1 FROM spent_challenges WHERE hash='a'", "SELECT id FROM devices WHERE ek='a' AND app='b'",
+                "SELECT id FROM devices WHERE app='a' AND place>=1 ORDER BY place LIMIT 100",
+                "SELECT id FROM devices WHERE place>=1 ORDER BY place LIMIT 100",
+            ] {
+                let rows = try connection.run("EXPLAIN \(query)")
+                plans.append(try rows.map { row throws(TenonError) in try row.text(0) }.joined(separator: "\n"))
+            }
+            return plans
+        }
+        for plan in plans { #expect(!plan.contains("Seq Scan"), "\(plan)") }
+        await instance.close()
+    }
+
+    /// A server that was started again has the name still; another process that took it meanwhile keeps it, and the first
+    /// stores nothing more.
+    @Test(arguments: SharedStoreTests.kinds)
+    func aNameOutlivesItsConnection(_: StoreKind) async throws {
+        let name = SharedServers.name()
+        let instance = try SharedInstance(name, in: SharedStoreTests.fragile)
+        let (store, folder) = (instance.postgres, try TestFolder())
+        let log = try AuditedStoreTests.log(folder)
+        try await store.audit(in: log)
+        #expect(try await store.enter(as: "one", policies: [:]).isEmpty)
+        for words in ["postgres stop", "postgres start"] { try SharedServers.command(words) }
+        _ = try await store.look()
+        _ = try await instance.stores.registered(Sample())
+
+        for words in ["postgres stop", "postgres start"] { try SharedServers.command(words) }
+        let other = try SharedServers.postgres(name, in: SharedStoreTests.fragile)
+        #expect(try await other.enter(as: "one", policies: [:]).isEmpty)
+        let registration = await errorThrown { try await instance.stores.registered(Sample()) }
+        #expect(registration?.message.contains("Another process has") == true, "\(registration as Any)")
+        let look = await errorThrown { try await store.look() }
+        #expect(look?.message.contains("Another process has") == true, "\(look as Any)")
+        _ = try await other.look()
+        await other.close()
+        await instance.close()
+        await log.close()
+    }
+
+    /// Instances that would treat the devices of an app differently do not start beside each other, unless told so.
+    @Test(arguments: SharedStoreTests.kinds)
+    func anotherPolicyIsSaid(_: StoreKind) async throws {
+        let world = try SharedWorld(3)
+        let other = #"{"id": "open", "require_attestation": false, "max_key_age_days": 9}"#
+        let first = try await world.start("one", in: 0)
+        let refused = await errorThrown { try await world.start("two", in: 1, app: other) }
+        #expect(refused?.code == .configuration, "\(refused as Any)")
+        for words in ["\"one\"", "\"open\"", "--rolling"] {
+            #expect(refused?.message.contains(words) == true, "\(refused?.message ?? "")")
+        }
+        let told = Mutex<[String]>([])
+        let second = try await world.start("two", in: 1, app: other, isRolling: true) { line in
+            told.withLock { $0.append(line) }
+        }
+        #expect(told.withLock { $0 } == ["The instance \"one\" has another policy for the app \"open\"."])
+        await first.close()
+        // The last with the former policy has gone: nobody is asked any more.
+        let third = try await world.start("three", in: 2, app: other)
+        for instance in [second, third] { await instance.close() }
+    }
+
+    /// Every member of an app's record counts, and nothing else does.
+    @Test func whatAPolicyIs() throws {
+        func digest(_ app: String, _ more: String = "") throws -> Digest {
+            let text = #"{"origins": ["http://127.0.0.1:8420"], "apps": [{"id": "a"\#(app)}]\#(more)}"#
+            let configuration = try Configuration(parsing: Array(text.utf8))
+            return try PolicyDigest.of(configuration.apps[0], roots: [], denials: configuration.ekDeny)
+        }
+        let ids = ["ab", "cd"].map { String(repeating: $0, count: 32) }
+        let usual = try digest("")
+        #expect(try digest(#", "dialects": ["tenon", "docs"], "max_devices_per_ek": 8"#) == usual)
+        #expect(try digest("", #", "instance": "x", "limits": {"requests": 5}"#) == usual)
+        let lists = try [ids, ids.reversed()].map { ids in
+            try digest("", #", "ek_deny": {"ek_ids": ["\#(ids[0])", "\#(ids[1])"]}"#)
+        }
+        #expect(lists[0] == lists[1])
+        let others = try [
+            digest(#", "dialects": ["docs"]"#), digest(#", "require_attestation": false"#),
+            digest(#", "max_devices_per_ek": 9"#), digest(#", "allow_development": true"#),
+            digest(#", "max_key_age_days": 3"#), digest(#", "v1_query": "allow""#), lists[0],
+            digest("", #", "ek_deny": {"models": [{"maker": "x"}]}"#),
+        ]
+        #expect(Set(others + [usual]).count == others.count + 1)
+    }
+
     /// Two instances of one name would write into one audit log: the second does not start.
     @Test(arguments: SharedStoreTests.kinds)
     func anInstanceHasItsNameAlone(_: StoreKind) async throws {
@@ -157,6 +329,7 @@ import Testing
             }
             let page = try? await stores.devices.devices(app: nil, from: nil, limit: 10)
             #expect(page?.devices.map(\.id) == [devices[0].id, devices[2].id])
+            #expect(page?.damaged == [damaged] && page?.next == nil)
         }
     }
 
@@ -210,15 +383,18 @@ struct SharedWorld {
         for folder in folders.dropFirst() { try folder.write(folders[0].read("ca.json"), to: "ca.json") }
     }
 
-    func configuration(_ name: String, app: String = #"{"id": "open", "require_attestation": false}"#) throws
-        -> Configuration
-    {
+    private func configuration(_ name: String, app: String) throws -> Configuration {
         let text = #"{"origins": ["http://127.0.0.1:8420"], "instance": "\#(name)", "apps": [\#(app)]}"#
         return try Configuration(parsing: Array(text.utf8))
     }
 
-    func start(_ name: String, in folder: Int) async throws -> AuthorityInstance {
-        try await AuthorityInstance(
-            configuration(name), in: AuthorityFolder(folders[folder].path), shared: shared)
+    func start(
+        _ name: String, in folder: Int, app: String = #"{"id": "open", "require_attestation": false}"#,
+        isRolling: Bool = false, told: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws -> AuthorityInstance {
+        var shared = shared
+        shared.isRolling = isRolling
+        return try await AuthorityInstance(
+            configuration(name, app: app), in: AuthorityFolder(folders[folder].path), shared: shared, told: told)
     }
 }

@@ -39,7 +39,8 @@ import Testing
         ("ATTESTATION_FAILED", .attestationFailed, .attestationFailed),
         ("REGISTRATION_REJECTED", .rejected, .registrationRejected), ("DEVICE_REVOKED", .revoked, .deviceRevoked),
         ("NOT_REGISTERED", .keyRefused, .keyRefused), ("INVALID_SIGNATURE", .keyRefused, .keyRefused),
-        ("CLOCK_SKEW", .clockSkew, .clockSkew), ("NONCE_REPLAY", .nonceReplay, .nonceReplay),
+        ("CLOCK_SKEW", .clockSkew, .clockSkew), ("KEY_EXPIRED", .keyExpired, .keyExpired),
+        ("NONCE_REPLAY", .nonceReplay, .nonceReplay),
         ("ROTATION_FAILED", .rotationRefused, .rotationFailed),
         // security.md D3: what a service says of a key never reaches the key.
         ("KEY_INVALIDATED", nil, .serviceRefused), ("DEV_001", nil, .serviceRefused),

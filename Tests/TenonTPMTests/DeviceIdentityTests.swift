@@ -150,13 +150,17 @@ import Testing
         }
     }
 
-    private func identity(_ tpm: TPM, _ world: World, _ folder: String) throws -> DeviceIdentity {
+    private func identity(
+        _ tpm: TPM, _ world: World, _ folder: String, isTold: Bool = true, disclosure: TPM.Disclosure? = nil
+    ) throws -> DeviceIdentity {
         let profile = Profile(world.service.origin, world.isFolded ? .activation : .certificate)
         let authority = DeviceIdentity.AttestationService(url: "https://ca.example", roots: [world.root])
-        let vault = TPMKeyVault(tpm, .endorsement(above: [try Endorsed.issuer()]))
+        let above = isTold ? [try Endorsed.issuer()] : []
+        let vault = TPMKeyVault(tpm, disclosure ?? .endorsement(above: above))
         return try DeviceIdentity(
             appID: world.service.appID, profile: profile, vault: vault, transport: world,
-            attestationService: authority, folder: StateFolder(at: folder), clock: clock(world.endorsement.now))
+            attestationService: isTold ? authority : nil, folder: StateFolder(at: folder),
+            clock: clock(world.endorsement.now))
     }
 
     private func clock(_ seconds: Int64) -> FlowClock {
@@ -207,7 +211,10 @@ import Testing
                 #expect(world.paths == sent)
             }
             let back = try identity(tpm, world, folder)
+            // Nobody has to think of anything.
+            #expect(await code(back, isBlocking) == nil)
             #expect(try await back.register().deviceID == registered.deviceID)
+            #expect(world.paths == sent)
             #expect(world.key == key)
             #expect(await code(back, isBlocking) == nil)
         }
@@ -226,6 +233,31 @@ import Testing
             let cleared = try identity(try software.tpm(), world, folder)
             #expect(await code(cleared, isBlocking) == .keyInvalidated)
             #expect(try cleared.status().reason == .tpmCleared)
+        }
+    }
+
+    /// The CA, its roots and the certificates above the TPM's are kept by the record, once they were taken: of a cleared
+    /// TPM, and after a reset. That the certificate may be shown is said each time.
+    @Test(arguments: [true, false])
+    func whatWasToldOnceNeedNotBeToldAgain(_ isFolded: Bool) async throws {
+        try await withTPM(state: Endorsed.state) { software, tpm in
+            let scratch = try ScratchFolder()
+            defer { withExtendedLifetime(scratch) {} }
+            let folder = scratch.path
+            let world = try World(isFolded: isFolded)
+            try await identity(tpm, world, folder).register()
+            #expect(support_clear(software.device, SUPPORT_RH_LOCKOUT, nil) == 0)
+            let cleared = try identity(try software.tpm(), world, folder, isTold: false)
+            #expect(await code(cleared, false) == .keyInvalidated)
+            let hidden = try identity(try software.tpm(), world, folder, isTold: false, disclosure: .nothing)
+            let error = await errorAwaited { () async throws(TenonError) in _ = try await hidden.register() }
+            #expect(error?.code == .attestationUnavailable)
+            #expect(try cleared.status().reason == .tpmCleared)
+            try await cleared.register()
+            #expect(await code(cleared, false) == nil)
+            try await cleared.reset()
+            try await identity(try software.tpm(), world, folder, isTold: false).register()
+            #expect(await code(cleared, false) == nil)
         }
     }
 

@@ -14,6 +14,8 @@ enum Endorsed {
     static func issuer() throws -> [UInt8] { try certificate("issuer.pem") }
     static func root() throws -> [UInt8] { try certificate("root.pem") }
     static let rootFile = folder + "/root.pem"
+    /// The certificate that signed those of the EKs: for an authority that is shown nothing but these.
+    static let trustedFile = folder + "/issuer.pem"
 
     private static let folder =
         "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/.build/make/swtpm"

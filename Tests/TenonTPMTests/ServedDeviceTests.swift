@@ -126,6 +126,20 @@ import Testing
         }
     }
 
+    /// A device that was registered in another dialect than the short configuration would choose keeps it.
+    @Test func theOtherAPIKeepsTheDialect() async throws {
+        try await ServedWorld.with(.sqlite) { world in
+            let id = try await world.identity(.docs).register().deviceID
+            let auth = SynheartAuth()
+            let url = world.authorities[0].url + "/auth"
+            auth.configure(baseUrl: url, tpm: world.tpm, stateDirectory: world.folder + "/device")
+            auth.configure(baseUrl: url)
+            #expect(auth.isRegistered(appId: "demo") && auth.getDeviceId(appId: "demo") == id)
+            #expect(try await auth.registerDevice(appId: "demo").status == .alreadyRegistered)
+            auth.configure(baseUrl: url, tpm: nil, stateDirectory: nil)
+        }
+    }
+
     /// The API of the iOS SDK.
     @Test(arguments: Stores.allCases)
     func byTheOtherAPI(_ stores: Stores) async throws {

@@ -109,11 +109,12 @@ import Testing
         (.nonceReplay, "NONCE_REPLAY"),
         (.registrationInProgress, "REGISTRATION_IN_PROGRESS"),
         (.foreignTPM, "FOREIGN_TPM"),
+        (.keyExpired, "KEY_EXPIRED"),
         (.configuration, "CONFIGURATION"), (.storeFull, "STORE_FULL"),
         (.storeBusy, "STORE_BUSY"), (.storeFailed, "STORE_FAILED"), (.storeCorrupt, "STORE_CORRUPT"),
         (.storeVersion, "STORE_VERSION"), (.storeInUse, "STORE_IN_USE"), (.storePermission, "STORE_PERMISSION"),
         (.storeClosed, "STORE_CLOSED"), (.auditChain, "AUDIT_CHAIN"),
-        (.listenerFailed, "LISTENER_FAILED"),
+        (.listenerFailed, "LISTENER_FAILED"), (.fileLimit, "FILE_LIMIT"), (.output, "OUTPUT"),
     ]
 
     @Test(arguments: core + module)

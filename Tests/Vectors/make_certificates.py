@@ -674,6 +674,7 @@ def forms(root, key):
     with_extensions("key usage of three bytes", ku=extension("15", bits(b"\x08\x00\x00"), True))
     with_extensions("key usage with unused bits", ku=extension("15", bits(b"\x09", 3), True))
     with_extensions("key usage with 8 unused bits", ku=extension("15", bits(b"\x00", 8), True))
+    with_extensions("key usage with 8 unused bits behind a byte", ku=extension("15", bits(b"\x08\x00", 8), True))
     with_extensions("key usage for nothing", ku=extension("15", bits(b"\x00"), True))
     with_extensions("extended usage for nothing", eku=extension("37", sequence()))
     with_extensions("extended usage that is a text", eku=extension("37", sequence(tlv(12, b"ek"))))

@@ -17,9 +17,8 @@ extension DeviceIdentity {
     /// - Throws: ``TenonError/Code/notRegistered`` and what else stands against signing;
     ///   ``TenonError/Code/attestationUnavailable`` for an identity without an attestation key.
     public func attest(nonce: Digest) async throws(TenonError) -> IdentityAttestation {
-        let (key, facts) = try await context.disk.run { () throws(TenonError) in
-            (try self.signing().key, try self.record()?.attestationKey?.facts)
-        }
+        let key = try await signingKey().key
+        let facts = try await context.disk.run { () throws(TenonError) in try self.record()?.attestationKey?.facts }
         guard let ak = facts else { throw .noAttestationKey }
         let publicKey = try await context.vault.key(key.facts).publicKey
         let area = try await context.vault.publicArea(ofAttestationKey: ak)

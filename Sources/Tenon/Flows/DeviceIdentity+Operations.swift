@@ -37,6 +37,25 @@ extension DeviceIdentity {
         return rotation
     }
 
+    /// Gives the device a new key at once because somebody else may be able to use the one that it has. A key that was
+    /// offered before the report is no answer to it: it is settled, and changed, too.
+    ///
+    /// The report is written down first. Where the service cannot be reached, ``maintain()`` goes on with it, and
+    /// ``rotationDue()`` says that the key is due.
+    ///
+    /// - Throws: as ``rotate()``. The device signs on in either case: whether it should is for whoever uses it to decide.
+    @discardableResult
+    public func reportCompromise() async throws(TenonError) -> Rotation {
+        let outcome = try await operate(.reportCompromise) { flow throws(TenonError) in
+            .rotated(try await flow.reportCompromise())
+        }
+        guard case .rotated(let rotation) = outcome else { throw .keyGeneration }
+        return rotation
+    }
+
+    /// Whether the service has a question by which a device learns which key it holds; else only a rotation shows it.
+    package var hasQuestion: Bool { context.declaration.settlements.contains(.ask) }
+
     /// Does what is due: settles a rotation whose outcome is not known, has an attestation key that the service
     /// knows, and changes a key that is old. For a timer, once a day or so.
     public func maintain() async throws(TenonError) {
@@ -79,6 +98,7 @@ extension DeviceIdentity {
             switch verdict {
             case .nonceReplay: break
             case .clockSkew, .keyRefused, .revoked: try await resolve()
+            case .keyExpired: try await renew(request.generation)
             default: return .done
             }
             return try await again(request, verdict)
@@ -98,11 +118,23 @@ extension DeviceIdentity {
         }
     }
 
+    /// Changes the key that signed, if it still is the one that signs, and is old enough to be too old for anybody.
+    private func renew(_ generation: Int) async throws(TenonError) {
+        _ = try await operate(.renew) { flow throws(TenonError) in
+            let limit = flow.context.limits.youngestExpired.components.seconds
+            guard let current = flow.record.key(.current), current.generation == generation,
+                let since = flow.record.keyRotatedAt ?? flow.record.registeredAt, flow.serviceTime - since >= limit
+            else { return .done }
+            return .rotated(try await flow.rotate())
+        }
+    }
+
     /// The request once more, where something changed since it was signed.
     private func again(_ request: SignedRequest, _ verdict: ServiceVerdict) async throws(TenonError) -> ReceivedAnswer {
         guard !request.isSecond, let body = request.body else { return .done }
         let second = try await sign(request.method, request.path, body, isSecond: true)
-        let mayHelp = verdict != .revoked && (verdict != .keyRefused || second.generation != request.generation)
+        let needsOther = verdict == .keyRefused || verdict == .keyExpired
+        let mayHelp = verdict != .revoked && (!needsOther || second.generation != request.generation)
         return mayHelp ? .resend(second) : .done
     }
 
@@ -112,7 +144,10 @@ extension DeviceIdentity {
     ) async throws(TenonError) -> Outcome {
         let context = context
         return try await turn(kind) { held throws(TenonError) in
-            try await body(Flow(context, held, solves: kind == .register))
+            let flow = try await Flow(context, held, solves: kind == .register)
+            // A registration does that in its place.
+            if kind != .register { try await flow.takeUpAbandonedKey() }
+            return try await body(flow)
         }
     }
 
@@ -137,7 +172,7 @@ extension DeviceIdentity {
         }
     }
 
-    private func lock() async throws(TenonError) -> FileLock.Held {
+    func lock() async throws(TenonError) -> FileLock.Held {
         try await context.store.lock.acquire(before: lockDeadline, on: .continuous, by: context.disk)
     }
 
@@ -146,6 +181,16 @@ extension DeviceIdentity {
 }
 
 extension Flow {
+    fileprivate func reportCompromise() async throws(TenonError) -> Rotation {
+        try requireRegistered()
+        record.reportCompromise()
+        try await save()
+        let rotation = try await rotate()
+        // The first one may have settled what was offered before.
+        guard record.isCompromised, rotation.effectiveAt == nil else { return rotation }
+        return try await rotate()
+    }
+
     func maintain() async throws(TenonError) {
         guard record.state == .registered, !record.isRevoked else { return }
         let isOpen = record.journal?.operation == .rotate || record.key(.next)?.isOffered == true

@@ -59,8 +59,47 @@ extension DeviceIdentity {
         }
     }
 
+    /// What signs now. A key that was given up is looked at again: its TPM may be back.
+    func signingKey() async throws(TenonError) -> (deviceID: String, key: IdentityKey, time: Int64) {
+        do throws(TenonError) {
+            return try await context.disk.run { () throws(TenonError) in try self.signing() }
+        } catch let invalidated where invalidated.code == .keyInvalidated {
+            let abandoned = try await context.disk.run { () throws(TenonError) in try self.record()?.abandonedKey }
+            guard let key = abandoned else { throw invalidated }
+            do throws(TenonError) {
+                _ = try await context.vault.key(key.facts)
+            } catch  where error.category == .gone {
+                throw invalidated
+            }
+            let held = try await lock()
+            defer { held.release() }
+            let record = try await context.onDisk { store throws(TenonError) in
+                try store.takeUp(key.generation, held)
+            }
+            context.status.show(IdentityStatus(record))
+            return try await context.disk.run { () throws(TenonError) in try self.signing() }
+        }
+    }
+
+    private func blockingSigningKey() throws(TenonError) -> (deviceID: String, key: IdentityKey, time: Int64) {
+        do throws(TenonError) {
+            return try signing()
+        } catch let invalidated where invalidated.code == .keyInvalidated {
+            guard let key = try record()?.abandonedKey else { throw invalidated }
+            do throws(TenonError) {
+                _ = try context.vault.blockingKey(key.facts)
+            } catch  where error.category == .gone {
+                throw invalidated
+            }
+            let held = try context.store.lock.acquire(within: context.limits.lock)
+            defer { held.release() }
+            context.status.show(IdentityStatus(try context.store.takeUp(key.generation, held)))
+            return try signing()
+        }
+    }
+
     private func signer() async throws(TenonError) -> Signer {
-        let (deviceID, key, time) = try await context.disk.run { () throws(TenonError) in try self.signing() }
+        let (deviceID, key, time) = try await signingKey()
         let loaded: any DeviceKey
         do throws(TenonError) {
             if let kept = kept(key.facts) {
@@ -76,7 +115,7 @@ extension DeviceIdentity {
     }
 
     private func signer() throws(TenonError) -> Signer {
-        let (deviceID, key, time) = try signing()
+        let (deviceID, key, time) = try blockingSigningKey()
         let loaded: any DeviceKey
         do throws(TenonError) {
             if let kept = kept(key.facts) {
@@ -120,6 +159,15 @@ extension DeviceIdentity {
             try record.invalidate(because: record.causeOfLoss(ekID: ekID))
         }
         if let changed { context.status.show(IdentityStatus(changed)) }
-        return .invalidated
+        return .invalidated(changed?.reason)
+    }
+}
+
+extension RecordStore {
+    /// Takes up the key that was given up, if it still is that one: whoever had the lock may have done something else.
+    fileprivate func takeUp(_ generation: Int, _ held: FileLock.Held) throws(TenonError) -> IdentityRecord {
+        try change(held) { record throws(TenonError) in
+            if record.abandonedKey?.generation == generation { try record.revive() }
+        }
     }
 }

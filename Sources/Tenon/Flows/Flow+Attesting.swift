@@ -48,6 +48,7 @@ extension Flow {
         switch profile.registration(in: answer, to: request) {
         case .accepted(.registered(let id, let certificates)) where id == record.deviceID:
             record.attestationKey?.isActivated = true
+            remember(attester.endorsement)
             try await save()
             await keepIssued(certificates)
         case .accepted:

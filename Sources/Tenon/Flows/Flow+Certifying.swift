@@ -6,12 +6,12 @@ extension Flow {
     var attestationAuthority: String {
         get throws(TenonError) {
             guard context.declaration.attestation == .certificate else { return context.origin }
-            guard let service = context.attestationService else {
+            guard let service = attestationService else {
                 throw TenonError(
                     .attestationUnavailable,
                     message: "The service asks for a certificate of an attestation CA, and none is configured.")
             }
-            return try HTTPURL(parsing: service.url).origin
+            return try ofCA { () throws(TenonError) in try HTTPURL(parsing: service.url).origin }
         }
     }
 
@@ -36,26 +36,62 @@ extension Flow {
         try await enrol(attester.facts, attester.area)
     }
 
+    /// The CA that was named, or the one whose certificate was taken before.
+    private var attestationService: DeviceIdentity.AttestationService? {
+        context.attestationService ?? record.attestationSettings?.service
+    }
+
+    /// The endorsement key's certificate and those above it: with the leaf alone go those that were taken with it before.
+    func endorsementCertificates() async throws(TenonError) -> [[UInt8]] {
+        let given = try await vault.endorsementCertificates()
+        guard given.count == 1, let kept = record.attestationSettings?.endorsement, kept.first == given.first else {
+            return given
+        }
+        return kept
+    }
+
+    /// What was taken need not be said again; the record is written by what follows.
+    func remember(_ endorsement: [[UInt8]], _ service: DeviceIdentity.AttestationService? = nil) {
+        var settings = record.attestationSettings ?? AttestationSettings()
+        if endorsement.count > 1 { settings.endorsement = endorsement }
+        if let service { settings.service = service }
+        guard settings != AttestationSettings(), settings.size <= AttestationSettings.longest else { return }
+        record.attestationSettings = settings
+    }
+
     func enrol(_ ak: KeyFacts, _ area: PublicArea) async throws(TenonError) {
-        guard let service = context.attestationService else { return }
-        let url = try HTTPURL(parsing: service.url)
-        guard url.isSecure || url.isLoopback else { throw .insecure }
+        guard let service = attestationService else { return }
+        let url = try ofCA { () throws(TenonError) in try HTTPURL(parsing: service.url) }
+        guard url.isSecure || url.isLoopback else { throw TenonError.insecure.ofAttestationCA(service.url) }
         let endorsement: [[UInt8]]
         let credential: Credential
-        do throws(TenonError) { endorsement = try await vault.endorsementCertificates() } catch {
+        do throws(TenonError) { endorsement = try await endorsementCertificates() } catch {
             throw .attestation(error)
         }
         let request = try AttestRequest(ekCertificates: endorsement, ak: area)
-        credential = try AttestAnswer(parsing: await post("/attest", request.encoded())).credential
+        let offer = try await post("/attest", request.encoded())
+        credential = try ofCA { () throws(TenonError) in try AttestAnswer(parsing: offer).credential }
         let secret: Secret
         do throws(TenonError) {
             secret = try await vault.secret(of: credential, certificate: endorsement[0], by: ak)
         } catch {
             throw .attestation(error)
         }
-        let answer = try SecretAnswer(parsing: await post("/secret", SecretRequest(secret).encoded()))
-        try answer.verify(for: area.publicKey, roots: service.roots, now: serviceTime)
+        let (body, now) = (try await post("/secret", SecretRequest(secret).encoded()), serviceTime)
+        let answer = try ofCA { () throws(TenonError) in
+            let answer = try SecretAnswer(parsing: body)
+            try answer.verify(for: area.publicKey, roots: service.roots, now: now)
+            return answer
+        }
+        remember(endorsement, service)
         try await keep(answer.chain, of: area.publicKey, issuer: url.origin)
+    }
+
+    /// Says of an error that it is the attestation CA's.
+    private func ofCA<Value>(_ work: () throws(TenonError) -> Value) throws(TenonError) -> Value {
+        do throws(TenonError) { return try work() } catch {
+            throw error.ofAttestationCA(context.attestationService?.url ?? "")
+        }
     }
 
     /// Keeps the certificate that came with a registration, to show it to this service only. Without it the identity
@@ -83,17 +119,35 @@ extension Flow {
     }
 
     private func post(_ path: String, _ body: [UInt8]) async throws(TenonError) -> [UInt8] {
-        guard let service = context.attestationService else { throw .noSuchStep }
+        guard let service = attestationService else { throw .noSuchStep }
         var base = service.url[...]
         while base.hasSuffix("/") { base.removeLast() }
-        let answer = try await exchange(
-            HTTPRequest(
-                method: "POST", url: base + path, headers: [("Content-Type", "application/json")], body: body))
+        let answer: HTTPResponse
+        do throws(TenonError) {
+            answer = try await exchange(
+                HTTPRequest(
+                    method: "POST", url: base + path, headers: [("Content-Type", "application/json")], body: body))
+        } catch {
+            throw error.ofAttestationCA(service.url)
+        }
         guard answer.status == 200 || answer.status == 201 else {
-            if answer.isTransient { throw TenonError(answer, code: nil, .busy) }
-            throw TenonError(
-                .attestationFailed, message: "The attestation CA refuses this device.", httpStatus: answer.status)
+            let refusal =
+                answer.isTransient
+                ? TenonError(answer, code: nil, .busy)
+                : TenonError(
+                    .attestationFailed, message: "It refuses this device.", httpStatus: answer.status)
+            throw refusal.ofAttestationCA(service.url)
         }
         return answer.body
+    }
+}
+
+extension TenonError {
+    /// The same, said of the attestation CA, which has a URL and flags of its own. That a task was cancelled is nobody's.
+    fileprivate func ofAttestationCA(_ url: String) -> TenonError {
+        guard code != .cancelled, code != .outcomeUnknown else { return self }
+        var error = saying("The attestation CA at \(url): \(message)")
+        error.isOfAttestationCA = true
+        return error
     }
 }

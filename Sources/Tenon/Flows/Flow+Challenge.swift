@@ -51,7 +51,7 @@ extension Flow {
         guard context.declaration.attestation != .none else { return nil }
         do throws(TenonError) {
             let endorsement =
-                context.declaration.attestation == .activation ? try await vault.endorsementCertificates() : []
+                context.declaration.attestation == .activation ? try await endorsementCertificates() : []
             let (facts, area) = try await attestationKey(beside: key)
             return Attester(facts: facts, endorsement: endorsement, area: area)
         } catch {
@@ -101,9 +101,12 @@ extension Flow {
 extension TenonError {
     /// What an attestation failed of: of this device for now, or of what it is.
     static func attestation(_ error: TenonError) -> TenonError {
+        guard !error.isOfAttestationCA else { return error }
         let isUnavailable = [.unavailable, .transient, .permission, .auth].contains(error.category)
-        return TenonError(
+        var whole = TenonError(
             isUnavailable ? .attestationUnavailable : .attestationFailed,
             message: "The attestation cannot be made: \(error.message) (\(error.code))")
+        whole.cause = error.code
+        return whole
     }
 }

@@ -54,11 +54,28 @@ extension Flow {
         }
     }
 
+    /// Takes up the key that was given up while another TPM was here, if the one that is here now takes it.
+    ///
+    /// - Throws: what a TPM says that is busy, or not there: that says nothing about the key.
+    @discardableResult
+    func takeUpAbandonedKey() async throws(TenonError) -> Bool {
+        guard let key = record.abandonedKey else { return false }
+        do throws(TenonError) {
+            _ = try await vault.key(key.facts)
+        } catch  where error.category == .gone {
+            return false
+        }
+        try record.revive()
+        try await save()
+        return true
+    }
+
     /// The TPM will never sign with the keys of this identity again: that is written down, and what to throw is given.
     func invalidated() async throws(TenonError) -> TenonError {
         let ekID = try? await vault.endorsementKeyID()
-        try await invalidate(because: record.causeOfLoss(ekID: ekID))
-        return .invalidated
+        let cause = record.causeOfLoss(ekID: ekID)
+        try await invalidate(because: cause)
+        return .invalidated(cause)
     }
 
     func invalidate(because cause: IdentityReason) async throws(TenonError) {
@@ -88,6 +105,23 @@ extension Flow {
 extension TenonError {
     static let invalidated = TenonError(
         .keyInvalidated, message: "The key of this identity can never sign again: register the device anew.")
+    /// The same, as far as is known why.
+    static func invalidated(_ cause: IdentityReason?) -> TenonError {
+        switch cause {
+        case .foreignTPM:
+            TenonError(
+                .keyInvalidated,
+                message:
+                    "The TPM that is here did not make the key of this identity; with its own the identity goes on.")
+        case .superseded:
+            TenonError(
+                .keyInvalidated,
+                message:
+                    "The service holds another key than this state knows: bring the newer state back, or register anew."
+            )
+        default: .invalidated
+        }
+    }
     static let revoked = TenonError(
         .deviceRevoked, message: "The service revoked this device: reset the identity to begin anew.")
     static let notRegistered = TenonError(.notRegistered, message: "This device is not registered: register it first.")

@@ -28,6 +28,7 @@ extension Flow {
                 do throws(TenonError) {
                     try await tries.pause(after: error, self)
                 } catch {
+                    await restoreInvalid()
                     // A crash here would say the same as this, so if it cannot be written nothing is lost.
                     try? await save()
                     throw error
@@ -52,17 +53,28 @@ extension Flow {
         }
     }
 
-    /// With the key that the service holds, where its TPM is back (security.md B4); else with another one.
+    /// With the key that the service holds, where its TPM is back; else with another one, of which nothing is written
+    /// before its message leaves: a try that ends earlier leaves the identity as it was.
     private func beginAnew() async throws(TenonError) {
-        let reason = record.reason
-        if try await adoptHeldKey() { return }
-        if let key = record.key(.current), reason == .tpmCleared || reason == .foreignTPM {
-            do throws(TenonError) {
-                _ = try await vault.key(key.facts)
-                return try record.revive()
-            } catch  where error.category == .gone {}
+        if try await takeUpAbandonedKey() {
+            // That the service cannot be asked leaves open what was open.
+            if record.reason == .rotationPending { _ = try? await adoptHeldKey() }
+            return
         }
-        try record.wipe(deviceLocalID: reason == .foreignTPM ? RequestHeaders.makeNonce() : nil)
+        if try await adoptHeldKey() { return }
+        (invalid, isProvisional) = (record, true)
+        try record.wipe(deviceLocalID: record.reason == .foreignTPM ? RequestHeaders.makeNonce() : nil)
+    }
+
+    /// A try that began anew and failed for certain: what it began goes to the attic, and the identity is what it was.
+    private func restoreInvalid() async {
+        guard var before = invalid, !isOutcomeOpen, record.journal?.awaitsApproval != true else { return }
+        before.lastGeneration = max(before.lastGeneration, record.lastGeneration)
+        (invalid, isProvisional) = (nil, false)
+        record = before
+        try? await save()
+        let held = held
+        _ = try? await context.onDisk { store throws(TenonError) in try store.recover(held) }
     }
 
     /// A try that ends without success: what is known about the wire stays in the journal (build.md 21).
@@ -96,7 +108,7 @@ extension Flow {
             .register(
                 key.generation, message: try request.kept(context.declaration), resend: context.declaration.resend,
                 slot: terms.slot))
-        return try await send(request, isProven: terms.proof != nil)
+        return try await send(request, isProven: terms.proof != nil, by: attester)
     }
 
     /// The message that registers a key, with its proof.
@@ -111,10 +123,11 @@ extension Flow {
     }
 
     private func send(
-        _ request: HTTPRequest, isProven: Bool
+        _ request: HTTPRequest, isProven: Bool, by attester: Attester? = nil
     ) async throws(TenonError) -> Registration {
         try record.move(to: .registering)
         try record.markSent()
+        isProvisional = false
         try await save()
         let wasOpen = isOutcomeOpen
         isOutcomeOpen = true
@@ -125,7 +138,9 @@ extension Flow {
             if error.category != .unknown { isOutcomeOpen = wasOpen }
             throw error
         }
-        return try await settle(profile.registration(in: answer, to: request), request, wasOpen, isProven)
+        let read = profile.registration(in: answer, to: request)
+        if case .accepted(.registered) = read, let attester, isProven { remember(attester.endorsement) }
+        return try await settle(read, request, wasOpen, isProven)
     }
 
     private func settle(

@@ -13,6 +13,11 @@ final class Flow {
     var isOutcomeOpen = false
     /// Whether the clock was learnt of the service in this call.
     var hasLearntClock = false
+    /// The identity whose key is invalid and which is begun anew. As long as the new one has not sent anything, this is
+    /// what is on disk.
+    var invalid: IdentityRecord?
+    /// Whether nothing is written: see ``invalid``.
+    var isProvisional = false
 
     /// Reads the record and mends what a process that died left of it.
     ///
@@ -53,6 +58,7 @@ final class Flow {
 
     /// Commits the record. Also when the task was cancelled: what is known must not be lost for that.
     func save() async throws(TenonError) {
+        guard !isProvisional else { return }
         let (record, held) = (record, held)
         _ = try await context.onDisk { store throws(TenonError) in try store.change(held) { $0 = record } }
         context.status.show(IdentityStatus(record))

@@ -10,7 +10,7 @@ extension IdentityRecord {
         switch state {
         case .registered: break
         case .registering where journal?.operation == .rotate: break
-        case .keyInvalid: throw .invalidated
+        case .keyInvalid: throw .invalidated(cause)
         default: throw journal?.awaitsApproval == true ? .pending : .notRegistered
         }
         if let effective = journal?.effectiveAt, effective <= time, let next = key(.next) { return next }
@@ -19,9 +19,11 @@ extension IdentityRecord {
     }
 
     /// When the key is old enough to be changed, in Unix seconds: 90 days, and as much less as a number that this
-    /// device drew says, so that not all devices of one day come on one day (W23).
+    /// device drew says, so that not all devices of one day come on one day (W23). One that was reported as compromised
+    /// was due from the beginning.
     func rotationDue(_ limits: FlowLimits) -> Int64? {
         guard let since = keyRotatedAt ?? registeredAt else { return nil }
+        guard !isCompromised else { return since }
         let spread = UInt64(limits.keyAgeSpread.components.seconds)
         let chosen = UInt64(deviceLocalID.prefix(8), radix: 16) ?? 0
         return since &+ limits.keyAge.components.seconds &- Int64(spread == 0 ? 0 : chosen % spread)

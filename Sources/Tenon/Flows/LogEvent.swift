@@ -6,7 +6,8 @@
 /// proof, body, token, certificate, Name, secret or id (DESIGN §5).
 public enum LogEvent: Hashable, Sendable {
     public enum Operation: String, CaseIterable, Sendable {
-        case register, rotate, maintain, resolve, reset, purge
+        case register, rotate, renew, maintain, resolve, reset, purge
+        case reportCompromise = "report"
     }
 
     /// It has its turn: nobody else is at work on the identity.
@@ -19,8 +20,8 @@ public enum LogEvent: Hashable, Sendable {
     case answered(httpStatus: Int, after: Duration)
     /// No answer came, or it could not be asked.
     case notAnswered(TenonError.Code)
-    /// The next try comes after this.
-    case waits(Duration)
+    /// The next try, of this number and of so many, comes after this; the last one failed of the code.
+    case waits(Duration, after: TenonError.Code, attempt: Int, of: Int)
 }
 
 extension LogEvent: CustomStringConvertible {
@@ -33,7 +34,8 @@ extension LogEvent: CustomStringConvertible {
         case .status(let state, let reason): "state \(state.rawValue)\(reason.map { ", \($0.rawValue)" } ?? "")"
         case .answered(let status, let time): "answered \(status) after \(LogEvent.milliseconds(time)) ms"
         case .notAnswered(let code): "not answered: \(code)"
-        case .waits(let time): "waits \(LogEvent.milliseconds(time)) ms"
+        case .waits(let time, let code, let attempt, let count):
+            "waits \(LogEvent.milliseconds(time)) ms for try \(attempt) of \(count), after \(code)"
         }
     }
 

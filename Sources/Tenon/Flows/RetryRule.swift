@@ -6,20 +6,23 @@ package struct RetryRule: Sendable {
     package var first = Duration.seconds(1)
     package var jitter = Duration.milliseconds(500)
     package var longest = Duration.seconds(30)
-    /// A service that wants a longer pause is obeyed by giving up.
-    package var longestAsked = Duration.seconds(300)
+    /// Where nobody listens: a port that is wrong stays wrong.
+    package var triesToConnect = 3
 
     package init() {}
 
     /// How long to wait after the try of this number, from zero on; nil when it was the last.
     ///
-    /// - Parameter chance: from zero to ``jitter``.
-    package func pause(after attempt: Int, asked: Duration?, chance: Duration) -> Duration? {
-        guard attempt + 1 < tries else { return nil }
-        if let asked, asked > longestAsked { return nil }
+    /// - Parameters:
+    ///   - error: what the try failed of.
+    ///   - chance: from zero to ``jitter``.
+    func pause(after attempt: Int, _ error: TenonError, chance: Duration) -> Duration? {
+        guard attempt + 1 < tries(after: error) else { return nil }
         let doubled = attempt < 16 ? first * (1 << attempt) : longest
-        return max(min(doubled + chance, longest), asked ?? .zero)
+        return max(min(doubled + chance, longest), error.retryAfter ?? .zero)
     }
+
+    func tries(after error: TenonError) -> Int { error.code == .httpConnect ? min(tries, triesToConnect) : tries }
 }
 
 extension TenonError {

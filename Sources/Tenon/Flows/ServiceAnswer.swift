@@ -82,14 +82,17 @@ extension HTTPResponse {
     /// Whether the same request may succeed later.
     var isTransient: Bool { [408, 425, 429].contains(status) || 500...599 ~= status }
 
+    /// In seconds: whoever asks for more means that nobody shall come again.
+    private static let longestPause = 1_000_000_000
+
     /// How long its `Retry-After` asks to wait (RFC 9110, 10.2.3). A date is compared with the answer's own, so that the
     /// clock of this device has no say in it.
     var retryAfter: Duration? {
         let (waits, dates) = (values(of: "Retry-After"), values(of: "Date"))
         guard waits.count == 1 else { return nil }
         let text = waits[0]
-        if 1...9 ~= text.utf8.count, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) {
-            return Int(text).map { .seconds($0) }
+        if !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) {
+            return .seconds(min(Int(text) ?? .max, HTTPResponse.longestPause))
         }
         guard dates.count == 1, let now = CivilDate.http(dates[0]), let end = CivilDate.http(text) else { return nil }
         return max(end - now, .zero)

@@ -98,6 +98,8 @@ package enum ServiceVerdict: Sendable {
     /// The signature is not of a key that it holds, or it knows no such device: settles what a rotation came to.
     case keyRefused
     case clockSkew
+    /// The key is older than the service takes: it is to be changed.
+    case keyExpired
     case nonceReplay
     /// The old key stays.
     case rotationRefused

@@ -20,19 +20,35 @@ struct Tries {
         let isOpen = flow.isOutcomeOpen
         if first == nil { first = error }
         if error.isMendedByRestart(flow), restarted.insert(error.code).inserted { return }
-        guard error.mayBeTriedAgain else { throw error.code == .challengeExpired ? first ?? error : error }
+        guard error.mayBeTriedAgain else {
+            throw error.code == .challengeExpired ? first ?? error : error.whileOpen(isOpen)
+        }
         let rule = context.limits.retry
         let chance = context.clock.random(upTo: rule.jitter)
-        guard let pause = rule.pause(after: attempt, asked: error.retryAfter, chance: chance),
-            context.clock.now + pause < deadline
-        else { throw isOpen && error.category != .unknown ? .open(error) : first ?? error }
+        let left = context.clock.now.duration(to: deadline)
+        guard let pause = rule.pause(after: attempt, error, chance: chance), pause < left else {
+            throw last(error, left, isOpen)
+        }
         attempt += 1
-        context.log?(.waits(pause))
+        context.log?(.waits(pause, after: error.code, attempt: attempt + 1, of: rule.tries(after: error)))
         do {
             try await context.clock.sleep(until: context.clock.now + pause, tolerance: nil)
         } catch {
             throw isOpen ? .cancelledOpen : .cancelled
         }
+    }
+
+    /// What is thrown where there is no more try. A service that asks for a longer pause than there is time is obeyed by
+    /// giving up, which is said with both times.
+    private func last(_ error: TenonError, _ left: Duration, _ isOpen: Bool) -> TenonError {
+        var error = error
+        if let asked = error.retryAfter, asked >= left {
+            let (seconds, bound) = (asked.components.seconds, context.limits.call.components.seconds)
+            error = error.saying(
+                "\(error.message) It asks for a pause of \(seconds) s, and this call takes \(bound) s at most.")
+            return isOpen && error.category != .unknown ? .open(error) : error
+        }
+        return isOpen && error.category != .unknown ? .open(error) : (first ?? error).whileOpen(isOpen)
     }
 }
 
@@ -51,8 +67,16 @@ extension TenonError {
 
     /// The last error of a call that sent something before, to which there was no answer.
     fileprivate static func open(_ error: TenonError) -> TenonError {
-        TenonError(
+        var open = TenonError(
             .outcomeUnknown, message: "What came of an earlier try is not known: do the same again. \(error.message)",
             httpStatus: error.httpStatus, serverCode: error.serverCode, retryAfter: error.retryAfter)
+        (open.cause, open.isOfAttestationCA, open.isOutcomeOpen) = (error.code, error.isOfAttestationCA, true)
+        return open
+    }
+
+    fileprivate func whileOpen(_ isOpen: Bool) -> TenonError {
+        var error = self
+        error.isOutcomeOpen = isOpen
+        return error
     }
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What is written. Every member is there always; what is not known is null.
+// What is written. Every member of a version is there always; what is not known is null.
 extension IdentityRecord {
-    static let version: Int64 = 1
+    /// 2 has what the device was told for its attestation, and which keys were reported as compromised.
+    static let version: Int64 = 2
 
-    var json: JSON {
-        [
-            "version": .integer(Self.version),
+    func json(version: Int64) -> JSON {
+        let first: JSON = [
+            "version": .integer(version),
             "profile": .string(name.profile), "base_url": .string(name.baseURL), "app_id": .string(name.appID),
             "origin": .string(origin), "dialect": .string(dialect), "platform": .string(platform),
             "alias": .string(alias), "dev": .bool(isDev),
@@ -19,6 +20,18 @@ extension IdentityRecord {
             "sig_versions": .array(signatureVersions.map { .integer($0) }),
             "keys": .array(keys.map(\.json)), "last_generation": .integer(Int64(lastGeneration)),
             "journal": journal?.json ?? .null, "last_slot": .or(lastSlot),
+        ]
+        guard version >= 2 else { return first }
+        return first.with("attestation_settings", attestationSettings?.json ?? .null)
+            .with("compromised_generation", .or(compromisedGeneration.map { Int64($0) }))
+    }
+}
+
+extension AttestationSettings {
+    fileprivate var json: JSON {
+        [
+            "ca_url": .or(service?.url), "ca_roots": .certificates(service?.roots ?? []),
+            "ek_chain": .certificates(endorsement),
         ]
     }
 }
@@ -85,6 +98,16 @@ extension Journal {
 }
 
 extension JSON {
+    fileprivate func with(_ key: String, _ value: JSON) -> JSON {
+        var object = object ?? JSONObject()
+        object[key] = value
+        return .object(object)
+    }
+
+    fileprivate static func certificates(_ certificates: [[UInt8]]) -> JSON {
+        .array(certificates.map { .string(TextEncoding.base64.encode($0)) })
+    }
+
     fileprivate static func or(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
     fileprivate static func or(_ number: Int64?) -> JSON { number.map { .integer($0) } ?? .null }
     fileprivate static func hex(_ bytes: [UInt8]?) -> JSON { or(bytes.map { TextEncoding.hex.encode($0) }) }

@@ -12,6 +12,7 @@ extension IdentityRecord {
             deviceLocalID: try members.text("device_local_id"), isDev: try members.flag("dev"))
         try record.takeKeys(members)
         try record.takeFacts(members)
+        try record.takeSettings(members)
         let state: IdentityState = try members.choice("state")
         let reason: IdentityReason? = try members.optional("reason") { key throws(TenonError) in try members.choice(key)
         }
@@ -30,6 +31,13 @@ extension IdentityRecord {
         lastSlot = try members.optional("last_slot", members.number)
     }
 
+    private mutating func takeSettings(_ members: RecordMembers) throws(TenonError) {
+        attestationSettings = try members.later("attestation_settings") { key throws(TenonError) in
+            try AttestationSettings(members.members(key))
+        }
+        compromisedGeneration = try members.later("compromised_generation", members.count)
+    }
+
     private mutating func takeFacts(_ members: RecordMembers) throws(TenonError) {
         isRevoked = try members.flag("revoked")
         deviceID = try members.optional("device_id", members.text)
@@ -44,6 +52,15 @@ extension IdentityRecord {
             guard let version = value.integer else { throw Self.malformed("sig_versions") }
             signatureVersions.append(version)
         }
+    }
+}
+
+extension AttestationSettings {
+    fileprivate init(_ members: RecordMembers) throws(TenonError) {
+        let url = try members.optional("ca_url", members.text)
+        let roots = try members.certificates("ca_roots")
+        self.init(
+            service: url.map { .init(url: $0, roots: roots) }, endorsement: try members.certificates("ek_chain"))
     }
 }
 

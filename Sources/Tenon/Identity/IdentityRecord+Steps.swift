@@ -105,11 +105,18 @@ extension IdentityRecord {
         try move(to: .keyInvalid, because: cause)
     }
 
-    /// A key that was invalid signs again, as its TPM is back (security.md B4): it is offered once more.
+    /// The key that was given up because the TPM that was here would not take it; nil where the service said something
+    /// else, and where there is none.
+    package var abandonedKey: IdentityKey? {
+        (cause == .foreignTPM || cause == .tpmCleared) && !isRevoked ? key(.current) : nil
+    }
+
+    /// The TPM that is here takes the key that was given up: the identity stands where it stood before, and what was open
+    /// is as open as it was. Nothing was sent in between, as whatever is sent changes the record first.
     package mutating func revive() throws(TenonError) {
         guard cause == .foreignTPM || cause == .tpmCleared else { throw TenonError(from: state, to: .unregistered) }
         try move(to: .unregistered)
-        if journal?.operation == .rotate { journal = nil }
+        if deviceID != nil, journal?.operation != .register { try passToRegistered() }
     }
 
     /// What it means that the key is lost for good in the TPM that is here. Only the same endorsement key says that it
@@ -172,7 +179,7 @@ extension IdentityRecord {
     }
 
     /// Whether no service heard of a key.
-    private var isUnheard: Bool { state == .unregistered && journal == nil && keys.allSatisfy { !$0.isOffered } }
+    package var isUnheard: Bool { state == .unregistered && journal == nil && keys.allSatisfy { !$0.isOffered } }
 
     /// Whether the service is spoken to as it was when the device was registered (security.md D7).
     package func check(dialect: String) throws(TenonError) {
@@ -189,10 +196,19 @@ extension IdentityRecord {
         self.dialect = dialect
     }
 
+    /// Somebody says that the keys that there are may be used by others: all of them, also one that was only offered.
+    package mutating func reportCompromise() { compromisedGeneration = lastGeneration }
+
+    /// Whether the key that signs is one of which that was said.
+    package var isCompromised: Bool {
+        guard let compromisedGeneration, let current = key(.current) else { return false }
+        return current.generation <= compromisedGeneration
+    }
+
     private mutating func forget(_ deviceLocalID: String) {
         (keys, journal, attestationKey, attestation, ekID) = ([], nil, nil, nil, nil)
         (deviceID, registeredAt, keyRotatedAt, refusedAt, clock) = (nil, nil, nil, nil, nil)
-        (lastSlot, signatureVersions) = (nil, [])
+        (lastSlot, signatureVersions, compromisedGeneration) = (nil, [], nil)
         self.deviceLocalID = deviceLocalID
     }
 

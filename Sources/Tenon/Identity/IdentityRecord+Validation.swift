@@ -7,6 +7,8 @@ extension IdentityRecord {
         try demand(Set(keys.map(\.generation)).count == keys.count, "generations")
         try demand(Set(keys.map(\.role)).count == keys.count, "roles")
         try demand(keys.isEmpty || key(.current) != nil, "roles")
+        try demand((attestationSettings?.size ?? 0) <= AttestationSettings.longest, "attestation_settings")
+        try demand((compromisedGeneration ?? 0) <= lastGeneration, "compromised_generation")
         try validateState()
         if let journal { try validate(journal) }
         try demand(deviceID.map(IdentityName.isDeviceID) ?? true, "device_id")

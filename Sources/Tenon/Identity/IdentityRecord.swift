@@ -38,6 +38,11 @@ package struct IdentityRecord: Equatable, Sendable {
     package var refusedAt: BootMoment?
     package var clock: ClockOffset?
     package var signatureVersions: [Int64] = []
+    /// What the device was told for its attestation, so that it need not be told again. It outlives a reset, as the
+    /// service's name and the dialect do.
+    package var attestationSettings: AttestationSettings?
+    /// The keys up to this generation were reported as compromised: they are changed as soon as that can be.
+    package internal(set) var compromisedGeneration: Int?
 
     package enum AttestationLevel: String, CaseIterable, Sendable {
         case attested, unattested
@@ -104,6 +109,27 @@ package struct IdentityRecord: Equatable, Sendable {
     /// The files of its keys.
     var keyFiles: [KeyFile] {
         keys.map { .generation($0.generation) } + (attestationKey == nil ? [] : [.attestation])
+    }
+}
+
+/// What an attestation was made with that a service took.
+package struct AttestationSettings: Equatable, Sendable {
+    /// The attestation CA, where there is one, and the certificates that its own chain to.
+    package var service: DeviceIdentity.AttestationService?
+    /// The endorsement key's certificate and those above it, leaf first (DER); none where there are none above.
+    package var endorsement: [[UInt8]]
+
+    package init(service: DeviceIdentity.AttestationService? = nil, endorsement: [[UInt8]] = []) {
+        self.service = service
+        self.endorsement = endorsement
+    }
+
+    /// More is not kept: a record has its limit, and has to be told each time.
+    package static let longest = 65_536
+
+    var size: Int {
+        let certificates = (service?.roots ?? []) + endorsement
+        return certificates.reduce(service?.url.utf8.count ?? 0) { $0 + $1.count }
     }
 }
 

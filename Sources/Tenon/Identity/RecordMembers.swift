@@ -32,6 +32,9 @@ struct RecordMembers {
 
     func hex(_ key: String) throws(TenonError) -> [UInt8] { try TextEncoding.hex.decode(try text(key)) }
     func base64(_ key: String) throws(TenonError) -> [UInt8] { try TextEncoding.base64.decode(try text(key)) }
+    func certificates(_ key: String) throws(TenonError) -> [[UInt8]] {
+        try list(key).map { value throws(TenonError) in try TextEncoding.base64.decode(need(key, value.string)) }
+    }
     func digest(_ key: String) throws(TenonError) -> Digest { try Digest(rawRepresentation: try hex(key)) }
 
     /// nil for null, else what `read` gives.
@@ -39,6 +42,12 @@ struct RecordMembers {
         _ key: String, _ read: (String) throws(TenonError) -> Value
     ) throws(TenonError) -> Value? {
         try value(key).isNull ? nil : try read(key)
+    }
+
+    /// The same of a member that earlier versions did not have. Whoever compares the forms sees to it that it is there
+    /// where it has to be.
+    func later<Value>(_ key: String, _ read: (String) throws(TenonError) -> Value) throws(TenonError) -> Value? {
+        object[key] == nil ? nil : try optional(key, read)
     }
 
     private func value(_ key: String) throws(TenonError) -> JSON { try need(key, object[key]) }

@@ -27,7 +27,7 @@ extension Configuration {
     }
 
     /// Writes the configuration that the authority has when it was given none: app `demo`, loopback, attestation
-    /// required. One that is there stays.
+    /// required, in the dialect that proves new keys, too. One that is there stays.
     ///
     /// - Parameters:
     ///   - hasTLS: whether it is to be started with a certificate.
@@ -59,7 +59,7 @@ extension Configuration {
               "apps": [
                 {
                   "id": "demo",
-                  "dialects": ["docs", "tenon"],
+                  "dialects": ["tenon"],
                   "require_attestation": true,
                   "ek_admission": "chain",
                   "ek_roots": \(String(decoding: roots, as: UTF8.self)),

@@ -17,6 +17,10 @@ package struct AuthorityAnswer: Sendable {
     init(_ members: KeyValuePairs<String, JSON?>) throws(Refusal) {
         var object = JSONObject()
         for (name, value) in members { object[name] = value }
+        try self.init(object)
+    }
+
+    init(_ object: JSONObject) throws(Refusal) {
         self.init(encoded: try refusing { () throws(TenonError) in try JSON.object(object).encoded() })
     }
 

@@ -24,7 +24,7 @@ package final class AuthorityInstance: Sendable {
     /// Signs the log's head: a quiet log would sign nothing by itself (security.md F5).
     private let heads: Task<Void, Never>
     private let watch: StoreWatch
-    /// The minute's look at the stores (security.md E4).
+    /// Each second's look at the stores.
     private let looks: Task<Void, Never>
     private let closeStores: @Sendable () async -> Void
 
@@ -40,7 +40,7 @@ package final class AuthorityInstance: Sendable {
     package init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: Shared? = nil,
         clock: any AuthorityClock = SystemClock(), headsEvery: Duration = .seconds(3600),
-        looksEvery: Duration = .seconds(60), acceptsLog: Bool = false, openKey: HeldKey.Opener = HeldKey.unopened,
+        looksEvery: Duration = .seconds(1), acceptsLog: Bool = false, openKey: HeldKey.Opener = HeldKey.unopened,
         headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in },
         told: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(TenonError) {
@@ -50,6 +50,7 @@ package final class AuthorityInstance: Sendable {
         let roots = try AuthorityInstance.roots(configuration, in: folder)
         let revoked = try AuthorityInstance.revoked(configuration, in: folder)
         let lastHead = LastHead()
+        let (folderLook, selfTest) = (try FolderLook(in: folder), try SelfTest())
         let opened =
             if let shared {
                 try await AuthorityInstance.open(shared, configuration, keys, roots, clock, told)
@@ -79,16 +80,41 @@ package final class AuthorityInstance: Sendable {
             // What cannot be written now is refused with the next line.
             while (try? await Task.sleep(for: headsEvery)) != nil { try? await log.signHead() }
         }
+        let running = Running()
         let watch = StoreWatch(
-            opened.stores.devices, clock: opened.clock, redis: opened.redis, postgres: opened.postgres)
+            AuthorityInstance.watched(opened, folderLook, running, selfTest), devices: opened.stores.devices,
+            clock: opened.clock, redis: opened.redis, told: told)
         self.watch = watch
-        looks = watch.start(every: looksEvery)
         var stores = opened.stores
         stores.health = { watch.health }
         service = AuthorityService(
             configuration: configuration, stores: stores, keys: keys, clock: opened.clock, ekRoots: roots,
             revoked: revoked, auditHead: { lastHead.value })
+        running.set(service, watch)
+        // Who asks for health at once is told what is so.
+        await watch.look()
+        looks = watch.start(every: looksEvery)
         closeStores = opened.close
+    }
+
+    /// What health is made of.
+    private static func watched(
+        _ opened: Opened, _ folder: FolderLook, _ running: Running, _ selfTest: SelfTest
+    ) -> [StoreWatch.Watched] {
+        let stores = (opened.watched + [folder]).map { store in
+            StoreWatch.Watched(name: store.watchedName) { () async throws(TenonError) in try await store.look() }
+        }
+        // A start refuses for two seconds what the life before it may have accepted.
+        let requests = StoreWatch.Watched(name: "requests", patience: .seconds(3)) { () async throws(TenonError) in
+            guard let service = running.service else { return nil }
+            try await selfTest.run(service, at: opened.clock.said.seconds)
+            return nil
+        }
+        let tidying = StoreWatch.Watched(name: "tidying", limit: nil) { () async throws(TenonError) in
+            try await running.watch?.tidy()
+            return nil
+        }
+        return stores + [requests, tidying]
     }
 
     /// Stores what is under way, signs the head of the audit log, and ends.
@@ -98,7 +124,7 @@ package final class AuthorityInstance: Sendable {
         await looks.value
         // Lines that are in the log need not wait for the next start in the store, which knows the last of them then.
         try? await log.signHead()
-        if watch.health.fault == nil { await watch.look() }
+        if watch.health.fault == nil { try? await service.stores.devices.tidy(at: service.clock.now()) }
         await closeStores()
         await log.close()
     }
@@ -106,8 +132,8 @@ package final class AuthorityInstance: Sendable {
     private struct Opened {
         let stores: AuthorityStores
         let clock: SteadyClock
+        let watched: [any WatchedStore]
         var redis: RedisStore?
-        var postgres: PostgresStore?
         var notices: [String] = []
         let close: @Sendable () async -> Void
     }
@@ -126,7 +152,9 @@ package final class AuthorityInstance: Sendable {
                 limits: .init(perDevice: limits.requestsPerDevice, total: limits.requests))
             let stores = AuthorityStores(
                 challenges: store, devices: store, replays: replays, answers: MemoryAnswerStore(clock: store.clock))
-            return Opened(stores: stores, clock: store.clock, notices: store.timeNotices) { await store.close() }
+            return Opened(stores: stores, clock: store.clock, watched: [store], notices: store.timeNotices) {
+                await store.close()
+            }
         } catch {
             await store.close()
             throw error
@@ -156,7 +184,7 @@ package final class AuthorityInstance: Sendable {
             options.requestsPerDevice = configuration.limits.requestsPerDevice
             let redis = try RedisStore(options: options, clock: clock, horizon: postgres)
             let stores = AuthorityStores(challenges: redis, devices: postgres, replays: redis, answers: redis)
-            return Opened(stores: stores, clock: redis.clock, redis: redis, postgres: postgres) {
+            return Opened(stores: stores, clock: redis.clock, watched: [redis, postgres], redis: redis) {
                 await redis.close()
                 await postgres.close()
             }
@@ -226,6 +254,16 @@ package final class AuthorityInstance: Sendable {
             })
         return try AuditLog(in: folder, clock: clock, options: options)
     }
+}
+
+/// What looks need that are begun with it.
+private final class Running: Sendable {
+    private let parts = Mutex<(service: AuthorityService, watch: StoreWatch)?>(nil)
+
+    var service: AuthorityService? { parts.withLock { $0?.service } }
+    var watch: StoreWatch? { parts.withLock { $0?.watch } }
+
+    func set(_ service: AuthorityService, _ watch: StoreWatch) { parts.withLock { $0 = (service, watch) } }
 }
 
 private final class LastHead: Sendable {

@@ -9,6 +9,9 @@ package enum Metric: String, CaseIterable, Sendable {
     case redisClockDifference = "redis_clock_difference_milliseconds"
     case postgresClockDifference = "postgres_clock_difference_milliseconds"
     case clockStepBack = "clock_step_back_milliseconds"
+    case clockStepAhead = "clock_step_ahead_milliseconds"
+    case partHealthy = "part_healthy"
+    case partFaults = "part_faults_total"
     case auditWaitingLines = "audit_waiting_lines"
     case auditSignedLines = "audit_signed_lines"
     case activations
@@ -25,6 +28,9 @@ package enum Metric: String, CaseIterable, Sendable {
         case .redisClockDifference: "By how much this machine's clock is ahead of Redis's."
         case .postgresClockDifference: "By how much this machine's clock is ahead of PostgreSQL's."
         case .clockStepBack: "By how much a clock is behind what was seen of it before."
+        case .clockStepAhead: "By how much this machine's clock is ahead of what is believed."
+        case .partHealthy: "1 when this part of what requests need does its work."
+        case .partFaults: "How often this part began not to do its work."
         case .auditWaitingLines: "Changes that are stored and whose lines are not in the audit log yet."
         case .auditSignedLines: "The last line of the audit log that a signed head covers."
         case .activations: "Activations that are computed or wait for it."
@@ -37,7 +43,7 @@ package enum Metric: String, CaseIterable, Sendable {
 
     private var kind: String {
         switch self {
-        case .answers, .retiredKeyUses, .replayLosses: "counter"
+        case .answers, .retiredKeyUses, .replayLosses, .partFaults: "counter"
         case .requestSeconds: "histogram"
         default: "gauge"
         }

@@ -23,7 +23,14 @@ extension AuthorityService {
             try await stores.devices.device(app: headers.appID, id: headers.deviceID)
         }
         guard let device else { throw .unknownDevice }
-        let now = clock.now().seconds
+        return try await verify(request, of: device, app, accepting: accepted)
+    }
+
+    /// The same where the device is known.
+    func verify(
+        _ request: DeviceRequest, of device: Device, _ app: AppRecord, accepting accepted: AcceptedKey
+    ) async throws(Refusal) -> VerifiedRequest {
+        let (headers, now) = (request.headers, clock.now().seconds)
         try checkState(device, app, accepted, at: now)
         let window = MemoryReplayStore.window
         guard now - window...now + window ~= headers.timestamp else {

@@ -13,7 +13,9 @@ extension TenonError {
             }
         let isOfValues = ["21", "22", "23", "44"].contains(state.prefix(2))
         let said = isOfValues ? "" : ": " + TenonError.line(words)
-        self.init(code, message: "PostgreSQL refuses with \(state)\(said).", retryAfter: .seconds(1))
+        // The same will be refused again then.
+        self.init(
+            code, message: "PostgreSQL refuses with \(state)\(said).", retryAfter: isOfValues ? nil : .seconds(1))
     }
 
     /// What libpq says of a connection that was not made, or was lost.

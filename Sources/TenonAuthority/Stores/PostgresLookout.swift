@@ -72,11 +72,16 @@ final class PostgresLookout: Sendable {
             let rows = try connection.run(
                 "SELECT process, \(PostgresLookout.now) - seen_at FROM instances WHERE name=?", .text(name))
             guard ContinuousClock.now < end else { throw .nameTaken(name, try rows.first?.text(0)) }
-            if let silence = try rows.first?.integer(1), silence > PostgresLookout.silence {
-                try connection.run("SELECT count(pg_terminate_backend(pid)) \(PostgresLookout.holders) = ?", key)
-            }
+            if let silence = try rows.first?.integer(1) { try endSilent(silence, key, connection) }
             usleep(50_000)
         }
+    }
+
+    /// Ends a session that holds a name and has not been heard of for long.
+    private func endSilent(_ silence: Int64, _ key: SQLValue, _ connection: PostgresConnection) throws(TenonError) {
+        guard silence > PostgresLookout.silence else { return }
+        try connection.run(
+            "SELECT CAST(count(pg_terminate_backend(pid)) AS BIGINT) \(PostgresLookout.holders) = ?", key)
     }
 
     /// Those who have a lock that is named by its key.
@@ -184,8 +189,18 @@ final class PostgresLookout: Sendable {
     /// A session that was lost lost the name's lock: it is taken again, if nobody else has.
     private func hold(_ connection: PostgresConnection, _ lease: PostgresLease) throws(TenonError) {
         guard state.withLock({ $0.session }) != connection.sessions else { return }
-        let row = try connection.run("SELECT CAST(pg_try_advisory_lock(?) AS INTEGER)", key(lease.name)).first
-        guard try row?.integer(0) == 1 else { throw .nameLost(lease.name) }
+        let key = try key(lease.name)
+        let row = try connection.run("SELECT CAST(pg_try_advisory_lock(?) AS INTEGER)", key).first
+        guard try row?.integer(0) == 1 else {
+            let row = try connection.run(
+                "SELECT token, \(PostgresLookout.now) - seen_at FROM instances WHERE name=?", .text(lease.name)
+            ).first
+            guard let row, try row.blob(0) == lease.token else { throw .nameLost(lease.name) }
+            try endSilent(row.integer(1), key, connection)
+            throw TenonError(
+                .storeFailed, message: "PostgreSQL has not ended yet the session that this instance lost.",
+                retryAfter: .seconds(1))
+        }
         let session = connection.sessions
         state.withLock { $0.session = session }
     }

@@ -72,6 +72,15 @@ enum PostgresSchema {
         ALTER TABLE certificates SET (autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 500);
         """,
         """
+        -- A horizon has a beginning, too: what was accepted while a clock was ahead.
+        ALTER TABLE replay_horizons ADD COLUMN since BIGINT NOT NULL DEFAULT 0;
+
+        -- Who served before kept no horizon of all: nothing that may have been accepted until now is accepted again.
+        INSERT INTO replay_horizons (device, epoch, timestamp)
+            SELECT '', 'before', CAST(extract(epoch FROM clock_timestamp()) AS BIGINT) + 2
+            WHERE EXISTS (SELECT 1 FROM devices) ON CONFLICT DO NOTHING;
+        """,
+        """
         -- Where the log of each instance ends: with the change that was stored last, and when lines left the outbox.
         CREATE TABLE audit_heads (
             instance TEXT PRIMARY KEY, sequence BIGINT NOT NULL, mac BYTEA NOT NULL, bytes BIGINT NOT NULL

@@ -138,6 +138,23 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
         return time
     }
 
+    /// Settles what all instances over this database have to have in common, like the CA: false when it is settled
+    /// otherwise (security.md F2), unless as what this takes the place of.
+    package func settle(
+        _ name: String, as value: Digest, replacing former: Digest? = nil
+    ) async throws(TenonError) -> Bool {
+        try await write { connection throws(TenonError) in
+            if let former {
+                try connection.run(
+                    "UPDATE settled SET value=? WHERE name=? AND value=?", SQLValue(value), .text(name),
+                    SQLValue(former))
+            }
+            try connection.run("INSERT INTO settled VALUES (?, ?) ON CONFLICT DO NOTHING", .text(name), SQLValue(value))
+            let found = try connection.run("SELECT value FROM settled WHERE name=?", .text(name))
+            return try found.first?.blob(0) == value.rawRepresentation
+        }
+    }
+
     // MARK: Jobs
 
     func write<Value: Sendable>(
@@ -184,7 +201,7 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
             return value
         } catch {
             let isFault = [.storeFailed, .storePermission, .outcomeUnknown].contains(error.code)
-            if isFault { met.withLock { $0 = (error, .now) } }
+            if isFault, error.retryAfter != nil { met.withLock { $0 = (error, .now) } }
             throw error
         }
     }

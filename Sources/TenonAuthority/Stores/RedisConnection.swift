@@ -24,7 +24,13 @@ final class RedisConnection {
     /// Which life of the server this is: another one may have forgotten.
     private(set) var runID = ""
 
-    init(_ target: RedisTarget) { self.target = target }
+    /// Whether a server that throws entries away may be asked: for how it is.
+    private let mayEvict: Bool
+
+    init(_ target: RedisTarget, mayEvict: Bool = false) {
+        self.target = target
+        self.mayEvict = mayEvict
+    }
 
     deinit { redisFree(context) }
 
@@ -47,8 +53,9 @@ final class RedisConnection {
         close()
         context = target.connect()
         guard let context, context.pointee.err == 0 else {
+            let error = lost
             close()
-            throw TenonError.redisLost
+            throw error
         }
         do throws(TenonError) {
             try introduce()
@@ -69,12 +76,22 @@ final class RedisConnection {
         for reply in try replies(to: [["INFO", "server"], ["INFO", "memory"]].map { $0.map { Array($0.utf8) } }) {
             facts.merge(RedisConnection.facts(try reply.get())) { $1 }
         }
-        guard facts["maxmemory_policy"] == "noeviction" else {
+        guard mayEvict || facts["maxmemory_policy"] == "noeviction" else {
             throw TenonError(
                 .configuration, message: "Redis has to run with maxmemory-policy noeviction: it would readmit replays.")
         }
         runID = String(facts["run_id"] ?? "")
         guard !runID.isEmpty else { throw TenonError.damaged("no run id") }
+    }
+
+    /// The library's words, which say whether nobody is there or nobody answers.
+    private var lost: TenonError {
+        guard let context, context.pointee.err != 0 else { return .redisLost("no memory") }
+        if context.pointee.err == REDIS_ERR_IO && [EAGAIN, ETIMEDOUT].contains(errno) {
+            return .redisLost("no answer within \(RedisTarget.seconds) s")
+        }
+        return .redisLost(
+            withUnsafeBytes(of: context.pointee.errstr) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
     }
 
     /// What INFO says.
@@ -112,12 +129,12 @@ final class RedisConnection {
             }
             return redisAppendCommandArgv(context, Int32(lengths.count), &pointers, lengths)
         }
-        guard status == REDIS_OK else { throw .redisLost }
+        guard status == REDIS_OK else { throw lost }
     }
 
     private func nextReply() throws(TenonError) -> Result<RedisReply, TenonError> {
         var reply: UnsafeMutableRawPointer?
-        guard redisGetReply(context, &reply) == REDIS_OK, let reply else { throw .redisLost }
+        guard redisGetReply(context, &reply) == REDIS_OK, let reply else { throw lost }
         defer { freeReplyObject(reply) }
         return RedisConnection.value(of: reply.assumingMemoryBound(to: redisReply.self).pointee)
     }
@@ -150,6 +167,9 @@ struct RedisTarget {
     /// The command that says who asks; nil where nobody needs to.
     let login: RedisCommand?
 
+    /// How long Redis may take for an answer.
+    static let seconds = 2
+
     init(_ options: RedisStore.Options) throws(TenonError) {
         address = options.address
         login = options.password.map { password in
@@ -163,7 +183,7 @@ struct RedisTarget {
     }
 
     func connect() -> UnsafeMutablePointer<redisContext>? {
-        let wait = timeval(tv_sec: 5, tv_usec: 0)
+        let wait = timeval(tv_sec: RedisTarget.seconds, tv_usec: 0)
         let context =
             switch address {
             case .unix(let path): redisConnectUnixWithTimeout(path, wait)
@@ -175,9 +195,9 @@ struct RedisTarget {
 }
 
 extension TenonError {
-    static var redisLost: TenonError {
+    static func redisLost(_ words: String) -> TenonError {
         TenonError(
-            .storeFailed, message: "Redis cannot be reached, or has gone away: try again soon.",
+            .storeFailed, message: "Redis cannot be reached, or has gone away (\(words)): try again soon.",
             retryAfter: .seconds(1))
     }
 
@@ -191,18 +211,24 @@ extension TenonError {
             retryAfter: .seconds(60))
     }
 
-    /// Names the first word of Redis's sentence, which is its code.
+    /// In Redis's own words, which hold nothing that is stored; but not in which line of which script it said them.
     init(redis sentence: [UInt8]) {
-        let word = sentence.prefix { $0 != UInt8(ascii: " ") }
-        let isPlain = word.count <= 32 && word.allSatisfy { 0x21...0x7e ~= $0 }
-        let name = isPlain ? String(decoding: word, as: UTF8.self) : "an error"
-        switch name {
+        let line = String(decoding: sentence.prefix(200).filter { 0x20...0x7e ~= $0 }, as: UTF8.self)
+        let text = line.split(separator: " script: ", maxSplits: 1).first ?? ""
+        let word = text.prefix { $0 != " " }
+        switch word {
         case "OOM":
-            self.init(.storeFull, message: "Redis has no memory left: try again soon.", retryAfter: .seconds(10))
+            self.init(.storeFull, message: "Redis has no memory left (\(text)).", retryAfter: .seconds(10))
         case "NOAUTH", "WRONGPASS", "NOPERM":
-            self.init(.storePermission, message: "Redis refuses with \(name).")
+            self.init(.storePermission, message: "Redis refuses: \(text).")
+        case "CLOCK":
+            let milliseconds = text.dropFirst(word.count + 1)
+            self.init(
+                .storeFailed,
+                message: "This machine's clock is \(milliseconds) ms ahead of Redis's: set whichever of them is wrong.",
+                retryAfter: .seconds(5))
         default:
-            self.init(.storeFailed, message: "Redis refuses with \(name).", retryAfter: .seconds(1))
+            self.init(.storeFailed, message: "Redis refuses: \(text).", retryAfter: .seconds(1))
         }
     }
 }

@@ -4,7 +4,7 @@ package import Tenon
 
 /// Challenges, replay entries and answers in Redis, for any number of instances: what expires soon, and may be lost
 /// where its loss is noticed (security.md E4). One thread sends what is waiting in one go.
-package final class RedisStore: Sendable {
+package final class RedisStore: WatchedStore {
     package enum Address: Equatable, Sendable {
         case unix(path: String)
         /// An address of loopback.
@@ -48,11 +48,15 @@ package final class RedisStore: Sendable {
     let options: Options
     let horizon: any ReplayHorizon
     let memory = Mutex(RedisReplayMemory())
+    /// Horizons are stored one after the other.
+    let turns = Turns()
     private let thread: BatchThread<RedisJob>
+    /// Of ``look()``: it waits for no request, and none for it.
+    private let lookThread: BatchThread<RedisJob>
 
     /// Connects. Blocks on the network.
     ///
-    /// - Parameter horizon: where the horizons of devices whose clocks are ahead are stored.
+    /// - Parameter horizon: where it is stored what may have been accepted.
     /// - Throws: ``TenonError/Code/configuration`` for an address that is not this machine's or a server that throws
     ///   entries away; ``TenonError/Code/storeFailed`` and the like.
     package init(
@@ -61,66 +65,122 @@ package final class RedisStore: Sendable {
         self.options = options
         self.horizon = horizon
         clock = SteadyClock(source)
-        let connection = RedisConnection(try RedisTarget(options))
+        let target = try RedisTarget(options)
+        let connection = RedisConnection(target)
         try connection.connect()
-        for reply in try connection.replies(to: [RedisStore.beginEpoch(connection.runID, options)]) {
-            _ = try reply.get()
-        }
+        thread = try RedisStore.thread(connection)
+        lookThread = try RedisStore.thread(RedisConnection(target, mayEvict: true))
+    }
+
+    private static func thread(_ connection: sending RedisConnection) throws(TenonError) -> BatchThread<RedisJob> {
         let owner = RedisOwner(connection)
-        thread = try BatchThread { jobs in
+        return try BatchThread { jobs in
             RedisStore.perform(jobs, owner.connection)
         } finish: {
             owner.close()
         }
     }
 
-    /// Ends what was asked for and closes the connection. Later calls throw ``TenonError/Code/storeClosed``.
-    package func close() async { await thread.end() }
-
-    /// Asks Redis for its clock, of which all instances have the same, and whether it has begun to throw entries away:
-    /// it is not believed then, nor what it has when it no longer does.
-    ///
-    /// - Returns: by how many milliseconds this machine's clock is ahead, and by how many Redis's is behind what it was.
-    package func look() async throws(TenonError) -> (clockDifference: Int64, stepBack: Int64) {
-        let memory = try await run { _ in ["INFO", "memory"].map { Array($0.utf8) } }
-        guard RedisConnection.facts(memory)["maxmemory_policy"] == "noeviction" else {
-            self.memory.withLock { $0.mayEvict = true }
-            throw .redisEvicts
-        }
-        if self.memory.withLock({ $0.mayEvict }) {
-            let forget = [Array("DEL".utf8), key("epoch")]
-            _ = try await run { _ in forget }
-            self.memory.withLock { $0.mayEvict = false }
-        }
-        let command = RedisStore.lookScript.command([key("time")], [time])
-        let times = try await run { _ in command }.list?.compactMap(\.integer) ?? []
-        guard times.count == 2 else { throw .damaged("a time") }
-        return (clock.now().wall - times[0], times[1] - times[0])
+    /// Ends what was asked for and closes the connections. Later calls throw ``TenonError/Code/storeClosed``.
+    package func close() async {
+        await thread.end()
+        await lookThread.end()
     }
 
-    private static let lookScript = RedisScript(text: clockScript + "return {time, now}")
+    // MARK: What health asks
 
-    /// What scripts begin with: Redis's time in milliseconds, which is set back with its machine's clock, and one that is
-    /// not. KEYS: the time. ARGV: the time or nothing.
+    package let watchedName = "redis"
+
+    /// By how many milliseconds Redis's clock is behind what was seen of it.
+    package var stepBack: Int64 { seenStepBack.load(ordering: .relaxed) }
+
+    private let seenStepBack = Atomic<Int64>(0)
+
+    /// Writes what needs memory, reads Redis's clock, and asks whether it has begun to throw entries away: it is not
+    /// believed then, nor what it has when it no longer does.
+    package func look() async throws(TenonError) -> Int64? {
+        let facts = RedisConnection.facts(
+            try await run(on: lookThread) { _ in ["INFO", "memory"].map { Array($0.utf8) } })
+        guard facts["maxmemory_policy"] == "noeviction" else {
+            memory.withLock { $0.mayEvict = true }
+            throw .redisEvicts
+        }
+        if memory.withLock({ $0.mayEvict }) {
+            let forget = [Array("DEL".utf8), key("life")]
+            _ = try await run(on: lookThread) { _ in forget }
+            memory.withLock { $0.mayEvict = false }
+        }
+        let (keys, time) = ([key("time"), key("life"), key("look")], options.time)
+        let reply = try await run(on: lookThread) { runID in
+            // Without an instance's clock: it has to answer when they differ, too.
+            RedisStore.lookScript.command(keys, [Array(runID.utf8), time, [], []])
+        }
+        guard let list = reply.list, list.count == 3, let epoch = list[0].bytes, let read = list[1].integer,
+            let now = list[2].integer
+        else { throw .damaged("a time") }
+        seenStepBack.store(now - read, ordering: .relaxed)
+        try await learn(String(decoding: epoch, as: UTF8.self))
+        return read
+    }
+
+    private static let lookScript = RedisScript(
+        text: clockScript + "redis.call('SET', KEYS[3], now, 'PX', 60000) return {epoch, time, now}")
+
+    /// What scripts begin with.
+    ///
+    /// KEYS: the time, the epoch. ARGV: the server's life; the time or nothing; the lowest and the highest time, in
+    /// milliseconds, that the instance's clocks say, or nothing.
+    ///
+    /// It gives Redis's `time` in milliseconds, which is stepped with its machine's clock, and `now`, which stands still
+    /// when that is stepped back a little; and the `epoch`. Another one begins when Redis has lost entries, or may
+    /// have: with its life, when it threw some away, and when its clock was stepped far, as entries expire by it. The
+    /// last word of its name is what makes two of the same moment differ.
     static let clockScript = """
-        local time = tonumber(ARGV[1])
-        if not time then
-            local read = redis.call('TIME')
-            time = read[1] * 1000 + math.floor(read[2] / 1000)
+        local read = redis.call('TIME')
+        local time = tonumber(ARGV[2]) or read[1] * 1000 + math.floor(read[2] / 1000)
+        local seen = tonumber(redis.call('GET', KEYS[1]) or time)
+        local gone = string.match(redis.call('INFO', 'stats'), 'evicted_keys:(%d+)')
+        local epoch = redis.call('GET', KEYS[2])
+        local life, thrown
+        if epoch then life, thrown = string.match(epoch, '^(%w+) %d+ (%d+) %d+$') end
+        if life ~= ARGV[1] or thrown ~= gone or math.abs(time - seen) > \(SteadyClock.maxStep) then
+            epoch = ARGV[1] .. ' ' .. string.format('%.0f', time) .. ' ' .. gone .. ' ' .. read[1]
+                .. string.format('%06d', read[2])
+            redis.call('SET', KEYS[2], epoch)
+            redis.pcall('SET', KEYS[1], time)
+            seen = time
         end
-        local seen = tonumber(redis.call('GET', KEYS[1]) or 0)
         local now = math.max(time, seen)
-        local seconds = math.floor(now / 1000)
         if now > seen then redis.pcall('SET', KEYS[1], now) end
+        local lowest, highest = tonumber(ARGV[3]), tonumber(ARGV[4])
+        if lowest then
+            local ahead = time - lowest > highest - time and lowest - time or highest - time
+            if math.abs(ahead) > \(StoreHealth.maxClockDifference) then
+                return redis.error_reply('CLOCK ' .. string.format('%.0f', ahead))
+            end
+        end
+        local seconds = math.floor(now / 1000)
 
         """
 
-    var time: [UInt8] { options.time }
+    /// The first values of each script.
+    func clockValues(_ runID: String) -> [[UInt8]] {
+        let (said, believed) = (clock.said.wall, clock.now().wall)
+        return [
+            Array(runID.utf8), options.time, Array("\(min(said, believed))".utf8), Array("\(max(said, believed))".utf8),
+        ]
+    }
 
     func key(_ kind: String, _ name: [UInt8] = []) -> [UInt8] { options.key(kind, name) }
 
     /// - Parameter command: made when the server's life is known in which it is to run.
     func run(_ command: @escaping @Sendable (_ runID: String) -> RedisCommand) async throws(TenonError) -> RedisReply {
+        try await run(on: thread, command)
+    }
+
+    private func run(
+        on thread: BatchThread<RedisJob>, _ command: @escaping @Sendable (_ runID: String) -> RedisCommand
+    ) async throws(TenonError) -> RedisReply {
         let result: Result<RedisReply, TenonError> = await withCheckedContinuation { continuation in
             let job = RedisJob(command: command) { continuation.resume(returning: $0) }
             if !thread.add(job) { job.finish(.failure(.closed)) }
@@ -144,6 +204,34 @@ package final class RedisStore: Sendable {
 private struct RedisJob: Sendable {
     let command: @Sendable (_ runID: String) -> RedisCommand
     let finish: @Sendable (Result<RedisReply, TenonError>) -> Void
+}
+
+/// Lets one do something at a time, in no certain order.
+final class Turns: Sendable {
+    private struct State {
+        var isTaken = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+
+        mutating func next() -> CheckedContinuation<Void, Never>? {
+            isTaken = !waiting.isEmpty
+            return waiting.isEmpty ? nil : waiting.removeFirst()
+        }
+    }
+
+    private let state = Mutex(State())
+
+    func run(_ body: () async throws(TenonError) -> Void) async throws(TenonError) {
+        await withCheckedContinuation { continuation in
+            let isMine = state.withLock { state in
+                if state.isTaken { state.waiting.append(continuation) }
+                defer { state.isTaken = true }
+                return !state.isTaken
+            }
+            if isMine { continuation.resume() }
+        }
+        defer { state.withLock { $0.next() }?.resume() }
+        try await body()
+    }
 }
 
 /// Carries the connection to its thread, which alone touches it from then on.

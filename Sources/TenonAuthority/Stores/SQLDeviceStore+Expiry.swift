@@ -16,7 +16,8 @@ private struct ExpiredRows {
         // For as long as a failover may bring a challenge back (security.md E4).
         ExpiredRows("spent_challenges", "hash", "at <= ?", kept: 86_400),
         // A horizon that has passed; the clocks of instances are not that far apart.
-        ExpiredRows("replay_horizons", "device, epoch", "timestamp <= ? AND device <> ''", kept: 86_400),
+        ExpiredRows(
+            "replay_horizons", "device, epoch", "timestamp <= ? AND (device <> '' OR epoch <> '')", kept: 86_400),
     ]
 
     private init(_ table: String, _ key: String, _ condition: String, kept: Int64) {

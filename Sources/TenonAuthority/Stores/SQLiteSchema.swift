@@ -63,6 +63,10 @@ enum SQLiteSchema {
         ) STRICT;
         """,
         """
+        -- A horizon has a beginning, too: what was accepted while a clock was ahead.
+        ALTER TABLE replay_horizons ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
+        """,
+        """
         -- Where the log of each instance ends: with the change that was stored last, and when lines left the outbox.
         CREATE TABLE audit_heads (
             instance TEXT PRIMARY KEY, sequence INTEGER NOT NULL, mac BLOB NOT NULL, bytes INTEGER NOT NULL

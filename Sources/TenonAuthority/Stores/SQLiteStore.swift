@@ -4,7 +4,7 @@ package import Tenon
 
 /// Challenges, devices and replay horizons in one SQLite file of the state folder, for one process: durable when a
 /// function returns, with one fsync for whatever was asked for while the last one ran.
-package final class SQLiteStore: SQLDeviceStore {
+package final class SQLiteStore: SQLDeviceStore, WatchedStore {
     package struct Options: Sendable {
         /// Challenges and pending secrets that may be outstanding at a time.
         package var maxChallenges: Int
@@ -79,6 +79,14 @@ package final class SQLiteStore: SQLDeviceStore {
         // For the stamp, which every transaction makes.
         _ = try? await writer.write { _ in }
         await writer.close()
+    }
+
+    package let watchedName = "sqlite"
+
+    /// The row is written also when it stays as it is.
+    package func look() async throws(TenonError) -> Int64? {
+        try await writer.write { connection throws(TenonError) in _ = try connection.run("UPDATE clock SET seen=seen") }
+        return nil
     }
 
     /// From memory, where it is there: nobody else writes the file.

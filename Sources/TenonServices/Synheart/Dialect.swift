@@ -20,6 +20,9 @@ public struct Dialect: Hashable, Sendable {
         name: "tenon", attestation: .activation, rotation: .signedByCurrent(isProven: true),
         settlements: [.ask, .resend])
 
+    /// The one that a record names.
+    package static func named(_ name: String) -> Dialect? { [docs, tenon].first { $0.name == name } }
+
     public static func == (left: Dialect, right: Dialect) -> Bool { left.name == right.name }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }

@@ -69,7 +69,7 @@ extension Synheart: ServiceProfile {
         try draft(.own, [], device, stamp)
     }
 
-    package func headers(_ values: RequestHeaders) -> [(name: String, value: String)] { values.lines }
+    package func headers(_ values: RequestHeaders) -> [(name: String, value: String)] { values.lines + DevMode.headers }
 
     /// A request that a key of the device signs.
     private func draft(

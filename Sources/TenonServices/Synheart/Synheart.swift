@@ -29,6 +29,9 @@ public struct Synheart: Sendable {
     /// Where it is, in the one form in which two that mean the same are equal.
     package var baseURL: String { service.text }
 
+    /// Whether it runs on this very machine, by the name of its host.
+    package var isLocal: Bool { (try? HTTPURL(parsing: service.origin))?.isLoopback ?? false }
+
     /// What the codes of the service mean (synheart.md 1.11). `KEY_INVALIDATED` is not here: what a service says of a key
     /// never reaches the key (security.md D3).
     static let verdicts: [String: ServiceVerdict] = [
@@ -36,6 +39,7 @@ public struct Synheart: Sendable {
         "INVALID_ATTESTATION": .attestationRefused, "ATTESTATION_FAILED": .attestationFailed,
         "REGISTRATION_REJECTED": .rejected, "DEVICE_REVOKED": .revoked,
         "NOT_REGISTERED": .keyRefused, "INVALID_SIGNATURE": .keyRefused,
-        "CLOCK_SKEW": .clockSkew, "NONCE_REPLAY": .nonceReplay, "ROTATION_FAILED": .rotationRefused,
+        "CLOCK_SKEW": .clockSkew, "KEY_EXPIRED": .keyExpired, "NONCE_REPLAY": .nonceReplay,
+        "ROTATION_FAILED": .rotationRefused,
     ]
 }

@@ -20,7 +20,8 @@ import Testing
         try await identity.register()
         #expect(
             log.lines == [
-                "register began", "state unregistered", "not answered: TENON_ERROR_HTTP_CONNECT", "waits 1000 ms",
+                "register began", "state unregistered", "not answered: TENON_ERROR_HTTP_CONNECT",
+                "waits 1000 ms for try 2 of 3, after TENON_ERROR_HTTP_CONNECT",
                 "answered 200 after 0 ms", "state challengeReceived", "state keyReady", "state registering",
                 "answered 200 after 0 ms", "state registered", "register ended",
             ])

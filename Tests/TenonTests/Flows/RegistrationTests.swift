@@ -100,10 +100,19 @@ import Testing
     @Test func pausesAreTheRule() async throws {
         let rig = try FlowRig()
         rig.time.setChance(.milliseconds(300))
-        rig.service.change { $0.fates = Array(repeating: .notSent, count: 9) }
-        #expect(await refusal { () async throws(TenonError) in try await rig.identity.register() } == .httpConnect)
+        rig.service.change { $0.fates = Array(repeating: .answers(503, nil), count: 9) }
+        #expect(await refusal { () async throws(TenonError) in try await rig.identity.register() } == .serviceBusy)
         #expect(rig.time.pauses == [1300, 2300, 4300, 8300].map { Duration.milliseconds($0) })
         #expect(rig.service.paths.count == 5)
+    }
+
+    /// A port at which nobody listens is not waited for as long as a service that is busy.
+    @Test func aRefusedConnectionIsTriedThreeTimes() async throws {
+        let rig = try FlowRig()
+        rig.service.change { $0.fates = Array(repeating: .notSent, count: 9) }
+        #expect(await refusal { () async throws(TenonError) in try await rig.identity.register() } == .httpConnect)
+        #expect(rig.time.pauses == [.seconds(1), .seconds(2)])
+        #expect(rig.service.paths.count == 3)
     }
 
     @Test func retryAfterIsHonouredUpToTheDeadline() async throws {
@@ -119,8 +128,39 @@ import Testing
             Issue.record("it registered")
         } catch {
             #expect(error.retryAfter == .seconds(61))
+            #expect(error.message.hasSuffix("It asks for a pause of 61 s, and this call takes 60 s at most."))
         }
         #expect(late.service.paths.count == 1)
+    }
+
+    /// However large the number is, nobody comes again before it is over.
+    @Test(arguments: ["1000000000", "9223372036854775807", "99999999999999999999999"])
+    func retryAfterOfAnySizeIsHonoured(_ text: String) async throws {
+        let rig = try FlowRig()
+        rig.service.script(.answers(503, nil, headers: [("Retry-After", text)]))
+        #expect(await refusal { () async throws(TenonError) in try await rig.identity.register() } == .serviceBusy)
+        #expect(rig.service.paths.count == 1)
+        #expect(rig.time.pauses == [])
+    }
+
+    /// What was sent and answered by what nobody understands is gone on with by the same call.
+    @Test func anAnswerThatCannotBeReadLeavesTheOutcomeOpen() async throws {
+        let rig = try FlowRig()
+        rig.service.script(.arrives, .garbled)
+        do throws(TenonError) {
+            try await rig.identity.register()
+            Issue.record("it registered")
+        } catch {
+            #expect(error.code == .serviceAnswer && error.isOutcomeOpen)
+        }
+        let early = try FlowRig()
+        early.service.script(.garbled)
+        do throws(TenonError) {
+            try await early.identity.register()
+            Issue.record("it registered")
+        } catch {
+            #expect(error.code == .serviceAnswer && !error.isOutcomeOpen)
+        }
     }
 
     @Test(arguments: [nil, 0, 3, -5, 100_000] as [Int64?])

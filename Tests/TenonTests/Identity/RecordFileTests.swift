@@ -25,17 +25,42 @@ import Testing
         #expect(bytes.split(separator: 10, omittingEmptySubsequences: false).map(\.count).dropFirst() == [64, 0])
     }
 
-    @Test func theFormIsThatOfVersion1() throws {
+    @Test func theFormIsThatOfVersion2() throws {
         let text = try line(.fresh)
         #expect(
             text == """
                 {"ak":null,"alias":"synheart_auth_app","app_id":"app","attestation":null,\
-                "base_url":"https://auth.example/v1","clock":null,"dev":false,"device_id":null,\
+                "attestation_settings":null,\
+                "base_url":"https://auth.example/v1","clock":null,"compromised_generation":null,\
+                "dev":false,"device_id":null,\
                 "device_local_id":"0b9ea3c1-5a31-4c1f-9d0e-3f1e55f1a001","dialect":"docs","ek_id":null,"journal":null,\
                 "key_rotated_at":null,"keys":[],"last_generation":0,"last_slot":null,"origin":"https://auth.example",\
                 "platform":"linux","profile":"synheart","reason":null,"refused_at":null,"registered_at":null,\
-                "revoked":false,"sig_versions":[],"state":"unregistered","version":1}
+                "revoked":false,"sig_versions":[],"state":"unregistered","version":2}
                 """)
+    }
+
+    /// What version 1 wrote is read; what it had no place for is not known, and is written from then on.
+    @Test(arguments: RecordShape.allCases)
+    func whatVersion1WroteIsRead(_ shape: RecordShape) throws {
+        let old = try RecordFile.encode(shape.record(), version: 1)
+        #expect(!String(decoding: old, as: UTF8.self).contains("attestation_settings"))
+        let read = try RecordFile.decode(old)
+        #expect(try RecordFile.encode(read, version: 1) == old)
+        #expect(read.attestationSettings == nil && !read.isCompromised)
+        #expect(try RecordFile.decode(RecordFile.encode(read)) == read)
+    }
+
+    @Test func whatWasToldForTheAttestationIsKept() throws {
+        var record = try RecordShape.registered.record()
+        let service = DeviceIdentity.AttestationService(url: "https://ca.example", roots: [[1, 2], [3]])
+        record.attestationSettings = AttestationSettings(service: service, endorsement: [[4], [5, 6]])
+        record.reportCompromise()
+        #expect(try RecordFile.decode(RecordFile.encode(record)) == record)
+        try record.reset(deviceLocalID: RecordShape.otherLocal)
+        #expect(record.attestationSettings?.service == service && !record.isCompromised)
+        record.attestationSettings?.endorsement = [[UInt8](repeating: 0, count: 65_530)]
+        #expect(codeThrown { () throws(TenonError) in try RecordFile.encode(record) } == .recordForm)
     }
 
     @Test func truncatedAtEveryByte() throws {
@@ -81,10 +106,11 @@ import Testing
 
     @Test func aLaterVersionIsNotTouched() throws {
         let text = try line()
-        #expect(code(try summed(text.replacing("\"version\":1}", with: "\"version\":2}"))) == .recordVersion)
+        #expect(code(try summed(text.replacing("\"version\":2}", with: "\"version\":3}"))) == .recordVersion)
         #expect(code(try summed("{\"version\":99,\"other\":[]}")) == .recordVersion)
-        #expect(code(try summed(text.replacing("\"version\":1}", with: "\"version\":0}"))) == .recordForm)
-        #expect(code(try summed(text.replacing("\"version\":1}", with: "\"version\":\"2\"}"))) == .recordForm)
+        #expect(code(try summed(text.replacing("\"version\":2}", with: "\"version\":1}"))) == .recordForm)
+        #expect(code(try summed(text.replacing("\"version\":2}", with: "\"version\":0}"))) == .recordForm)
+        #expect(code(try summed(text.replacing("\"version\":2}", with: "\"version\":\"2\"}"))) == .recordForm)
         #expect(code(try summed("{}")) == .recordForm)
         #expect(code(try summed("[1]")) == .recordForm)
     }
@@ -93,7 +119,7 @@ import Testing
     static let replacements: [(String, String)] = [
         ("\"app_id\":\"app\"", "\"app_id\":\"other app\""), ("\"app_id\":\"app\"", "\"app_id\":1"),
         ("\"app_id\":\"app\",", ""), ("\"dev\":false", "\"dev\":0"), ("\"dev\":false", "\"dev\":null"),
-        ("{\"ak\"", "{ \"ak\""), ("{\"ak\"", "{\"a\":1,\"ak\""), ("\"version\":1}", "\"version\":1,\"x\":null}"),
+        ("{\"ak\"", "{ \"ak\""), ("{\"ak\"", "{\"a\":1,\"ak\""), ("\"version\":2}", "\"version\":2,\"x\":null}"),
         ("\"state\":\"keyInvalid\"", "\"state\":\"invalid\""), ("\"state\":\"keyInvalid\"", "\"state\":\"keyReady\""),
         ("\"state\":\"keyInvalid\"", "\"state\":\"unregistered\""), ("\"reason\":\"tpm_cleared\"", "\"reason\":null"),
         ("\"reason\":\"tpm_cleared\"", "\"reason\":\"revoked\""), ("\"reason\":\"tpm_cleared\"", "\"reason\":\"x\""),
@@ -110,6 +136,8 @@ import Testing
         ("\"device_local_id\":\"0b", "\"device_local_id\":\"0B"),
         ("\"origin\":\"https://auth.example\"", "\"origin\":\"\""), ("\"dialect\":\"docs\"", "\"dialect\":\"\""),
         ("\"sig_versions\":[1,2]", "\"sig_versions\":[1,\"2\"]"), ("\"sig_versions\":[1,2]", "\"sig_versions\":{}"),
+        ("\"attestation_settings\":null", "\"attestation_settings\":{}"),
+        ("\"attestation_settings\":null,", ""), ("\"compromised_generation\":null", "\"compromised_generation\":3"),
         ("\"attestation\":\"attested\"", "\"attestation\":\"sure\""), ("\"boot\":\"boot-1\"", "\"boot\":1"),
         ("\"serial\":\"0102\"", "\"serial\":\"010\""), ("\"name\":\"000b01\"", "\"name\":\"000B01\""),
         ("\"name\":\"000b01\"", "\"name\":\"\""),
@@ -149,6 +177,9 @@ import Testing
         let bytes = try RecordFile.encode(record)
         #expect(try RecordFile.decode(bytes) == record)
         #expect(bytes.count < RecordFile.longest / 2)
+        record.attestationSettings = AttestationSettings(
+            service: .init(url: "", roots: [[UInt8](repeating: 0, count: AttestationSettings.longest)]))
+        #expect(try RecordFile.decode(RecordFile.encode(record)) == record)
         #expect(
             codeThrown { () throws(TenonError) in
                 try record.begin(.register(2, message: Array(repeating: 0xff, count: 32_769)))

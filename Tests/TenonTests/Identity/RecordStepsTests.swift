@@ -206,13 +206,14 @@ import Testing
 
     @Test func whatARejectionLeaves() throws {
         #expect(try RecordShape.rejected.record().keys.isEmpty)
-        // Of an invalid identity in the middle of a rotation the other key is left, and offered next.
-        let (record, code) = try change(.revived) { record throws(TenonError) in
+        // Of two keys the other one is left, and offered next.
+        let (record, code) = try change(.abandoned) { record throws(TenonError) in
+            try record.add(RecordShape.facts(2), as: .next, generation: 2, isHardware: true)
             try record.begin(.register(1, message: []))
             try record.markSent()
             try record.reject()
         }
-        #expect(code == nil && record.keys.map(\.generation) == [2] && record.key(.current)?.isOffered == true)
+        #expect(code == nil && record.keys.map(\.generation) == [2] && record.key(.current)?.isOffered == false)
     }
 
     @Test func whatAWipeAndAResetLeave() throws {
@@ -247,6 +248,22 @@ import Testing
         #expect(record.causeOfLoss(ekID: nil) == .foreignTPM)
         #expect(try RecordShape.keyReady.record().causeOfLoss(ekID: nil) == .foreignTPM)
         #expect(try RecordShape.keyReady.record().causeOfLoss(ekID: same) == .foreignTPM)
+    }
+
+    /// With its TPM back an identity is what it was, byte for byte.
+    @Test(arguments: [RecordShape.registered, .rotateUnknown, .rotateAccepted, .rotateRefused, .promoted, .retired])
+    func aKeyThatIsBackChangesNothing(_ shape: RecordShape) throws {
+        let before = try shape.record()
+        for cause in [IdentityReason.tpmCleared, .foreignTPM] {
+            var record = before
+            try record.invalidate(because: cause)
+            #expect(record.abandonedKey == before.key(.current))
+            try record.revive()
+            #expect(record == before)
+        }
+        var other = before
+        try other.invalidate(because: .superseded)
+        #expect(other.abandonedKey == nil)
     }
 
     // security.md D7

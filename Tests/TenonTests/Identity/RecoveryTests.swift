@@ -46,7 +46,7 @@ import Testing
         row(.revoked, .registered, "-", .nothing),
         row(.revokedWhileRotating, .registered, "journal", .nothing),
         row(.revokedAndCleared, .keyInvalid, "-", .nothing),
-        row(.revived, .unregistered, "-", .nothing),
+        row(.revived, .registered, "journal", .settle),
         row(.wiped, .unregistered, "-", .nothing),
         row(.reset, .unregistered, "-", .nothing),
     ]

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+internal import TenonCommandLine
+internal import TenonSynheart
+
+/// `tenon sign --send`: does the request, shows the answer, and lets the identity learn from it.
+struct SendCommand {
+    /// A request that is sent once more is signed once more, so its body is kept.
+    private static let longestBody = 16 << 20
+    private static let patience = Duration.seconds(60)
+
+    private let method: String
+    private let url: String
+    private let headers: [(name: String, value: String)]
+    private let body: [UInt8]
+    private let identity: DeviceIdentity
+    private let transport: LateTransport
+
+    static func answer(_ setting: Setting) async throws(TenonError) -> Answer {
+        let arguments = setting.arguments
+        guard try arguments.value("--format") == nil else {
+            throw arguments.mistake("--format says how to print what is not sent; with --send the answer is printed.")
+        }
+        let target = arguments.operands[1]
+        let headers = try arguments.all("--header").map { line throws(TenonError) in try header(line, arguments) }
+        let body = try body(try arguments.value("--data") ?? "")
+        let identity = try setting.identity()
+        let url = target.hasPrefix("/") ? try origin(of: identity, setting) + target : target
+        let path = try SigningPath.of(url, strippingIngest: arguments.has("--strip-ingest"))
+        let command = SendCommand(
+            method: arguments.operands[0], url: url, headers: headers, body: body, identity: identity,
+            transport: try setting.transport())
+        return try await command.exchange(path)
+    }
+
+    /// Once, and once more where the identity says that it helps.
+    private func exchange(_ path: String) async throws(TenonError) -> Answer {
+        let first = try await identity.sign(method, path: path, body: body)
+        let answer = try await send(first)
+        switch await received(answer, first) {
+        case .done: return shown(answer, isSecond: false)
+        case .stop(let error): return shown(answer, isSecond: false, error)
+        case .resend(let second):
+            let answer = try await send(second)
+            guard case .stop(let error) = await received(answer, second) else { return shown(answer, isSecond: true) }
+            return shown(answer, isSecond: true, error)
+        }
+    }
+
+    private func send(_ signed: SignedRequest) async throws(TenonError) -> HTTPResponse {
+        let request = HTTPRequest(method: method, url: url, headers: headers + signed.headers, body: body)
+        return try await transport.exchange(request, deadline: .now + Self.patience)
+    }
+
+    private func received(_ answer: HTTPResponse, _ signed: SignedRequest) async -> ReceivedAnswer {
+        await identity.received(status: answer.status, headers: answer.headers, body: answer.body, for: signed)
+    }
+
+    private func shown(_ answer: HTTPResponse, isSecond: Bool, _ error: TenonError? = nil) -> Answer {
+        let text = String(validating: answer.body, as: UTF8.self)
+        let failure = error.map(Failure.init)
+        var object = JSONObject()
+        object["status"] = .integer(Int64(answer.status))
+        object["headers"] = .array(answer.headers.map { ["name": .string($0.name), "value": .string($0.value)] })
+        object["body"] = .or(text)
+        object["body_base64"] = text == nil ? .string(TextEncoding.base64.encode(answer.body)) : .null
+        object["sent_again"] = .bool(isSecond)
+        object["identity"] =
+            failure.map {
+                ["code": .string($0.error.code.description), "message": .string($0.cause), "mend": .string($0.mend)]
+            } ?? .null
+        let again = isSecond ? ", after it was signed anew" : ""
+        let body = text.map(Self.printable) ?? "\(answer.body.count) bytes, which are no text: --json has them"
+        return Answer(
+            lines: ["HTTP \(answer.status)\(again)"] + (answer.body.isEmpty ? [] : [body]) + (failure?.lines ?? []),
+            json: .object(object), category: error?.code.category ?? Self.category(answer.status))
+    }
+
+    /// Of an answer that is no success.
+    private static func category(_ status: Int) -> TenonError.Category? {
+        switch status {
+        case 200...299: nil
+        case 408, 425, 429, 500...599: .transient
+        default: .rejected
+        }
+    }
+
+    /// Without the line feed at its end. Whoever answers may not write on a terminal what that obeys.
+    private static func printable(_ text: String) -> String {
+        let text = text.hasSuffix("\n") ? String(text.dropLast()) : text
+        guard Terminal.isShown(1) else { return text }
+        return String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { scalar in
+                    let isControl = scalar.value < 0x20 || 0x7f...0x9f ~= scalar.value
+                    return isControl && scalar != "\n" && scalar != "\t" ? "?" : scalar
+                }))
+    }
+
+    private static func header(_ line: String, _ arguments: Arguments) throws(TenonError) -> (
+        name: String, value: String
+    ) {
+        guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
+            throw arguments.mistake("--header is NAME: VALUE, not \(line).")
+        }
+        return (String(line[..<colon]), String(line[colon...].dropFirst().drop { $0 == " " }))
+    }
+
+    private static func body(_ argument: String) throws(TenonError) -> [UInt8] {
+        var source = try ByteSource(argument)
+        var bytes: [UInt8] = []
+        while let chunk = try source.next() {
+            bytes += chunk
+            guard bytes.count <= longestBody else {
+                throw TenonError(
+                    .options,
+                    message: "The body has more than \(longestBody >> 20) MiB, and --send keeps it to send it again.\n"
+                        + "Have curl send it: --format curl")
+            }
+        }
+        return bytes
+    }
+
+    /// Of the service, which the record keeps.
+    private static func origin(of identity: DeviceIdentity, _ setting: Setting) throws(TenonError) -> String {
+        for known in try setting.identities() where known.name?.appID == identity.appID {
+            if case .found(let record) = known.record, record.state != .unregistered { return record.origin }
+        }
+        throw TenonError(.notRegistered, message: "This device is not registered, so a path is of no service.")
+    }
+}

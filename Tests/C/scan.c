@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE /* explicit_bzero */
+#include "scan.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+const uint8_t scan_secret[SCAN_SIZE] = {0xc4, 0x1b, 0x7e, 0x55, 0x0d, 0x93, 0xe8, 0x26, 0x71, 0xbf, 0x3a,
+                                        0x4c, 0xd7, 0x08, 0x6f, 0xa2, 0x19, 0xee, 0x83, 0x5d, 0x30, 0xf6,
+                                        0x42, 0x9b, 0x67, 0xcd, 0x14, 0xb8, 0x2f, 0x91, 0xe3, 0x7a};
+
+static uint8_t masked[SCAN_SIZE];
+static uint8_t mask = SCAN_MASK;
+
+__attribute__((constructor)) static void begin(void)
+{
+    memcpy(masked, scan_secret, sizeof masked);
+}
+
+void scan_reveal(uint8_t *out)
+{
+    for (size_t i = 0; i < SCAN_SIZE; i++)
+        out[i] = scan_secret[i] ^ SCAN_MASK;
+}
+
+void scan_for(uint8_t *secret)
+{
+    for (size_t i = 0; i < sizeof masked; i++)
+        masked[i] = secret[i] ^ SCAN_MASK;
+    explicit_bzero(secret, sizeof masked);
+}
+
+void scan_under(uint8_t other)
+{
+    mask = other;
+}
+
+/* The orders of bytes that a number of 32 bytes may have in memory. */
+enum { BIG_ENDIAN_BYTES, LITTLE_ENDIAN_BYTES, LIMBS_64_HIGH_FIRST, LIMBS_32_HIGH_FIRST, ORDERS };
+
+static const char *const orders[ORDERS] = {"big-endian", "little-endian (also limbs, lowest first)",
+                                           "64-bit limbs, highest first", "32-bit limbs, highest first"};
+
+static size_t place(int order, size_t i)
+{
+    switch (order) {
+    case BIG_ENDIAN_BYTES:
+        return i;
+    case LITTLE_ENDIAN_BYTES:
+        return SCAN_SIZE - 1 - i;
+    case LIMBS_64_HIGH_FIRST:
+        return i / 8 * 8 + 7 - i % 8;
+    default:
+        return i / 4 * 4 + 3 - i % 4;
+    }
+}
+
+/* How many bytes of the secret, in this order and from its byte `from`, stand at `at`. */
+static size_t matching(const volatile uint8_t *at, size_t left, int order, size_t from)
+{
+    size_t n = 0;
+    while (n < left && from + n < SCAN_SIZE && (at[n] ^ mask) == masked[place(order, from + n)])
+        n++;
+    return n;
+}
+
+enum { TRACE = 8, COPY = 16 };
+
+static bool is_reported(size_t n, int order, size_t from)
+{
+    return n >= TRACE && (order == BIG_ENDIAN_BYTES || n >= COPY || from % 8 == 0);
+}
+
+static void search(const char *region, const volatile uint8_t *start, size_t n, bool verbose, findings *found)
+{
+    for (size_t at = 0; at < n; at++)
+        for (int order = 0; order < ORDERS; order++)
+            for (size_t from = 0; from + TRACE <= SCAN_SIZE; from += 8) {
+                size_t length = matching(start + at, n - at, order, from);
+                if (!is_reported(length, order, from))
+                    continue;
+                *(length >= COPY ? &found->copies : &found->traces) += 1;
+                if (verbose)
+                    fprintf(stderr, "  %zu bytes of the secret from %zu, %s, at offset 0x%zx of %s", length, from,
+                            orders[order], at, region);
+                at += length - 1;
+                order = ORDERS;
+                break;
+            }
+    found->bytes += n;
+}
+
+static struct {
+    char line[200];
+    uintptr_t start, end;
+} regions[500];
+static size_t region_count;
+
+/* Every region that can be written, by the list of the kernel. */
+void scan_list_regions(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    region_count = 0;
+    while (maps != NULL && region_count < 500 &&
+           fgets(regions[region_count].line, sizeof regions->line, maps) != NULL) {
+        unsigned long start, end;
+        char rights[5];
+        if (sscanf(regions[region_count].line, "%lx-%lx %4s", &start, &end, rights) != 3 ||
+            strncmp(rights, "rw", 2) != 0)
+            continue;
+        regions[region_count].start = start;
+        regions[region_count++].end = end;
+    }
+    if (maps != NULL)
+        fclose(maps);
+}
+
+findings scan(bool verbose)
+{
+    findings found = {0, 0, 0};
+    for (size_t i = 0; i < region_count; i++)
+        search(regions[i].line, (const volatile uint8_t *)regions[i].start, regions[i].end - regions[i].start, verbose,
+               &found);
+    return found;
+}
+
+bool scan_draws;
+
+ssize_t getrandom(void *out, size_t n, unsigned flags)
+{
+    for (size_t i = 0; scan_draws && i < n; i++)
+        ((uint8_t *)out)[i] = scan_secret[i % SCAN_SIZE] ^ SCAN_MASK;
+    return scan_draws ? (ssize_t)n : syscall(SYS_getrandom, out, n, flags);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE /* explicit_bzero */
+#include <stdio.h>
+#include <string.h>
+
+#include "internal/backend.h"
+#include "internal/certificate.h"
+#include "scan.h"
+#include "swtpm.h"
+#include "tenon/tenon.h"
+#include "tenon/tpm/tpm.h"
+#include "tpm/session.h"
+
+/* tpm_heap_scan STATE: nothing secret that went to a TPM or came from one is left in the process. */
+
+static uint8_t given[SCAN_SIZE];
+
+static bool report(const char *what, size_t before, size_t left)
+{
+    printf("%s, %s: %zu copies before, %zu copies and traces after\n", tenon_backend_name(), what, before, left);
+    return before != 0 && left == 0;
+}
+
+static size_t look(bool verbose)
+{
+    findings found = scan(verbose);
+    return found.copies + found.traces;
+}
+
+/* A TPM without any object, which is gone when somebody authorises with the owner's auth value. */
+static tenon_status vanish(void *context, uint8_t *answer, size_t size, size_t *length, const uint8_t *command,
+                           size_t n)
+{
+    enum { CREATE_PRIMARY = 0x31, HEADER = 10, CODE_AT = 9 };
+    static const uint8_t no_such_handle[HEADER] = {0x80, 0x01, 0, 0, 0, HEADER, 0, 0, 0x01, 0x8b};
+    bool *asked = context;
+    *asked = n > CODE_AT && command[CODE_AT] == CREATE_PRIMARY;
+    if (*asked || size < HEADER)
+        return TENON_ERROR_TPM_TRANSPORT;
+    memcpy(answer, no_such_handle, HEADER);
+    *length = HEADER;
+    return TENON_OK;
+}
+
+/* It stays in the handle while that is open, and nowhere else. */
+static bool check_owner_auth(void)
+{
+    bool asked = false;
+    tenon_tpm *tpm = NULL;
+    tenon_tpm_key *key = NULL;
+    tenon_tpm_transport transport = {.size = sizeof transport, .context = &asked, .exchange = vanish};
+    tenon_tpm_options options = {.size = sizeof options, .owner_auth = given, .owner_auth_n = sizeof given};
+    scan_reveal(given);
+    bool good = tenon_tpm_open_transport(&tpm, &transport, &options) == TENON_OK;
+    explicit_bzero(given, sizeof given);
+    good = good && tenon_tpm_key_create(tpm, &key, NULL, 0) == TENON_ERROR_TPM_TRANSPORT && asked;
+    scan_list_regions();
+    good = good && tenon_tpm_key_create(tpm, &key, NULL, 0) == TENON_ERROR_TPM_TRANSPORT;
+    size_t open = look(false);
+    tenon_tpm_free(&tpm);
+    size_t left = look(true);
+    return report("the owner's auth value", open, left) && good && open == 1;
+}
+
+static tenon_status pass_on(void *context, uint8_t *answer, size_t size, size_t *length, const uint8_t *command,
+                            size_t n)
+{
+    return support_swtpm_exchange(context, answer, size, length, command, n);
+}
+
+typedef struct {
+    tenon_tpm *tpm;
+    tenon_tpm_key *key, *ak;
+    uint8_t certificate[TENON_CERTIFICATE_MAX], credential[TENON_CREDENTIAL_MAX], encrypted[TENON_CREDENTIAL_MAX];
+    size_t certificate_n, credential_n, encrypted_n;
+} device;
+
+static bool enrol(device *of, support_swtpm *software)
+{
+    tenon_tpm_transport transport = {.size = sizeof transport, .context = software, .exchange = pass_on};
+    tenon_ek ek = {.kind = TENON_EK_P384, .key_n = 96};
+    tenoni_certificate read;
+    uint8_t name[TENON_NAME_SIZE];
+    size_t n;
+    if (tenon_tpm_open_transport(&of->tpm, &transport, NULL) != TENON_OK ||
+        tenon_tpm_ek_certificate(of->tpm, ek.kind, of->certificate, sizeof of->certificate, &of->certificate_n) !=
+            TENON_OK ||
+        tenon_tpm_key_create(of->tpm, &of->key, NULL, 0) != TENON_OK ||
+        tenon_tpm_ak_create(of->key, &of->ak) != TENON_OK ||
+        tenoni_certificate_read(&read, of->certificate, of->certificate_n) != TENON_OK ||
+        tenon_tpm_key_name(of->ak, name, sizeof name, &n) != TENON_OK)
+        return false;
+    memcpy(ek.key, read.key.modulus_or_point.at + 1, ek.key_n);
+    scan_reveal(given);
+    tenon_status status =
+        tenon_credential_make(of->credential, sizeof of->credential, &of->credential_n, of->encrypted,
+                              sizeof of->encrypted, &of->encrypted_n, &ek, name, n, given, sizeof given);
+    explicit_bzero(given, sizeof given);
+    return status == TENON_OK;
+}
+
+static tenon_status open_value(const device *of)
+{
+    static const uint8_t name[TENON_NAME_SIZE] = {0, 0x0b};
+    static const tenon_activation activation = {.size = sizeof activation,
+                                                .origin = "https://auth.example",
+                                                .origin_n = 20,
+                                                .app_id = "app",
+                                                .app_id_n = 3,
+                                                .challenge = "challenge",
+                                                .challenge_n = 9,
+                                                .public_key = "key",
+                                                .public_key_n = 3,
+                                                .ak_name = name,
+                                                .ak_name_n = sizeof name};
+    tenon_digest value;
+    return tenon_tpm_ak_activate(of->ak, &value, of->certificate, of->certificate_n, of->credential, of->credential_n,
+                                 of->encrypted, of->encrypted_n, &activation);
+}
+
+static tenon_status open_secret(const device *of)
+{
+    size_t n;
+    tenon_status status = tenon_tpm_ak_secret(of->ak, given, sizeof given, &n, of->certificate, of->certificate_n,
+                                              of->credential, of->credential_n, of->encrypted, of->encrypted_n);
+    return status == TENON_OK && n != sizeof given ? TENON_ERROR_CRYPTO : status;
+}
+
+static bool check_open(const char *what, const device *of, tenon_status (*open)(const device *of))
+{
+    bool good = open(of) == TENON_OK;
+    scan_reveal(given);
+    scan_list_regions();
+    size_t before = look(false);
+    good = open(of) == TENON_OK && good;
+    explicit_bzero(given, sizeof given);
+    size_t left = look(true);
+    return report(what, before, left) && good;
+}
+
+static bool check_activation(const char *state)
+{
+    device of = {0};
+    support_swtpm *software = support_swtpm_start(state);
+    bool good = software != NULL && enrol(&of, software);
+    good = good && check_open("the secret that an activation opens", &of, open_value);
+    good = good && check_open("the secret that is given out", &of, open_secret);
+    tenon_tpm_key_free(&of.ak);
+    tenon_tpm_key_free(&of.key);
+    tenon_tpm_free(&of.tpm);
+    support_swtpm_stop(software);
+    return good;
+}
+
+static bool start_session(const tenon_public_key *salt_to)
+{
+    uint8_t parameters[TENONI_SESSION_START_SIZE];
+    tenoni_writer writer = tenoni_writer_over(parameters, sizeof parameters);
+    tenoni_session session;
+    scan_draws = true;
+    tenon_status status = tenoni_session_start(&session, &writer, salt_to, false);
+    scan_draws = false;
+    tenoni_session_end(&session);
+    return status == TENON_OK;
+}
+
+/* What both sides of a salt agree on, for the scalar that is drawn. It is what is looked for from here on. */
+static bool check_agreement(void)
+{
+    static const uint8_t two[SCAN_SIZE] = {[SCAN_SIZE - 1] = 2};
+    tenon_public_key salt_to;
+    tenon_key *key = NULL;
+    uint8_t copy[SCAN_SIZE];
+    bool good = tenon_software_key_import(&key, two, sizeof two, 0) == TENON_OK &&
+                tenon_key_public_key(key, &salt_to) == TENON_OK;
+    tenon_key_free(&key);
+    scan_reveal(given);
+    memcpy(copy, given, sizeof copy);
+    good = good && tenoni_p256_agree(given, copy, &salt_to) == TENON_OK;
+    memcpy(copy, given, sizeof copy);
+    scan_for(copy);
+    good = good && start_session(&salt_to);
+    scan_list_regions();
+    size_t before = look(false);
+    good = good && start_session(&salt_to);
+    explicit_bzero(given, sizeof given);
+    size_t left = look(true);
+    return report("what a salt is derived of", before, left) && good;
+}
+
+int main(int count, char **arguments)
+{
+    if (count != 2) {
+        fprintf(stderr, "usage: tpm_heap_scan STATE\n");
+        return 2;
+    }
+    bool good = check_owner_auth();
+    good = check_activation(arguments[1]) && good;
+    good = check_agreement() && good;
+    return good ? 0 : 1;
+}

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Breaks a copy of the project in one way after the other, and says whether the step that should notice does.
+
+broken.py [NAME...]     each of Tests/Broken/NAME.patch, or all
+broken.py --applies     only sees that each patch still fits the tree
+
+A patch begins with two lines: "# " and what is broken, then "# step: " and the command that should notice.
+What was tried is not tried again until the patch or the tree changes, so a run can be stopped and gone on with.
+"""
+
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PATCHES = ROOT / "Tests/Broken"
+WORK = ROOT / ".build/broken"
+TREE = WORK / "tree"
+LONGEST = 1800
+
+# How the runners name the test that failed.
+CULPRITS = [r"^FAILED (\w+)", r"Test (?:\"([^\"]+)\"|(\w+)\(.*?\)) (?:recorded an issue|failed)", r"does not hold: (.*)",
+            r"^(\w+, [^:\n]+: \d+ copies before, [1-9]\d* copies and traces after)$", r"(error: .*)",
+            r"(.*WARNING: ThreadSanitizer.*)", r"(.*ERROR: AddressSanitizer.*)"]
+
+
+def git(*words, folder=ROOT, **options):
+    # The copy lies in the clone and is none of its files.
+    environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(WORK)}
+    return subprocess.run(["git", *words], cwd=folder, env=environment, capture_output=True, **options)
+
+
+def files():
+    out = git("ls-files", "-z", "--cached", "--others", "--exclude-standard", check=True).stdout.decode()
+    return [name for name in out.split("\0") if name and (ROOT / name).is_file() and not name.startswith("Tests/Broken/")]
+
+
+def follow():
+    """Makes the copy what the tree is; a file that did not change keeps its time, and so what was built of it."""
+    digest = hashlib.sha256()
+    wanted = set(files())
+    for name in sorted(wanted):
+        content = (ROOT / name).read_bytes()
+        digest.update(name.encode() + b"\0" + content)
+        copy = TREE / name
+        if not copy.is_file() or copy.read_bytes() != content:
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, copy)
+            os.utime(copy)
+    for folder, folders, names in os.walk(TREE):
+        folders[:] = [one for one in folders if one != ".build"]
+        for name in names:
+            path = pathlib.Path(folder, name)
+            if str(path.relative_to(TREE)) not in wanted:
+                path.unlink()
+    (TREE / ".build").mkdir(exist_ok=True)
+    deps = TREE / ".build/deps"
+    if (ROOT / ".build/deps").is_dir() and not deps.exists():
+        deps.symlink_to(ROOT / ".build/deps")
+    return digest.hexdigest()[:16]
+
+
+def step_of(patch):
+    lines = patch.read_text().splitlines()
+    if len(lines) < 2 or not lines[0].startswith("# ") or not lines[1].startswith("# step: "):
+        raise SystemExit(f"{patch.name}: the first two lines are not what is broken and the step")
+    return lines[1][len("# step: "):]
+
+
+def apply(patch, folder, *more):
+    return git("apply", *more, str(patch), folder=folder)
+
+
+def culprit(log):
+    for pattern in CULPRITS:
+        found = re.search(pattern, log, re.MULTILINE)
+        if found:
+            return next(group for group in found.groups() if group)[:110]
+    return "its exit code"
+
+
+def attempt(patch):
+    applied = apply(patch, TREE)
+    if applied.returncode != 0:
+        raise SystemExit(f"{patch.name} does not apply: {applied.stderr.decode()}")
+    changed = re.findall(r"^\+\+\+ b/(.*)$", patch.read_text(), re.MULTILINE)
+    log = WORK / f"{patch.stem}.log"
+    try:
+        with open(log, "wb") as out:
+            done = subprocess.run(["bash", "-c", step_of(patch)], cwd=TREE, stdin=subprocess.DEVNULL, stdout=out,
+                                  stderr=subprocess.STDOUT, timeout=LONGEST)
+        failed = done.returncode != 0
+        by = culprit(log.read_text(errors="replace")) if failed else ""
+    except subprocess.TimeoutExpired:
+        failed, by = True, "the time it took"
+    finally:
+        apply(patch, TREE, "-R")
+        for name in changed:
+            os.utime(TREE / name)
+    return f"caught by {by}" if failed else "SURVIVED"
+
+
+def run(names):
+    known = sorted(patch.stem for patch in PATCHES.glob("*.patch"))
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise SystemExit(f"there is no broken copy of this name: {', '.join(unknown)}")
+    state, survived, caught = follow(), [], 0
+    for name in names or known:
+        patch = PATCHES / f"{name}.patch"
+        key = f"{state}-{hashlib.sha256(patch.read_bytes()).hexdigest()[:16]}"
+        result, began = WORK / f"{name}.result", time.monotonic()
+        if not (result.is_file() and result.read_text().startswith(key)):
+            result.write_text(f"{key} {attempt(patch)}")
+        said = result.read_text().split(" ", 1)[1]
+        print(f"{name:40} {said} ({time.monotonic() - began:.0f} s)", flush=True)
+        survived += [name] if said == "SURVIVED" else []
+        caught += said != "SURVIVED"
+    print(f"{caught} caught, {len(survived)} survived" + "".join(f"\n  {name}" for name in survived))
+    return 1 if survived else 0
+
+
+def applies():
+    wrong = 0
+    patches = sorted(PATCHES.glob("*.patch"))
+    for patch in patches:
+        step_of(patch)
+        said = apply(patch, ROOT, "--check")
+        if said.returncode != 0:
+            wrong += 1
+            print(f"does not apply: {patch.name}: {said.stderr.decode().strip()}")
+    print(f"{len(patches) - wrong} passed, {wrong} failed")
+    return 1 if wrong or not patches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(applies() if sys.argv[1:] == ["--applies"] else run(sys.argv[1:]))

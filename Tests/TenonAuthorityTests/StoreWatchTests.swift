@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+import Tenon
+import Testing
+
+@testable import TenonAuthority
+
+/// Looks at stores that fail, hang and come back.
+@Suite(.timeLimit(.minutes(1))) struct StoreWatchTests {
+    private func wait(_ condition: () -> Bool) async {
+        while !condition() { await Task.yield() }
+    }
+
+    private func with(
+        _ watched: [StoreWatch.Watched], _ body: (StoreWatch, Lines) async throws -> Void
+    ) async throws {
+        let (folder, lines) = (try TestFolder(), Lines())
+        let store = try SQLiteStore(in: AuthorityFolder(folder.path))
+        let watch = StoreWatch(watched, devices: store, clock: store.clock, redis: nil, told: lines.add)
+        let looks = watch.start(every: .milliseconds(2))
+        try await body(watch, lines)
+        looks.cancel()
+        await store.close()
+    }
+
+    /// A fault is told in the store's words, again when it has become another, and its end.
+    @Test func aFaultAndItsEnd() async throws {
+        let fault = Mutex<String?>(nil)
+        let store = StoreWatch.Watched(name: "redis") { () async throws(TenonError) in
+            if let words = fault.withLock({ $0 }) { throw TenonError(.storeFailed, message: words) }
+            return nil
+        }
+        try await with([store]) { watch, lines in
+            #expect(watch.health.isHealthy)
+            for words in ["no room", "nobody is there"] {
+                fault.withLock { $0 = words }
+                await wait { watch.health.fault?.message == words && lines.all.last?.contains(words) == true }
+            }
+            fault.withLock { $0 = nil }
+            await wait { watch.health.isHealthy && lines.all.count == 3 }
+            #expect(
+                lines.all[0] == "redis is not well: no room" && lines.all[1] == "redis is not well: nobody is there")
+            #expect(lines.all[2].hasPrefix("redis is well again, after "))
+            #expect(watch.health.parts[0].faults == 1)
+        }
+    }
+
+    /// One that hangs is a fault by itself, and hides nothing of the other.
+    @Test func oneThatHangs() async throws {
+        let isStuck = Atomic(true)
+        let looks = Atomic(0)
+        let stuck = StoreWatch.Watched(name: "postgres", limit: .milliseconds(20)) { () async throws(TenonError) in
+            while isStuck.load(ordering: .relaxed) { await Task.yield() }
+            return nil
+        }
+        let other = StoreWatch.Watched(name: "redis") { () async throws(TenonError) in
+            looks.add(1, ordering: .relaxed)
+            return nil
+        }
+        try await with([stuck, other]) { watch, lines in
+            await wait { watch.health.fault?.message.contains("not answered") == true }
+            let seen = looks.load(ordering: .relaxed)
+            await wait { looks.load(ordering: .relaxed) > seen + 3 && !lines.all.isEmpty }
+            isStuck.store(false, ordering: .relaxed)
+            await wait { watch.health.isHealthy && lines.all.count == 2 }
+        }
+    }
+
+    /// What may be so for a moment is told of when it stays.
+    @Test func patience() async throws {
+        let patient = StoreWatch.Watched(name: "requests", patience: .seconds(3_600)) { () async throws(TenonError) in
+            throw TenonError(.storeFailed, message: "for a moment")
+        }
+        let looks = Atomic(0)
+        let other = StoreWatch.Watched(name: "redis") { () async throws(TenonError) in
+            looks.add(1, ordering: .relaxed)
+            return nil
+        }
+        try await with([patient, other]) { watch, lines in
+            await wait { looks.load(ordering: .relaxed) > 3 }
+            #expect(watch.health.isHealthy && lines.all.isEmpty)
+        }
+    }
+
+    /// A disk without room is told in the system's words: here a limit of the size of files stands for it.
+    @Test func aFolderWithoutRoom() async throws {
+        let folder = try TestFolder()
+        let look = try FolderLook(in: AuthorityFolder(folder.path))
+        #expect(try await look.look() == nil)
+        #expect(!folder.names.contains("look"))
+        var before = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &before)
+        signal(SIGXFSZ, SIG_IGN)
+        var small = rlimit(rlim_cur: 4_096, rlim_max: before.rlim_max)
+        setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &small)
+        let error = await errorThrown { try await look.look() }
+        setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &before)
+        #expect(error?.code == .storeFull && error?.message.contains("File too large") == true)
+        #expect(try await look.look() == nil)
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import FlowParts
+import Testing
+
+@testable import Tenon
+
+/// A verb was called while another TPM was here, as with a disk in the wrong machine. With its own TPM back the identity
+/// goes on: only reads happened in between.
+@Suite struct ForeignTPMTests {
+    enum Verb: String, CaseIterable, Sendable {
+        case sign, signBlocking, begin, attest, rotate, maintain, resolve, received, register
+    }
+
+    /// Each verb against the wrong TPM, and then each against the own one.
+    @Test(arguments: Verb.allCases.filter { $0 != .register && $0 != .received }, Verb.allCases)
+    func theNextVerbFindsTheKeyAgain(_ first: Verb, _ second: Verb) async throws {
+        let rig = try await FlowRig.registered()
+        let answered = try await rig.identity.sign("POST", path: "/x", body: [1])
+        let (device, keys) = (rig.identity.deviceID, rig.vault.keysMade)
+        rig.vault.clear()
+        #expect(try await code(first, rig.restarted(), answered) != nil)
+        rig.vault.bringBack()
+        let back = try rig.restarted()
+        #expect(try await code(second, back, answered) == nil)
+        #expect(back.isRegistered && back.deviceID == device)
+        #expect(rig.isAccepted(try await back.sign("POST", path: "/x")))
+        #expect(rig.service.devices.count == 1 && rig.vault.keysMade - keys == (second == .rotate ? 1 : 0))
+        #expect(try rig.folder.open().attic().names() == [])
+    }
+
+    /// What was open stays open: the journal, and the key that was offered.
+    @Test func anOpenRotationStaysOpen() async throws {
+        let rig = try await FlowRig.registered()
+        rig.service.change { $0.fates = Array(repeating: .requestLost, count: 9) }
+        _ = try? await rig.identity.rotate()
+        rig.service.change { $0.fates = [] }
+        let before = try rig.record()
+        rig.vault.clear()
+        #expect(try await code(.sign, rig.restarted()) == .keyInvalidated)
+        rig.vault.bringBack()
+        #expect(try await code(.sign, rig.restarted()) == nil)
+        #expect(try rig.record() == before && before.reason == .rotationPending)
+        try await rig.expectNotLost()
+    }
+
+    /// A registration whose outcome was open is as open as it was.
+    @Test func anOpenRegistrationStaysOpen() async throws {
+        let rig = try FlowRig()
+        rig.service.change { $0.fates = [.arrives, .answerLost] + Array(repeating: .notSent, count: 8) }
+        _ = try? await rig.identity.register()
+        rig.service.change { $0.fates = [] }
+        rig.vault.clear()
+        #expect(try await code(.register, rig.restarted()) == .keyInvalidated)
+        rig.vault.bringBack()
+        let back = try rig.restarted()
+        #expect(try await code(.sign, back) == .keyInvalidated)
+        #expect(try await code(.resolve, back) == .notRegistered)
+        #expect(try await back.register().status == .registered)
+        #expect(rig.service.devices.count == 1 && rig.vault.keysMade == 1)
+    }
+
+    /// A service that holds none of the keys, and one that revoked the device, said so: no TPM changes that.
+    @Test(arguments: ["superseded", "revoked"])
+    func whatAServiceSaidStays(_ word: String) async throws {
+        let rig = try await FlowRig.registered()
+        if word == "revoked" {
+            rig.service.change { $0.devices["device-1"]?.isRevoked = true }
+            _ = try? await rig.identity.rotate()
+        } else {
+            rig.service.change { $0.devices["device-1"]?.key = "" }
+            for _ in 0..<2 {
+                _ = try? await rig.identity.rotate()
+                rig.time.advance(.seconds(3601))
+            }
+        }
+        let before = try rig.record()
+        #expect(before.reason == (word == "revoked" ? .revoked : .superseded))
+        #expect(try await code(.sign, rig.restarted()) == (word == "revoked" ? .deviceRevoked : .keyInvalidated))
+        #expect(try rig.record() == before)
+    }
+
+    /// A TPM that is busy is not the one that was here before, nor another: nothing is said of the key.
+    @Test func aTPMThatIsBusyIsAskedAgain() async throws {
+        let rig = try await FlowRig.registered()
+        rig.vault.clear()
+        #expect(try await code(.sign, rig.restarted()) == .keyInvalidated)
+        rig.vault.bringBack()
+        rig.vault.fail(.load, TenonError(.tpmBusy, message: "Not now."))
+        for verb in [Verb.sign, .signBlocking, .rotate] { #expect(try await code(verb, rig.restarted()) == .tpmBusy) }
+        rig.vault.fail(.load, nil)
+        #expect(try await code(.sign, rig.restarted()) == nil)
+    }
+
+    /// A registration that fails leaves the identity as it was, whatever it failed of: with its own TPM back it goes on.
+    @Test(arguments: ["no TPM certificate", "nobody there", "challenge refused", "refused", "rejected", "no key"])
+    func aRegistrationThatFailsLeavesTheInvalidKey(_ cause: String) async throws {
+        let rig = try await FlowRig.registered()
+        rig.vault.clear()
+        #expect(try await code(.sign, rig.restarted()) == .keyInvalidated)
+        let before = try rig.record()
+        switch cause {
+        case "no TPM certificate": rig.vault.fail(.endorsement, TenonError(.ekMissing, message: "Not shown."))
+        case "nobody there": rig.service.change { $0.fates = Array(repeating: .notSent, count: 99) }
+        case "challenge refused": rig.service.change { $0.answers["/challenge"] = (403, "INVALID_ATTESTATION") }
+        case "refused": rig.service.change { $0.answers["/register"] = (403, "INVALID_ATTESTATION") }
+        case "rejected": rig.service.change { $0.answers["/register"] = (403, "REJECTED") }
+        default: rig.vault.fail(.make, TenonError(.tpmBusy, message: "Not now."))
+        }
+        let identity = try rig.restarted()
+        #expect(try await code(.register, identity) != nil)
+        #expect(try identity.status() == IdentityStatus(state: .keyInvalid, reason: .tpmCleared, deviceID: "device-1"))
+        #expect(try rig.record().keys == before.keys && rig.record().deviceLocalID == before.deviceLocalID)
+        rig.vault.fail(.endorsement, nil)
+        rig.vault.fail(.make, nil)
+        rig.service.change { ($0.fates, $0.answers) = ([], [:]) }
+        rig.vault.bringBack()
+        #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x")))
+        #expect(rig.service.devices.count == 1)
+        // And where its TPM does not come back, it begins anew as before.
+        rig.vault.clear()
+        #expect(try await code(.sign, rig.restarted()) == .keyInvalidated)
+        try await rig.restarted().register()
+        #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x")))
+        #expect(rig.service.devices.count == 2)
+    }
+
+    /// A message that may have arrived is another matter: its key is offered again, and the old one is in the attic.
+    @Test(arguments: [ScriptedService.Fate.answerLost, .garbled, .answers(200, nil)])
+    func aRegistrationThatIsOpenIsGoneOnWith(_ fate: ScriptedService.Fate) async throws {
+        let rig = try await FlowRig.registered()
+        rig.vault.clear()
+        #expect(try await code(.sign, rig.restarted()) == .keyInvalidated)
+        rig.service.change { $0.fates = [.arrives, fate] + Array(repeating: .notSent, count: 9) }
+        #expect(try await code(.register, rig.restarted()) != nil)
+        #expect(try rig.record().state == .unregistered && rig.record().key(.current)?.isOffered == true)
+        rig.service.change { $0.fates = [] }
+        try await rig.restarted().register()
+        #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x")))
+        #expect(rig.vault.keysMade == 2 && rig.service.devices.count == 2)
+    }
+
+    /// One that the service thinks about keeps the key that it thinks about.
+    @Test func aRegistrationThatIsPendingKeepsItsKey() async throws {
+        let rig = try await FlowRig.registered()
+        rig.vault.clear()
+        #expect(try await code(.sign, rig.restarted()) == .keyInvalidated)
+        rig.service.change { $0.status = "pending" }
+        #expect(try await code(.register, rig.restarted()) == .registrationPending)
+        #expect(try rig.record().reason == .approvalPending)
+        rig.service.change { $0.status = "registered" }
+        try await rig.restarted().register()
+        #expect(rig.vault.keysMade == 2 && rig.service.devices.count == 2)
+    }
+
+    private func code(
+        _ verb: Verb, _ identity: DeviceIdentity, _ answered: SignedRequest? = nil
+    ) async throws -> TenonError.Code? {
+        return await refusal { () async throws(TenonError) in
+            switch verb {
+            case .sign: _ = try await identity.sign("GET", path: "/")
+            case .signBlocking: if let code = Self.blocking(identity) { throw TenonError(code, message: "") }
+            case .begin: _ = try await identity.request("GET", path: "/").sign()
+            case .attest: _ = try await identity.attest(nonce: Digest(hashing: [1]))
+            case .rotate: _ = try await identity.rotate()
+            case .maintain: try await identity.maintain()
+            case .resolve: try await identity.resolve()
+            case .register: _ = try await identity.register()
+            case .received:
+                guard let answered else { return }
+                let answer = await identity.received(
+                    status: 401, headers: [("Content-Type", "application/json")],
+                    body: Array(#"{"code":"BAD_SIGNATURE"}"#.utf8), for: answered)
+                if case .stop(let error) = answer { throw error }
+            }
+        }
+    }
+
+    private static func blocking(_ identity: DeviceIdentity) -> TenonError.Code? {
+        Blocking.code { () throws(TenonError) in try identity.sign("GET", path: "/") }
+    }
+}
