@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// What the audit log says of one event. It names whole devices and never what no log may hold (DESIGN 5).
+/// What the audit log says of one event. It names whole devices and never what no log may hold.
 package struct AuditEvent: Sendable {
     package enum Kind: String, Sendable {
         case registered
@@ -15,6 +15,8 @@ package struct AuditEvent: Sendable {
         case ekAllowed = "ek_allowed"
         case certificateIssued = "certificate_issued"
         case retiredKeyUsed = "retired_key_used"
+        /// An operator went on with a log that was not the database's.
+        case logAccepted = "log_accepted"
     }
 
     package var kind: Kind
@@ -58,6 +60,21 @@ package struct AuditHead: Equatable, Sendable {
     }
 }
 
+/// Where a log ends: its last line that is on the disk, and where in the file that line ends. The database keeps it, so
+/// that a log that lost lines shows.
+package struct AuditMark: Equatable, Sendable {
+    /// Of the last line; 0 without one.
+    package var sequence: Int64
+    package var mac: Digest
+    package var bytes: Int64
+
+    package init(sequence: Int64, mac: Digest, bytes: Int64) {
+        self.sequence = sequence
+        self.mac = mac
+        self.bytes = bytes
+    }
+}
+
 /// The chain of one instance's lines: each line's `mac` is the HMAC-SHA256 of the `mac` before it, then of the line
 /// without its own.
 ///
@@ -74,6 +91,12 @@ struct AuditChain: Sendable {
         head.mac = try Digest(authenticating: start.message, key: key)
     }
 
+    /// A chain that goes on behind a head that is believed.
+    init(after head: AuditHead, key: [UInt8]) {
+        self.key = key
+        self.head = head
+    }
+
     /// A chain that goes on behind a line, of which `sequence` and `mac` are believed.
     init(instance: String, key: [UInt8], after line: [UInt8]) throws(TenonError) {
         self.key = key
@@ -81,6 +104,11 @@ struct AuditChain: Sendable {
             let mac = AuditChain.mac(in: json)
         else { throw AuditChain.broken }
         head = AuditHead(instance: instance, sequence: sequence, mac: mac)
+    }
+
+    /// Its end, in a file that has so many bytes.
+    func mark(at bytes: Int) -> AuditMark {
+        AuditMark(sequence: head.sequence, mac: head.mac, bytes: Int64(bytes))
     }
 
     /// The next line.
@@ -117,9 +145,12 @@ struct AuditChain: Sendable {
         try Digest(authenticating: head.mac.rawRepresentation + JSON.object(object).encoded(), key: key)
     }
 
-    private static func mac(in json: JSON) -> Digest? {
-        guard let text = json["mac"]?.string, let bytes = try? TextEncoding.hex.decode(text) else { return nil }
-        return try? Digest(rawRepresentation: bytes)
+    /// In its one form: the case of a letter is as good as another letter.
+    static func mac(in json: JSON) -> Digest? {
+        guard let text = json["mac"]?.string, let bytes = try? TextEncoding.hex.decode(text),
+            let mac = try? Digest(rawRepresentation: bytes), mac.description == text
+        else { return nil }
+        return mac
     }
 
     static let broken = TenonError(

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
 package import Tenon
 
-/// The audit log of one instance (security.md F5): lines that are chained with a key of the admin role, and whose head
-/// the CA's key signs each 1,000 lines or hour.
+/// The audit log of one instance: lines that are chained with a key of the admin role, and whose head the CA's key signs
+/// each 1,000 lines or hour.
 ///
 /// The key keeps who can write the file from changing it; the signed heads, which also go elsewhere, keep who has the
 /// key too from cutting it short.
@@ -12,15 +13,19 @@ package final class AuditLog: Sendable {
         package var instance: String
         /// 32 random bytes that only the admin role reads.
         package var key: [UInt8]
+        /// Whether an operator said to go on with a log that is not the one that was written; it is recorded.
+        package var accepts: Bool
         /// Signs ``AuditHead/message`` with the CA's key, and sends head and signature to the journal. It may block;
         /// when it throws it is asked again later, and nothing else waits for it. Nil signs nothing.
         package var sign: (@Sendable (AuditHead) throws(TenonError) -> [UInt8])?
 
         package init(
-            instance: String, key: [UInt8], sign: (@Sendable (AuditHead) throws(TenonError) -> [UInt8])? = nil
+            instance: String, key: [UInt8], accepts: Bool = false,
+            sign: (@Sendable (AuditHead) throws(TenonError) -> [UInt8])? = nil
         ) {
             self.instance = instance
             self.key = key
+            self.accepts = accepts
             self.sign = sign
         }
     }
@@ -30,19 +35,37 @@ package final class AuditLog: Sendable {
     /// Of an event, with an operator's reason, the only text of any length; a line has little more.
     static let eventBytes = 1_700
 
-    let instance: String
+    let options: Options
     let path: String
+    private let end: AuditEnd
+    /// What was wrong with a file that was moved away, as the operator accepts it.
+    let damage: TenonError?
     private let thread: BatchThread<AuditJob>
 
-    /// Opens the log, or begins one. Blocks on the disk.
+    /// Opens the log, or begins one. Blocks on the disk. What a crash left behind the last line stays until something is
+    /// written: the database may know of more lines than there are, see ``DeviceStore/audit(in:)``.
     ///
-    /// - Throws: ``TenonError/Code/auditChain`` when the last line is not the one that was written there.
+    /// - Throws: ``TenonError/Code/auditChain`` when the last line is not the one that was written there, or there is a
+    ///   NUL before it. Where the operator accepts that, the file is moved away, and another begun.
     package init(
         in folder: AuthorityFolder, clock: any AuthorityClock, options: Options
     ) throws(TenonError) {
-        instance = options.instance
+        self.options = options
         path = "\(folder.path)/\(AuditLog.fileName)"
-        let owner = AuditOwner(try AuditWriter(in: folder, clock: clock, options: options), folder)
+        var damage: TenonError?
+        let writer: AuditWriter
+        do throws(TenonError) {
+            writer = try AuditWriter(in: folder, clock: clock, options: options)
+        } catch  where error.code == .auditChain && options.accepts {
+            let other = try folder.moveAway(AuditLog.fileName)
+            damage = TenonError(.auditChain, message: "\(error.message) It is \(other) now.")
+            writer = try AuditWriter(in: folder, clock: clock, options: options)
+        } catch {
+            throw error.code == .auditChain ? error.withMend : error
+        }
+        self.damage = damage
+        end = writer.end
+        let owner = AuditOwner(writer, folder)
         thread = try BatchThread { jobs in
             owner.writer?.write(jobs)
         } finish: {
@@ -50,37 +73,63 @@ package final class AuditLog: Sendable {
         }
     }
 
+    var instance: String { options.instance }
+
+    /// Where the log ends, as far as it is on the disk.
+    package var mark: AuditMark { end.mark }
+
     /// Writes a line. It is stored when this returns.
     ///
     /// - Throws: ``TenonError/Code/storeFailed`` when it is not: what it tells of is not to be acknowledged.
     package func append(_ event: AuditEvent) async throws(TenonError) {
-        try await submit(event.members)
+        try await submit(.line(event.members))
     }
 
-    func append(_ members: [String: JSON]) async throws(TenonError) { try await submit(members) }
+    func append(_ members: [String: JSON]) async throws(TenonError) { try await submit(.line(members)) }
 
     static let tooLong = TenonError(
         .tooLarge, message: "A line of the audit log would be too long: give a shorter reason.")
 
     /// Signs the head if lines were written since it was signed: for a timer, as a quiet log signs nothing by itself.
-    package func signHead() async throws(TenonError) { try await submit(nil) }
+    package func signHead() async throws(TenonError) { try await submit(.signedHead) }
+
+    /// Cuts off what a crash left behind the last line, now that it is known to be nothing else.
+    func mend() async throws(TenonError) { try await submit(.mend) }
 
     /// Signs the head, if it has to be, and closes the file.
     package func close() async { await thread.end() }
 
-    private func submit(_ members: [String: JSON]?) async throws(TenonError) {
+    private func submit(_ wish: AuditJob.Wish) async throws(TenonError) {
         let error: TenonError? = await withCheckedContinuation { continuation in
-            let job = AuditJob(members: members) { continuation.resume(returning: $0) }
+            let job = AuditJob(wish: wish) { continuation.resume(returning: $0) }
             if !thread.add(job) { continuation.resume(returning: .closed) }
         }
         if let error { throw error }
     }
 }
 
-/// A line, or without members the wish for a signed head.
 struct AuditJob: Sendable {
-    let members: [String: JSON]?
+    enum Wish: Sendable {
+        case line([String: JSON])
+        case signedHead
+        case mend
+    }
+
+    let wish: Wish
     let finish: @Sendable (TenonError?) -> Void
+
+    var members: [String: JSON]? { if case .line(let members) = wish { members } else { nil } }
+}
+
+/// Where a log ends: its writer says so before it tells those who wait for their lines.
+final class AuditEnd: Sendable {
+    private let state: Mutex<AuditMark>
+
+    init(_ mark: AuditMark) { state = Mutex(mark) }
+
+    var mark: AuditMark { state.withLock { $0 } }
+
+    func set(_ mark: AuditMark) { state.withLock { $0 = mark } }
 }
 
 /// Carries the writer to its thread, which alone touches it from then on, and holds the folder as long.
@@ -94,8 +143,20 @@ private final class AuditOwner: Sendable {
     }
 
     func close() {
-        writer?.signHead()
+        if writer?.hasBegun == true { writer?.signHead() }
         writer = nil
         folder = nil
+    }
+}
+
+extension TenonError {
+    /// What is wrong with an audit log, and what an operator can do about it.
+    var withMend: TenonError {
+        TenonError(
+            code,
+            message: """
+                \(message) Nothing was written.
+                Restore audit.log, or look into it and go on with `serve --accept-audit-log`, which records this in the log.
+                """)
     }
 }

@@ -45,6 +45,8 @@ final class AuditOutbox: Sendable {
         /// In the store, and not in the log.
         var waiting: Set<String> = []
         var isTidying = false
+        /// Up to which line the store knows of the log.
+        var kept: Int64 = 0
     }
 
     private let state = Mutex(State())
@@ -107,6 +109,10 @@ final class AuditOutbox: Sendable {
     }
 
     func endTidying() { state.withLock { $0.isTidying = false } }
+
+    var kept: Int64 { state.withLock { $0.kept } }
+
+    func keep(_ mark: AuditMark) { state.withLock { $0.kept = max($0.kept, mark.sequence) } }
 
     /// Lines that are in the log.
     func written(atMost count: Int) -> [String] { state.withLock { Array($0.written.prefix(count)) } }

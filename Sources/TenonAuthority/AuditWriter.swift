@@ -4,13 +4,16 @@ internal import Tenon
 /// Writes groups of lines, and now and then the signature over the last. One thread uses it.
 final class AuditWriter {
     private let file: AuditFile
+    let end: AuditEnd
     private let clock: any AuthorityClock
     private let sign: (@Sendable (AuditHead) throws(TenonError) -> [UInt8])?
     private var chain: AuditChain
+    /// Whether somebody asked for anything: before that the log may turn out to be another.
+    private(set) var hasBegun = false
     private var unsigned = 0
     private var signedAt: Int64
 
-    /// security.md F5.
+    /// So that who cuts the log short has that much to cut at most.
     private static let signedLines = 1_000
     private static let signedMilliseconds: Int64 = 3_600_000
     /// Of one write, so that what a crash leaves unfinished stays short.
@@ -23,30 +26,47 @@ final class AuditWriter {
         sign = options.sign
         signedAt = clock.now().boot
         let lines = try file.lastLines()
-        guard let last = lines.last else {
-            chain = try AuditChain(instance: options.instance, key: options.key)
-            return
-        }
         chain =
             lines.count == 2
             ? try AuditChain(instance: options.instance, key: options.key, after: lines[0])
             : try AuditChain(instance: options.instance, key: options.key)
-        let json = try chain.verify(last)
-        unsigned = json["event"]?.string == AuditWriter.headEvent ? 0 : 1
+        if let last = lines.last {
+            let json = try chain.verify(last)
+            unsigned = json["event"]?.string == AuditWriter.headEvent ? 0 : 1
+        }
+        end = AuditEnd(chain.mark(at: file.length))
     }
 
     func write(_ jobs: [AuditJob]) {
         // Before anybody is told: what comes after an answer is not of this group.
         let now = clock.now().boot
+        hasBegun = true
         var rest = jobs[...]
         while !rest.isEmpty {
             writeGroup(rest.prefix(AuditWriter.groupLines))
             rest = rest.dropFirst(AuditWriter.groupLines)
         }
-        let wanted = jobs.contains { $0.members == nil }
+        var wanted: [AuditJob] = []
+        for job in jobs {
+            switch job.wish {
+            case .line: break
+            case .signedHead: wanted.append(job)
+            case .mend: job.finish(failure(of: file.mend))
+            }
+        }
         let isDue = unsigned >= AuditWriter.signedLines || now - signedAt >= AuditWriter.signedMilliseconds
-        let failure = wanted || isDue ? signHead() : nil
-        for job in jobs where job.members == nil { job.finish(failure) }
+        let failure = !wanted.isEmpty || isDue ? signHead() : nil
+        for job in wanted { job.finish(failure) }
+    }
+
+    private func failure(of body: () throws(TenonError) -> Void) -> TenonError? {
+        do throws(TenonError) { try body() } catch { return error }
+        return nil
+    }
+
+    private func append(_ bytes: [UInt8]) throws(TenonError) {
+        try file.append(bytes)
+        end.set(chain.mark(at: file.length))
     }
 
     /// All lines of a group are stored, or none is and each is told so.
@@ -65,7 +85,7 @@ final class AuditWriter {
         }
         guard !written.isEmpty else { return }
         do throws(TenonError) {
-            try file.append(bytes)
+            try append(bytes)
             unsigned += written.count
             for job in written { job.finish(nil) }
         } catch {
@@ -94,7 +114,7 @@ final class AuditWriter {
         do throws(TenonError) {
             let signature = try sign(chain.head)
             let members: [String: JSON] = ["event": .string(AuditWriter.headEvent), "signature": .bytes(signature)]
-            try file.append(try chain.add(members, at: clock.now().seconds))
+            try append(try chain.add(members, at: clock.now().seconds))
             unsigned = 0
             signedAt = clock.now().boot
             return nil

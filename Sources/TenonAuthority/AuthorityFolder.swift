@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Glibc
 package import Tenon
 
 /// The folder that holds what one authority process keeps: opened once, ours alone, and locked as long as this value
@@ -42,6 +43,18 @@ package final class AuthorityFolder: Sendable {
         } catch {
             throw AuthorityFolder.refusal(error)
         }
+    }
+
+    /// Gives a file another name, which no file has, and says which.
+    func moveAway(_ name: String) throws(TenonError) -> String {
+        var number = 1
+        while access("\(path)/\(name).\(number)", F_OK) == 0 { number += 1 }
+        let other = "\(name).\(number)"
+        guard rename("\(path)/\(name)", "\(path)/\(other)") == 0 else {
+            throw TenonError(.storePermission, message: "\(name) cannot be moved away in \(path).")
+        }
+        try? folder.sync()
+        return other
     }
 
     private static func refusal(_ error: TenonError) -> TenonError {

@@ -42,13 +42,16 @@ package struct ChallengeEntry: Equatable, Sendable {
     package var origin: String
     package var dialect: String
     package var deadline: AuthorityInstant
+    /// Who asked for it, as its challenges are counted; "" where nobody counts.
+    package var asker: String
     /// With a credential: the entry is redeemed only with the activation that it belongs to (security.md A4).
     package var attestation: Attestation?
 
     package init(
         purpose: Purpose, app: String, origin: String, dialect: String, deadline: AuthorityInstant,
-        attestation: Attestation? = nil
+        asker: String = "", attestation: Attestation? = nil
     ) {
+        self.asker = asker
         self.purpose = purpose
         self.app = app
         self.origin = origin
@@ -65,8 +68,9 @@ extension ChallengeEntry {
             "app": .string(app), "origin": .string(origin), "dialect": .string(dialect),
             "purpose": .string(purpose.rawValue), "wall": .integer(deadline.wall), "boot": .integer(deadline.boot),
         ]
-        if let attestation, case .object(var object) = json {
-            object["attestation"] = attestation.json
+        if case .object(var object) = json {
+            object["attestation"] = attestation?.json
+            object["asker"] = asker.isEmpty ? nil : .string(asker)
             json = .object(object)
         }
         return try json.encoded()
@@ -80,7 +84,7 @@ extension ChallengeEntry {
         else { throw .damaged("a challenge") }
         self.init(
             purpose: purpose, app: app, origin: origin, dialect: dialect,
-            deadline: AuthorityInstant(wall: wall, boot: boot),
+            deadline: AuthorityInstant(wall: wall, boot: boot), asker: json["asker"]?.string ?? "",
             attestation: try json["attestation"].map(Attestation.init(json:)))
     }
 }

@@ -8,7 +8,7 @@ package protocol ChallengeStore: Sendable {
     /// Keeps an entry until its deadline. It is stored when this returns.
     ///
     /// - Throws: ``TenonError/Code/storeFull`` when as many entries as may be are outstanding; none makes room for
-    ///   another (security.md F4). ``TenonError/Code/storeFailed`` and the like: nothing is kept.
+    ///   another; nor when its asker has its share of them, and they are scarce. ``TenonError/Code/storeFailed`` and the like: nothing is kept.
     func put(_ entry: ChallengeEntry, under key: Digest) async throws(TenonError)
 
     /// Gives the entry and forgets it, in one step: of any number of callers at once one has it, whatever becomes of

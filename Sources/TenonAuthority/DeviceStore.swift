@@ -64,7 +64,11 @@ package protocol DeviceStore: Sendable {
     /// From now on a change is acknowledged when its line is in this log, where it is once (security.md F5). Lines of
     /// changes that an earlier process of this instance did not write are written now, if they can be. Blocks on the
     /// disk: for a start.
-    func audit(in log: AuditLog) async throws(TenonError)
+    ///
+    /// - Returns: in what the log is not the one that was written, where an operator accepts that.
+    /// - Throws: ``TenonError/Code/auditChain`` when it is not, and nobody accepts it.
+    @discardableResult
+    func audit(in log: AuditLog) async throws(TenonError) -> TenonError?
 
     /// Writes the lines that could not be written when it was their turn, and lets go of what has expired, a little at a
     /// time.

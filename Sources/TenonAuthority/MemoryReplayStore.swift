@@ -30,6 +30,8 @@ package final class MemoryReplayStore: ReplayStore {
     private let clock: any AuthorityClock
     private let horizon: any ReplayHorizon
     private let limits: Limits
+    /// Of the lives before this one.
+    private let horizons: ReplayHorizons
     private let state: Mutex<ReplayMemory>
 
     /// - Parameters:
@@ -43,15 +45,22 @@ package final class MemoryReplayStore: ReplayStore {
         self.limits = limits
         let now = clock.now().seconds
         let horizons = try await horizon.horizons(besides: nil)
-        let epoch = horizons.map { max(now, $0.all.map(\.to).max() ?? .min) } ?? .min
-        let forgotten = horizons?.devices.compactMapValues { spans in spans.map(\.to).max() } ?? [:]
-        state = Mutex(ReplayMemory(epoch: epoch, forgotten: forgotten))
+        // A span with a beginning is of a clock that was ahead: what is signed now is not in it.
+        let epoch = horizons.map { max(now, MemoryReplayStore.end(of: $0.all)) } ?? .min
+        self.horizons = horizons ?? ReplayHorizons()
+        state = Mutex(
+            ReplayMemory(epoch: epoch, forgotten: horizons?.devices.mapValues(MemoryReplayStore.end) ?? [:]))
+    }
+
+    private static func end(of spans: [ReplaySpan]) -> Int64 {
+        spans.filter { $0.from == 0 }.map(\.to).max() ?? .min
     }
 
     package func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome {
         guard let nonce = UUIDBytes(use.nonce) else {
             throw TenonError(.nonce, message: "The nonce is no UUID.")
         }
+        if horizons.mayHold(use) { return .mayBeForgotten }
         let seconds = clock.now().seconds
         if let ahead = state.withLock({ $0.horizon(for: use, at: seconds) }) {
             try await horizon.raise(device: ahead.device, to: ReplaySpan(to: ahead.timestamp), epoch: "")

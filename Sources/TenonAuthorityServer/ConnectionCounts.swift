@@ -2,19 +2,31 @@
 internal import Synchronization
 internal import TenonAuthority
 
-/// The connections that each asker has open (security.md F4).
+/// The connections that each asker has open, so that a few of them do not have all.
 final class ConnectionCounts: Sendable {
-    private let limit: Int
-    private let counts = Mutex([String: Int]())
+    private struct State {
+        var counts: [String: Int] = [:]
+        var used = 0
+    }
 
-    init(limit: Int) { self.limit = limit }
+    private let share: AddressShare
+    /// Addresses by which many come: those of proxies.
+    private let shared: Set<String>
+    private let state = Mutex(State())
+
+    init(_ share: AddressShare, shared: Set<String> = []) {
+        self.share = share
+        self.shared = shared
+    }
 
     /// Whether one more may come from an address.
     func enter(_ address: String) -> Bool {
         let asker = Address.subscriber(address)
-        return counts.withLock { counts in
-            guard counts[asker, default: 0] < limit else { return false }
-            counts[asker, default: 0] += 1
+        return state.withLock { state in
+            let held = state.counts[asker, default: 0]
+            guard shared.contains(address) || share.admits(held: held, used: state.used) else { return false }
+            state.counts[asker] = held + 1
+            state.used += 1
             return true
         }
     }
@@ -22,9 +34,10 @@ final class ConnectionCounts: Sendable {
     /// One that came in has gone.
     func leave(_ address: String) {
         let asker = Address.subscriber(address)
-        counts.withLock { counts in
-            let left = counts[asker, default: 0] - 1
-            counts[asker] = left > 0 ? left : nil
+        state.withLock { state in
+            let left = state.counts[asker, default: 0] - 1
+            state.counts[asker] = left > 0 ? left : nil
+            state.used -= 1
         }
     }
 }

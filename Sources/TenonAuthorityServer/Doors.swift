@@ -3,8 +3,8 @@ internal import Glibc
 internal import Tenon
 internal import TenonAuthority
 
-/// The listeners of one authority (security.md F1): public, internal where backends ask, and admin, which is on no TCP
-/// port.
+/// The listeners of one authority: public, internal where backends ask, admin, which is on no TCP port, and metrics,
+/// which is on loopback.
 final class Doors: Sendable {
     private let servers: [HTTPServer]
     /// Of the public listener, if it is on TCP.
@@ -28,7 +28,19 @@ final class Doors: Sendable {
                     await metrics.measure(.internal) { await service.answer(request, at: .internal) }
                 })
         }
-        let (socket, options) = try Doors.open(configuration.publicListener, configuration, folder: folder)
+        if let listener = configuration.metricsListener {
+            let (socket, _) = try Doors.open(listener, configuration, folder: folder)
+            servers.append(
+                try HTTPServer(socket, HTTPServer.Options(threads: 1, connections: 16)) { request, _ in
+                    Doors.withTimes(await service.answer(request, at: .metrics), request, metrics)
+                })
+        }
+        var (socket, options) = try Doors.open(configuration.publicListener, configuration, folder: folder)
+        options.proxies = trusted
+        options.connectionsOfAddress =
+            AddressShare.connections(
+                configuration.limits.connections, each: configuration.limits.connectionsPerAddress
+            ).share
         servers.append(
             try HTTPServer(socket, options) { request, peer in
                 await metrics.measure(.public) {
@@ -53,8 +65,15 @@ final class Doors: Sendable {
         guard let user = peer.user, user == geteuid() || user == 0 else {
             return AuthorityAnswer(status: 403, body: Array("{\"error_code\":\"NOT_ALLOWED\"}".utf8))
         }
-        var answer = await service.answer(request, at: .admin)
-        if request.target == "/metrics" { answer.body += Array(metrics.text.utf8) }
+        return withTimes(await service.answer(request, at: .admin), request, metrics)
+    }
+
+    /// The metrics with how long answers take, which the service does not know.
+    private static func withTimes(
+        _ answer: AuthorityAnswer, _ request: AuthorityRequest, _ metrics: Metrics
+    ) -> AuthorityAnswer {
+        var answer = answer
+        if answer.status == 200 && request.target == "/metrics" { answer.body += Array(metrics.text.utf8) }
         return answer
     }
 
@@ -73,9 +92,6 @@ final class Doors: Sendable {
                     try TextFile.read(FolderChoice.path(tls.certificate, in: folder)),
                     try TextFile.read(FolderChoice.path(tls.key, in: folder))
                 )
-                // Where everybody comes by one proxy, its address is everybody's.
-                let isDirect = !listener.isLocal && configuration.trustedProxies.isEmpty
-                options.connectionsOfAddress = isDirect ? max(1, configuration.limits.connections / 4) : 0
             }
             return (try ListeningSocket(address: address, port: port), options)
         }

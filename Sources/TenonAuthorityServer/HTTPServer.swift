@@ -14,8 +14,10 @@ final class HTTPServer: Sendable {
         var tls: (certificate: String, key: String)?
         var threads = 2
         var connections = 1_024
-        /// Of one IPv4 address or IPv6 /64; 0 is no limit of its own.
+        /// The share of one IPv4 address or IPv6 /64 where connections are scarce; 0 counts none.
         var connectionsOfAddress = 0
+        /// Proxies, which have no share of their own; where there are some, others come by one connection.
+        var proxies: Set<String> = []
         var bodyBytes = 32_768
         /// In which a request has to be here, and an answer to be gone.
         var seconds = 20
@@ -38,7 +40,7 @@ final class HTTPServer: Sendable {
         _ socket: ListeningSocket, _ options: Options = Options(), handler: @escaping Handler
     ) throws(TenonError) {
         self.socket = socket
-        self.handler = HTTPHandler(handler, connections: options.connectionsOfAddress)
+        self.handler = HTTPHandler(handler, options)
         guard let pointer = HTTPServer.start(socket, options, self.handler) else {
             throw TenonError(
                 .listenerFailed, message: "The server cannot start: do its certificate and key belong together?")
@@ -68,6 +70,7 @@ final class HTTPServer: Sendable {
         start.connections = UInt32(options.connections)
         start.body_max = options.bodyBytes
         start.seconds = UInt32(options.seconds)
+        start.is_proxied = !options.proxies.isEmpty
         start.context = Unmanaged.passUnretained(handler).toOpaque()
         start.handle = { handler, call in
             guard let handler, let call else { return }
@@ -102,9 +105,10 @@ private final class HTTPHandler: Sendable {
     private let handler: HTTPServer.Handler
     let connections: ConnectionCounts
 
-    init(_ handler: @escaping HTTPServer.Handler, connections: Int) {
+    init(_ handler: @escaping HTTPServer.Handler, _ options: HTTPServer.Options) {
         self.handler = handler
-        self.connections = ConnectionCounts(limit: connections)
+        connections = ConnectionCounts(
+            .connections(options.connections, each: options.connectionsOfAddress), shared: options.proxies)
     }
 
     /// On a thread of the server, which does not wait.

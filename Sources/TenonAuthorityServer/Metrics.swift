@@ -43,8 +43,8 @@ final class Metrics: Sendable {
 
     /// The text exposition format, version 0.0.4.
     var text: String {
-        let (state, name) = (state.withLock { $0 }, "tenon_authority_request_seconds")
-        var lines = ["# TYPE \(name) histogram"]
+        let (state, name) = (state.withLock { $0 }, Metric.requestSeconds.name)
+        var lines = Metric.requestSeconds.head
         for (door, seconds) in state.seconds.map({ ("\($0.key)", $0.value) }).sorted(by: { $0.0 < $1.0 }) {
             var sum = 0
             for (bound, count) in zip(Metrics.bounds, seconds.counts) {
@@ -55,9 +55,7 @@ final class Metrics: Sendable {
             lines.append("\(name)_sum{listener=\"\(door)\"} \(seconds.sum)")
             lines.append("\(name)_count{listener=\"\(door)\"} \(seconds.count)")
         }
-        lines += [
-            "# TYPE tenon_authority_requests_waiting gauge", "tenon_authority_requests_waiting \(state.waiting)", "",
-        ]
-        return lines.joined(separator: "\n")
+        lines += Metric.requestsWaiting.lines(Int64(state.waiting))
+        return lines.joined(separator: "\n") + "\n"
     }
 }

@@ -10,15 +10,18 @@ final class RunningAuthority: Sendable {
     /// Starts it. Blocks on the disk for a moment.
     ///
     /// - Parameters:
+    ///   - acceptsLog: whether to go on with an audit log that is not the one that was written.
     ///   - headSigned: takes each head of the audit log elsewhere.
     ///   - told: takes a line for each fault of a store, and for the end of each.
     init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: AuthorityInstance.Shared? = nil,
+        acceptsLog: Bool = false,
         headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in },
         told: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(TenonError) {
         authority = try await AuthorityInstance(
-            configuration, in: folder, shared: shared, openKey: AuthorityTPM.open, headSigned: headSigned, told: told)
+            configuration, in: folder, shared: shared, acceptsLog: acceptsLog, openKey: AuthorityTPM.open,
+            headSigned: headSigned, told: told)
         do throws(TenonError) {
             doors = try Doors(authority.service, folder: folder.path)
         } catch {

@@ -14,18 +14,23 @@ enum ServeCommand {
         let configuration = try configuration(arguments, folder)
         let shared = try SharedChoice.stores(arguments, configuration, folder: folder.path)
         Signals.watch(.ends)
-        let authority = try await RunningAuthority(configuration, in: folder, shared: shared) { head, signature in
+        Hangup.watch()
+        let authority = try await RunningAuthority(
+            configuration, in: folder, shared: shared, acceptsLog: arguments.has("--accept-audit-log")
+        ) { head, signature in
             // To the journal, which who cuts the log short does not have (security.md F5).
             let signature = TextEncoding.base64.encode(signature)
             Output.error("tenon-authority: audit head \(head.instance) \(head.sequence):\(head.mac) \(signature)")
         } told: { line in
             Output.error("tenon-authority: \(line)")
         }
+        for notice in authority.authority.notices { Output.error("tenon-authority: \(notice)") }
         Output.line("tenon-authority \(tenonVersion): \(authority.url), state in \(folder.path)")
         do throws(TenonError) { try Output.check() } catch {
             await authority.stop()
             throw error
         }
+        Hangup.answer()
         let thread = WorkThread()
         _ = try? await thread.run { () throws(TenonError) in Signals.wait() }
         Output.line("tenon-authority: answering what was asked, then ending")

@@ -9,10 +9,13 @@ enum SharedChoice {
 
     /// Nil without `--shared`; a configuration that has shared stores is started with it, as another start would be
     /// another authority, without their devices.
+    ///
+    /// - Parameter isOptional: whether a configuration with shared stores may do without them, too.
     static func stores(
-        _ arguments: Arguments, _ configuration: Configuration, folder: String
+        _ arguments: Arguments, _ configuration: Configuration, folder: String, isOptional: Bool = false
     ) throws(TenonError) -> AuthorityInstance.Shared? {
         guard arguments.has("--shared") else {
+            if isOptional { return nil }
             guard configuration.shared == nil, arguments.operands.isEmpty, !arguments.has("--rolling") else {
                 throw arguments.mistake("The stores are shared ones: start with --shared.")
             }

@@ -5,7 +5,7 @@ internal import TenonCommandLine
 // The one table of what can be typed (build.md 28).
 extension Verb {
     static let authority: [Verb] = [
-        serve, caInit, caRoll, caShow, devices, revoke, allow, auditVerify, health, metrics,
+        serve, caInit, caRoll, caShow, devices, revoke, allow, auditVerify, clockReset, health, metrics,
     ]
 
     static let serve = Verb(
@@ -25,6 +25,9 @@ extension Verb {
             Flag(
                 name: "--rolling", value: nil,
                 summary: "with --shared: other instances may have another policy while one after the other is changed"),
+            Flag(
+                name: "--accept-audit-log", value: nil,
+                summary: "go on with an audit log that is not the one that was written, and record that in it"),
         ], examples: ["tenon-authority serve --ek-roots /etc/tenon/ek-roots"],
         run: { arguments throws(TenonError) in try await ServeCommand.run(arguments) })
 
@@ -89,8 +92,15 @@ extension Verb {
                 name: "--head", value: "N:MAC",
                 summary: "a line that has to be there, as serve told its head; many times"
             ),
+            Flag(name: "--shared", value: nil, summary: "ask the PostgreSQL of the configuration how long the log was"),
         ], examples: ["tenon-authority audit verify --state-dir /srv/copy"],
-        run: { arguments throws(TenonError) in try AuditCommand.run(arguments) })
+        run: { arguments throws(TenonError) in try await AuditCommand.run(arguments) })
+
+    static let clockReset = Verb(
+        words: ["clock", "reset"], operands: "",
+        summary: "Forget the time that was kept, where this machine's clock was wrong and is right now",
+        flags: [.folder], examples: ["tenon-authority clock reset"],
+        run: { arguments throws(TenonError) in try ClockCommand.reset(arguments) })
 
     static let health = Verb(
         words: ["health"], operands: "", summary: "Say how the authority is; the exit code is 5 when it is not well",

@@ -67,15 +67,96 @@ import Testing
             let log = try TextFile.read(state + "/audit.log")
             try String(log[...(try #require(log.firstIndex(of: "\n")))]).write(to: state + "/audit.log")
             ended = try await Program.run("audit", "verify", "--state-dir", state)
-            #expect(ended.code == 0 && ended.output.hasPrefix("1 lines"))
+            #expect(ended.code == 3 && ended.output.contains("ends at line 1, and the database knows of 3"))
+            ended = try await Program.run("serve", "--state-dir", state)
+            #expect(ended.code == 3 && ended.output.contains("ends at line 1, and the database knows of 3"))
+            #expect(ended.output.contains("--accept-audit-log"))
+            let again = try Program(["serve", "--state-dir", state, "--accept-audit-log"])
+            #expect(await again.line()?.contains("ends at line 1") == true)
+            #expect(await again.line()?.hasPrefix("tenon-authority ") == true)
+            again.signal(signal)
+            #expect(try await again.ended().code == 0)
+            ended = try await Program.run("audit", "verify", "--state-dir", state)
+            #expect(ended.code == 0 && ended.output.contains("Line 2 says in what the log before it"))
             ended = try await Program.run("audit", "verify", "--state-dir", state, "--head", head)
             #expect(ended.code == 3 && ended.output.contains("Line 2"))
+            // A copy without its database knows of no line more.
+            rename(state + "/authority.db", folder + "/authority.db")
+            ended = try await Program.run("audit", "verify", "--state-dir", state)
+            #expect(ended.code == 0 && ended.output.contains("No database was asked"))
             // The instance's name is in the configuration, which may lie elsewhere.
             rename(state + "/authority.json", folder + "/own.json")
             ended = try await Program.run("audit", "verify", "--state-dir", state)
             #expect(ended.code == 6)
             ended = try await Program.run("audit", "verify", "--state-dir", state, "--config", folder + "/own.json")
             #expect(ended.code == 0)
+        }
+    }
+
+    /// A terminal that goes, or a service manager that reloads, ends nothing: it is answered with a sentence.
+    @Test func aHangupEndsNothing() async throws {
+        try await withFolder { folder in
+            let port = try freePort()
+            let program = try Program(["--state-dir", folder + "/state", "--port", "\(port)"])
+            while let line = await program.line(), !line.hasPrefix("tenon-authority ") {}
+            for _ in 0..<2 {
+                program.signal(SIGHUP)
+                #expect(await program.line()?.hasPrefix("tenon-authority: SIGHUP: ") == true)
+                #expect(try await ask("GET", "http://127.0.0.1:\(port)/health").status == 200)
+            }
+            program.signal(SIGTERM)
+            #expect(try await program.ended().code == 0)
+        }
+    }
+
+    /// Metrics have a port of their own, where nothing else is, and say what each of them is.
+    @Test func metricsOnLoopback() async throws {
+        try await withFolder { folder in
+            let (port, metrics) = (try freePort(), try freePort())
+            try """
+            {"origins": ["http://127.0.0.1:1"], "public": {"address": "127.0.0.1", "port": \(port)},
+             "metrics": {"address": "127.0.0.1", "port": \(metrics)},
+             "apps": [{"id": "open", "require_attestation": false}]}
+            """.write(to: folder + "/own.json")
+            let program = try Program(["--state-dir", folder + "/state", "--config", folder + "/own.json"])
+            while let line = await program.line(), !line.hasPrefix("tenon-authority ") {}
+            let answer = try? await ask("GET", "http://127.0.0.1:\(metrics)/metrics")
+            #expect(answer?.status == 200)
+            let lines = String(decoding: answer?.body ?? [], as: UTF8.self).split(separator: "\n").map(String.init)
+            let families = lines.filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] }
+            #expect(families.contains("tenon_authority_healthy") && Set(families).count == families.count)
+            #expect(lines.filter { $0.hasPrefix("# HELP ") }.map { $0.split(separator: " ")[2] } == families)
+            let elsewhere = try? await ask("GET", "http://127.0.0.1:\(metrics)/v1/devices")
+            #expect(elsewhere?.status == 404)
+            #expect(try await ask("GET", "http://127.0.0.1:\(port)/metrics").status == 404)
+            program.signal(SIGTERM)
+            #expect(try await program.ended().code == 0)
+        }
+    }
+
+    /// What was kept of a clock that was ahead is forgotten when an operator says so.
+    @Test func aClockIsReset() async throws {
+        try await withFolder { folder in
+            let ahead = SystemClock().now().advanced(byMilliseconds: 7_200_000)
+            struct Ahead: AuthorityClock {
+                let instant: AuthorityInstant
+                func now() -> AuthorityInstant { instant }
+            }
+            do {
+                let state = try AuthorityFolder(folder + "/state")
+                let former = try SQLiteStore(in: state, clock: Ahead(instant: ahead))
+                await former.close()
+                let store = try SQLiteStore(in: state)
+                #expect(store.clock.stepBack > 7_100_000 && store.timeNotices.first?.contains("clock reset") == true)
+                await store.close()
+            }
+            for isFirst in [true, false] {
+                let ended = try await Program.run("clock", "reset", "--state-dir", folder + "/state")
+                #expect(ended.code == 0 && ended.output.contains("and begins with") == isFirst)
+            }
+            let again = try SQLiteStore(in: AuthorityFolder(folder + "/state"))
+            #expect(again.clock.stepBack == 0 && again.timeNotices.isEmpty)
+            await again.close()
         }
     }
 

@@ -38,8 +38,6 @@ import Testing
         .taken("GET of nothing", "GET /x HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n", "GET /x "),
         .taken("a dotted path", "GET /a/../b//%2e%2E/;x HTTP/1.1\r\nHost: a\r\n\r\n", "GET /a/../b//%2e%2E/;x "),
         .taken("a plus and an escape", "GET /a+b%00%41?%26=+ HTTP/1.1\r\nHost: a\r\n\r\n", "GET /a+b%00%41?%26=+ "),
-        // RFC 9112, 2.2 lets a reader take a line feed alone for the end of a line; what stands behind stays what it is.
-        .taken("line feeds alone", "POST /x HTTP/1.1\nHost: a\nContent-Length: 4\n\nbody", "POST /x body"),
         .taken("32 KiB", post + "Content-Length: 32768\r\n\r\n" + x(32_768), "POST /x " + x(32_768)),
         .refused("32 KiB and a byte", 413, post + "Content-Length: 32769\r\n\r\n" + x(32_769)),
         .refused("a length of 9 digits", 413, post + "Content-Length: 999999999\r\n\r\n"),
@@ -51,6 +49,19 @@ import Testing
         .refused("identity", 400, post + "Transfer-Encoding: identity\r\nContent-Length: 1\r\n\r\nx"),
         .refused("an unknown encoding", 400, post + "Transfer-Encoding: x\r\nContent-Length: 1\r\n\r\nx"),
         .refused("an encoding without a value", 400, post + "Transfer-Encoding:\r\nContent-Length: 1\r\n\r\nx"),
+        // Others may read these in another way: RFC 9112, 2.2 lets a reader take a line feed alone for the end of a line.
+        .refused("line feeds alone", 400, "POST /x HTTP/1.1\nHost: a\nContent-Length: 4\n\nbody"),
+        .refused("a line feed behind the version", 400, "GET /x HTTP/1.1\nHost: a\r\n\r\n"),
+        .refused("a line feed behind a header", 400, "GET /x HTTP/1.1\r\nHost: a\nX: y\r\n\r\n"),
+        .refused("a line feed behind the last header", 400, post + "Content-Length: 4\n\r\nbody"),
+        .refused("a NUL in a length", 400, post + "Content-Length: 4\0 5\r\n\r\nbody"),
+        .refused("a NUL behind a length", 400, post + "X: y\r\nContent-Length: 4\0\r\n\r\nbody"),
+        .refused("a NUL in a value", 400, "GET /x HTTP/1.1\r\nHost: a\0b\r\nX: y\r\n\r\n"),
+        .refused("a NUL in the target", 400, "GET /x\0y HTTP/1.1\r\nHost: a\r\n\r\n"),
+        .refused("two spaces behind the method", 400, "GET  /x HTTP/1.1\r\nHost: a\r\n\r\n"),
+        .refused("two spaces before a length", 400, post + "Content-Length:  4\r\n\r\nbody"),
+        .refused("a tab before a length", 400, post + "Content-Length:\t4\r\n\r\nbody"),
+        .refused("a folded length", 400, post + "Content-Length:\r\n 4\r\n\r\nbody"),
         .refused("two lengths", 400, post + "Content-Length: 4\r\nContent-Length: 5\r\n\r\nbodyx"),
         .refused("the same length twice", 400, post + "Content-Length: 4\r\nContent-Length: 4\r\n\r\nbody"),
         .refused("a list of lengths", 400, post + "Content-Length: 4, 4\r\n\r\nbody"),
@@ -105,7 +116,7 @@ import Testing
     /// What is no HTTP/1.1 gets no further, whatever it is told.
     @Test(arguments: [
         "GET /x HTTP/2.0\r\nHost: a\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "GET /x\r\n\r\n",
-        "GET  /x HTTP/1.1\r\n\r\n",
+        "GET  /x HTTP/1.1\r\n\r\n", "GET /x  HTTP/1.1\r\nHost: a\r\n\r\n",
         "/x HTTP/1.1\r\n\r\n", "\u{16}\u{3}\u{1}\r\n\r\n", "GET /x HTTP/1.1 \r\nHost: a\r\n\r\n",
         "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET /x HTTP/1.1\r\nHost: a\r\nX: y\r\n Content-Length: 4\r\n\r\n",

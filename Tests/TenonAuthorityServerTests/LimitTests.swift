@@ -74,7 +74,7 @@ import Testing
 
     @Test func tooManyOfOneAddress() async throws {
         var options = HTTPServer.Options()
-        options.connectionsOfAddress = 2
+        (options.threads, options.connections, options.connectionsOfAddress) = (1, 4, 2)
         try await withServer(options) { server, _ in
             let clients = try (0..<2).map { _ in try RawClient(port: server.socket.port) }
             for client in clients {
@@ -86,9 +86,11 @@ import Testing
         }
     }
 
-    /// A /64 is one asker (security.md F4), and whoever goes makes room.
+    /// A /64 is one asker, and whoever goes makes room. Half of the places are for whoever comes.
     @Test func connectionsOfASubscriber() {
-        let counts = ConnectionCounts(limit: 2)
+        let counts = ConnectionCounts(.connections(4, each: 2), shared: ["10.0.0.1"])
+        for _ in 0..<3 { #expect(counts.enter("10.0.0.1")) }
+        for _ in 0..<3 { counts.leave("10.0.0.1") }
         #expect(counts.enter("2001:db8::1") && counts.enter("2001:db8:0:0:ffff::2"))
         #expect(!counts.enter("2001:db8::3"))
         #expect(counts.enter("2001:db8:0:1::1") && counts.enter("192.0.2.1") && counts.enter("::ffff:192.0.2.2"))
@@ -98,7 +100,7 @@ import Testing
 
     @Test func whoGoesMakesRoom() async throws {
         var options = HTTPServer.Options()
-        options.connectionsOfAddress = 1
+        (options.threads, options.connections, options.connectionsOfAddress) = (1, 2, 1)
         try await withServer(options) { server, _ in
             for _ in 0..<8 {
                 // A client sees the end a moment before the server counts it.
@@ -107,6 +109,84 @@ import Testing
                 }
             }
         }
+    }
+
+    /// Whose peer has closed has its place back at once, and not when its time is over: in the middle of a head, of a
+    /// body, and while its answer is made.
+    @Test(arguments: ["", "GET /x HT", "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbo", get])
+    func aClosedConnectionGivesItsPlaceBack(_ begun: String) async throws {
+        var options = HTTPServer.Options()
+        (options.threads, options.connections, options.connectionsOfAddress, options.seconds) = (1, 2, 1, 600)
+        let gate = Gate()
+        try await withServer(options) { request in
+            if request.target == "/x" { await gate.pass() }
+            return AuthorityAnswer(status: 200)
+        } _: { server, _ in
+            for round in 1...3 {
+                let gone = try RawClient(port: server.socket.port)
+                gone.send(begun)
+                if begun == Self.get { await gate.waitFor(round) }
+                gone.close()
+                var answers: [Int] = []
+                for _ in 0..<1_000 where answers != [200] {
+                    answers = statuses(await (try RawClient(port: server.socket.port)).talk(FramingTests.behind))
+                }
+                #expect(answers == [200], "\(round)")
+            }
+            gate.open()
+        }
+    }
+
+    /// 17 addresses take what they get: somebody else still comes in, while they hold what they have.
+    @Test func manyAddressesKeepNobodyOut() async throws {
+        try await withAuthority(#", "limits": {"connections": 68}"#) { port, _ in
+            var clients: [RawClient] = []
+            for address in UInt8(2)...18 {
+                for _ in 0..<4 {
+                    clients.append(try RawClient(port: port, from: address))
+                    clients.last?.send("GET /health HT")
+                }
+            }
+            let late = try RawClient(port: port, from: 99)
+            late.send("GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(statuses(await late.readAnswer()) == [200])
+            #expect(clients[0].isOpen)
+        }
+    }
+
+    /// Behind a proxy each answer ends its connection: what the two of them may read otherwise is nobody else's request.
+    @Test func aProxysConnectionEndsWithTheAnswer() async throws {
+        var options = HTTPServer.Options()
+        options.proxies = ["127.0.0.1"]
+        try await withServer(options) { server, arrivals in
+            let answers = await (try RawClient(port: server.socket.port)).talk(Self.get + FramingTests.behind)
+            #expect(statuses(answers) == [200] && answers.lowercased().contains("\r\nconnection: close\r\n"))
+            #expect(arrivals.all.count == 1)
+        }
+    }
+
+    /// Who is gone before his answer is made harms nobody, and a stop waits for it.
+    @Test func aStopWaitsForWhatNobodyWaitsFor() async throws {
+        let (gate, over) = (Gate(), Mutex(0))
+        let socket = try ListeningSocket(address: "127.0.0.1", port: 0)
+        let server = try HTTPServer(socket) { _, _ in
+            await gate.pass()
+            over.withLock { $0 += 1 }
+            return AuthorityAnswer(status: 200, body: [1])
+        }
+        for _ in 0..<4 {
+            let client = try RawClient(port: socket.port)
+            client.send(Self.get)
+            client.close()
+        }
+        let last = try RawClient(port: socket.port)
+        last.send(Self.get)
+        await gate.waitFor(1)
+        last.close()
+        let stop = Task { await server.stop() }
+        gate.open()
+        await stop.value
+        #expect(over.withLock { $0 } >= 1)
     }
 
     /// What is computed is computed elsewhere, so that there is always somebody who can refuse more.

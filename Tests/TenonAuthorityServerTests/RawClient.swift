@@ -8,8 +8,20 @@ import Testing
 final class RawClient: Sendable {
     private let socket: Int32
 
-    init(port: Int) throws {
+    /// - Parameter source: the number of an address of this machine, 127.0.0.N.
+    init(port: Int, from source: UInt8? = nil) throws {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        if let source {
+            var own = sockaddr_in()
+            own.sin_family = sa_family_t(AF_INET)
+            own.sin_addr.s_addr = (UInt32(0x7f00_0000) | UInt32(source)).bigEndian
+            let bound = withUnsafePointer(to: &own) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            try #require(bound == 0)
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
@@ -22,7 +34,10 @@ final class RawClient: Sendable {
         try #require(connected == 0)
     }
 
-    deinit { close(socket) }
+    deinit { Glibc.close(socket) }
+
+    /// Ends the connection; what is asked of it afterwards fails.
+    func close() { shutdown(socket, Int32(SHUT_RDWR)) }
 
     /// Sends and gives what comes back until the server ends the connection.
     func talk(_ bytes: [UInt8]) async -> [UInt8] {
@@ -48,6 +63,12 @@ final class RawClient: Sendable {
             guard count > 0 else { return }
             sent += count
         }
+    }
+
+    /// Whether the other end has not closed the connection, and nothing came.
+    var isOpen: Bool {
+        var byte: UInt8 = 0
+        return recv(socket, &byte, 1, Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN
     }
 
     /// One byte of what comes back, or nil at the end.

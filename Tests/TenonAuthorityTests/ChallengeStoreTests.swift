@@ -107,6 +107,28 @@ import Testing
         }
     }
 
+    /// 17 addresses that ask as often as they may keep nobody else from a challenge, and a /64 is one address.
+    @Test func manyAddressesKeepNobodyOut() async throws {
+        try await ServiceRig.with(limits: #"{"challenges": 340, "per_address_per_minute": 20}"#) { rig in
+            func status(_ peer: String) async throws -> Int {
+                let body: JSON = ["app_id": "open"]
+                return await rig.ask(
+                    AuthorityRequest(
+                        method: "POST", target: "/v1/device/challenge", headers: [("Host", "auth.example")],
+                        body: try body.encoded(), peer: peer)
+                ).status
+            }
+            for address in 1...17 {
+                for host in 1...20 { _ = try await status(address == 17 ? "2001:db8::\(host)" : "192.0.2.\(address)") }
+            }
+            #expect(try await status("198.51.100.1") == 200)
+            #expect(try await status("2001:db8:1::1") == 200)
+            // What has expired makes room for them, too.
+            rig.clock.advance(90_000)
+            #expect(try await status("192.0.2.16") == 200)
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func theLimitHoldsFor64AtOnce(_ kind: StoreKind) async throws {
         try await kind.withStores(maxChallenges: 10) { stores in

@@ -14,6 +14,7 @@ import Testing
                 "cf3ba0a5d97ece5cf2b7fda62fd67389a17efef8cc42a6055406e166c28820cf",
                 "fca2fe97c1266ab916d5669182053dfb039c0e062dd390dcdc0e689d20d64526",
                 "709cfb1c838809ed467fc72f657313a9b499985745d819afcddb43604d95d66a",
+                "32a8cbc803f86c0031446901b62fdb1e8ccb378420c4a768e590d1b9fe99ee41",
             ]
         ),
         (
@@ -23,6 +24,7 @@ import Testing
                 "495b5f63bdd409890e3948edf88acdaa65134b6925f43f46b3986d5f3ecd75b7",
                 "b5310c0ed8586c3cfd171a1d509be2c71ee7b63ae613afa60ad9e4763cbe1068",
                 "cb399fd8a152ff6c54bae9f069de8128e5a30b0340a241b70f74b34ba28fb596",
+                "b2e4038e9ff05a891220ad6afa0c4b629291a056b22d1701b894d06963b1e18d",
             ]
         ),
     ])
@@ -38,7 +40,7 @@ import Testing
             INSERT INTO devices (id, app, state, level, key, thumbprint, signature_versions, registered_at)
                 VALUES ('old', 'demo', 'active', 'unattested', \(key), '\(try sample.key.thumbprint)', '1', 1700000000);
             INSERT INTO keys (hash, device, generation, key) VALUES (\(hash), 'old', 0, \(key));
-            INSERT INTO replay_horizons VALUES ('', 1800000300), ('old', 1900000000);
+            INSERT INTO replay_horizons VALUES ('', 1800000300), ('old', 1800050000);
             """
     }
 
@@ -48,11 +50,11 @@ import Testing
     private static func check(_ store: some SQLDeviceStore, _ sample: Sample, clock: FakeClock) async throws {
         let device = try #require(try await store.device(app: "demo", id: "old"))
         #expect(device.publicKey == sample.key && device.registeredAt == 1_700_000_000)
-        let old = ReplaySpan(to: 1_900_000_000)
+        let old = ReplaySpan(to: 1_800_050_000)
         let horizons = try await store.horizons(besides: nil)
         #expect(horizons?.devices == ["old": [old]])
         #expect(horizons?.all.count == 1 && horizons?.all[0].contains(1_800_000_300) == true)
-        let span = ReplaySpan(from: 1_899_999_000, to: 1_900_000_100)
+        let span = ReplaySpan(from: 1_800_049_000, to: 1_800_050_100)
         try await store.raise(device: "old", to: span, epoch: "a 1")
         #expect(try await store.horizons(besides: "a 1")?.devices == ["old": [old]])
         #expect(try await store.horizons(besides: nil)?.devices == ["old": [ReplaySpan(to: span.to)]])

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Tenon
-import TenonAuthority
 import Testing
+
+@testable import TenonAuthority
 
 /// The file of the SQLite store: what is in it after a stop, and which files are refused.
 @Suite struct SQLiteFileTests {

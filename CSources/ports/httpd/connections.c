@@ -2,10 +2,14 @@
 #define _POSIX_C_SOURCE 200809L
 #include "connections.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #define NEVER INT64_MAX
 /* Milliseconds in which a request that has come before a stop has to be here. */
@@ -51,17 +55,107 @@ static void *run(void *context)
     return NULL;
 }
 
-bool tenoni_connections_start(tenoni_connections *connections, unsigned seconds)
+/* For libmicrohttpd to read what is there. */
+#define GRACE 1000
+
+/* Ends a connection whose peer has gone and that reads a request: at once, or when what has come is read. */
+static void end_reading(tenoni_connections *connections, tenoni_connection *connection)
+{
+    char byte = 0;
+    int64_t soon = now() + GRACE;
+    if (recv(connection->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0) {
+        connection->is_ended = true;
+        (void)shutdown(connection->socket, SHUT_RDWR);
+    } else if (soon < connection->deadline) {
+        connection->deadline = soon;
+    }
+    (void)pthread_cond_broadcast(&connections->changed);
+}
+
+/* The call of a connection whose peer has gone, if nobody has answered it. */
+static void *take_gone(tenoni_connections *connections, uint64_t number)
+{
+    void *call = NULL;
+    (void)pthread_mutex_lock(&connections->mutex);
+    for (tenoni_connection *c = connections->first; c != NULL; c = c->next) {
+        if (c->number != number)
+            continue;
+        if (c->handed != NULL) {
+            c->handed->is_gone = true;
+            call = c->handed->call;
+        } else if (c->phase == TENONI_PHASE_READING) {
+            end_reading(connections, c);
+        }
+    }
+    (void)pthread_mutex_unlock(&connections->mutex);
+    return call;
+}
+
+/* Number 0 is no connection's. */
+static void *watch(void *context)
+{
+    tenoni_connections *connections = context;
+    struct epoll_event event = {0};
+    for (;;) {
+        int n = epoll_wait(connections->epoll, &event, 1, -1);
+        void *call = NULL;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n != 1 || event.data.u64 == 0)
+            return NULL;
+        call = take_gone(connections, event.data.u64);
+        if (call != NULL)
+            connections->gone(call);
+    }
+}
+
+static bool start_watching(tenoni_connections *connections)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    connections->epoll = epoll_create1(EPOLL_CLOEXEC);
+    connections->wake = eventfd(0, EFD_CLOEXEC);
+    if (connections->epoll >= 0 && connections->wake >= 0 &&
+        epoll_ctl(connections->epoll, EPOLL_CTL_ADD, connections->wake, &event) == 0 &&
+        pthread_create(&connections->watcher, NULL, watch, connections) == 0)
+        return true;
+    (void)close(connections->epoll);
+    (void)close(connections->wake);
+    return false;
+}
+
+static void end_watching(tenoni_connections *connections)
+{
+    uint64_t one = 1;
+    /* It can only fail where it is full, and then the watcher is awake. */
+    ssize_t n = write(connections->wake, &one, sizeof one);
+    (void)n;
+    (void)pthread_join(connections->watcher, NULL);
+    (void)close(connections->epoll);
+    (void)close(connections->wake);
+}
+
+/* Once, until it is told again: with nothing but the end of the other side, as what else comes is a request's. */
+static void watch_peer(tenoni_connections *connections, tenoni_connection *connection, int operation)
+{
+    struct epoll_event event = {.events = EPOLLRDHUP | EPOLLONESHOT, .data.u64 = connection->number};
+    (void)epoll_ctl(connections->epoll, operation, connection->socket, &event);
+}
+
+bool tenoni_connections_start(tenoni_connections *connections, unsigned seconds, void (*gone)(void *call))
 {
     pthread_condattr_t attributes;
     bool is_good = false;
-    *connections = (tenoni_connections){.patience = (int64_t)seconds * 1000};
+    *connections = (tenoni_connections){.patience = (int64_t)seconds * 1000, .gone = gone};
+    if (!start_watching(connections))
+        return false;
     (void)pthread_mutex_init(&connections->mutex, NULL);
     (void)pthread_condattr_init(&attributes);
     (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     is_good = pthread_cond_init(&connections->changed, &attributes) == 0 &&
               pthread_create(&connections->thread, NULL, run, connections) == 0;
     (void)pthread_condattr_destroy(&attributes);
+    if (!is_good)
+        end_watching(connections);
     return is_good;
 }
 
@@ -89,7 +183,7 @@ void tenoni_connections_drain(tenoni_connections *connections)
         if (c->phase == TENONI_PHASE_READING)
             end_idle(c);
     (void)pthread_cond_broadcast(&connections->changed);
-    while (connections->first != NULL)
+    while (connections->first != NULL || connections->handed > 0)
         (void)pthread_cond_wait(&connections->changed, &connections->mutex);
     (void)pthread_mutex_unlock(&connections->mutex);
 }
@@ -101,6 +195,7 @@ void tenoni_connections_end(tenoni_connections *connections)
     (void)pthread_cond_broadcast(&connections->changed);
     (void)pthread_mutex_unlock(&connections->mutex);
     (void)pthread_join(connections->thread, NULL);
+    end_watching(connections);
     (void)pthread_cond_destroy(&connections->changed);
     (void)pthread_mutex_destroy(&connections->mutex);
 }
@@ -113,11 +208,13 @@ tenoni_connection *tenoni_connections_add(tenoni_connections *connections, int s
     connection->socket = socket;
     (void)pthread_mutex_lock(&connections->mutex);
     connection->deadline = now() + connections->patience;
+    connection->number = ++connections->count;
     connection->before = &connections->first;
     connection->next = connections->first;
     if (connection->next != NULL)
         connection->next->before = &connection->next;
     connections->first = connection;
+    watch_peer(connections, connection, EPOLL_CTL_ADD);
     if (connections->is_draining)
         end_idle(connection);
     (void)pthread_cond_broadcast(&connections->changed);
@@ -130,6 +227,9 @@ void tenoni_connections_remove(tenoni_connections *connections, tenoni_connectio
     if (connection == NULL)
         return;
     (void)pthread_mutex_lock(&connections->mutex);
+    if (connection->handed != NULL)
+        connection->handed->connection = NULL;
+    (void)epoll_ctl(connections->epoll, EPOLL_CTL_DEL, connection->socket, NULL);
     *connection->before = connection->next;
     if (connection->next != NULL)
         connection->next->before = connection->before;
@@ -150,6 +250,8 @@ bool tenoni_connections_enter(tenoni_connections *connections, tenoni_connection
     if (connection->deadline == NEVER)
         (void)pthread_cond_broadcast(&connections->changed);
     connection->deadline = phase == TENONI_PHASE_HANDED ? NEVER : now() + connections->patience;
+    if (phase == TENONI_PHASE_READING)
+        watch_peer(connections, connection, EPOLL_CTL_MOD);
     is_last = connections->is_draining;
     if (is_last && phase == TENONI_PHASE_READING)
         end_idle(connection);
@@ -170,4 +272,54 @@ bool tenoni_connections_hand(tenoni_connections *connections, tenoni_connection 
     }
     (void)pthread_mutex_unlock(&connections->mutex);
     return is_open;
+}
+
+void tenoni_connections_wait(tenoni_connections *connections, tenoni_connection *connection, tenoni_handed *handed)
+{
+    (void)pthread_mutex_lock(&connections->mutex);
+    connections->handed++;
+    handed->connection = connection;
+    if (connection != NULL) {
+        connection->handed = handed;
+        watch_peer(connections, connection, EPOLL_CTL_MOD);
+    }
+    (void)pthread_mutex_unlock(&connections->mutex);
+}
+
+tenoni_ending tenoni_connections_answer(tenoni_connections *connections, tenoni_handed *handed)
+{
+    tenoni_ending ending = TENONI_ENDING_SEND;
+    (void)pthread_mutex_lock(&connections->mutex);
+    handed->is_answered = true;
+    if (handed->connection != NULL) {
+        handed->connection->handed = NULL;
+        handed->connection = NULL;
+    }
+    if (handed->is_over)
+        ending = TENONI_ENDING_FREE;
+    else if (handed->is_gone)
+        ending = TENONI_ENDING_NONE;
+    if (--connections->handed == 0)
+        (void)pthread_cond_broadcast(&connections->changed);
+    (void)pthread_mutex_unlock(&connections->mutex);
+    return ending;
+}
+
+bool tenoni_connections_is_gone(tenoni_connections *connections, const tenoni_handed *handed)
+{
+    bool is_gone = false;
+    (void)pthread_mutex_lock(&connections->mutex);
+    is_gone = handed->is_gone;
+    (void)pthread_mutex_unlock(&connections->mutex);
+    return is_gone;
+}
+
+bool tenoni_connections_let_go(tenoni_connections *connections, tenoni_handed *handed)
+{
+    bool is_answered = false;
+    (void)pthread_mutex_lock(&connections->mutex);
+    handed->is_over = true;
+    is_answered = handed->is_answered;
+    (void)pthread_mutex_unlock(&connections->mutex);
+    return is_answered;
 }

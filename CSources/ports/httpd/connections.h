@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 /*
- * The connections that are open, so that a slow one ends: libmicrohttpd's own timeout begins anew with each byte. And
- * so that a stop can wait for those that are about to be answered.
+ * The connections that are open, so that a slow one ends: libmicrohttpd's own timeout begins anew with each byte. So
+ * that one ends whose peer has gone: libmicrohttpd does not see it within a head, or while an answer is made. And so
+ * that a stop can wait for those that are about to be answered.
  */
 
 typedef enum tenoni_phase {
@@ -17,9 +18,20 @@ typedef enum tenoni_phase {
     TENONI_PHASE_ANSWERING
 } tenoni_phase;
 
+/* A call that was handed over: its answer and its connection end in either order. */
+typedef struct tenoni_handed {
+    void *call;
+    struct tenoni_connection *connection; /* NULL when there is nothing to be answered on */
+    bool is_gone;                         /* its peer is */
+    bool is_answered;
+    bool is_over; /* libmicrohttpd has let go of it */
+} tenoni_handed;
+
 typedef struct tenoni_connection {
     struct tenoni_connection *next;
     struct tenoni_connection **before; /* what points here */
+    uint64_t number;
+    tenoni_handed *handed; /* NULL when nothing of it is to be answered */
     int socket;
     char address[48]; /* where it is counted; "" where it is not */
     tenoni_phase phase;
@@ -31,19 +43,26 @@ typedef struct tenoni_connections {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     pthread_t thread;
+    pthread_t watcher;
+    int epoll;
+    int wake;                 /* an eventfd: the watcher is to end */
+    void (*gone)(void *call); /* whose peer has gone; called once, and not for one that is answered */
+    uint64_t count;           /* of connections that ever were */
+    unsigned handed;          /* calls that are to be answered, although nobody may wait for that any more */
     tenoni_connection *first;
     int64_t patience; /* milliseconds */
     bool is_draining;
     bool is_over;
 } tenoni_connections;
 
-/* Starts the thread that ends what is late; false when it cannot. */
-bool tenoni_connections_start(tenoni_connections *connections, unsigned seconds);
+/* Starts a thread that ends what is late, and one that looks for peers that have gone; false when they cannot be. */
+bool tenoni_connections_start(tenoni_connections *connections, unsigned seconds, void (*gone)(void *call));
 
-/* Ends the connections that wait for a request, now or when they do, and returns when there is none left. */
+/* Ends the connections that wait for a request, now or when they do, and returns when no connection and no call is
+ * left. */
 void tenoni_connections_drain(tenoni_connections *connections);
 
-/* Ends the thread. */
+/* Ends the threads. */
 void tenoni_connections_end(tenoni_connections *connections);
 
 /* NULL when there is no memory. */
@@ -57,5 +76,23 @@ bool tenoni_connections_enter(tenoni_connections *connections, tenoni_connection
 
 /* Begins TENONI_PHASE_HANDED; false where the connection was ended, and an answer would not arrive. Accepts NULL. */
 bool tenoni_connections_hand(tenoni_connections *connections, tenoni_connection *connection);
+
+/* From now on the peer of a call is watched, and the call waited for. Accepts NULL for the connection. */
+void tenoni_connections_wait(tenoni_connections *connections, tenoni_connection *connection, tenoni_handed *handed);
+
+/* What there is to do with a call that is answered. */
+typedef enum tenoni_ending {
+    TENONI_ENDING_SEND,
+    TENONI_ENDING_NONE, /* its connection ends, and frees it */
+    TENONI_ENDING_FREE
+} tenoni_ending;
+
+tenoni_ending tenoni_connections_answer(tenoni_connections *connections, tenoni_handed *handed);
+
+/* Whether there is nobody to send an answer to. */
+bool tenoni_connections_is_gone(tenoni_connections *connections, const tenoni_handed *handed);
+
+/* libmicrohttpd lets go of a call. Says whether it is to be freed, or else its answer will. */
+bool tenoni_connections_let_go(tenoni_connections *connections, tenoni_handed *handed);
 
 #endif

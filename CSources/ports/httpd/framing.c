@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "framing.h"
 
-#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -11,6 +12,8 @@
 /* What a head says, as far as it frames. */
 typedef struct tenoni_frame {
     bool is_malformed;
+    bool has_gaps;  /* something lies between two texts of the head that is not told */
+    uintptr_t next; /* where the text behind the last one has to begin */
     bool is_encoded;
     unsigned hosts;
     unsigned lengths;
@@ -54,11 +57,53 @@ static void read_length(tenoni_frame *frame, const char *text, size_t n)
     }
 }
 
+bool tenoni_framing_is_strict(void)
+{
+    unsigned long wanted[] = {0, 9, 77};
+    const char *text = MHD_get_version();
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        char *end = NULL;
+        unsigned long number = strtoul(text, &end, 10);
+        if (number != wanted[i])
+            return number > wanted[i];
+        text = *end == '.' ? end + 1 : end;
+    }
+    return true;
+}
+
+/*
+ * An older libmicrohttpd makes its texts in the buffer that it read into: it puts NULs over the ends of lines, says of
+ * a text with a NUL of its own only what is before that, and says nothing of more spaces than one. But each text is
+ * where it was sent, so that what lies between two of them shows by their addresses.
+ */
+static void expect(tenoni_frame *frame, const char *text, size_t n, size_t end)
+{
+    uintptr_t place = (uintptr_t)text;
+    if (place != frame->next)
+        frame->has_gaps = true;
+    frame->next = place + n + end;
+}
+
+static const size_t CRLF = 2;
+
+static void expect_header(tenoni_frame *frame, const char *name, size_t name_n, const char *value, size_t value_n)
+{
+    uintptr_t behind = (uintptr_t)name + name_n + 1;
+    uintptr_t place = (uintptr_t)value;
+    expect(frame, name, name_n, 1);
+    /* White space before a value is everybody's; before a length one space is. */
+    bool is_near = place >= behind && place - behind <= (is_named(name, name_n, "content-length") ? 1 : 64);
+    if (!is_near)
+        frame->has_gaps = true;
+    frame->next = place + value_n + CRLF;
+}
+
 static enum MHD_Result on_header(void *context, enum MHD_ValueKind kind, const char *name, size_t name_n,
                                  const char *value, size_t value_n)
 {
     tenoni_frame *frame = context;
     (void)kind;
+    expect_header(frame, name, name_n, value, value_n);
     if (!is_token(name, name_n) || !is_value(value, value_n))
         frame->is_malformed = true;
     else if (is_named(name, name_n, "transfer-encoding"))
@@ -89,23 +134,38 @@ static bool is_known(const char *method)
            strcmp(method, "DELETE") == 0;
 }
 
-tenoni_refusal tenoni_framing_check(size_t *body_n, struct MHD_Connection *connection, const char *method,
-                                    const char *target, const char *version)
+/* Reads the whole head, whose end the library says by its size. */
+static void read_head(tenoni_frame *frame, struct MHD_Connection *connection, const tenoni_request_line *line)
 {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    frame->next = (uintptr_t)line->method;
+    expect(frame, line->method, strlen(line->method), 1);
+    expect(frame, line->sent, strlen(line->target), 1);
+    expect(frame, line->version, strlen(line->version), CRLF);
+    (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, on_header, frame);
+    if (info == NULL || (uintptr_t)line->method + info->header_size != frame->next + CRLF)
+        frame->has_gaps = true;
+}
+
+tenoni_refusal tenoni_framing_check(size_t *body_n, struct MHD_Connection *connection, const tenoni_request_line *line)
+{
+    const char *method = line->method;
     tenoni_frame frame = {0};
     *body_n = 0;
-    (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, on_header, &frame);
-    if (strcmp(version, MHD_HTTP_VERSION_1_1) != 0)
+    read_head(&frame, connection, line);
+    if (strcmp(line->version, MHD_HTTP_VERSION_1_1) != 0)
         return (tenoni_refusal){505, "Only HTTP/1.1 is spoken here."};
     if (frame.is_malformed)
         return (tenoni_refusal){400, "A header has bytes that may not be in one."};
+    if (frame.has_gaps && !tenoni_framing_is_strict())
+        return (tenoni_refusal){400, "A line of the head has a NUL, two spaces, or an end that is not CR LF."};
     if (frame.is_encoded)
         return (tenoni_refusal){400, "A body has a Content-Length here, and no Transfer-Encoding."};
     if (frame.lengths > 1 || (frame.lengths == 1 && !frame.is_length))
         return (tenoni_refusal){400, "There is not one Content-Length that is a number."};
     if (frame.hosts != 1)
         return (tenoni_refusal){400, "There is not one Host."};
-    if (!is_target(target))
+    if (!is_target(line->target))
         return (tenoni_refusal){400, "The target is no path."};
     if (!is_known(method))
         return (tenoni_refusal){501, "The method is not known here."};

@@ -20,6 +20,7 @@ struct tenoni_httpd {
     int listener;
     tenoni_connections connections;
     size_t body_max;
+    bool closes;
     void (*handle)(void *context, tenoni_httpd_call *call);
     bool (*enter)(void *context, const char *address);
     void (*leave)(void *context, const char *address);
@@ -31,8 +32,10 @@ typedef enum stage { STAGE_NEW, STAGE_RECEIVING, STAGE_HANDED } stage;
 struct tenoni_httpd_call {
     tenoni_httpd *server;
     struct MHD_Connection *connection;
+    tenoni_handed handed;
     stage stage;
     char *target;
+    const char *sent; /* where the target is in the library's buffer */
     const char *method;
     uint8_t *body;
     size_t body_n;
@@ -107,8 +110,19 @@ static void *on_target(void *context, const char *target, struct MHD_Connection 
         return NULL;
     call->server = context;
     call->connection = connection;
+    call->handed.call = call;
     call->target = strdup(target);
+    call->sent = target;
     return call;
+}
+
+static void free_call(tenoni_httpd_call *call)
+{
+    if (call->response != NULL)
+        MHD_destroy_response(call->response);
+    free(call->target);
+    free(call->body);
+    free(call);
 }
 
 static void on_completed(void *context, struct MHD_Connection *connection, void **state,
@@ -119,13 +133,8 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     (void)why;
     (void)tenoni_connections_enter(&server->connections, known(connection), TENONI_PHASE_READING);
     *state = NULL;
-    if (call == NULL)
-        return;
-    if (call->response != NULL)
-        MHD_destroy_response(call->response);
-    free(call->target);
-    free(call->body);
-    free(call);
+    if (call != NULL && (call->stage != STAGE_HANDED || tenoni_connections_let_go(&server->connections, &call->handed)))
+        free_call(call);
 }
 
 static enum MHD_Result refuse(tenoni_httpd_call *call, tenoni_refusal refusal)
@@ -142,7 +151,8 @@ static enum MHD_Result refuse(tenoni_httpd_call *call, tenoni_refusal refusal)
 
 static enum MHD_Result begin(tenoni_httpd_call *call, const char *method, const char *version)
 {
-    tenoni_refusal refusal = tenoni_framing_check(&call->body_size, call->connection, method, call->target, version);
+    tenoni_request_line line = {.method = method, .target = call->target, .sent = call->sent, .version = version};
+    tenoni_refusal refusal = tenoni_framing_check(&call->body_size, call->connection, &line);
     call->stage = STAGE_RECEIVING;
     call->method = method;
     if (refusal.status == 0 && call->body_size > call->server->body_max)
@@ -166,11 +176,12 @@ static enum MHD_Result receive(tenoni_httpd_call *call, const char *bytes, size_
 static enum MHD_Result hand_over(tenoni_httpd_call *call)
 {
     tenoni_httpd *server = call->server;
-    call->stage = STAGE_HANDED;
     if (!tenoni_connections_hand(&server->connections, known(call->connection)))
         return MHD_NO;
-    /* First: the answer may be there before the handler returns. */
+    call->stage = STAGE_HANDED;
+    /* First: the answer may be there before the handler returns, and the peer gone. */
     MHD_suspend_connection(call->connection);
+    tenoni_connections_wait(&server->connections, known(call->connection), &call->handed);
     server->handle(server->context, call);
     return MHD_YES;
 }
@@ -179,9 +190,9 @@ static enum MHD_Result answer(tenoni_httpd_call *call)
 {
     tenoni_connections *connections = &call->server->connections;
     bool is_last = tenoni_connections_enter(connections, known(call->connection), TENONI_PHASE_ANSWERING);
-    if (call->response == NULL)
+    if (tenoni_connections_is_gone(connections, &call->handed) || call->response == NULL)
         return MHD_NO;
-    if (is_last)
+    if (is_last || call->server->closes)
         (void)MHD_add_response_header(call->response, "Connection", "close");
     return MHD_queue_response(call->connection, call->status, call->response);
 }
@@ -203,10 +214,23 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     }
 }
 
+/* Its peer has gone: what libmicrohttpd asks next is told no. */
+static void on_gone(void *context)
+{
+    tenoni_httpd_call *call = context;
+    MHD_resume_connection(call->connection);
+}
+
+/* MHD_OPTION_CLIENT_DISCIPLINE_LVL, which older headers do not name, and its strictest value. */
+#define DISCIPLINE ((enum MHD_OPTION)38)
+#define STRICTEST 3
+
 static struct MHD_Daemon *start(tenoni_httpd *server, const tenoni_httpd_options *options)
 {
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+    struct MHD_OptionItem strict = {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL};
     struct MHD_OptionItem more[] = {
+        tenoni_framing_is_strict() ? (struct MHD_OptionItem){DISCIPLINE, STRICTEST, NULL} : strict,
         {options->threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)options->threads, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
@@ -221,8 +245,8 @@ static struct MHD_Daemon *start(tenoni_httpd *server, const tenoni_httpd_options
                             server, MHD_OPTION_LISTEN_SOCKET, fcntl(options->listener, F_DUPFD_CLOEXEC, 0),
                             MHD_OPTION_ARRAY, more, MHD_OPTION_ARRAY, options->certificate != NULL ? tls : &none,
                             MHD_OPTION_CONNECTION_LIMIT, options->connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                            (size_t)MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_target,
-                            server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED,
+                            (size_t)MEMORY, MHD_OPTION_URI_LOG_CALLBACK, on_target, server,
+                            MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED,
                             on_completed, server, MHD_OPTION_END);
 }
 
@@ -233,11 +257,12 @@ tenoni_httpd *tenoni_httpd_start(const tenoni_httpd_options *options)
         return NULL;
     server->listener = options->listener;
     server->body_max = options->body_max;
+    server->closes = options->is_proxied && !tenoni_framing_is_strict();
     server->handle = options->handle;
     server->enter = options->enter;
     server->leave = options->leave;
     server->context = options->context;
-    if (!tenoni_connections_start(&server->connections, options->seconds)) {
+    if (!tenoni_connections_start(&server->connections, options->seconds, on_gone)) {
         free(server);
         return NULL;
     }
@@ -326,5 +351,14 @@ void tenoni_httpd_add_header(tenoni_httpd_call *call, const char *name, const ch
 void tenoni_httpd_answer(tenoni_httpd_call *call, unsigned status)
 {
     call->status = status;
-    MHD_resume_connection(call->connection);
+    switch (tenoni_connections_answer(&call->server->connections, &call->handed)) {
+    case TENONI_ENDING_SEND:
+        MHD_resume_connection(call->connection);
+        break;
+    case TENONI_ENDING_NONE:
+        break;
+    case TENONI_ENDING_FREE:
+        free_call(call);
+        break;
+    }
 }

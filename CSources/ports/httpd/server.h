@@ -5,7 +5,13 @@
 /*
  * An HTTP/1.1 server over libmicrohttpd, whose start is a variadic function and keeps Swift from writing it. What is
  * framed in more than one way, or in a way that others may read otherwise, is refused before anybody sees it. Each
- * request is handed over whole, on a thread of the server, which must not wait; it is answered from any thread.
+ * request is handed over whole, on a thread of the server, which must not wait; it is answered from any thread. Who
+ * closes a side of the connection before the answer is there gets none, and the connection ends at once.
+ *
+ * libmicrohttpd 0.9.77 and later is told to be as strict as it can be. An older one takes NULs, line feeds alone and
+ * spaces where others may read something else, and does not say so; they show only by where its texts lie in its
+ * buffer, and are refused. What it drops before a request line, empty lines of either form, cannot be seen. So there a
+ * connection of a proxy ends behind each answer: what the two of them read otherwise becomes nobody else's request.
  */
 
 #include <stdbool.h>
@@ -24,6 +30,7 @@ typedef struct tenoni_httpd_options {
     unsigned threads;
     unsigned connections;
     size_t body_max;
+    bool is_proxied;  /* whether others come by the same connections */
     unsigned seconds; /* in which a request has to be here, and an answer to be gone */
     void (*handle)(void *context, tenoni_httpd_call *call);
     bool (*enter)(void *context, const char *address); /* whether one more may come from there; NULL for any number */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-/// How much of everything there may be (security.md F4).
+/// How much of everything there may be.
 package struct AuthorityLimits: Equatable, Sendable {
     /// Challenges outstanding, in all.
     package var challenges = 10_000
+    /// Of one IPv4 address or one IPv6 /64 while they are scarce; nil is a 256th.
+    package var challengesPerAddress: Int?
     /// Requests of one device within the time that they are remembered.
     package var requestsPerDevice = 10_000
     /// Requests that are remembered, in all.
@@ -16,6 +18,8 @@ package struct AuthorityLimits: Equatable, Sendable {
     /// Activations that are computed or wait for it; more get 503.
     package var activations = 64
     package var connections = 1_024
+    /// Of one address, of the public listener, while they are scarce; nil is a 128th.
+    package var connectionsPerAddress: Int?
     /// Bytes of a body (build.md 12).
     package var bodyBytes = 32_768
     /// Seconds in which a stop answers what was asked; behind them the process ends all the same.
@@ -25,12 +29,14 @@ package struct AuthorityLimits: Equatable, Sendable {
 
     init(_ section: inout ConfigurationSection) throws(TenonError) {
         challenges = try section.integer("challenges", 1...10_000_000, default: challenges)
+        challengesPerAddress = try section.optionalInteger("challenges_per_address", 1...10_000_000)
         requestsPerDevice = try section.integer("requests_per_device", 1...1_000_000, default: requestsPerDevice)
         requests = try section.integer("requests", 1...100_000_000, default: requests)
         perAddressPerMinute = try section.integer("per_address_per_minute", 1...1_000_000, default: perAddressPerMinute)
         perAppPerMinute = try section.integer("per_app_per_minute", 1...100_000_000, default: perAppPerMinute)
         activations = try section.integer("activations", 1...1_024, default: activations)
         connections = try section.integer("connections", 1...65_536, default: connections)
+        connectionsPerAddress = try section.optionalInteger("connections_per_address", 1...65_536)
         bodyBytes = try section.integer("body_bytes", 1_024...1_048_576, default: bodyBytes)
         stopSeconds = try section.integer("stop_seconds", 1...600, default: stopSeconds)
     }

@@ -15,6 +15,8 @@ package struct Configuration: Equatable, Sendable {
     package var internalListener: Listener?
     /// A unix socket's path (security.md F1).
     package var adminSocket: String
+    /// Where metrics are read, on loopback; without one the admin socket has them alone.
+    package var metricsListener: Listener?
     package var apps: [AppRecord]
     package var backends: [BackendRecord]
     /// TPMs that no app takes.
@@ -58,6 +60,9 @@ package struct Configuration: Equatable, Sendable {
             try section.required("unix", "the path of a socket", ConfigurationForm.path)
         }
         adminSocket = admin ?? "admin.sock"
+        metricsListener = try section.section("metrics") { section throws(TenonError) in
+            try Listener(metrics: &section)
+        }
         let isLocal = Configuration.isLocal(publicListener, origins)
         apps = try section.sections("apps") { section throws(TenonError) in
             try AppRecord(&section, isLocal: isLocal)

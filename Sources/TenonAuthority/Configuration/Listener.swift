@@ -25,6 +25,14 @@ package enum Listener: Equatable, Sendable {
         }
     }
 
+    /// Of metrics: nothing asks who reads them, so that it is an address of this machine.
+    init(metrics section: inout ConfigurationSection) throws(TenonError) {
+        self = try Listener(&section)
+        guard case .tcp(_, _, .none) = self, isLocal else {
+            throw section.mistake("has to be \"address\", of loopback, and \"port\"")
+        }
+    }
+
     /// Whether TLS ends here, and not at somebody in front.
     var hasTLS: Bool {
         if case .tcp(_, _, .some) = self { true } else { false }

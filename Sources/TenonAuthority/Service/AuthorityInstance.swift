@@ -18,6 +18,8 @@ package final class AuthorityInstance: Sendable {
     }
 
     package let service: AuthorityService
+    /// What an operator has to know of this start: one sentence each.
+    package let notices: [String]
     private let log: AuditLog
     /// Signs the log's head: a quiet log would sign nothing by itself (security.md F5).
     private let heads: Task<Void, Never>
@@ -29,6 +31,7 @@ package final class AuthorityInstance: Sendable {
     /// Opens what is there and makes what is not. It blocks on disk and network: for a program's start.
     ///
     /// - Parameters:
+    ///   - acceptsLog: whether to go on with an audit log that is not the one that was written; the log records it.
     ///   - openKey: opens the CA's key where a TPM has it.
     ///   - headSigned: takes each head of the audit log elsewhere, so that a log that was cut short shows.
     ///   - told: takes a line for each fault of a store, and for the end of each.
@@ -37,7 +40,7 @@ package final class AuthorityInstance: Sendable {
     package init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: Shared? = nil,
         clock: any AuthorityClock = SystemClock(), headsEvery: Duration = .seconds(3600),
-        looksEvery: Duration = .seconds(1), openKey: HeldKey.Opener = HeldKey.unopened,
+        looksEvery: Duration = .seconds(1), acceptsLog: Bool = false, openKey: HeldKey.Opener = HeldKey.unopened,
         headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in },
         told: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(TenonError) {
@@ -55,7 +58,8 @@ package final class AuthorityInstance: Sendable {
                 try await AuthorityInstance.open(folder, configuration, clock)
             }
         do throws(TenonError) {
-            log = try AuthorityInstance.log(configuration, keys, in: folder, opened.clock) { head, signature in
+            log = try AuthorityInstance.log(configuration, keys, in: folder, opened.clock, acceptsLog) {
+                head, signature in
                 lastHead.set(head)
                 headSigned(head, signature)
             }
@@ -64,7 +68,9 @@ package final class AuthorityInstance: Sendable {
             throw error
         }
         do throws(TenonError) {
-            try await opened.stores.devices.audit(in: log)
+            let accepted = try await opened.stores.devices.audit(in: log)
+            let log = accepted.map { ["\($0.message) This start went on, and the log records that."] } ?? []
+            notices = opened.notices + log
         } catch {
             await opened.close()
             await log.close()
@@ -116,7 +122,8 @@ package final class AuthorityInstance: Sendable {
         heads.cancel()
         looks.cancel()
         await looks.value
-        // Lines that are in the log need not wait for the next start in the store.
+        // Lines that are in the log need not wait for the next start in the store, which knows the last of them then.
+        try? await log.signHead()
         if watch.health.fault == nil { try? await service.stores.devices.tidy(at: service.clock.now()) }
         await closeStores()
         await log.close()
@@ -127,6 +134,7 @@ package final class AuthorityInstance: Sendable {
         let clock: SteadyClock
         let watched: [any WatchedStore]
         var redis: RedisStore?
+        var notices: [String] = []
         let close: @Sendable () async -> Void
     }
 
@@ -134,14 +142,19 @@ package final class AuthorityInstance: Sendable {
         _ folder: AuthorityFolder, _ configuration: Configuration, _ clock: any AuthorityClock
     ) async throws(TenonError) -> Opened {
         let limits = configuration.limits
-        let store = try SQLiteStore(in: folder, clock: clock, options: .init(maxChallenges: limits.challenges))
+        let store = try SQLiteStore(
+            in: folder, clock: clock,
+            options: .init(
+                maxChallenges: limits.challenges, challengesPerAddress: limits.challengesPerAddress))
         do throws(TenonError) {
             let replays = try await MemoryReplayStore(
                 clock: store.clock, horizon: store,
                 limits: .init(perDevice: limits.requestsPerDevice, total: limits.requests))
             let stores = AuthorityStores(
                 challenges: store, devices: store, replays: replays, answers: MemoryAnswerStore(clock: store.clock))
-            return Opened(stores: stores, clock: store.clock, watched: [store]) { await store.close() }
+            return Opened(stores: stores, clock: store.clock, watched: [store], notices: store.timeNotices) {
+                await store.close()
+            }
         } catch {
             await store.close()
             throw error
@@ -167,6 +180,7 @@ package final class AuthorityInstance: Sendable {
             for sentence in others { told(sentence) }
             var options = shared.redis
             options.maxChallenges = configuration.limits.challenges
+            options.challengesPerAddress = configuration.limits.challengesPerAddress
             options.requestsPerDevice = configuration.limits.requestsPerDevice
             let redis = try RedisStore(options: options, clock: clock, horizon: postgres)
             let stores = AuthorityStores(challenges: redis, devices: postgres, replays: redis, answers: redis)
@@ -228,10 +242,11 @@ package final class AuthorityInstance: Sendable {
 
     private static func log(
         _ configuration: Configuration, _ keys: AuthorityKeys, in folder: AuthorityFolder, _ clock: SteadyClock,
-        _ headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void
+        _ accepts: Bool, _ headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void
     ) throws(TenonError) -> AuditLog {
         let options = AuditLog.Options(
             instance: configuration.instance, key: keys.audit.withBytes { span in span.indices.map { span[$0] } },
+            accepts: accepts,
             sign: { head throws(TenonError) in
                 let signature = try keys.signature(of: head.message)
                 headSigned(head, signature)

@@ -29,14 +29,11 @@ final class AuthorityMetrics: Sendable {
     /// The text exposition format, version 0.0.4.
     var text: String {
         let counts = counts.withLock { $0 }
-        var lines = ["# TYPE tenon_authority_answers_total counter"]
+        var lines = Metric.answers.head
         // Two endpoints at different listeners have one label.
         let answers = Dictionary(counts.answers.map { ($0.key.text, $0.value) }, uniquingKeysWith: +)
-        lines += answers.map { "tenon_authority_answers_total{\($0.key)} \($0.value)" }.sorted()
-        lines += [
-            "# TYPE tenon_authority_retired_key_uses_total counter",
-            "tenon_authority_retired_key_uses_total \(counts.retiredKeys)", "",
-        ]
-        return lines.joined(separator: "\n")
+        lines += answers.map { "\(Metric.answers.name){\($0.key)} \($0.value)" }.sorted()
+        lines += Metric.retiredKeyUses.lines(Int64(counts.retiredKeys))
+        return lines.joined(separator: "\n") + "\n"
     }
 }

@@ -7,6 +7,8 @@ package struct AuthorityRequest: Sendable {
         case `public`
         case `internal`
         case admin
+        /// Where metrics are read, and nothing else is.
+        case metrics
     }
 
     package var method: String

@@ -42,6 +42,7 @@ extension AuthorityService {
         let entry = ChallengeEntry(
             purpose: .certificate, app: app.id, origin: try origin(of: request), dialect: "ca",
             deadline: clock.now().advanced(byMilliseconds: Self.challengeLife * 1_000),
+            asker: Address.subscriber(request.peer),
             attestation: ChallengeEntry.Attestation(ek, ak))
         try await waiting { () throws(TenonError) in try await stores.challenges.put(entry, under: offer.digest) }
         return AuthorityAnswer(encoded: try refusing { () throws(TenonError) in try offer.answer.encoded() })

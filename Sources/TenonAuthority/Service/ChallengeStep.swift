@@ -32,7 +32,8 @@ extension AuthorityService {
         let now = clock.now()
         var entry = ChallengeEntry(
             purpose: .registration, app: app.id, origin: try origin(of: request), dialect: dialect.rawValue,
-            deadline: now.advanced(byMilliseconds: Self.challengeLife * 1_000))
+            deadline: now.advanced(byMilliseconds: Self.challengeLife * 1_000),
+            asker: Address.subscriber(request.peer))
         var credential: JSON?
         if let ak = message.ak, let certificates = message.ekCertificates {
             let offer = try await offer(text, ak, certificates, app)

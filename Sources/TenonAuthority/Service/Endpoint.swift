@@ -23,7 +23,8 @@ package enum Endpoint: String, CaseIterable, Sendable {
         case .health: [.public, .internal]
         case .challenge, .register, .rotateKey, .ownState, .echo, .attest, .secret: [.public]
         case .verify: [.internal]
-        case .devices, .revoke, .allow, .authorities, .state, .metrics: [.admin]
+        case .devices, .revoke, .allow, .authorities, .state: [.admin]
+        case .metrics: [.admin, .metrics]
         }
     }
 

@@ -35,34 +35,25 @@ extension AuthorityService {
     /// The text exposition format, version 0.0.4.
     var metricsText: String {
         let health = stores.health()
-        let gauges: KeyValuePairs<String, Int64?> = [
-            "healthy": health.isHealthy ? 1 : 0, "redis_clock_difference_milliseconds": health.redisClockDifference,
-            "postgres_clock_difference_milliseconds": health.postgresClockDifference,
-            "clock_step_back_milliseconds": health.stepBack,
-            "clock_step_ahead_milliseconds": health.stepAhead, "audit_waiting_lines": Int64(health.waitingLines),
-            "audit_signed_lines": auditHead()?.sequence, "activations": Int64(gate.occupancy),
-            "activations_limit": Int64(configuration.limits.activations),
+        let values: KeyValuePairs<Metric, Int64?> = [
+            .healthy: health.isHealthy ? 1 : 0, .redisClockDifference: health.redisClockDifference,
+            .postgresClockDifference: health.postgresClockDifference, .clockStepBack: health.stepBack,
+            .clockStepAhead: health.stepAhead, .auditWaitingLines: Int64(health.waitingLines),
+            .auditSignedLines: auditHead()?.sequence, .activations: Int64(gate.occupancy),
+            .activationsLimit: Int64(configuration.limits.activations), .replayLosses: Int64(health.losses),
         ]
         var lines: [String] = []
-        for case (let name, let value?) in gauges {
-            lines += ["# TYPE tenon_authority_\(name) gauge", "tenon_authority_\(name) \(value)"]
-        }
+        for case (let metric, let value?) in values { lines += metric.lines(value) }
         lines += partLines(health)
-        lines += [
-            "# TYPE tenon_authority_replay_losses_total counter",
-            "tenon_authority_replay_losses_total \(health.losses)", "",
-        ]
-        return metrics.text + lines.joined(separator: "\n")
+        return metrics.text + lines.joined(separator: "\n") + "\n"
     }
 
     /// Of each store and the like: how it is, and how often it was not.
     private func partLines(_ health: StoreHealth) -> [String] {
         let clock = StoreHealth.Part(name: "clock", fault: health.clockFault)
-        let well = "tenon_authority_part_healthy"
-        let faults = "tenon_authority_part_faults_total"
-        return ["# HELP \(well) Whether what requests need does its work.", "# TYPE \(well) gauge"]
-            + ([clock] + health.parts).map { "\(well){part=\"\($0.name)\"} \($0.fault == nil ? 1 : 0)" }
-            + ["# HELP \(faults) How often it began not to.", "# TYPE \(faults) counter"]
-            + health.parts.map { "\(faults){part=\"\($0.name)\"} \($0.faults)" }
+        let (well, faults) = (Metric.partHealthy, Metric.partFaults)
+        return well.head
+            + ([clock] + health.parts).map { "\(well.name){part=\"\($0.name)\"} \($0.fault == nil ? 1 : 0)" }
+            + faults.head + health.parts.map { "\(faults.name){part=\"\($0.name)\"} \($0.faults)" }
     }
 }

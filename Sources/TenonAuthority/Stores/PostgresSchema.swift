@@ -80,6 +80,15 @@ enum PostgresSchema {
             SELECT '', 'before', CAST(extract(epoch FROM clock_timestamp()) AS BIGINT) + 2
             WHERE EXISTS (SELECT 1 FROM devices) ON CONFLICT DO NOTHING;
         """,
+        """
+        -- Where the log of each instance ends: with the change that was stored last, and when lines left the outbox.
+        CREATE TABLE audit_heads (
+            instance TEXT PRIMARY KEY, sequence BIGINT NOT NULL, mac BYTEA NOT NULL, bytes BIGINT NOT NULL
+        );
+        ALTER TABLE outbox ADD COLUMN sequence BIGINT;
+        ALTER TABLE outbox ADD COLUMN mac BYTEA;
+        ALTER TABLE outbox ADD COLUMN bytes BIGINT;
+        """,
     ]
 
     static let version = Int64(migrations.count)

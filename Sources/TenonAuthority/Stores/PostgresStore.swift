@@ -74,6 +74,11 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
         }
     }
 
+    /// What the database knows of an instance's audit log.
+    package func auditMark(of instance: String) async throws(TenonError) -> AuditMark? {
+        try await read { connection throws(TenonError) in try AuditMark.latest(of: instance, in: connection) }
+    }
+
     deinit {
         threads.close()
         watch.close()

@@ -4,47 +4,64 @@ package import Tenon
 extension RedisStore: ChallengeStore {
     // A script that has written may go on when the memory is full, so that what needs memory is written first.
 
-    /// KEYS: the time, the epoch, the entry, the deadlines of all. ARGV: as ``clockScript`` has them; the entry's name,
-    /// how many milliseconds it lives, limit, entry.
+    /// KEYS: the time, the epoch, the entry, the deadlines of all, those of its asker. ARGV: as ``clockScript`` has them;
+    /// the entry's name, how many milliseconds it lives, limit, entry, the asker's share or nothing.
     private static let putScript = RedisScript(
         text: clockScript + """
-            if redis.call('ZCOUNT', KEYS[4], '(' .. now, '+inf') >= tonumber(ARGV[7]) then return 0 end
+            local used = redis.call('ZCOUNT', KEYS[4], '(' .. now, '+inf')
+            local share = tonumber(ARGV[9])
+            if used >= tonumber(ARGV[7]) then return 0 end
+            if share and used * 2 >= tonumber(ARGV[7])
+                and redis.call('ZCOUNT', KEYS[5], '(' .. now, '+inf') >= share then return 2 end
             local deadline = now + tonumber(ARGV[6])
             redis.call('SET', KEYS[3], ARGV[8], 'PX', math.max(1, deadline - time))
             redis.call('ZADD', KEYS[4], deadline, ARGV[5])
             redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now)
+            if share then
+                redis.call('ZADD', KEYS[5], deadline, ARGV[5])
+                redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', now)
+                redis.call('PEXPIRE', KEYS[5], math.max(1, deadline - time))
+            end
             return 1
             """)
 
-    /// KEYS: the same. ARGV: as ``clockScript`` has them; the entry's name.
+    /// KEYS: the same but the last. ARGV: as ``clockScript`` has them; the entry's name, what the key of an asker begins
+    /// with.
     private static let takeScript = RedisScript(
         text: clockScript + """
             local deadline = redis.call('ZSCORE', KEYS[4], ARGV[5])
             redis.call('ZREM', KEYS[4], ARGV[5])
             local entry = redis.call('GETDEL', KEYS[3])
+            local asker = entry and string.match(entry, '"asker":"([^"]+)"')
+            if asker then redis.call('ZREM', ARGV[6] .. asker, ARGV[5]) end
             return deadline and tonumber(deadline) > now and entry
             """)
 
-    package func put(_ entry: ChallengeEntry, under key: Digest) async throws(TenonError) {
-        let name = RedisStore.name(entry.purpose, key)
+    package func put(_ entry: ChallengeEntry, under digest: Digest) async throws(TenonError) {
+        let name = RedisStore.name(entry.purpose, digest)
         let values = ["\(entry.deadline.wall - clock.now().wall)", "\(options.maxChallenges)"].map { Array($0.utf8) }
-        let (keys, arguments) = (keys(of: name), [name] + values + [try entry.encoded()])
+        let share = AddressShare.challenges(options.maxChallenges, each: options.challengesPerAddress).share
+        let keys = keys(of: name) + [key("asker:", Array(entry.asker.utf8))]
+        let arguments =
+            [name] + values + [try entry.encoded(), Array((entry.asker.isEmpty ? "" : "\(share)").utf8)]
         let reply = try await run { [self] runID in
             RedisStore.putScript.command(keys, clockValues(runID) + arguments)
         }
-        guard reply.integer == 1 else {
-            throw TenonError(
-                .storeFull, message: "As many challenges as may be are outstanding: try again soon.",
-                retryAfter: .seconds(10))
+        switch reply.integer {
+        case 1: return
+        case 2: throw .challengeShareTaken
+        default: throw .challengesFull
         }
     }
 
     package func take(
-        _ purpose: ChallengeEntry.Purpose, under key: Digest
+        _ purpose: ChallengeEntry.Purpose, under digest: Digest
     ) async throws(TenonError) -> ChallengeEntry? {
-        let name = RedisStore.name(purpose, key)
+        let name = RedisStore.name(purpose, digest)
         let keys = keys(of: name)
-        let reply = try await run { [self] runID in RedisStore.takeScript.command(keys, clockValues(runID) + [name]) }
+        let reply = try await run { [self] runID in
+            RedisStore.takeScript.command(keys, clockValues(runID) + [name, key("asker:")])
+        }
         guard let encoded = reply.bytes else { return nil }
         return try ChallengeEntry(encoded: encoded)
     }

@@ -20,6 +20,8 @@ package final class RedisStore: WatchedStore {
         package var prefix: String
         /// Challenges and pending secrets that may be outstanding at a time, over all instances.
         package var maxChallenges: Int
+        /// Of one asker, while they are scarce; nil is the usual share.
+        package var challengesPerAddress: Int?
         /// Requests of one device that are remembered.
         package var requestsPerDevice: Int
         /// For tests: what is taken for Redis's own time, in milliseconds since 1970.

@@ -17,7 +17,7 @@ extension SQLDeviceStore {
             (value, line) = try await write { [lease] connection throws(TenonError) in
                 let value = try body(connection)
                 let line = event(value).map { OutboxLine($0, id: id) }
-                try line?.insert(for: log.instance, lease, into: connection)
+                try line?.insert(for: log, lease, into: connection)
                 return (value, line)
             }
         } catch {
@@ -49,18 +49,45 @@ extension SQLDeviceStore {
         }
     }
 
-    package func audit(in log: AuditLog) async throws(TenonError) {
-        var left: Set<String> = []
-        var place: Int64 = 0
-        while case let page = try await page(of: log.instance, after: place), let last = page.last {
-            left.formUnion(page.map(\.line.id))
-            place = last.place
+    @discardableResult
+    package func audit(in log: AuditLog) async throws(TenonError) -> TenonError? {
+        let known = try await knowledge(of: log.instance)
+        let comparison = try AuditComparison(log, known)
+        if let fault = comparison.fault {
+            guard log.options.accepts else { throw fault.withMend }
+            try await log.append(comparison.record(fault, known))
+            try await begin(anew: log)
+        } else {
+            try await log.mend()
         }
-        // A process that ended between writing a line and taking it out of the store.
-        let written = left.isEmpty ? [] : try log.changes(among: left)
-        outbox.attach(log, written: written, waiting: left.subtracting(written))
+        // Also of a process that ended between writing a line and taking it out of the store.
+        outbox.attach(log, written: comparison.written, waiting: known.waiting.subtracting(comparison.written))
         // What cannot be written now is written later: nobody was told of it.
         try? await writeWhatIsLeft()
+        return comparison.fault
+    }
+
+    private func knowledge(of instance: String) async throws(TenonError) -> AuditComparison.Knowledge {
+        var known = AuditComparison.Knowledge()
+        var place: Int64 = 0
+        while case let page = try await page(of: instance, after: place), let last = page.last {
+            known.waiting.formUnion(page.map(\.line.id))
+            place = last.place
+        }
+        (known.latest, known.swept) = try await read { connection throws(TenonError) in
+            try (AuditMark.latest(of: instance, in: connection), AuditMark.kept(of: instance, in: connection))
+        }
+        return known
+    }
+
+    /// What the database knows of the log before this line is of another log.
+    private func begin(anew log: AuditLog) async throws(TenonError) {
+        let mark = log.mark
+        try await write { connection throws(TenonError) in
+            try connection.run("UPDATE outbox SET sequence=NULL WHERE instance=?", .text(log.instance))
+            try connection.run("DELETE FROM audit_heads WHERE instance=?", .text(log.instance))
+            try mark.keep(for: log.instance, in: connection)
+        }
     }
 
     /// Writes the lines that were left behind, and takes out of the store those that are in the log.
@@ -76,13 +103,19 @@ extension SQLDeviceStore {
         try await sweep()
     }
 
+    /// With the lines that leave the store goes in where the log ends behind them.
     private func sweep() async throws(TenonError) {
-        while case let ids = outbox.written(atMost: OutboxRow.pageRows), !ids.isEmpty {
+        guard let log = outbox.log else { return }
+        repeat {
+            let (ids, mark) = (outbox.written(atMost: OutboxRow.pageRows), log.mark)
+            guard !ids.isEmpty || outbox.kept < mark.sequence else { return }
             try await maintain { connection throws(TenonError) in
                 for id in ids { try connection.run("DELETE FROM outbox WHERE id=?", .text(id)) }
+                try mark.keep(for: log.instance, in: connection)
             }
             outbox.forget(ids)
-        }
+            outbox.keep(mark)
+        } while true
     }
 
     private func page(of instance: String, after place: Int64) async throws(TenonError) -> [OutboxRow] {
@@ -108,20 +141,61 @@ private struct OutboxRow: Sendable {
 }
 
 extension OutboxLine {
+    /// Beside it stands where the log ends now: of several at once each knows of its own, and none waits for another.
     /// With a lease, while it is held: two processes of one name would write what one of them did into both logs.
     fileprivate func insert(
-        for instance: String, _ lease: PostgresLease?, into connection: any SQLConnection
+        for log: AuditLog, _ lease: PostgresLease?, into connection: any SQLConnection
     ) throws(TenonError) {
-        let values: [SQLValue] = [.text(id), .text(instance), .blob(try encoded())]
+        let mark = log.mark
+        let values: [SQLValue] = [
+            .text(id), .text(log.instance), .blob(try encoded()), .integer(mark.sequence), SQLValue(mark.mac),
+            .integer(mark.bytes),
+        ]
+        let columns = "INSERT INTO outbox (id, instance, line, sequence, mac, bytes)"
         guard let lease else {
-            try connection.run("INSERT INTO outbox (id, instance, line) VALUES (?, ?, ?)", values)
+            try connection.run("\(columns) VALUES (?, ?, ?, ?, ?, ?)", values)
             return
         }
         try connection.run(
             """
-            INSERT INTO outbox (id, instance, line) SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BYTEA)
+            \(columns) SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BYTEA), CAST(? AS BIGINT), CAST(? AS BYTEA),
+                CAST(? AS BIGINT)
             FROM instances WHERE name=? AND token=?
             """, values + [.text(lease.name), .blob(lease.token)])
         guard connection.changes == 1 else { throw .nameLost(lease.name) }
+    }
+}
+
+extension AuditMark {
+    /// The last that the database knows of.
+    static func latest(of instance: String, in connection: any SQLConnection) throws(TenonError) -> AuditMark? {
+        try find(
+            """
+            SELECT sequence, mac, bytes FROM (
+                SELECT sequence, mac, bytes FROM audit_heads WHERE instance=?
+                UNION ALL SELECT sequence, mac, bytes FROM outbox WHERE instance=? AND sequence IS NOT NULL
+            ) AS known ORDER BY sequence DESC LIMIT 1
+            """, [.text(instance), .text(instance)], connection)
+    }
+
+    static func kept(of instance: String, in connection: any SQLConnection) throws(TenonError) -> AuditMark? {
+        try find("SELECT sequence, mac, bytes FROM audit_heads WHERE instance=?", [.text(instance)], connection)
+    }
+
+    private static func find(
+        _ sql: String, _ values: [SQLValue], _ connection: any SQLConnection
+    ) throws(TenonError) -> AuditMark? {
+        guard let row = try connection.run(sql, values).first else { return nil }
+        let mac = try Digest(rawRepresentation: try row.blob(1))
+        return AuditMark(sequence: try row.integer(0), mac: mac, bytes: try row.integer(2))
+    }
+
+    fileprivate func keep(for instance: String, in connection: any SQLConnection) throws(TenonError) {
+        try connection.run(
+            """
+            INSERT INTO audit_heads (instance, sequence, mac, bytes) VALUES (?, ?, ?, ?)
+            ON CONFLICT (instance) DO UPDATE SET sequence=excluded.sequence, mac=excluded.mac, bytes=excluded.bytes
+            WHERE audit_heads.sequence < excluded.sequence
+            """, .text(instance), .integer(sequence), SQLValue(mac), .integer(bytes))
     }
 }

@@ -66,6 +66,19 @@ enum SQLiteSchema {
         -- A horizon has a beginning, too: what was accepted while a clock was ahead.
         ALTER TABLE replay_horizons ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
         """,
+        """
+        -- Where the log of each instance ends: with the change that was stored last, and when lines left the outbox.
+        CREATE TABLE audit_heads (
+            instance TEXT PRIMARY KEY, sequence INTEGER NOT NULL, mac BLOB NOT NULL, bytes INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        ALTER TABLE outbox ADD COLUMN sequence INTEGER;
+        ALTER TABLE outbox ADD COLUMN mac BLOB;
+        ALTER TABLE outbox ADD COLUMN bytes INTEGER;
+
+        -- Who asked for a challenge, where they are scarce.
+        ALTER TABLE challenges ADD COLUMN asker TEXT NOT NULL DEFAULT '';
+        CREATE INDEX challenges_of_asker ON challenges (asker) WHERE asker <> '';
+        """,
     ]
 
     static let version = Int64(migrations.count)

@@ -8,9 +8,12 @@ package final class SQLiteStore: SQLDeviceStore, WatchedStore {
     package struct Options: Sendable {
         /// Challenges and pending secrets that may be outstanding at a time.
         package var maxChallenges: Int
+        /// Of one asker, while they are scarce; nil is the usual share.
+        package var challengesPerAddress: Int?
         /// Connections that read.
         package var readers: Int
-        package init(maxChallenges: Int = 10_000, readers: Int = 2) {
+        package init(maxChallenges: Int = 10_000, challengesPerAddress: Int? = nil, readers: Int = 2) {
+            self.challengesPerAddress = challengesPerAddress
             self.maxChallenges = maxChallenges
             self.readers = readers
         }
@@ -24,6 +27,8 @@ package final class SQLiteStore: SQLDeviceStore, WatchedStore {
     private let readers: SQLiteReaders
     let challengeCount: ChallengeCount
     let isNew: Bool
+    /// What an earlier process saw of the time.
+    package let keptTime: KeptTime
     let outbox = AuditOutbox()
     private let cache = DeviceCache()
 
@@ -34,19 +39,37 @@ package final class SQLiteStore: SQLDeviceStore, WatchedStore {
     package init(
         in folder: AuthorityFolder, clock source: any AuthorityClock = SystemClock(), options: Options = Options()
     ) throws(TenonError) {
-        Glibc.close(try folder.open(SQLiteStore.fileName))
         let path = "\(folder.path)/\(SQLiteStore.fileName)"
-        let connection = try SQLiteConnection(path, .writer)
-        try SQLiteSchema.prepare(connection)
-        let seen = try connection.run("SELECT seen FROM clock").first?.integer(0) ?? 0
-        let clock = SteadyClock(source, notBefore: seen)
+        let connection = try SQLiteStore.connection(in: folder)
+        let time = try KeptTime(in: connection, at: source.now())
+        let clock = SteadyClock(source, notBefore: time.seen)
         self.clock = clock
-        isNew = seen == 0
-        challengeCount = ChallengeCount(limit: options.maxChallenges)
+        keptTime = time
+        isNew = time.isNew
+        challengeCount = ChallengeCount(.challenges(options.maxChallenges, each: options.challengesPerAddress))
         readers = try SQLiteReaders(max(1, options.readers), path, holding: folder)
         writer = try SQLiteWriter(connection, holding: folder, cache: cache) { connection throws(TenonError) in
             try SQLiteStore.stamp(connection, clock)
         }
+    }
+
+    /// A connection that writes, to a database of this version.
+    static func connection(in folder: AuthorityFolder) throws(TenonError) -> SQLiteConnection {
+        Glibc.close(try folder.open(SQLiteStore.fileName))
+        let connection = try SQLiteConnection("\(folder.path)/\(SQLiteStore.fileName)", .writer)
+        try SQLiteSchema.prepare(connection)
+        return connection
+    }
+
+    /// What the database of a folder that nobody uses knows of an instance's audit log; nil where there is none.
+    package static func auditMark(
+        of instance: String, in folder: AuthorityFolder
+    ) throws(TenonError) -> AuditMark? {
+        let path = "\(folder.path)/\(fileName)"
+        guard access(path, F_OK) == 0 else { return nil }
+        let connection = try SQLiteConnection(path, .reader)
+        let tables = try connection.run("SELECT 1 FROM sqlite_schema WHERE name='audit_heads'")
+        return tables.isEmpty ? nil : try AuditMark.latest(of: instance, in: connection)
     }
 
     /// Ends what was asked for, moves the log into the file and closes it. Later calls throw

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Tenon
+
+/// What a SQLite store keeps of the time, so that a clock that is set back over a start makes nothing fresh again.
+///
+/// It is bounded by the clock of the start: one that was years ahead once does not stay. What is more than a day after
+/// that clock is not believed, but for a clock that has lost its time altogether.
+package struct KeptTime: Sendable {
+    /// Milliseconds since 1970: the clock is not before this.
+    package let seen: Int64
+    /// What was kept, where it is not believed.
+    package let disbelieved: Int64?
+    /// Whether there was no life before this one.
+    package let isNew: Bool
+
+    /// How the life of a horizon begins that is not believed.
+    static let ahead = "ahead "
+
+    /// Seconds: what is further ahead of the clock is not believed.
+    private static let bound: Int64 = 86_400
+
+    /// Before the first of us there was no authority: a clock that says so has lost its time. 2026-01-01.
+    private static let firstRelease: Int64 = 1_767_225_600_000
+
+    init(in connection: SQLiteConnection, at now: AuthorityInstant) throws(TenonError) {
+        let kept = try connection.run("SELECT seen FROM clock").first?.integer(0) ?? 0
+        isNew = kept == 0
+        guard now.wall >= KeptTime.firstRelease else {
+            (seen, disbelieved) = (kept, nil)
+            return
+        }
+        let isBelieved = kept <= now.wall + KeptTime.bound * 1_000
+        (seen, disbelieved) = isBelieved ? (kept, nil) : (now.wall, kept)
+        try KeptTime.change(connection) { () throws(TenonError) in
+            try connection.run(
+                """
+                INSERT INTO replay_horizons (device, epoch, timestamp, since)
+                SELECT device, '\(KeptTime.ahead)' || timestamp, timestamp, timestamp - \(KeptTime.bound) + 1
+                FROM replay_horizons WHERE timestamp > ? AND epoch = '' ON CONFLICT DO NOTHING
+                """, .integer(now.seconds + KeptTime.bound))
+            try KeptTime.lower(connection, above: now.seconds + KeptTime.bound, to: now.seconds)
+            if !isBelieved { try connection.run("UPDATE clock SET seen=?", .integer(now.wall)) }
+        }
+    }
+
+    /// Forgets what is after a clock that an operator says is right. For a store that nobody uses.
+    ///
+    /// - Returns: what was kept, in milliseconds.
+    package static func reset(in folder: AuthorityFolder, at now: AuthorityInstant) throws(TenonError) -> Int64 {
+        let connection = try SQLiteStore.connection(in: folder)
+        let kept = try connection.run("SELECT seen FROM clock").first?.integer(0) ?? 0
+        try change(connection) { () throws(TenonError) in
+            try connection.run("DELETE FROM replay_horizons WHERE epoch LIKE '\(ahead)%'")
+            try lower(connection, above: now.seconds, to: now.seconds)
+            try connection.run("UPDATE clock SET seen=? WHERE seen > ?", .integer(now.wall), .integer(now.wall))
+        }
+        return kept
+    }
+
+    /// What was accepted by a clock that was right is not after this one, but for the lead of all and that of a device.
+    private static func lower(
+        _ connection: SQLiteConnection, above limit: Int64, to seconds: Int64
+    ) throws(TenonError) {
+        try connection.run(
+            """
+            UPDATE replay_horizons SET timestamp = min(timestamp, ? + CASE device WHEN '' THEN 2 ELSE 300 END)
+            WHERE timestamp > ? AND epoch = ''
+            """, .integer(seconds), .integer(limit))
+    }
+
+    private static func change(
+        _ connection: SQLiteConnection, _ body: () throws(TenonError) -> Void
+    ) throws(TenonError) {
+        do throws(TenonError) {
+            try connection.begin()
+            try body()
+            try connection.commit()
+        } catch {
+            connection.rollBack()
+            throw error
+        }
+    }
+}
+
+extension SQLiteStore {
+    /// What an operator has to know of the time at a start.
+    var timeNotices: [String] {
+        if let kept = keptTime.disbelieved {
+            return [
+                """
+                The store says that it was \(CivilDate.iso8601(kept / 1_000)) when it was last used, more than a day after \
+                this machine's clock. The clock is believed.
+                """
+            ]
+        }
+        guard clock.stepBack > StoreHealth.maxClockDifference else { return [] }
+        return [
+            """
+            This machine's clock is \(clock.stepBack / 1_000) s behind what the store has seen: requests are refused until \
+            it has caught up. If the clock is right now, stop and run `tenon-authority clock reset`.
+            """
+        ]
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import TenonAuthority
+import Testing
+
+/// A start on a log that is not the one that was written, and one on what a crash leaves.
+@Suite struct AuditStartTests {
+    static let log = AuditLog.fileName
+    static let store = ["authority.db", "authority.db-wal"]
+
+    static func configuration() throws -> Configuration {
+        let text = #"{"origins": ["http://localhost"], "apps": [{"id": "open", "require_attestation": false}]}"#
+        return try Configuration(parsing: Array(text.utf8))
+    }
+
+    /// Runs an authority, which revokes TPMs with these reasons.
+    @discardableResult
+    static func life(
+        _ folder: TestFolder, _ reasons: [String] = [], accepts: Bool = false
+    ) async throws -> [String] {
+        let authority = try await AuthorityInstance(
+            configuration(), in: AuthorityFolder(folder.path), clock: FakeClock(), acceptsLog: accepts)
+        for reason in reasons { try await revoke(authority, reason) }
+        await authority.close()
+        return authority.notices
+    }
+
+    static func revoke(_ authority: AuthorityInstance, _ reason: String) async throws {
+        let ek = try Sample.digest(reason).description
+        let body: JSON = ["ek_id": .string(ek), "reason": .string(reason)]
+        let request = AuthorityRequest(method: "POST", target: "/v1/revoke", body: try body.encoded())
+        #expect(await authority.service.answer(request, at: .admin).status == 200)
+    }
+
+    static func lines(_ folder: TestFolder) throws -> [[UInt8]] {
+        try folder.read(log).split(separator: UInt8(ascii: "\n")).map(Array.init)
+    }
+
+    static func reasons(_ folder: TestFolder) throws -> [String] {
+        try AuditReader.lines(folder).compactMap { $0["reason"]?.string }
+    }
+
+    /// Starts on a log that somebody changed: it says so, and the log stays as it is.
+    static func expectRefusal(_ folder: TestFolder, _ what: String) async throws {
+        let before = try folder.read(log)
+        let error = await errorThrown { try await life(folder, ["later"]) }
+        #expect(error?.code == .auditChain, "\(what)")
+        #expect(try folder.read(log) == before, "\(what)")
+    }
+
+    /// Every count of lines that is not all of them, and none.
+    @Test func aLogThatIsShorterStopsTheStart() async throws {
+        let folder = try TestFolder()
+        try await Self.life(folder, ["a", "b", "c"])
+        let lines = try Self.lines(folder)
+        // The last is the head.
+        #expect(lines.count == 4)
+        for count in 0..<lines.count {
+            try folder.write(AuditChainTests.joined(Array(lines[..<count])), to: Self.log)
+            try await Self.expectRefusal(folder, "\(count) lines")
+        }
+        try folder.write(AuditChainTests.joined(lines), to: Self.log)
+        try await Self.life(folder, ["d"])
+        #expect(try Self.reasons(folder) == ["a", "b", "c", "d"])
+    }
+
+    /// A cut within a line is a cut of that line, which the database knows of.
+    @Test func eachByteOfAStoredLineCounts() async throws {
+        let folder = try TestFolder()
+        try await Self.life(folder, ["a", "b"])
+        let bytes = try folder.read(Self.log)
+        let lines = try Self.lines(folder)
+        let start = bytes.count - (lines.last?.count ?? 0) - 1
+        for count in stride(from: start + 1, to: bytes.count, by: 16) {
+            try folder.write(Array(bytes[..<count]), to: Self.log)
+            let error = await errorThrown { try await Self.life(folder) }
+            #expect(error?.code == .auditChain, "\(count)")
+        }
+    }
+
+    /// The same database, and the log of another life.
+    @Test func anotherLifesLogStopsTheStart() async throws {
+        let folder = try TestFolder()
+        try await Self.life(folder, ["a"])
+        let files = Self.store.filter(folder.names.contains) + [Self.log]
+        let saved = try files.map { ($0, try folder.read($0)) }
+        try await Self.life(folder, ["b", "c"])
+        let other = try folder.read(Self.log)
+        for (name, bytes) in saved { try folder.write(bytes, to: name) }
+        try await Self.life(folder, ["d", "e"])
+        try folder.write(other, to: Self.log)
+        try await Self.expectRefusal(folder, "another log")
+    }
+
+    /// A database that is older than the log does not have what the log tells of.
+    @Test func anOlderDatabaseStopsTheStart() async throws {
+        let folder = try TestFolder()
+        try await Self.life(folder, ["a"])
+        let saved = try folder.read(Self.store[0])
+        try await Self.life(folder, ["b"])
+        try folder.write(saved, to: Self.store[0])
+        try await Self.expectRefusal(folder, "an older database")
+    }
+
+    /// Only zeros that end the file are what a disk had not written yet.
+    @Test(arguments: ["first", "middle", "last", "a line of zeros"]) func aNULElsewhereStopsTheStart(
+        _ place: String
+    ) async throws {
+        let folder = try TestFolder()
+        var bytes = AuditChainTests.joined(try await AuditChainTests.lines(3, in: folder))
+        switch place {
+        case "first": bytes[5] = 0
+        case "middle": bytes[bytes.count / 2] = 0
+        case "last": bytes[bytes.count - 5] = 0
+        default: bytes += Array("\0\n\0\n".utf8)
+        }
+        try folder.write(bytes, to: Self.log)
+        let error = await errorThrown { try await AuditLogTests.withLog(folder) { _ in } }
+        #expect(error?.code == .auditChain)
+        #expect(try folder.read(Self.log) == bytes)
+    }
+
+    @Test func theCaseOfAMacIsSeen() async throws {
+        let folder = try TestFolder()
+        let lines = try await AuditChainTests.lines(3, in: folder)
+        for line in lines.indices {
+            var changed = lines
+            let text = String(decoding: lines[line], as: UTF8.self)
+            let mac = try #require(try JSON(parsing: lines[line])["mac"]?.string)
+            changed[line] = Array(text.replacing(mac, with: mac.uppercased()).utf8)
+            #expect(changed[line] != lines[line])
+            let bytes = AuditChainTests.joined(changed)
+            #expect(
+                await errorThrown { try AuditReader.verify(bytes, key: AuditLogTests.key) }?.code == .auditChain)
+        }
+    }
+
+    /// An operator goes on: the log says what was wrong with it, is whole behind that, and the next start is as usual.
+    /// What cannot be gone on with is moved away, and not lost.
+    @Test(arguments: ["shorter", "missing", "a NUL", "a line changed"]) func anOperatorGoesOn(
+        _ what: String
+    ) async throws {
+        let folder = try TestFolder()
+        try await Self.life(folder, ["a", "b"])
+        var bytes = try folder.read(Self.log)
+        switch what {
+        case "shorter": bytes = Array(bytes[...(bytes.firstIndex(of: UInt8(ascii: "\n")) ?? 0)])
+        case "missing": bytes = []
+        case "a NUL": bytes[20] = 0
+        default: bytes[bytes.count - 20] ^= 1
+        }
+        try folder.write(bytes, to: Self.log)
+        #expect(await errorThrown { try await Self.life(folder) }?.code == .auditChain)
+        #expect(try await Self.life(folder, ["c"], accepts: true).count == 1)
+        let lines = try AuditReader.lines(folder)
+        let record = try #require(lines.first { $0["event"]?.string == "log_accepted" })
+        #expect(record["expected_lines"]?.integer == 3 && record["fault"]?.string?.isEmpty == false)
+        #expect(record["found_lines"]?.integer == (what == "shorter" ? 1 : 0))
+        #expect(try Self.reasons(folder) == (what == "shorter" ? ["a", "c"] : ["c"]))
+        #expect(folder.names.contains("audit.log.1") == ["a NUL", "a line changed"].contains(what))
+        if folder.names.contains("audit.log.1") { #expect(try folder.read("audit.log.1") == bytes) }
+        #expect(try await Self.life(folder, ["d"]).isEmpty)
+        #expect(try await Self.life(folder, accepts: true).isEmpty)
+        let keys = try #require(try AuthorityKeys(from: AuthorityFolder(folder.path)))
+        let key = keys.audit.withBytes { span in span.indices.map { span[$0] } }
+        let summary = try AuditReader.verify(folder.read(Self.log), key: key)
+        #expect(summary.acceptances == [what == "shorter" ? 2 : 1])
+    }
+
+    /// A process that ends between storing a change and writing its line, or in the middle of the line: each byte of it.
+    /// The next start has the line once.
+    @Test func aCrashIsNoChange() async throws {
+        let folder = try TestFolder()
+        try await Self.withStore(folder) { try await Self.deny("a", in: $0) }
+        let before = try folder.read(Self.log)
+        var saved: [(String, [UInt8])] = []
+        var written: [UInt8] = []
+        try await Self.withStore(folder) { store in
+            for reason in ["b", "c"] { try await Self.deny(reason, in: store) }
+            saved = try Self.store.filter(folder.names.contains).map { ($0, try folder.read($0)) }
+            written = Array(try folder.read(Self.log)[before.count...])
+        }
+        // Of the first line the store knew when it stored the second.
+        let first = (written.firstIndex(of: UInt8(ascii: "\n")) ?? 0) + 1
+        for count in first...written.count {
+            let crashed = try TestFolder()
+            for (name, bytes) in saved { try crashed.write(bytes, to: name) }
+            let zeros = [UInt8](repeating: 0, count: count % 3)
+            try crashed.write(before + Array(written[..<count]) + zeros, to: Self.log)
+            try await Self.withStore(crashed) { try await Self.deny("d", in: $0) }
+            #expect(try Self.reasons(crashed) == ["a", "b", "c", "d"], "\(count)")
+        }
+    }
+
+    static func withStore(_ folder: TestFolder, _ body: (SQLiteStore) async throws -> Void) async throws {
+        let (store, log) = try await CrashTests.open(folder.path)
+        try await body(store)
+        await log.close()
+        await store.close()
+    }
+
+    static func deny(_ reason: String, in store: SQLiteStore) async throws {
+        _ = try await store.revoke(.ek(Sample.digest(reason)), reason: reason, at: FakeClock().now())
+    }
+}
