@@ -247,16 +247,17 @@ import Testing
             let world = try World(isFolded: isFolded)
             try await identity(tpm, world, folder).register()
             #expect(support_clear(software.device, SUPPORT_RH_LOCKOUT, nil) == 0)
-            let cleared = try identity(try software.tpm(), world, folder, isTold: false)
+            let again = try software.tpm()
+            let cleared = try identity(again, world, folder, isTold: false)
             #expect(await code(cleared, false) == .keyInvalidated)
-            let hidden = try identity(try software.tpm(), world, folder, isTold: false, disclosure: .nothing)
+            let hidden = try identity(again, world, folder, isTold: false, disclosure: .nothing)
             let error = await errorAwaited { () async throws(TenonError) in _ = try await hidden.register() }
             #expect(error?.code == .attestationUnavailable)
             #expect(try cleared.status().reason == .tpmCleared)
             try await cleared.register()
             #expect(await code(cleared, false) == nil)
             try await cleared.reset()
-            try await identity(try software.tpm(), world, folder, isTold: false).register()
+            try await cleared.register()
             #expect(await code(cleared, false) == nil)
         }
     }

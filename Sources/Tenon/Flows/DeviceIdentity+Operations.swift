@@ -196,6 +196,8 @@ extension Flow {
         let isOpen = record.journal?.operation == .rotate || record.key(.next)?.isOffered == true
         if isOpen || record.key(.previous) != nil || record.refusedAt != nil { try await resolve() }
         try await renewAttestation()
+        // An answer to a report is not waited for: what is open is offered again.
+        if record.isCompromised, record.journal?.operation == .rotate { _ = try await rotate() }
         guard context.declaration.rotation != .none, record.journal == nil,
             let due = record.rotationDue(context.limits), due <= serviceTime
         else { return }

@@ -20,7 +20,7 @@ import Testing
             [
                 .registerPrepared, .registerSent, .registerUnknown, .registerPending, .rotatePrepared, .rotateSent,
                 .rotateUnknown, .rotateAccepted, .slotPrepared, .slotSent, .slotRotating, .clearedWhileRotating,
-                .revokedWhileRotating,
+                .revokedWhileRotating, .revived,
             ], .keyGeneration, { try $0.markSent() }
         ),
         (
@@ -32,12 +32,12 @@ import Testing
             "accept",
             [
                 .rotatePrepared, .rotateSent, .rotateUnknown, .rotateAccepted, .slotRotating, .clearedWhileRotating,
-                .revokedWhileRotating,
+                .revokedWhileRotating, .revived,
             ], .keyGeneration, { try $0.accept(effectiveAt: 1) }
         ),
         ("reject", [.registerUnknown, .registerPending], .keyGeneration, { try $0.reject() }),
         (
-            "promote", [.rotateSent, .rotateUnknown, .rotateAccepted, .rotateRefused, .revokedWhileRotating],
+            "promote", [.rotateSent, .rotateUnknown, .rotateAccepted, .rotateRefused, .revokedWhileRotating, .revived],
             .keyGeneration, { try $0.promote(at: 7) }
         ),
         (

@@ -70,7 +70,7 @@ import Testing
         symlink(name.record + ".prev", temporary[name.record])
         #expect(store.read().code == .stateKind)
         unlink(temporary[name.record])
-        let line = Array("{\"version\":2}\n".utf8)
+        let line = Array("{\"version\":99}\n".utf8)
         try temporary.put(line + Array((try Digest(hashing: line).description + "\n").utf8), as: name.record)
         #expect(store.read().code == .recordVersion)
         for code in [store.read().code, try attemptedChange(store), try attemptedCreation(store)] {
