@@ -42,7 +42,9 @@ extension PublicKey {
     /// - Throws: ``TenonError/Code/pemForm``; a code `base64...`; and as ``init(derRepresentation:)-(Span<UInt8>)``.
     public init(pemRepresentation: String) throws(TenonError) {
         let lines = pemRepresentation.split(whereSeparator: \.isNewline).map(Self.trimmed).filter { !$0.isEmpty }
-        guard lines.count > 2, lines[0] == Self.begin, lines[lines.count - 1] == Self.end else {
+        guard lines.count > 2, lines[0] == Self.begin, lines[lines.count - 1] == Self.end,
+            !lines[1..<lines.count - 1].contains(where: { $0.hasPrefix("-----") })
+        else {
             throw TenonError(.pemForm, message: "The text is not one PUBLIC KEY in PEM.")
         }
         try self.init(derRepresentation: TextEncoding.base64.decode(lines.dropFirst().dropLast().joined()))

@@ -13,7 +13,7 @@ import Testing
         (.clientData, "CLIENT_DATA"), (.event, "EVENT"), (.digestNotAllowed, "DIGEST_NOT_ALLOWED"),
         (.options, "OPTIONS"), (.tcti, "TCTI"), (.simulator, "SIMULATOR"), (.authValue, "AUTH_VALUE"),
         (.forked, "FORKED"), (.notPersistent, "NOT_PERSISTENT"), (.notMadeHere, "NOT_MADE_HERE"),
-        (.base64Length, "BASE64_LENGTH"),
+        (.dataIsMessage, "DATA_IS_MESSAGE"), (.base64Length, "BASE64_LENGTH"),
         (.base64Alphabet, "BASE64_ALPHABET"), (.base64Padding, "BASE64_PADDING"),
         (.base64StrayBits, "BASE64_STRAY_BITS"), (.hexLength, "HEX_LENGTH"), (.hexAlphabet, "HEX_ALPHABET"),
         (.derTruncated, "DER_TRUNCATED"), (.derTag, "DER_TAG"), (.derLength, "DER_LENGTH"),
