@@ -135,8 +135,9 @@ import Testing
     /// The server hangs before a commit: nothing is stored. It hangs behind it: nobody knows, and the same again says.
     @Test(arguments: SharedStoreTests.kinds)
     func anOutcomeIsTrue(_: StoreKind) async throws {
-        let instance = try SharedInstance(in: SharedStoreTests.fragile)
-        let store = instance.postgres
+        // One connection, which has learned its statements.
+        let store = try SharedServers.postgres(SharedServers.name(), in: SharedStoreTests.fragile, connections: 1)
+        #expect(try await store.settle("one", as: Sample.digest("one")))
         @Sendable func insert(_ name: String, _ connection: any SQLConnection) throws(TenonError) {
             try connection.run("INSERT INTO settled VALUES (?, ?)", .text(name), .blob([1]))
         }
@@ -150,6 +151,7 @@ import Testing
         try SharedServers.command("postgres resume")
         let undone = before as? TenonError
         #expect(undone?.code == .storeFailed && undone?.message.hasSuffix("Nothing was stored.") == true)
+        #expect(try await store.settle("one", as: Sample.digest("one")))
         let behind = await Self.thrown {
             try await store.write { connection throws(TenonError) in
                 try insert("behind", connection)
@@ -162,7 +164,7 @@ import Testing
             try connection.run("SELECT name FROM settled WHERE name IN ('before')")
         }
         #expect(stored.isEmpty)
-        await instance.close()
+        await store.close()
     }
 
     /// An instance has the connections of its options, and one for its look.

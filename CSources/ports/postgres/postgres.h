@@ -5,6 +5,10 @@
 #include <postgresql/libpq-fe.h>
 
 /* Characters there, which Swift would not take for an int. */
-enum { tenon_postgres_sqlstate = PG_DIAG_SQLSTATE, tenon_postgres_primary = PG_DIAG_MESSAGE_PRIMARY };
+enum {
+    tenon_postgres_sqlstate = PG_DIAG_SQLSTATE,
+    tenon_postgres_primary = PG_DIAG_MESSAGE_PRIMARY,
+    tenon_postgres_severity = PG_DIAG_SEVERITY_NONLOCALIZED
+};
 
 #endif

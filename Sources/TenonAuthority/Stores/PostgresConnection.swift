@@ -204,13 +204,13 @@ final class PostgresConnection: SQLConnection {
     private func check(_ result: OpaquePointer?) throws(TenonError) {
         let status = PQresultStatus(result)
         if status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK { return }
-        guard let state = PQresultErrorField(result, Int32(tenon_postgres_sqlstate)).map({ String(cString: $0) }) else {
-            throw lost()
-        }
+        func field(_ name: Int) -> String? { PQresultErrorField(result, Int32(name)).map { String(cString: $0) } }
+        guard let state = field(tenon_postgres_sqlstate) else { throw lost() }
         // Serialization, deadlock, and a row that somebody else put in since it was looked for.
         hasLostRace = ["40001", "40P01", "23505"].contains(state)
-        let words = PQresultErrorField(result, Int32(tenon_postgres_primary)).map { String(cString: $0) } ?? ""
-        throw TenonError(postgres: state, words)
+        // It ends the connection, also where its end has not come yet.
+        if field(tenon_postgres_severity) != "ERROR" { close() }
+        throw TenonError(postgres: state, field(tenon_postgres_primary) ?? "")
     }
 
     // MARK: The connection

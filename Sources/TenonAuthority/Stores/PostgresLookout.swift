@@ -168,7 +168,8 @@ final class PostgresLookout: Sendable {
 
     /// PostgreSQL's time, in milliseconds since 1970.
     func look(_ connection: PostgresConnection) throws(TenonError) -> Int64 {
-        try connection.connect()
+        // A session that was lost since the last look is noticed here, and the name held again in the next.
+        _ = try connection.reading { connection throws(TenonError) in try connection.run("SELECT 1") }
         let lease = state.withLock { $0.lease }
         if let lease { try hold(connection, lease) }
         return try connection.transaction(isolation: "READ COMMITTED") { connection throws(TenonError) in
