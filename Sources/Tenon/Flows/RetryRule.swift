@@ -15,14 +15,17 @@ package struct RetryRule: Sendable {
     ///
     /// - Parameters:
     ///   - error: what the try failed of.
+    ///   - refusals: how many tries found nobody, this one included.
     ///   - chance: from zero to ``jitter``.
-    func pause(after attempt: Int, _ error: TenonError, chance: Duration) -> Duration? {
-        guard attempt + 1 < tries(after: error) else { return nil }
+    func pause(after attempt: Int, _ error: TenonError, refusals: Int, chance: Duration) -> Duration? {
+        guard attempt + 1 < tries(after: error, attempt, refusals) else { return nil }
         let doubled = attempt < 16 ? first * (1 << attempt) : longest
         return max(min(doubled + chance, longest), error.retryAfter ?? .zero)
     }
 
-    func tries(after error: TenonError) -> Int { error.code == .httpConnect ? min(tries, triesToConnect) : tries }
+    func tries(after error: TenonError, _ attempt: Int, _ refusals: Int) -> Int {
+        error.code == .httpConnect ? min(tries, attempt + 1 + triesToConnect - refusals) : tries
+    }
 }
 
 extension TenonError {

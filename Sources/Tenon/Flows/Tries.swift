@@ -5,6 +5,7 @@ struct Tries {
     private let context: FlowContext
     private let deadline: ContinuousClock.Instant
     private var attempt = 0
+    private var refusals = 0
     private var first: TenonError?
     private var restarted: Set<TenonError.Code> = []
 
@@ -24,13 +25,15 @@ struct Tries {
             throw error.code == .challengeExpired ? first ?? error : error.whileOpen(isOpen)
         }
         let rule = context.limits.retry
+        if error.code == .httpConnect { refusals += 1 }
+        let count = rule.tries(after: error, attempt, refusals)
         let chance = context.clock.random(upTo: rule.jitter)
         let left = context.clock.now.duration(to: deadline)
-        guard let pause = rule.pause(after: attempt, error, chance: chance), pause < left else {
+        guard let pause = rule.pause(after: attempt, error, refusals: refusals, chance: chance), pause < left else {
             throw last(error, left, isOpen)
         }
         attempt += 1
-        context.log?(.waits(pause, after: error.code, attempt: attempt + 1, of: rule.tries(after: error)))
+        context.log?(.waits(pause, after: error.code, attempt: attempt + 1, of: count))
         do {
             try await context.clock.sleep(until: context.clock.now + pause, tolerance: nil)
         } catch {
