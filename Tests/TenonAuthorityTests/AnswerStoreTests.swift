@@ -29,7 +29,7 @@ import Testing
     func oneGivesTheAnswer(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in
             let (answers, one) = (stores.answers, try Sample.digest("one"))
-            func begin(_ backend: String = "b", _ text: String = "one") async throws -> StoredAnswer {
+            @Sendable func begin(_ backend: String = "b", _ text: String = "one") async throws -> StoredAnswer {
                 try await answers.begin(backend: backend, requestID: "1", request: Sample.digest(text))
             }
             let begun = try await atOnce(16) { _ in try await begin() }
