@@ -9,13 +9,17 @@ final class RunningAuthority: Sendable {
 
     /// Starts it. Blocks on the disk for a moment.
     ///
-    /// - Parameter headSigned: takes each head of the audit log elsewhere.
+    /// - Parameters:
+    ///   - headSigned: takes each head of the audit log elsewhere.
+    ///   - refused: takes a line of why a device was refused.
     init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: AuthorityInstance.Shared? = nil,
-        headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in }
+        headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in },
+        refused: (@Sendable (String) -> Void)? = nil
     ) async throws(TenonError) {
         authority = try await AuthorityInstance(
-            configuration, in: folder, shared: shared, openKey: AuthorityTPM.open, headSigned: headSigned)
+            configuration, in: folder, shared: shared, openKey: AuthorityTPM.open, headSigned: headSigned,
+            refused: refused)
         do throws(TenonError) {
             doors = try Doors(authority.service, folder: folder.path)
         } catch {

@@ -14,11 +14,14 @@ enum ServeCommand {
         let configuration = try configuration(arguments, folder)
         let shared = try SharedChoice.stores(arguments, configuration, folder: folder.path)
         Signals.watch(.ends)
-        let authority = try await RunningAuthority(configuration, in: folder, shared: shared) { head, signature in
-            // To the journal, which who cuts the log short does not have (security.md F5).
-            let signature = TextEncoding.base64.encode(signature)
-            Output.error("tenon-authority: audit head \(head.instance) \(head.sequence):\(head.mac) \(signature)")
-        }
+        let authority = try await RunningAuthority(
+            configuration, in: folder, shared: shared,
+            headSigned: { head, signature in
+                // To the journal, which who cuts the log short does not have (security.md F5).
+                let signature = TextEncoding.base64.encode(signature)
+                Output.error("tenon-authority: audit head \(head.instance) \(head.sequence):\(head.mac) \(signature)")
+            }, refused: { Output.error("tenon-authority: \($0)") })
+        for note in configuration.notes { Output.error("tenon-authority: \(note)") }
         Output.line("tenon-authority \(tenonVersion): \(authority.url), state in \(folder.path)")
         let thread = WorkThread()
         _ = try? await thread.run { () throws(TenonError) in Signals.wait() }

@@ -13,6 +13,7 @@ import Testing
             [
                 "cf3ba0a5d97ece5cf2b7fda62fd67389a17efef8cc42a6055406e166c28820cf",
                 "fca2fe97c1266ab916d5669182053dfb039c0e062dd390dcdc0e689d20d64526",
+                "7ff22e3b9bf15e237be538722326cf051f1ee2c8a07c2dce669bb2c171c7d59a",
             ]
         ),
         (
@@ -20,6 +21,7 @@ import Testing
             [
                 "b84e355e4978ad6993d673aafadcc1726920007fabdf00b4ea7bcfa5bd74184b",
                 "495b5f63bdd409890e3948edf88acdaa65134b6925f43f46b3986d5f3ecd75b7",
+                "7ff22e3b9bf15e237be538722326cf051f1ee2c8a07c2dce669bb2c171c7d59a",
             ]
         ),
     ])

@@ -78,7 +78,7 @@ import Testing
     func aLaterVersionIsRefused(_: StoreKind) async throws {
         let name = SharedServers.name()
         await (try SharedServers.postgres(name, in: Self.fragile)).close()
-        try SharedServers.command("postgres sql 'UPDATE \(name).schema_version SET version = 3'")
+        try SharedServers.command("postgres sql 'UPDATE \(name).schema_version SET version = version + 1'")
         let error = await errorThrown { try SharedServers.postgres(name, in: Self.fragile) }
         #expect(error?.code == .storeVersion)
     }

@@ -29,13 +29,15 @@ package final class AuthorityInstance: Sendable {
     /// - Parameters:
     ///   - openKey: opens the CA's key where a TPM has it.
     ///   - headSigned: takes each head of the audit log elsewhere, so that a log that was cut short shows.
+    ///   - refused: takes a line of why a device was refused, for operators.
     /// - Throws: ``TenonError/Code/configuration`` when there is no CA and it may not be made by itself, when it is not
     ///   the other instances' (security.md F2), or the EK roots cannot be read; what the stores throw.
     package init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: Shared? = nil,
         clock: any AuthorityClock = SystemClock(), headsEvery: Duration = .seconds(3600),
         looksEvery: Duration = .seconds(60), openKey: HeldKey.Opener = HeldKey.unopened,
-        headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in }
+        headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in },
+        refused: (@Sendable (String) -> Void)? = nil
     ) async throws(TenonError) {
         let mayMake = configuration.isLocal && shared == nil
         let keys = try AuthorityInstance.keys(
@@ -77,12 +79,13 @@ package final class AuthorityInstance: Sendable {
         stores.health = { watch.health }
         service = AuthorityService(
             configuration: configuration, stores: stores, keys: keys, clock: opened.clock, ekRoots: roots,
-            revoked: revoked, auditHead: { lastHead.value })
+            revoked: revoked, auditHead: { lastHead.value }, refused: refused)
         closeStores = opened.close
     }
 
     /// Stores what is under way, signs the head of the audit log, and ends.
     package func close() async {
+        await service.refusals.close()
         heads.cancel()
         looks.cancel()
         await looks.value

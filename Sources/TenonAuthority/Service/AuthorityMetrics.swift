@@ -11,16 +11,28 @@ final class AuthorityMetrics: Sendable {
         var text: String { "endpoint=\"\(endpoint?.label ?? "other")\",code=\"\(code?.rawValue ?? "OK")\"" }
     }
 
+    private struct Cause: Hashable {
+        let endpoint: Endpoint?
+        let cause: String
+
+        var text: String { "endpoint=\"\(endpoint?.label ?? "other")\",cause=\"\(cause)\"" }
+    }
+
     private struct Counts {
         var answers: [Label: Int] = [:]
+        var refusals: [Cause: Int] = [:]
         var retiredKeys = 0
     }
 
     private let counts = Mutex(Counts())
 
-    /// Counts an answer: `OK`, or the code of its refusal.
-    func count(_ endpoint: Endpoint?, _ code: Refusal.Code?) {
-        counts.withLock { $0.answers[Label(endpoint: endpoint, code: code), default: 0] += 1 }
+    /// Counts an answer, and why it is a refusal, if it is one.
+    func count(_ endpoint: Endpoint?, _ refusal: Refusal?) {
+        counts.withLock { counts in
+            counts.answers[Label(endpoint: endpoint, code: refusal?.code), default: 0] += 1
+            guard let refusal else { return }
+            counts.refusals[Cause(endpoint: endpoint, cause: refusal.cause), default: 0] += 1
+        }
     }
 
     /// Counts a good signature by a key that was retired (security.md D5).
@@ -29,14 +41,23 @@ final class AuthorityMetrics: Sendable {
     /// The text exposition format, version 0.0.4.
     var text: String {
         let counts = counts.withLock { $0 }
-        var lines = ["# TYPE tenon_authority_answers_total counter"]
+        let answers = counts.answers.map { ($0.key.text, $0.value) }
+        let refusals = counts.refusals.map { ($0.key.text, $0.value) }
+        let lines =
+            AuthorityMetrics.counter("answers_total", "Answers, by endpoint and code; OK is no refusal.", answers)
+            + AuthorityMetrics.counter(
+                "refusals_total", "Refusals, by endpoint and cause: the rule of the verifier, or a word.", refusals)
+            + AuthorityMetrics.counter(
+                "retired_key_uses_total", "Good signatures by keys that were replaced: somebody has a copy.",
+                [("", counts.retiredKeys)])
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func counter(_ name: String, _ help: String, _ values: [(String, Int)]) -> [String] {
+        let name = "tenon_authority_" + name
         // Two endpoints at different listeners have one label.
-        let answers = Dictionary(counts.answers.map { ($0.key.text, $0.value) }, uniquingKeysWith: +)
-        lines += answers.map { "tenon_authority_answers_total{\($0.key)} \($0.value)" }.sorted()
-        lines += [
-            "# TYPE tenon_authority_retired_key_uses_total counter",
-            "tenon_authority_retired_key_uses_total \(counts.retiredKeys)", "",
-        ]
-        return lines.joined(separator: "\n")
+        let merged = Dictionary(values, uniquingKeysWith: +)
+        let lines = merged.map { $0.key.isEmpty ? "\(name) \($0.value)" : "\(name){\($0.key)} \($0.value)" }
+        return ["# HELP \(name) \(help)", "# TYPE \(name) counter"] + lines.sorted()
     }
 }

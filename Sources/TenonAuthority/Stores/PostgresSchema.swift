@@ -52,6 +52,10 @@ enum PostgresSchema {
         );
         CREATE INDEX outbox_of_instance ON outbox (instance, place);
         """,
+        """
+        -- A device may wait for an operator from here on; how many do is asked at each registration.
+        CREATE INDEX devices_pending ON devices (app, place) WHERE state='pending';
+        """,
     ]
 
     static let version = Int64(migrations.count)

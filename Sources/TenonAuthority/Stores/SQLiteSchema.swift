@@ -62,6 +62,10 @@ enum SQLiteSchema {
             line BLOB NOT NULL
         ) STRICT;
         """,
+        """
+        -- A device may wait for an operator from here on; how many do is asked at each registration.
+        CREATE INDEX devices_pending ON devices (app, place) WHERE state='pending';
+        """,
     ]
 
     static let version = Int64(migrations.count)
