@@ -163,10 +163,15 @@ tenon_status tenoni_rule_34_firmware(tenoni_inquiry *inquiry)
     if (policy->ek_name.n == 0)
         return TENON_OK;
     tenon_status status = qualify(expected, policy);
+    if (status == TENON_ERROR_KEY_PUBLIC)
+        return policy->firmware_min == 0 ? TENON_OK : TENON_ERROR_OPTIONS;
     if (status != TENON_OK)
-        return status == TENON_ERROR_KEY_PUBLIC ? TENON_OK : status;
+        return status;
     inquiry->noted = !tenoni_is_bytes(attest->signer, expected, sizeof expected);
-    return tenoni_verdict(inquiry->noted || attest->firmware_version >= policy->firmware_min, TENON_RULE_34_FIRMWARE);
+    /* A demand that nobody can answer is not let pass: the policy has an AK of another hierarchy, or another EK. */
+    if (inquiry->noted)
+        return policy->firmware_min == 0 ? TENON_OK : TENON_ERROR_OPTIONS;
+    return tenoni_verdict(attest->firmware_version >= policy->firmware_min, TENON_RULE_34_FIRMWARE);
 }
 
 tenon_status tenon_ak_check(tenon_report *report, const uint8_t *area, size_t n)

@@ -11,8 +11,8 @@ public struct ProofPolicy: Hashable, Sendable {
         case roots([[UInt8]], makers: Makers? = nil)
     }
 
-    /// The least firmware version. It is judged only when the attestation key is under this endorsement key: of any
-    /// other a TPM hides the version.
+    /// The least firmware version. The attestation key has to be under this endorsement key: of any other a TPM hides the
+    /// version, and to demand one is ``TenonError/Code/options``.
     public struct Firmware: Hashable, Sendable {
         /// The Name of the endorsement key, with SHA-256 or SHA-384.
         public var ekName: [UInt8]

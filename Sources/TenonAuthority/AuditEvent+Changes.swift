@@ -5,7 +5,9 @@ internal import Tenon
 extension AuditEvent {
     init?(_ outcome: DeviceRegistration.Outcome) {
         switch outcome {
-        case .registered(let device): self.init(.registered, device)
+        case .registered(let device): self.init(device.state == .pending ? .registrationPending : .registered, device)
+        // A device that waits asks again and again.
+        case .known(let device) where device.state == .pending: return nil
         case .known(let device): self.init(.registeredAgain, device)
         case .refused: return nil
         }
@@ -19,8 +21,27 @@ extension AuditEvent {
         }
     }
 
+    init?(_ approval: Approval, _ outcome: Approval.Outcome, reason: String) {
+        guard case .decided(let device) = outcome else { return nil }
+        self.init(approval == .approve ? .deviceApproved : .deviceRejected, device)
+        details["reason"] = .string(reason)
+    }
+
+    /// Of the name that was said, and of each device that goes with it.
+    static func events(_ revocation: Revocation, _ outcome: Revocation.Outcome, reason: String) -> [AuditEvent] {
+        guard let event = AuditEvent(revocation, outcome, reason: reason) else { return [] }
+        guard case .device(_, let id, _) = revocation else { return [event] }
+        return outcome.devices.map { device in
+            guard device.id != id else { return event }
+            let details: [String: JSON] = [
+                "reason": .string(reason), "compromised": true, "with": .string(id), "certificates": 0,
+            ]
+            return AuditEvent(.deviceRevoked, app: device.app, device: device.id, details: details)
+        }
+    }
+
     /// An EK is denied before it is known.
-    init?(_ revocation: Revocation, _ outcome: Revocation.Outcome, reason: String) {
+    private init?(_ revocation: Revocation, _ outcome: Revocation.Outcome, reason: String) {
         var details: [String: JSON] = [
             "certificates": .integer(Int64(outcome.certificates)), "reason": .string(reason),
         ]

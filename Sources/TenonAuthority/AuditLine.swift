@@ -9,6 +9,9 @@ package struct AuditEvent: Sendable {
         case registeredAgain = "registered_again"
         case rotated
         case rotatedAgain = "rotated_again"
+        case registrationPending = "registration_pending"
+        case deviceApproved = "device_approved"
+        case deviceRejected = "device_rejected"
         case deviceRevoked = "device_revoked"
         case certificateRevoked = "certificate_revoked"
         case ekDenied = "ek_denied"

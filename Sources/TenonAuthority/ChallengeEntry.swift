@@ -20,14 +20,19 @@ package struct ChallengeEntry: Equatable, Sendable {
         package var ekCertificate: Digest
         /// The AK's TPMT_PUBLIC as it was sent.
         package var akPublic: [UInt8]
-        /// Maker, model and version out of the EK's certificate.
+        /// Maker, model and version out of the EK's certificate, if it chains, or of the inventory's line; empty where
+        /// neither says it.
         package var maker: [UInt8]
         package var model: [UInt8]
         package var version: [UInt8]
+        /// The Name of the key's parent, as the device said it.
+        package var parent: [UInt8]?
 
         package init(
-            ekID: Digest, ekCertificate: Digest, akPublic: [UInt8], maker: [UInt8], model: [UInt8], version: [UInt8]
+            ekID: Digest, ekCertificate: Digest, akPublic: [UInt8], maker: [UInt8], model: [UInt8], version: [UInt8],
+            parent: [UInt8]? = nil
         ) {
+            self.parent = parent
             self.ekID = ekID
             self.ekCertificate = ekCertificate
             self.akPublic = akPublic
@@ -91,10 +96,16 @@ extension ChallengeEntry {
 
 extension ChallengeEntry.Attestation {
     fileprivate var json: JSON {
-        [
-            "ek_id": .bytes(ekID.rawRepresentation), "ek_certificate": .bytes(ekCertificate.rawRepresentation),
-            "ak": .bytes(akPublic), "maker": .bytes(maker), "model": .bytes(model), "version": .bytes(version),
-        ]
+        var object = JSONObject()
+        object["ek_id"] = .bytes(ekID.rawRepresentation)
+        object["ek_certificate"] = .bytes(ekCertificate.rawRepresentation)
+        object["ak"] = .bytes(akPublic)
+        object["maker"] = .bytes(maker)
+        object["model"] = .bytes(model)
+        object["version"] = .bytes(version)
+        // What an earlier version wrote has none, and is read.
+        object["parent"] = parent.map(JSON.bytes)
+        return .object(object)
     }
 
     fileprivate init(json: JSON) throws(TenonError) {
@@ -104,7 +115,8 @@ extension ChallengeEntry.Attestation {
             let certificate = try? Digest(rawRepresentation: certificate)
         else { throw .damaged("a challenge") }
         self.init(
-            ekID: ekID, ekCertificate: certificate, akPublic: akPublic, maker: maker, model: model, version: version)
+            ekID: ekID, ekCertificate: certificate, akPublic: akPublic, maker: maker, model: model, version: version,
+            parent: json["parent"]?.bytes)
     }
 }
 

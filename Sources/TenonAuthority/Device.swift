@@ -5,6 +5,10 @@ package import Tenon
 package struct Device: Equatable, Sendable {
     package enum State: String, Sendable {
         case active
+        /// It registered, and waits for an operator: no signature of it is taken.
+        case pending
+        /// An operator decided against it, for good.
+        case rejected
         /// For good: no signature of it is taken, and its keys cannot be registered again.
         case revoked
     }

@@ -12,11 +12,12 @@ package protocol DeviceStore: Sendable {
     // MARK: What devices ask
 
     /// Registers a device. In this order: the EK is denied; the challenge is spent; the key is known; the EK has too
-    /// many devices (counted here, so that failures count for nothing); the certificate. The challenge is spent by
-    /// success only, also by that of a known key; it is remembered for a day.
+    /// many devices (counted here, so that failures count for nothing); too many devices are pending; the certificate.
+    /// The challenge is spent by success only, also by that of a known key; it is remembered for a day.
     ///
     /// For a known key the certificate is recorded beside those before it, a device that a rotation has marked
-    /// unattested is attested again by the same TPM, and nothing else changes.
+    /// unattested is attested again by the same TPM, one that is pending is active where no operator is asked any more, and
+    /// nothing else changes.
     func register(_ registration: DeviceRegistration, at now: AuthorityInstant) async throws(TenonError)
         -> DeviceRegistration.Outcome
 
@@ -49,6 +50,17 @@ package protocol DeviceStore: Sendable {
     func revoke(
         _ revocation: Revocation, reason: String, at now: AuthorityInstant
     ) async throws(TenonError) -> Revocation.Outcome
+
+    /// Says what a revocation would do, and changes nothing.
+    func preview(_ revocation: Revocation, at now: AuthorityInstant) async throws(TenonError) -> Revocation.Outcome
+
+    /// Decides about a device that is pending. A second time says the same. The reason is for the audit log.
+    func decide(
+        _ approval: Approval, device id: String, reason: String
+    ) async throws(TenonError) -> Approval.Outcome
+
+    /// Devices that wait for a decision, as ``devices(app:from:limit:)`` gives all.
+    func pendingDevices(app: String?, from place: Int64?, limit: Int) async throws(TenonError) -> DevicePage
 
     /// Takes an EK from the deny list; false when it is not there. What was revoked stays so.
     func allow(ek: Digest, reason: String) async throws(TenonError) -> Bool

@@ -3,8 +3,10 @@ package import Tenon
 
 /// The three names that revocation acts on (security.md 1.2).
 package enum Revocation: Equatable, Sendable {
-    /// Signatures of the device are refused at once, and its AK certificates are not live. With `compromised` its EK is
-    /// denied too, as the machine could else reset and come back.
+    /// Signatures of the device are refused at once, and its AK certificates are not live. Its machine may register anew.
+    ///
+    /// With `compromised` the whole machine goes, as far as its TPM is known: its EK is denied, and every device of that
+    /// EK is revoked, in all apps.
     case device(app: String, id: String, compromised: Bool)
     /// This AK certificate is not live.
     case certificate(serial: [UInt8])
@@ -16,15 +18,33 @@ package enum Revocation: Equatable, Sendable {
     package struct Outcome: Equatable, Sendable {
         /// The device, for ``Revocation/device(app:id:compromised:)``; nil when there is none.
         package var device: Device?
+        /// All devices that are revoked by it, that one too, in the order in which they were registered.
+        package var devices: [Device]
         package var certificates: Int
+        /// What becomes of the TPM; nil where a certificate was named.
+        package var tpm: TPM?
         /// Whether the name was known. An EK is denied before it is.
         package var found: Bool
 
-        package init(device: Device? = nil, certificates: Int = 0, found: Bool) {
+        package init(
+            device: Device? = nil, devices: [Device] = [], certificates: Int = 0, tpm: TPM? = nil, found: Bool
+        ) {
             self.device = device
+            self.devices = devices
             self.certificates = certificates
+            self.tpm = tpm
             self.found = found
         }
+    }
+
+    /// Whether a machine may register anew.
+    package enum TPM: String, Sendable {
+        /// Its EK is on the deny list.
+        case denied
+        /// It may: nothing was said against its EK.
+        case allowed
+        /// The device registered without an attestation, so that its machine is not known again.
+        case unknown
     }
 }
 

@@ -6,7 +6,8 @@ internal import TenonCommandLine
 enum DevicesCommand {
     static func run(_ arguments: Arguments) async throws(TenonError) {
         let client = try AdminClient(arguments)
-        let app = try arguments.value("--app").map { "&app=" + AdminClient.escaped($0) } ?? ""
+        var app = try arguments.value("--app").map { "&app=" + AdminClient.escaped($0) } ?? ""
+        if arguments.has("--pending") { app += "&state=pending" }
         var from = try arguments.value("--after").map { "&after=" + AdminClient.escaped($0) } ?? ""
         var (left, damaged) = (try limit(arguments), 0)
         // A page is printed before the next is asked for: nobody holds all of them.
@@ -40,7 +41,25 @@ enum DevicesCommand {
         return limit
     }
 
-    private static func line(_ device: JSON) -> String {
+    /// `devices approve` and `devices reject`.
+    static func decide(_ decision: String, _ arguments: Arguments) async throws(TenonError) {
+        let message: JSON = [
+            "device_id": .string(arguments.operands[0]), "decision": .string(decision),
+            "reason": .string(try arguments.value("--reason") ?? ""),
+        ]
+        let body = try await AdminClient(arguments).post("/v1/decide", message)
+        if arguments.has("--json") { return Output.line(String(decoding: body, as: UTF8.self)) }
+        let answer = try JSON(parsing: body)
+        Output.line(line(answer["device"] ?? .null))
+        guard answer["changed"] == true else { return Output.line("It was decided so before.") }
+        Output.line(
+            decision == "approve"
+                ? "The device is let in. It learns of it when it registers again, as `tenon register` does."
+                : "The device is turned away. Its machine may register another key, which waits again; "
+                    + "`tenon-authority revoke --compromised` turns away the machine.")
+    }
+
+    static func line(_ device: JSON) -> String {
         ["device_id", "app_id", "state", "attestation", "key_thumbprint"]
             .map { device[$0]?.string ?? "-" }.joined(separator: "\t")
     }
@@ -49,6 +68,19 @@ enum DevicesCommand {
 /// `tenon-authority revoke` and `allow`.
 enum RevokeCommand {
     static func run(_ arguments: Arguments) async throws(TenonError) {
+        var message = try message(arguments)
+        var answer = try await ask("/v1/revoke", message, arguments)
+        let first = answer
+        tellDevices(answer, arguments)
+        while let next = answer["next"]?.integer {
+            (message["dry_run"], message["from"]) = (true, .integer(next))
+            answer = try await ask("/v1/revoke", message, arguments)
+            tellDevices(answer, arguments)
+        }
+        if !arguments.has("--json") { first["device"] == nil ? tell(first) : tellRevoked(first) }
+    }
+
+    private static func message(_ arguments: Arguments) throws(TenonError) -> [String: JSON] {
         var message: [String: JSON] = ["reason": .string(try arguments.value("--reason") ?? "")]
         let named = (
             device: arguments.operands.first, serial: try arguments.value("--serial"),
@@ -62,11 +94,53 @@ enum RevokeCommand {
             message["device_id"] = .string(device)
             message["app_id"] = .string(app)
             message["compromised"] = .bool(arguments.has("--compromised"))
+        case (nil, _, _) where arguments.has("--compromised"):
+            throw arguments.mistake("--compromised goes with a device.")
         case (nil, let serial?, nil): message["serial"] = .string(serial)
         case (nil, nil, let ek?): message["ek_id"] = .string(ek)
         default: throw arguments.mistake("Name a device, or --serial, or --ek, and one of them alone.")
         }
-        try await ask("/v1/revoke", message, arguments)
+        if arguments.has("--dry-run") { message["dry_run"] = true }
+        return message
+    }
+
+    private static func tellDevices(_ answer: JSON, _ arguments: Arguments) {
+        guard !arguments.has("--json") else { return }
+        for device in answer["devices"]?.array ?? [] { Output.line(DevicesCommand.line(device)) }
+    }
+
+    /// What was revoked, and whether the machine may come back: that is not what everybody expects.
+    private static func tellRevoked(_ answer: JSON) {
+        if answer["dry_run"] == true { Output.line("Nothing was changed. Without --dry-run:") }
+        let count = answer["devices_in_all"]?.integer ?? 1
+        Output.line(count == 1 ? "1 device is revoked." : "All \(count) devices of this TPM are revoked.")
+        let app = answer["device"]?["app_id"]?.string ?? "APP"
+        switch answer["tpm"]?.string {
+        case "denied":
+            Output.line(
+                "Its TPM is denied: what has the same endorsement key registers in no app. "
+                    + "`tenon-authority allow` takes it again.")
+        case "allowed":
+            Output.line(
+                "Its machine may register anew, as another device. To prevent that: tenon-authority revoke --app \(app) "
+                    + "--compromised \(answer["device"]?["device_id"]?.string ?? "DEVICE")")
+        default:
+            Output.line(
+                "Its machine may register anew: it registered without an attestation, so nothing is known of its TPM. "
+                    + "To prevent that, set require_attestation for the app \(app).")
+        }
+    }
+
+    private static func tell(_ answer: JSON) {
+        let isDry = answer["dry_run"] == true
+        let isKnown = answer["found"] == true
+        switch (isDry, isKnown) {
+        case (false, true): Output.line("done")
+        case (false, false): Output.line("it was not known; noted all the same")
+        case (true, _):
+            let count = answer["certificates"]?.integer ?? 0
+            Output.line("Nothing was changed. AK certificates that would be revoked: \(count)")
+        }
     }
 
     static func allow(_ arguments: Arguments) async throws(TenonError) {
@@ -74,17 +148,19 @@ enum RevokeCommand {
             throw arguments.mistake("Say which --ek.")
         }
         let reason = try arguments.value("--reason") ?? ""
-        try await ask("/v1/allow", ["ek_id": .string(ek), "reason": .string(reason)], arguments)
+        let answer = try await ask("/v1/allow", ["ek_id": .string(ek), "reason": .string(reason)], arguments)
+        if !arguments.has("--json") { tell(answer) }
     }
 
+    /// The answer, which is printed already where JSON is wanted.
     private static func ask(
         _ target: String, _ message: [String: JSON], _ arguments: Arguments
-    ) async throws(TenonError) {
+    ) async throws(TenonError) -> JSON {
         var object = JSONObject()
         for (name, value) in message { object[name] = value }
         let body = try await AdminClient(arguments).post(target, .object(object))
-        if arguments.has("--json") { return Output.line(String(decoding: body, as: UTF8.self)) }
-        Output.line(try JSON(parsing: body)["found"] == .bool(true) ? "done" : "it was not known; noted all the same")
+        if arguments.has("--json") { Output.line(String(decoding: body, as: UTF8.self)) }
+        return try JSON(parsing: body)
     }
 }
 

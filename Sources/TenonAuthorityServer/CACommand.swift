@@ -8,7 +8,7 @@ enum CACommand {
     /// `ca init`.
     static func make(_ arguments: Arguments) throws(TenonError) {
         try write(arguments, "made") { folder, name, now, held throws(TenonError) in
-            try AuthorityKeys.create(in: folder, name: name, at: now, held: held)
+            try AuthorityKeys.create(in: folder, name: name ?? "Tenon", at: now, held: held)
         }
     }
 
@@ -20,11 +20,13 @@ enum CACommand {
 
     private static func write(
         _ arguments: Arguments, _ what: String,
-        _ keys: (AuthorityFolder, String, Int64, HeldKey?) throws(TenonError) -> AuthorityKeys
+        _ keys: (AuthorityFolder, String?, Int64, HeldKey?) throws(TenonError) -> AuthorityKeys
     ) throws(TenonError) {
         let folder = try AuthorityFolder(try FolderChoice.path(arguments))
-        let name = try arguments.value("--name") ?? "Tenon"
-        guard 1...32 ~= name.utf8.count else { throw arguments.mistake("--name has 1 to 32 bytes.") }
+        let name = try arguments.value("--name")
+        guard name.map({ 1...32 ~= $0.utf8.count }) ?? true else {
+            throw arguments.mistake("--name has 1 to 32 bytes.")
+        }
         var held: HeldKey?
         if let tpm = try arguments.value("--tpm") { held = try AuthorityTPM.makeKey(tpm) }
         let keys = try keys(folder, name, SystemClock().now().seconds, held)

@@ -13,15 +13,16 @@ final class RunningAuthority: Sendable {
     ///   - acceptsLog: whether to go on with an audit log that is not the one that was written.
     ///   - headSigned: takes each head of the audit log elsewhere.
     ///   - told: takes a line for each fault of a store, and for the end of each.
+    ///   - refused: takes a line of why a device was refused.
     init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: AuthorityInstance.Shared? = nil,
         acceptsLog: Bool = false,
         headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in },
-        told: @escaping @Sendable (String) -> Void = { _ in }
+        told: @escaping @Sendable (String) -> Void = { _ in }, refused: (@Sendable (String) -> Void)? = nil
     ) async throws(TenonError) {
         authority = try await AuthorityInstance(
             configuration, in: folder, shared: shared, acceptsLog: acceptsLog, openKey: AuthorityTPM.open,
-            headSigned: headSigned, told: told)
+            headSigned: headSigned, told: told, refused: refused)
         do throws(TenonError) {
             doors = try Doors(authority.service, folder: folder.path)
         } catch {

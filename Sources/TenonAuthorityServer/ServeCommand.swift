@@ -16,15 +16,13 @@ enum ServeCommand {
         Signals.watch(.ends)
         Hangup.watch()
         let authority = try await RunningAuthority(
-            configuration, in: folder, shared: shared, acceptsLog: arguments.has("--accept-audit-log")
-        ) { head, signature in
-            // To the journal, which who cuts the log short does not have (security.md F5).
-            let signature = TextEncoding.base64.encode(signature)
-            Output.error("tenon-authority: audit head \(head.instance) \(head.sequence):\(head.mac) \(signature)")
-        } told: { line in
-            Output.error("tenon-authority: \(line)")
-        }
-        for notice in authority.authority.notices { Output.error("tenon-authority: \(notice)") }
+            configuration, in: folder, shared: shared, acceptsLog: arguments.has("--accept-audit-log"),
+            headSigned: { head, signature in
+                // To the journal, which who cuts the log short does not have.
+                let signature = TextEncoding.base64.encode(signature)
+                Output.error("tenon-authority: audit head \(head.instance) \(head.sequence):\(head.mac) \(signature)")
+            }, told: { Output.error("tenon-authority: \($0)") }, refused: { Output.error("tenon-authority: \($0)") })
+        for note in authority.authority.notices + configuration.notes { Output.error("tenon-authority: \(note)") }
         Output.line("tenon-authority \(tenonVersion): \(authority.url), state in \(folder.path)")
         do throws(TenonError) { try Output.check() } catch {
             await authority.stop()

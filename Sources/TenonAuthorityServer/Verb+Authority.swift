@@ -5,7 +5,8 @@ internal import TenonCommandLine
 // The one table of what can be typed (build.md 28).
 extension Verb {
     static let authority: [Verb] = [
-        serve, caInit, caRoll, caShow, devices, revoke, allow, auditVerify, clockReset, health, metrics,
+        serve, caInit, caRoll, caShow, devicesApprove, devicesReject, devices, revoke, allow, auditVerify, clockReset,
+        health, metrics,
     ]
 
     static let serve = Verb(
@@ -39,8 +40,12 @@ extension Verb {
 
     static let caRoll = Verb(
         words: ["ca", "roll"], operands: "", summary: "Issue by another CA; the former one is trusted until the next",
-        flags: [.folder, .name, .tpm],
-        examples: ["tenon-authority ca roll --name Example-2"],
+        flags: [
+            .folder,
+            Flag(name: "--name", value: "TEXT", summary: "what its certificates are named after (else as before)"),
+            .tpm,
+        ],
+        examples: ["tenon-authority ca roll"],
         run: { arguments throws(TenonError) in try CACommand.roll(arguments) })
 
     static let caShow = Verb(
@@ -53,6 +58,7 @@ extension Verb {
         words: ["devices"], operands: "", summary: "List devices",
         flags: [
             .folder, .socket, .timeout, .json, Flag(name: "--app", value: "ID", summary: "of this app only"),
+            Flag(name: "--pending", value: nil, summary: "only those that wait for approval"),
             Flag(name: "--limit", value: "N", summary: "at most so many; all of them without it"),
             Flag(name: "--after", value: "DEVICE", summary: "those that registered behind this one"),
         ],
@@ -62,12 +68,28 @@ extension Verb {
         ],
         run: { arguments throws(TenonError) in try await DevicesCommand.run(arguments) })
 
+    static let devicesApprove = Verb(
+        words: ["devices", "approve"], operands: "DEVICE", summary: "Let a device in that waits for approval",
+        flags: [.folder, .socket, .timeout, .json, .reason],
+        examples: ["tenon-authority devices approve 6f1c1a52-8a3b-4d0e-9d2f-0c7b5e4a3f21"],
+        run: { arguments throws(TenonError) in try await DevicesCommand.decide("approve", arguments) })
+
+    static let devicesReject = Verb(
+        words: ["devices", "reject"], operands: "DEVICE", summary: "Turn a device away that waits for approval",
+        details: "Its key is of no use any more. Its machine may register another one, which waits again.\n",
+        flags: [.folder, .socket, .timeout, .json, .reason],
+        examples: ["tenon-authority devices reject 6f1c1a52-8a3b-4d0e-9d2f-0c7b5e4a3f21 --reason unknown"],
+        run: { arguments throws(TenonError) in try await DevicesCommand.decide("reject", arguments) })
+
     static let revoke = Verb(
         words: ["revoke"], operands: "[DEVICE]", summary: "Revoke a device, an AK certificate or a TPM",
         flags: [
             .folder, .socket, .timeout, .json, .reason,
             Flag(name: "--app", value: "ID", summary: "the device's app"),
-            Flag(name: "--compromised", value: nil, summary: "its key may be in other hands"),
+            Flag(
+                name: "--compromised", value: nil,
+                summary: "revoke all devices of its TPM, in every app, and take no new one"),
+            Flag(name: "--dry-run", value: nil, summary: "only list what would be revoked"),
             Flag(name: "--serial", value: "HEX", summary: "an AK certificate, instead of a device"),
             Flag(name: "--ek", value: "HEX", summary: "a TPM by its ek_id, instead of a device"),
         ],

@@ -319,6 +319,8 @@ size_t rig_place(tenon_status status)
     size_t i = 0;
     if (status == TENON_ERROR_PROOF_FORM)
         rule = TENON_RULE_3_VERSION;
+    else if (status == TENON_ERROR_OPTIONS) /* a firmware that this AK cannot say */
+        rule = TENON_RULE_34_FIRMWARE;
     else if (tenon_status_category(status) == TENON_CATEGORY_FORMAT)
         rule = TENON_RULE_2_CBOR;
     while (i < tenoni_rules_count && tenoni_rules[i].code != rule)

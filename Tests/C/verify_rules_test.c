@@ -567,18 +567,26 @@ CHANGE(firmware_is_older_under_an_ek_of_sha384)
     rig_name(&at->attest.signer, &qualified, &name);
     at->firmware_min = RIG_FIRMWARE + 1;
 }
-/* Of these nothing is known, so nothing is judged. */
+/* Of these nothing is known, so nothing is judged; and nothing may be demanded. */
 CHANGE(firmware_of_another_signer)
 {
     sign_under(at, EK_NAME);
     at->attest.signer.bytes[33] ^= 1;
-    at->firmware_min = UINT64_MAX;
 }
 CHANGE(firmware_of_a_signer_without_a_name)
 {
     sign_under(at, EK_NAME);
     at->attest.signer.n = 0;
-    at->firmware_min = UINT64_MAX;
+}
+CHANGE(firmware_demanded_of_another_signer)
+{
+    firmware_of_another_signer(at);
+    at->firmware_min = 1;
+}
+CHANGE(firmware_demanded_of_a_signer_without_a_name)
+{
+    firmware_of_a_signer_without_a_name(at);
+    at->firmware_min = 1;
 }
 
 /* 30, 23a */
@@ -766,6 +774,8 @@ static const rule_case cases[] = {
     ROW(34_FIRMWARE, ATTEST, firmware_is_older),
     ROW(34_FIRMWARE, ATTEST, firmware_zero),
     ROW(34_FIRMWARE, ATTEST, firmware_is_older_under_an_ek_of_sha384),
+    ROW_CODE(34_FIRMWARE, OPTIONS, ATTEST, firmware_demanded_of_another_signer),
+    ROW_CODE(34_FIRMWARE, OPTIONS, ATTEST, firmware_demanded_of_a_signer_without_a_name),
     ROW(30_ANOTHER_KEY, AREA, certified_by_itself),
     ROW(23A_SIGNATURE, AREA, signed_by_another),
     ROW(23A_SIGNATURE, AREA, signed_by_the_key),

@@ -115,6 +115,9 @@ TEST(verify_firmware_of_a_signer_under_the_ek)
     policy.firmware_min = UINT64_MAX;
     CHECK_STATUS(tenon_proof_verify(&report, under.proof, under.n, &at.nonce, &point, &policy), TENON_RULE_34_FIRMWARE);
     policy.ak = (tenon_bytes){at.ak_area.bytes, at.ak_area.n};
+    CHECK_STATUS(tenon_proof_verify(&report, beside.proof, beside.n, &at.nonce, &point, &policy), TENON_ERROR_OPTIONS);
+    CHECK_NUMBER(line_of_firmware(&report), 0);
+    policy.firmware_min = 0;
     CHECK_STATUS(tenon_proof_verify(&report, beside.proof, beside.n, &at.nonce, &point, &policy), TENON_OK);
     CHECK_NUMBER(line_of_firmware(&report), 2);
     certify_stop(&at);

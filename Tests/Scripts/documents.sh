@@ -111,7 +111,7 @@ device_of() { TENON_STATE_DIR=$1 tenon status --json | sed -E 's/.*"device_id":"
 
 command_line() { # command_line DOCUMENT LINE
     local line=$2
-    case $line in *audit\ verify*) copies_log ;; *revoke*--app\ demo*) device=$(device_of "$world/demo") ;; esac
+    case $line in *audit\ verify*) copies_log ;; *revoke*--app\ demo* | *devices\ approve*) device=$(device_of "$world/demo") ;; esac
     line=$(stands_for "$line")
     case $line in
         # Their parts are what CI runs.

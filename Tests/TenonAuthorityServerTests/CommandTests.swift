@@ -32,7 +32,7 @@ import Testing
             #expect(try await ask("GET", url + "/health").status == 200)
             let answer = try await ask("POST", url + "/auth/v1/device/challenge", #"{"app_id":"demo"}"#)
             #expect(answer.status == 200)
-            #expect(try JSON(parsing: answer.body)["challenge"]?.string?.utf8.count == 44)
+            #expect(try JSON(parsing: answer.body)["challenge"]?.string?.utf8.count == 76)
 
             var ended = try await Program.run("devices", "--state-dir", state)
             #expect(ended.code == 0 && ended.output.isEmpty)
@@ -168,6 +168,60 @@ import Testing
             #expect(ended.code == 5 && !ended.output.contains("BEGIN CERTIFICATE"))
             ended = try await Program.run("ca", "roll", "--state-dir", folder, "--name", "Later")
             #expect(ended.code == 0 && ended.output.split(separator: "-----BEGIN CERTIFICATE-----").count == 3)
+        }
+    }
+
+    /// A roll makes another key, and no other name; the operator may give one.
+    @Test func aCAThatIsRolledKeepsItsName() async throws {
+        func names(_ output: String) throws -> [Bool] {
+            let first = try #require(output.split(separator: "-----BEGIN CERTIFICATE-----\n").first)
+            let text = first.prefix { $0 != "-" }.filter { $0 != "\n" }
+            let certificate = try TextEncoding.base64.decode(text)
+            return ["Example AK Issuer", "Tenon AK Issuer", "Later AK Issuer"].map {
+                certificate.firstRange(of: Array($0.utf8)) != nil
+            }
+        }
+        try await withFolder { folder in
+            var ended = try await Program.run("ca", "init", "--state-dir", folder, "--name", "Example")
+            #expect(try names(ended.output) == [true, false, false])
+            for _ in 0..<2 {
+                ended = try await Program.run("ca", "roll", "--state-dir", folder)
+                #expect(ended.code == 0)
+                #expect(try names(ended.output) == [true, false, false])
+            }
+            ended = try await Program.run("ca", "roll", "--state-dir", folder, "--name", "Later")
+            #expect(try names(ended.output) == [false, false, true])
+        }
+    }
+
+    /// What an operator reads when a device is refused: which app, from where, and why.
+    @Test func aRefusalIsTold() async throws {
+        try await withFolder { folder in
+            let state = folder + "/state"
+            let program = try Program(["--state-dir", state, "--port", String(freePort())])
+            var url = ""
+            while url.isEmpty, let line = await program.line() {
+                url = line.hasPrefix("tenon-authority ") ? String(line.split(separator: " ")[2].dropLast()) : ""
+            }
+            let answer = try await ask("POST", url + "/v1/device/challenge", #"{"app_id":"demo"}"#)
+            let challenge = try #require(try JSON(parsing: answer.body)["challenge"]?.string)
+            let key = TextEncoding.base64.encode(try SoftwareKey().publicKey.derRepresentation)
+            let proof = TextEncoding.base64url.encode([0xa0])
+            let body =
+                #"{"app_id":"demo","challenge":"\#(challenge)","public_key":"\#(key)","proof":"\#(proof)"}"#
+            let refused = try await ask("POST", url + "/v1/device/register", body)
+            #expect(refused.status == 400)
+            for _ in 0..<40 { _ = try await ask("POST", url + "/v1/device/register", "{}") }
+            program.signal(SIGTERM)
+            let output = try await program.ended().output
+            let lines = output.split(separator: "\n").filter { $0.contains(" refused: ") }
+            let first = try #require(lines.first)
+            for part in ["register", "app demo", "127.0.0.1", "INVALID_ATTESTATION", "rule 2"] {
+                #expect(first.contains(part), "\(part) in \(first)")
+            }
+            #expect(!output.contains(challenge) && !output.contains(key))
+            // So many lines a second, and the number of those that have none.
+            #expect(lines.count < 41 && output.contains(" more refusals "))
         }
     }
 

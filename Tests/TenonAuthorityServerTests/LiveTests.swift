@@ -46,6 +46,25 @@ import Testing
         }
     }
 
+    /// One device goes, and its machine may come back: the operator reads it, and what keeps it away.
+    @Test func whatARevocationLeaves() async throws {
+        try await withAuthority { port, folder in
+            let client = try RawClient(port: port)
+            let answer = await client.post("/v1/device/register", try registration(try await challenge(client)))
+            let id = try #require(answer.json["device_id"]?.string)
+            func revoke(_ more: String...) async throws -> (code: Int32, output: String) {
+                try await Program(["revoke", "--state-dir", folder, "--app", "open", id] + more).ended()
+            }
+            let ended = try await revoke()
+            #expect(ended.code == 0 && ended.output.contains("may register anew"))
+            #expect(ended.output.contains("require_attestation"))
+            // Nothing of a TPM is known of this one.
+            let compromised = try await revoke("--compromised")
+            #expect(compromised.code == 0 && compromised.output.contains(id))
+            #expect(compromised.output.contains("may register anew"))
+        }
+    }
+
     static let bodies: [[UInt8]] =
         [
             "", " ", "null", "[]", "\"open\"", "1", "{", "}", "{}", #"{"app_id"}"#, #"{"app_id":}"#,
@@ -79,7 +98,7 @@ import Testing
                     #expect(answer.json["error_code"]?.string == "INVALID_REQUEST", "\(path) \(text)")
                 }
             }
-            #expect(try await challenge(client).utf8.count == 44)
+            #expect(try await challenge(client).utf8.count == 76)
         }
     }
 

@@ -78,6 +78,28 @@ import Testing
         }
     }
 
+    /// Each device that goes with its machine has a line, under its own app and id.
+    @Test(arguments: StoreKind.allCases)
+    func aMachineThatIsCompromisedHasALineForEachDevice(_ kind: StoreKind) async throws {
+        try await Self.withStore(kind) { audited in
+            let (one, two) = (try Sample(), try Sample())
+            let first = try #require(try await registered(audited.stores.register(one.registration(ek: "ek"))))
+            let other = try two.registration(app: "other", ek: "ek")
+            let second = try #require(try await registered(audited.stores.register(other)))
+            let stranger = try await audited.stores.registered(try Sample())
+            var count = 0
+            _ = try audited.lines(after: &count)
+            let revocation = Revocation.device(app: "demo", id: first.id, compromised: true)
+            _ = try await audited.devices.revoke(revocation, reason: "stolen", at: audited.now)
+            let lines = try audited.lines(after: &count)
+            #expect(lines.map { $0["event"]?.string } == ["device_revoked", "device_revoked"])
+            #expect(lines.map { $0["device"]?.string } == [first.id, second.id])
+            #expect(lines.map { $0["app"]?.string } == ["demo", "other"])
+            #expect(lines.allSatisfy { $0["reason"] == "stolen" && $0["compromised"] == true })
+            #expect(try await audited.devices.device(app: "demo", id: stranger.id)?.state == .active)
+        }
+    }
+
     func registered(_ outcome: DeviceRegistration.Outcome) -> Device? {
         if case .registered(let device) = outcome { device } else { nil }
     }

@@ -20,8 +20,11 @@ import Testing
               "require_attestation": true,
               "ek_admission": "both",
               "ek_roots": [{"path": "roots"}, {"path": "more.pem", "require_eku": true}],
-              "ek_allow_list": ["\(String(repeating: "ab", count: 32))"],
-              "max_devices_per_ek": 3,
+              "ek_allow_list": [
+                "\(String(repeating: "ab", count: 32))",
+                {"ek_id": "\(String(repeating: "ac", count: 32))", "maker": "id:1", "version": "id:2"}
+              ],
+              "max_devices_per_ek": 3, "registration": "approve", "max_pending": 7, "require_owner_hierarchy": true,
               "allow_development": true,
               "max_key_age_days": 90,
               "unproven_rotation": "refuse",
@@ -63,7 +66,13 @@ import Testing
         #expect(app.dialects == [.tenon] && app.requiresAttestation && app.ekAdmission == .both)
         #expect(
             app.ekRoots == [.init(path: "roots", requiresEKU: false), .init(path: "more.pem", requiresEKU: true)])
-        #expect(app.ekAllowList == [try Digest(rawRepresentation: [UInt8](repeating: 0xab, count: 32))])
+        let ids = [UInt8(0xab), 0xac].map { [UInt8](repeating: $0, count: 32) }
+        #expect(
+            try app.inventory == [
+                Digest(rawRepresentation: ids[0]): .init(),
+                Digest(rawRepresentation: ids[1]): .init(maker: "id:1", version: "id:2"),
+            ])
+        #expect(app.registration == .approve && app.maxPending == 7 && app.requiresOwnerHierarchy)
         #expect(app.maxDevicesPerEK == 3 && app.allowsDevelopment && app.maxKeyAgeDays == 90)
         #expect(app.unprovenRotation == .refuse && app.version1Query == .allow)
         #expect(read.app("b")?.unprovenRotation == .markUnattested && read.app("c") == nil)
@@ -89,6 +98,10 @@ import Testing
         #expect(read.limits == AuthorityLimits())
         #expect(app.requiresAttestation && app.ekAdmission == .chain && !app.allowsDevelopment)
         #expect(app.dialects == [.docs, .tenon] && app.maxDevicesPerEK == 8 && app.maxKeyAgeDays == nil)
+        #expect(app.registration == .open && !app.requiresOwnerHierarchy)
+        // What is right, and yet not what everybody expects, is told at the start.
+        #expect(read.notes.count == 1 && read.notes[0].hasPrefix("app demo: "))
+        #expect(try Self.parse(Self.small(app: #""dialects": ["tenon"]"#)).notes.isEmpty)
         #expect(app.unprovenRotation == .refuse && app.version1Query == .refuseWrites)
     }
 
@@ -164,10 +177,42 @@ import Testing
         (#""max_devices_per_ek": 0"#, "apps[0].max_devices_per_ek has to be a whole number"),
         (#""unproven_rotation": "mark_unattested""#, "apps[0].unproven_rotation has to be \"refuse\""),
         (#""require_attestation": "no""#, "apps[0].require_attestation has to be true or false"),
+        (
+            #""dialects": ["docs"], "max_key_age_days": 90"#,
+            "apps[0].max_key_age_days ends with devices that cannot sign"
+        ),
+        (#""max_key_age_days": 90"#, "apps[0].max_key_age_days ends with devices that cannot sign"),
+        (#""firmware_min": 1"#, "apps[0].firmware_min cannot be judged"),
+        (#""require_owner_hierarchy": true"#, "apps[0].require_owner_hierarchy needs \"dialects\""),
+        (
+            #""require_owner_hierarchy": true, "dialects": ["tenon"], "require_attestation": false"#,
+            "apps[0].require_owner_hierarchy needs \"require_attestation\""
+        ),
+        (#""registration": "closed""#, "apps[0].registration has to be \"open\" or \"approve\""),
+        (
+            #""ek_allow_list": ["\#(String(repeating: "ab", count: 32))", {"ek_id": "\#(String(repeating: "ab", count: 32))"}]"#,
+            "apps[0].ek_allow_list has a TPM twice"
+        ),
+        (#""ek_allow_list": [{"maker": "id:1"}]"#, "apps[0].ek_allow_list[0] needs \"ek_id\""),
+        (
+            #""ek_allow_list": [{"ek_id": "\#(String(repeating: "ab", count: 32))", "model": "\u0001"}]"#,
+            "apps[0].ek_allow_list[0].model has to be 1 to 64"
+        ),
         (#""id2": 1"#, "apps[0].id2 is not known"),
     ])
     func aMistakeInAnAppIsNamedWithItsLine(_ member: String, _ what: String) async {
         await Self.expect(Self.small(app: member), 6, what)
+    }
+
+    /// Where a rotation can be proven, or need not be, a key may have an age.
+    @Test(arguments: [
+        #""dialects": ["tenon"], "max_key_age_days": 90"#,
+        #""require_attestation": false, "unproven_rotation": "mark_unattested", "max_key_age_days": 90"#,
+        #""dialects": ["docs"]"#, #""registration": "approve""#, #""registration": "open", "max_pending": 1"#,
+    ])
+    func anAppIs(_ member: String) async {
+        let error = await errorThrown { try Self.parse(Self.small(app: member)) }
+        #expect(error == nil, "\(error?.message ?? "")")
     }
 
     @Test func whatOneMemberCannotKnowIsCheckedToo() async {

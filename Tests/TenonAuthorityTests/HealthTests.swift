@@ -29,6 +29,26 @@ import Testing
         }
     }
 
+    /// Why devices were refused, by cause; nothing of a request is a label.
+    @Test func refusalsAreCountedByCause() async throws {
+        try await ServiceRig.with { rig in
+            let key = try SoftwareKey().publicKey
+            #expect(try await rig.register(key, app: "strict").verdict == "403 INVALID_ATTESTATION")
+            for _ in 0..<2 {
+                var message = try await rig.registration(key)
+                message["proof"] = .string(TextEncoding.base64url.encode([0xa0]))
+                #expect(
+                    try await rig.post("/v1/device/register", .members(message)).verdict == "400 INVALID_ATTESTATION")
+            }
+            let text = await text(rig.service)
+            let name = "tenon_authority_refusals_total"
+            #expect(text.contains("\n# HELP \(name) ") && text.contains("\n# TYPE \(name) counter\n"))
+            #expect(text.contains("\n\(name){endpoint=\"register\",cause=\"attestation_required\"} 1\n"))
+            #expect(text.contains("\n\(name){endpoint=\"register\",cause=\"rule_2\"} 2\n"))
+            for part in ["192.0.2.1", "strict", "open"] { #expect(!text.contains(part)) }
+        }
+    }
+
     /// Strangers learn that it is not well; operators what it is.
     @Test func notWell() async throws {
         try await ServiceRig.with { rig in

@@ -15,6 +15,7 @@ import Testing
                 "fca2fe97c1266ab916d5669182053dfb039c0e062dd390dcdc0e689d20d64526",
                 "709cfb1c838809ed467fc72f657313a9b499985745d819afcddb43604d95d66a",
                 "32a8cbc803f86c0031446901b62fdb1e8ccb378420c4a768e590d1b9fe99ee41",
+                "7ff22e3b9bf15e237be538722326cf051f1ee2c8a07c2dce669bb2c171c7d59a",
             ]
         ),
         (
@@ -25,6 +26,7 @@ import Testing
                 "b5310c0ed8586c3cfd171a1d509be2c71ee7b63ae613afa60ad9e4763cbe1068",
                 "cb399fd8a152ff6c54bae9f069de8128e5a30b0340a241b70f74b34ba28fb596",
                 "b2e4038e9ff05a891220ad6afa0c4b629291a056b22d1701b894d06963b1e18d",
+                "7ff22e3b9bf15e237be538722326cf051f1ee2c8a07c2dce669bb2c171c7d59a",
             ]
         ),
     ])

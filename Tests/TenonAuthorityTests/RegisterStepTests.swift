@@ -13,7 +13,8 @@ import Testing
             #expect(answer.json["expires_at"]?.string == "2027-01-15T08:11:30Z")
             #expect(answer.json["activation"] == nil)
             let text = try #require(answer.json["challenge"]?.string)
-            #expect(try TextEncoding.base64.decode(text).count == 32)
+            // 32 are random; then when it was made, and a mark.
+            #expect(try TextEncoding.base64.decode(text).count == 56)
             #expect(try await rig.challenge() != text)
             #expect(answer.header("Cache-Control") == "no-store")
         }
@@ -71,8 +72,14 @@ import Testing
             #expect(try await rig.register(key, challenge: failed).verdict == "400 INVALID_CHALLENGE")
             let late = try await rig.challenge()
             rig.clock.advance(90_000)
-            #expect(try await rig.register(key, challenge: late).verdict == "400 INVALID_CHALLENGE")
+            #expect(try await rig.register(key, challenge: late).verdict == "400 CHALLENGE_EXPIRED")
+            // Also when no store knows of it any more; what was never ours did not expire.
+            rig.clock.advance(86_400_000)
+            #expect(try await rig.register(key, challenge: late).verdict == "400 CHALLENGE_EXPIRED")
             #expect(try await rig.register(key, challenge: "AAAA").verdict == "400 INVALID_CHALLENGE")
+            var digits = Array(late)
+            digits[9] = digits[9] == "A" ? "B" : "A"
+            #expect(try await rig.register(key, challenge: String(digits)).verdict == "400 INVALID_CHALLENGE")
             let others = try await rig.challenge("loose")
             #expect(try await rig.register(key, app: "open", challenge: others).verdict == "400 INVALID_CHALLENGE")
             #expect(try await rig.register(key, app: "loose", challenge: others).verdict == "400 INVALID_CHALLENGE")

@@ -61,8 +61,31 @@ import Testing
             #expect(outcome.certificates == 2)
             #expect(try await stores.devices.isDenied(ek: Sample.digest("ek")))
             #expect(try await Self.isLive(2, stores) == false)
-            #expect(try await stores.devices.device(app: "demo", id: two.id)?.state == .active)
+            #expect(try await stores.devices.device(app: "demo", id: two.id)?.state == .revoked)
             #expect(try await stores.register(Sample().registration(ek: "ek")) == .refused(.ekDenied))
+            let next = try Sample()
+            #expect(try await stores.rotate(next.rotation(of: two)) == .refused(.revoked))
+        }
+    }
+
+    /// A look says what a revocation would do, and does none of it.
+    @Test(arguments: StoreKind.allCases)
+    func aLookChangesNothing(_ kind: StoreKind) async throws {
+        try await kind.withStores { stores in
+            let (one, two) = (try await Self.attested(stores, 1), try await Self.attested(stores, 2))
+            let plain = try await stores.registered(try Sample())
+            for (revocation, devices, tpm) in [
+                (Revocation.device(app: "demo", id: one.id, compromised: true), [one, two], Revocation.TPM.denied),
+                (.device(app: "demo", id: one.id, compromised: false), [one], .allowed),
+                (.device(app: "demo", id: plain.id, compromised: true), [plain], .unknown),
+            ] {
+                let outcome = try await stores.devices.preview(revocation, at: stores.clock.now())
+                #expect(outcome.devices == devices && outcome.tpm == tpm && outcome.found)
+                #expect(outcome.certificates == devices.filter { $0.akSerial != nil }.count)
+            }
+            #expect(try await stores.devices.devices(app: nil, from: nil, limit: 9).devices == [one, two, plain])
+            #expect(try await !stores.devices.isDenied(ek: Sample.digest("ek")))
+            #expect(try await Self.isLive(1, stores) == true)
         }
     }
 
@@ -88,7 +111,7 @@ import Testing
         try await kind.withStores { stores in
             let device = try await Self.attested(stores, 1)
             let ek = try Sample.digest("ek")
-            #expect(try await stores.revoke(.ek(ek)) == Revocation.Outcome(certificates: 1, found: true))
+            #expect(try await stores.revoke(.ek(ek)) == Revocation.Outcome(certificates: 1, tpm: .denied, found: true))
             #expect(try await stores.devices.isDenied(ek: ek))
             #expect(try await Self.isLive(1, stores) == false)
             #expect(try await !stores.devices.record(RegistrationTests.certificate(2, ek: "ek")))
@@ -103,7 +126,8 @@ import Testing
             #expect(try await Self.isLive(1, stores) == false)
             _ = try await Self.attested(stores, 3)
             // A TPM that never came is denied before it does.
-            #expect(try await stores.revoke(.ek(Sample.digest("new"))) == Revocation.Outcome(found: false))
+            #expect(
+                try await stores.revoke(.ek(Sample.digest("new"))) == Revocation.Outcome(tpm: .denied, found: false))
             #expect(try await stores.register(Sample().registration(ek: "new")) == .refused(.ekDenied))
         }
     }

@@ -43,12 +43,15 @@ import Testing
     /// build.md 23.
     @Test func theTPMIsNamedWhereItIsToBeActivated() throws {
         let area = try Self.area(of: SoftwareKey().publicKey)
-        let offer = AttestationOffer(endorsementCertificates: [[1, 2, 3], [4]], attestationKey: area)
+        var offer = AttestationOffer(endorsementCertificates: [[1, 2, 3], [4]], attestationKey: area)
         let request = try local(.tenon).challengeRequest(Self.device, offer)
         let ak = TextEncoding.base64.encode(area.dataRepresentation)
         #expect(
             Self.text(request)
                 == "{\"ak_public\":\"\(ak)\",\"app_id\":\"app_1\",\"ek_certificates\":[\"AQID\",\"BA==\"]}")
+        offer.parent = [9, 8]
+        let named = try local(.tenon).challengeRequest(Self.device, offer)
+        #expect(Self.text(named).hasSuffix("[\"AQID\",\"BA==\"],\"parent_name\":\"CQg=\"}"))
     }
 
     /// W17, synheart.md 1.4, 1.5: the documented fields, `device_local_id` among them, and a nonce over the very texts

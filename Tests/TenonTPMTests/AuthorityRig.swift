@@ -7,14 +7,16 @@ import TestFolders
 import Testing
 
 /// An authority whose apps take the TPMs of ``Endorsed``: `demo` with a CA of its own, `other` with one, `few` with two
-/// devices a TPM, `listed` by inventory, `named` by nothing else, `bare` without roots, `marked` which lets rotations go without a proof.
+/// devices a TPM, `listed` by inventory, `named` by nothing else, `bare` without roots, `marked` which lets rotations go
+/// without a proof, `owned` which asks for the hierarchy of a key.
 struct AuthorityRig: Sendable {
     let service: AuthorityService
     let stores: AuthorityStores
     let keys: AuthorityKeys
 
     static func with(
-        inventory: [Digest] = [], deny: String = "{}", caIn tpm: TPM? = nil, _ body: (AuthorityRig) async throws -> Void
+        inventory: [Digest] = [], words: String? = nil, deny: String = "{}", caIn tpm: TPM? = nil,
+        _ body: (AuthorityRig) async throws -> Void
     ) async throws {
         let place = try ScratchFolder()
         let folder = try AuthorityFolder(place.path)
@@ -39,20 +41,29 @@ struct AuthorityRig: Sendable {
         try made.verify(keys.signature(of: [1]), of: [1])
         let roots = EndorsementRoots(certificates: [try Endorsed.root()], requiresUsage: false)
         let service = AuthorityService(
-            configuration: try configuration(inventory, deny), stores: stores, keys: keys, clock: clock,
-            ekRoots: ["demo": [roots], "other": [roots], "few": [roots], "listed": [roots], "marked": [roots]])
+            configuration: try configuration(inventory, words, deny), stores: stores, keys: keys, clock: clock,
+            ekRoots: [
+                "demo": [roots], "other": [roots], "few": [roots], "listed": [roots], "marked": [roots],
+                "owned": [roots],
+            ])
         try await body(AuthorityRig(service: service, stores: stores, keys: keys))
         await store.close()
         withExtendedLifetime(place) {}
     }
 
-    private static func configuration(_ inventory: [Digest], _ deny: String) throws -> Configuration {
-        let list = (inventory + [try Digest(hashing: [])]).map { "\"\($0)\"" }.joined(separator: ",")
+    /// - Parameter words: members of each line of the inventory.
+    private static func configuration(
+        _ inventory: [Digest], _ words: String?, _ deny: String
+    ) throws -> Configuration {
+        let list = (inventory + [try Digest(hashing: [])]).map { id in
+            words.map { "{\"ek_id\": \"\(id)\", \($0)}" } ?? "\"\(id)\""
+        }.joined(separator: ",")
         let text = """
             {"origins": ["https://localhost"], "ek_deny": \(deny), "apps": [
               {"id": "demo"}, {"id": "other"}, {"id": "few", "max_devices_per_ek": 2}, {"id": "bare"},
               {"id": "named", "ek_admission": "inventory", "ek_allow_list": [\(list)]},
               {"id": "listed", "ek_admission": "both", "ek_allow_list": [\(list)]},
+              {"id": "owned", "dialects": ["tenon"], "require_owner_hierarchy": true},
               {"id": "marked", "require_attestation": false, "unproven_rotation": "mark_unattested"}]}
             """
         return try Configuration(parsing: Array(text.utf8))
@@ -73,13 +84,13 @@ struct AuthorityRig: Sendable {
     }
 
     /// A challenge of dialect `tenon`.
-    func challenge(_ device: Device, app: String = "demo") async throws -> AuthorityAnswer {
-        try await post(
-            "/v1/device/challenge",
-            [
-                "app_id": .string(app), "ek_certificates": .array(device.chain.map(JSON.sent)),
-                "ak_public": .sent(device.ak.publicArea.dataRepresentation),
-            ])
+    func challenge(_ device: Device, app: String = "demo", parent: [UInt8]? = nil) async throws -> AuthorityAnswer {
+        var message: [String: JSON] = [
+            "app_id": .string(app), "ek_certificates": .array(device.chain.map(JSON.sent)),
+            "ak_public": .sent(device.ak.publicArea.dataRepresentation),
+        ]
+        message["parent_name"] = parent.map(JSON.sent)
+        return try await post("/v1/device/challenge", message)
     }
 
     /// What an honest device sends to redeem a challenge.

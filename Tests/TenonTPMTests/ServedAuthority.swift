@@ -41,7 +41,7 @@ final class ShiftedClock: AuthorityClock {
 }
 
 /// An instance whose listeners take connections. Its apps: `demo`; `few`, of one device a TPM; `marked`, which lets
-/// rotations go without a proof.
+/// rotations go without a proof; `approved`, whose devices an operator lets in; `owned`, which asks for the hierarchy of a key.
 struct ServedAuthority: Sendable {
     let url: String
     let folder: String
@@ -108,6 +108,8 @@ struct ServedAuthority: Sendable {
             {"instance": "\(name)", "origins": ["http://127.0.0.1:\(origin)"],
              "public": {"address": "127.0.0.1", "port": \(port)}, "limits": {"per_address_per_minute": 1000000},
              "apps": [{"id": "demo", \(roots)}, {"id": "few", "max_devices_per_ek": 1, \(roots)},
+              {"id": "approved", "registration": "approve", \(roots)},
+              {"id": "owned", "dialects": ["tenon"], "require_owner_hierarchy": true, \(roots)},
               {"id": "marked", "require_attestation": false, "unproven_rotation": "mark_unattested", \(roots)}]}
             """
         return try Configuration(parsing: Array(text.utf8))

@@ -34,6 +34,74 @@ import Testing
         }
     }
 
+    /// An operator lets a device in, or turns it away; until then it has no id, signs nothing, and asks with the same key.
+    @Test(arguments: Stores.allCases, [Dialect.docs, .tenon])
+    func anOperatorDecides(_ stores: Stores, _ dialect: Dialect) async throws {
+        try await ServedWorld.with(stores) { world in
+            let identity = try world.identity(dialect, app: "approved")
+            func refusal() async -> TenonError.Code? {
+                await errorAwaited { () async throws(TenonError) in try await identity.register() }?.code
+            }
+            for _ in 0..<2 { #expect(await refusal() == .registrationPending) }
+            #expect(!identity.isRegistered)
+            let waiting = try await world.authorities[0].admin("GET", "/v1/devices?state=pending")
+            let id = try #require(waiting["devices"]?.array?.first?["device_id"]?.string)
+            #expect(waiting["devices"]?.array?.count == 1)
+            func decide(_ decision: String, _ id: String) async throws {
+                _ = try await world.authorities[0].admin(
+                    "POST", "/v1/decide", ["device_id": .string(id), "decision": .string(decision)])
+            }
+            try await decide("approve", id)
+            let registered = try await identity.register()
+            #expect(registered.status == .registered && registered.deviceID == id)
+            try await world.expectSigns(identity)
+            if dialect == .tenon { try await identity.rotate() }
+
+            let second = try world.identity(dialect, app: "approved", in: "other")
+            func answer() async -> TenonError.Code? {
+                await errorAwaited { () async throws(TenonError) in try await second.register() }?.code
+            }
+            #expect(await answer() == .registrationPending)
+            let next = try await world.authorities[0].admin("GET", "/v1/devices?state=pending")
+            try await decide("reject", try #require(next["devices"]?.array?.first?["device_id"]?.string))
+            #expect(await answer() == .registrationRejected)
+            #expect(!second.isRegistered)
+            // With another key it waits again.
+            #expect(await answer() == .registrationPending)
+            #expect(
+                try await world.devices("approved").map { $0["state"]?.string } == ["active", "rejected", "pending"])
+        }
+    }
+
+    /// The device is so slow that its challenge is over: it takes another one, and the key stays.
+    @Test(arguments: Stores.allCases, [Dialect.docs, .tenon])
+    func aChallengeThatCameTooLate(_ stores: Stores, _ dialect: Dialect) async throws {
+        try await ServedWorld.with(stores) { world in
+            let identity = try world.hurried(dialect)
+            world.wire.change("/device/challenge") { answer throws(TenonError) in
+                world.clock.shift(by: 91)
+                return answer
+            }
+            world.wire.change("/device/register") { answer throws(TenonError) in
+                #expect(answer.status == 400 && answer.headers.contains { $0.value == "CHALLENGE_EXPIRED" })
+                return answer
+            }
+            #expect(try await identity.register().status == .registered)
+            #expect(world.wire.paths.count { $0.hasSuffix("/device/challenge") } == 2)
+            #expect(try await world.devices().count == 1)
+        }
+    }
+
+    /// A device says which key is the parent of its own, where it registers and where it rotates.
+    @Test func theHierarchyIsShown() async throws {
+        try await ServedWorld.with(.sqlite) { world in
+            let identity = try world.identity(.tenon, app: "owned")
+            #expect(try await identity.register().status == .registered)
+            try await identity.rotate()
+            try await world.expectSigns(identity)
+        }
+    }
+
     /// What an older service answers is taken, too.
     @Test(arguments: Stores.allCases, ["rotated", "ok", "success"])
     func rotationsHaveThreeNames(_ stores: Stores, _ word: String) async throws {

@@ -22,8 +22,12 @@
  *    9   extraData is the nonce: 32 bytes, compared in constant time
  *   11   the key's nameAlg is SHA-256
  *   10   the certified Name is that of pubArea
- *   12   the qualified Name is one, and not the Name: no key of the NULL hierarchy or from outside
- *   12a  with the parent's qualified Name in the policy: the qualified Name is the one under it
+ *   12   the qualified Name is one, and not the Name: not a key from outside, which TPM2_LoadExternal loaded. A key of
+ *        the NULL, platform or endorsement hierarchy passes, a primary one too: what is in the NULL hierarchy is gone
+ *        after the next reset of the TPM, and what is in the platform's is the firmware's to use
+ *   12a  with the parent's qualified Name in the policy: the qualified Name is the one under it. That of a primary key
+ *        of the owner hierarchy is nameAlg and the digest of 40000001 (TPM_RH_OWNER) and the Name, so that a device
+ *        may say its parent's Name without anybody vouching for it: below another hierarchy no Name fits
  *   13   fixedTPM, fixedParent and sensitiveDataOrigin are set
  *   14   sign is set; decrypt, restricted, encryptedDuplication and stClear are clear
  *   15   userWithAuth is set, adminWithPolicy clear, the policy empty
@@ -40,7 +44,8 @@
  *   29   restricted, sign, fixedTPM, fixedParent, sensitiveDataOrigin and userWithAuth are set, noDA may be, nothing
  *        else; nameAlg SHA-256, P-256, ECDSA with SHA-256, no policy, the point on the curve, nothing behind the end
  *   34   with the EK's Name in the policy, and a signer that is right under this EK: firmwareVersion is at least what
- *        the policy says. Of any other signer a TPM hides the version, so it is never judged, and never believed
+ *        the policy says. Of any other signer a TPM hides the version, so it is never believed: without firmware_min it
+ *        is noted, and with it the policy demands what this AK cannot say, which is TENON_ERROR_OPTIONS
  *
  * With policy.roots: that the leaf of x5c is an AK certificate that an authority of the policy issued.
  *   24   x5c is not empty, and each certificate passes a strict walk of its DER before any signature is checked

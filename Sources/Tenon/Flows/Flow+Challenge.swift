@@ -18,6 +18,8 @@ struct Attester {
     /// Of the endorsement key, leaf first; shown only where the challenge is to come with a credential.
     let endorsement: [[UInt8]]
     let area: PublicArea
+    /// The Name of the signing key's parent.
+    let parent: [UInt8]?
 }
 
 extension Flow {
@@ -26,7 +28,9 @@ extension Flow {
         guard let rule = context.declaration.challenge else { return nil }
         let isActivated = context.declaration.attestation == .activation
         let offer = attester.flatMap {
-            isActivated ? AttestationOffer(endorsementCertificates: $0.endorsement, attestationKey: $0.area) : nil
+            isActivated
+                ? AttestationOffer(
+                    endorsementCertificates: $0.endorsement, attestationKey: $0.area, parent: $0.parent) : nil
         }
         let answer = try await exchange(try profile.challengeRequest(device, offer))
         let challenge: ServiceChallenge
@@ -53,7 +57,7 @@ extension Flow {
             let endorsement =
                 context.declaration.attestation == .activation ? try await endorsementCertificates() : []
             let (facts, area) = try await attestationKey(beside: key)
-            return Attester(facts: facts, endorsement: endorsement, area: area)
+            return Attester(facts: facts, endorsement: endorsement, area: area, parent: key.facts.parent)
         } catch {
             guard context.declaration.isAttestationRequired else { return nil }
             throw .attestation(error)
@@ -91,6 +95,7 @@ extension Flow {
             terms.proof = try await vault.proof(
                 of: key.facts, by: facts, qualifyingData: profile.qualifyingData(device, terms),
                 certificates: await attestationCertificates())
+            terms.parent = key.facts.parent
         } catch {
             // A device that was attested never becomes one that is not (security.md 1.2).
             throw .attestation(error)

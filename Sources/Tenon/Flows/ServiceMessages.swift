@@ -20,10 +20,14 @@ package struct AttestationOffer: Sendable {
     /// Leaf first, DER.
     package var endorsementCertificates: [[UInt8]]
     package var attestationKey: PublicArea
+    /// The Name of the signing key's parent, by which a service can tell the hierarchy of the key; nil where it is not
+    /// known.
+    package var parent: [UInt8]?
 
-    package init(endorsementCertificates: [[UInt8]], attestationKey: PublicArea) {
+    package init(endorsementCertificates: [[UInt8]], attestationKey: PublicArea, parent: [UInt8]? = nil) {
         self.endorsementCertificates = endorsementCertificates
         self.attestationKey = attestationKey
+        self.parent = parent
     }
 }
 
@@ -75,6 +79,8 @@ package struct RotationTerms: Sendable {
     /// The key after the new one, for ``KeyPlan/committedNext``.
     package var following: PublicKey?
     package var proof: Proof?
+    /// The Name of the new key's parent, which goes with a proof.
+    package var parent: [UInt8]?
     package var slot: Int64?
     package var stamp: RequestStamp
 

@@ -38,6 +38,14 @@ package struct Configuration: Equatable, Sendable {
         }
     }
 
+    /// What an operator should know of a configuration that is right.
+    package var notes: [String] {
+        apps.filter { $0.requiresAttestation && $0.cannotRotateInDocs }.map {
+            "app \($0.id): attested devices of dialect \"docs\" keep their first keys, as they cannot prove a rotation; "
+                + "those of dialect \"tenon\" rotate"
+        }
+    }
+
     /// By its bytes: two spellings of one text are two ids.
     package func app(_ id: String) -> AppRecord? { apps.first { $0.id.utf8.elementsEqual(id.utf8) } }
 

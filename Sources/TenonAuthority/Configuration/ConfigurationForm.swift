@@ -34,6 +34,13 @@ enum ConfigurationForm {
         return try? Digest(rawRepresentation: bytes)
     }
 
+    /// A text as an AK certificate holds it.
+    static func word(_ json: JSON) -> String? {
+        json.string.flatMap { text in
+            1...64 ~= text.utf8.count && text.utf8.allSatisfy { 0x20...0x7e ~= $0 } ? text : nil
+        }
+    }
+
     static func address(_ json: JSON) -> String? {
         json.string.flatMap { Address.isNumeric($0) ? $0 : nil }
     }

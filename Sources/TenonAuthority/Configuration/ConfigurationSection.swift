@@ -101,6 +101,25 @@ struct ConfigurationSection {
         return values
     }
 
+    /// An array of what the transformation takes, and of objects.
+    mutating func mixed<Value>(
+        _ name: String, _ what: String, _ transform: (JSON) -> Value?,
+        _ body: (inout ConfigurationSection) throws(TenonError) -> Value
+    ) throws(TenonError) -> [Value] {
+        var values: [Value] = []
+        for (index, json) in try optional(name, "an array", \.array)?.enumerated() ?? [].enumerated() {
+            let place = path + [.key(name), .index(index)]
+            if json.object != nil {
+                var section = try ConfigurationSection(text, place, json)
+                values.append(try section.whole(body))
+            } else {
+                guard let value = transform(json) else { throw text.mistake("has to be \(what)", at: place) }
+                values.append(value)
+            }
+        }
+        return values
+    }
+
     // MARK: Sections
 
     mutating func section<Value>(

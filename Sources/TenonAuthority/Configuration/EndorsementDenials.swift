@@ -6,12 +6,24 @@ package import Tenon
 package struct EndorsementDenials: Equatable, Sendable {
     /// ek_ids.
     package var ids: Set<Digest> = []
-    /// Makers, models and firmware, of EK certificates that chain.
+    /// Makers, models and firmware, as EK certificates and inventories name them.
     package var models: [EndorsementPolicy.Model] = []
     /// PEM files of certificate revocation lists, or folders of them; nothing is fetched.
     package var lists: [String] = []
 
     package init() {}
+
+    /// Whether a TPM is not taken, by its EK or by what is said of it: by its certificate, which nobody may have checked, or
+    /// by an inventory. A lie in one of them does not hide what the other says.
+    func contain(_ id: Digest, _ descriptions: [EndorsementPolicy.Model]) -> Bool {
+        func isNamed(_ denied: String, _ word: KeyPath<EndorsementPolicy.Model, String>) -> Bool {
+            denied.isEmpty || descriptions.contains { $0[keyPath: word].lowercased() == denied.lowercased() }
+        }
+        return ids.contains(id)
+            || models.contains {
+                isNamed($0.maker, \.maker) && isNamed($0.model, \.model) && isNamed($0.version, \.version)
+            }
+    }
 
     init(_ section: inout ConfigurationSection) throws(TenonError) {
         ids = Set(try section.list("ek_ids", "a SHA-256 in hex", ConfigurationForm.digest))

@@ -4,12 +4,13 @@ internal import Tenon
 extension AuthorityService {
     // Operators ask over the admin socket, whose peer is authenticated there (security.md F1).
 
-    /// `?app=ID&from=PLACE&limit=N`, each of which may be left out; `after=DEVICE` in the place of `from`.
+    /// `?app=ID&state=pending&from=PLACE&limit=N`, each of which may be left out; `after=DEVICE` in the place of `from`.
     func devices(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         var values: [Substring: Substring] = [:]
         for part in (request.query ?? "").split(separator: "&") {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard pair.count == 2, ["app", "from", "after", "limit"].contains(pair[0]), values[pair[0]] == nil else {
+            guard pair.count == 2, ["app", "state", "from", "after", "limit"].contains(pair[0]), values[pair[0]] == nil
+            else {
                 throw Refusal(.invalidRequest, "The query has another form.")
             }
             values[pair[0]] = pair[1]
@@ -21,8 +22,14 @@ extension AuthorityService {
         if let id = try values["after"].map(unescaped) { from = try await place(behind: id) }
         let limit = try values["limit"].map { text throws(Refusal) in try number(text, 1...1_000) } ?? 100
         let app = try values["app"].map(unescaped)
+        guard values["state"] == nil || values["state"] == "pending" else {
+            throw Refusal(.invalidRequest, "The state of the query has to be pending.")
+        }
+        let isPending = values["state"] != nil
         let page = try await waiting { [from] () throws(TenonError) in
-            try await stores.devices.devices(app: app, from: from, limit: Int(limit))
+            isPending
+                ? try await stores.devices.pendingDevices(app: app, from: from, limit: Int(limit))
+                : try await stores.devices.devices(app: app, from: from, limit: Int(limit))
         }
         return try AuthorityAnswer([
             "devices": .array(page.devices.map { $0.listed }), "next": page.next.map(JSON.integer),
@@ -71,21 +78,37 @@ extension AuthorityService {
         ])
     }
 
-    /// One of `device_id` with `app_id`, `serial` and `ek_id`; the reason is for the audit log.
+    /// One of `device_id` with `app_id`, `serial` and `ek_id`; the reason is for the audit log. With `dry_run` it is only
+    /// said what would be. Devices are told in pages: with `dry_run` and `from` one asks for the next.
     func revoke(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let message = try request.message()
         let revocation = try refusing(Refusal.init(form:)) { () throws(TenonError) in try named(message) }
         let reason = try refusing(Refusal.init(form:)) { () throws(TenonError) in try message.reason() }
+        let (isDry, from) = try refusing(Refusal.init(form:)) { () throws(TenonError) in
+            (try message.bool("dry_run") ?? false, try message.integer("from") ?? 0)
+        }
+        guard from == 0 || isDry && from > 0 else {
+            throw Refusal(.invalidRequest, "A later page is asked for with dry_run.")
+        }
         let now = clock.now()
         let outcome = try await changing { () throws(TenonError) in
-            try await stores.devices.revoke(revocation, reason: reason, at: now)
+            isDry
+                ? try await stores.devices.preview(revocation, at: now)
+                : try await stores.devices.revoke(revocation, reason: reason, at: now)
         }
         guard outcome.found || isEK(revocation) else { throw Refusal(.notFound, "There is no such name.") }
+        let page = outcome.devices.dropFirst(Int(from)).prefix(Self.revokedOfPage)
         return try AuthorityAnswer([
             "found": .bool(outcome.found), "certificates": .integer(Int64(outcome.certificates)),
-            "device": outcome.device.map { $0.listed },
+            "device": outcome.device.map { $0.listed }, "devices": .array(page.map { $0.named }),
+            "devices_in_all": .integer(Int64(outcome.devices.count)),
+            "next": page.endIndex < outcome.devices.endIndex ? .integer(Int64(page.endIndex)) : nil,
+            "tpm": outcome.tpm.map { .string($0.rawValue) }, "dry_run": isDry ? true : nil,
         ])
     }
+
+    /// An answer has at most 64 KiB.
+    private static let revokedOfPage = 50
 
     /// An operator is told whether a change was made, or that nobody knows.
     private func changing<Value: Sendable>(
@@ -126,6 +149,33 @@ extension AuthorityService {
         return try keys.hidden(Digest(rawRepresentation: bytes))
     }
 
+    /// `device_id` and `decision`, which is `approve` or `reject`; the reason is for the audit log.
+    func decide(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
+        let message = try request.message()
+        let (id, approval, reason) = try refusing(Refusal.init(form:)) { () throws(TenonError) in
+            guard let id = try message.text("device_id", maxBytes: 128) else { throw message.missing("device_id") }
+            guard let word = try message.text("decision", maxBytes: 16) else { throw message.missing("decision") }
+            guard let approval = Approval(rawValue: word) else {
+                throw message.refusal("decision", "has to be approve or reject")
+            }
+            return (id, approval, try message.reason())
+        }
+        let outcome = try await waiting { () throws(TenonError) in
+            try await stores.devices.decide(approval, device: id, reason: reason)
+        }
+        switch outcome {
+        case .decided(let device): return try AuthorityAnswer(["device": device.listed, "changed": true])
+        case .already(let device): return try AuthorityAnswer(["device": device.listed, "changed": false])
+        case .unknownDevice: throw Refusal(.notFound, "There is no such name.")
+        case .notPending(let device):
+            throw Refusal(
+                .notAllowed, "The device does not wait for a decision: it is \(device.state.rawValue).", status: 409)
+        case .ekDenied:
+            throw Refusal(
+                .notAllowed, "The device's TPM was revoked since: reject the device, or allow the TPM.", status: 409)
+        }
+    }
+
     func allow(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let message = try request.message()
         let (ek, reason) = try refusing(Refusal.init(form:)) { () throws(TenonError) in
@@ -151,6 +201,15 @@ extension MessageObject {
 }
 
 extension Device {
+    /// What nobody but this service chose, so that it is short.
+    fileprivate var named: JSON {
+        [
+            "device_id": .string(id), "app_id": .string(app), "state": .string(state.rawValue),
+            "attestation": .string(level.rawValue), "key_thumbprint": .string(thumbprint),
+            "registered_at": .integer(registeredAt),
+        ]
+    }
+
     /// What operators see of a device; its TPM they do not.
     fileprivate var listed: JSON {
         var object = JSONObject()

@@ -35,6 +35,7 @@ package final class AuthorityInstance: Sendable {
     ///   - openKey: opens the CA's key where a TPM has it.
     ///   - headSigned: takes each head of the audit log elsewhere, so that a log that was cut short shows.
     ///   - told: takes a line for each fault of a store, and for the end of each.
+    ///   - refused: takes a line of why a device was refused, for operators.
     /// - Throws: ``TenonError/Code/configuration`` when there is no CA and it may not be made by itself, when it is not
     ///   the other instances' (security.md F2), or the EK roots cannot be read; what the stores throw.
     package init(
@@ -42,7 +43,7 @@ package final class AuthorityInstance: Sendable {
         clock: any AuthorityClock = SystemClock(), headsEvery: Duration = .seconds(3600),
         looksEvery: Duration = .seconds(1), acceptsLog: Bool = false, openKey: HeldKey.Opener = HeldKey.unopened,
         headSigned: @escaping @Sendable (AuditHead, [UInt8]) -> Void = { _, _ in },
-        told: @escaping @Sendable (String) -> Void = { _ in }
+        told: @escaping @Sendable (String) -> Void = { _ in }, refused: (@Sendable (String) -> Void)? = nil
     ) async throws(TenonError) {
         let mayMake = configuration.isLocal && shared == nil
         let keys = try AuthorityInstance.keys(
@@ -89,7 +90,7 @@ package final class AuthorityInstance: Sendable {
         stores.health = { watch.health }
         service = AuthorityService(
             configuration: configuration, stores: stores, keys: keys, clock: opened.clock, ekRoots: roots,
-            revoked: revoked, auditHead: { lastHead.value })
+            revoked: revoked, auditHead: { lastHead.value }, refused: refused)
         running.set(service, watch)
         // Who asks for health at once is told what is so.
         await watch.look()
@@ -119,6 +120,7 @@ package final class AuthorityInstance: Sendable {
 
     /// Stores what is under way, signs the head of the audit log, and ends.
     package func close() async {
+        await service.refusals.close()
         heads.cancel()
         looks.cancel()
         await looks.value

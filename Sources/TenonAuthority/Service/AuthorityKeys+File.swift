@@ -63,18 +63,35 @@ extension AuthorityKeys {
     /// Puts a CA in the place of the one that issues, which is trusted still: once, as two are. No certificate of an AK
     /// lives longer than its CA may then be needed, if this is done less often than each 90 days.
     ///
+    /// - Parameter name: nil keeps the name that the CA has.
     /// - Throws: ``TenonError/Code/configuration`` when there is none, or a test's.
     package static func roll(
-        in folder: AuthorityFolder, name: String, at now: Int64, held: HeldKey? = nil
+        in folder: AuthorityFolder, name: String?, at now: Int64, held: HeldKey? = nil
     ) throws(TenonError) -> AuthorityKeys {
         guard let keys = try AuthorityKeys(from: folder), !keys.isTest, var object = try json(in: folder)?.object else {
             throw TenonError(.configuration, message: "There is no CA, or a test's: make one with `ca init`.")
         }
+        guard let name = name ?? AuthorityKeys.name(ofIssuer: keys.issuer.certificate) else { throw damaged }
         let root = try addIssuer(named: name, held, to: &object, at: now)
         object["roots"] = [.bytes(root), .bytes(keys.roots[0])]
         object["former"] = .array((keys.former + [keys.publicKey]).map { .bytes($0.derRepresentation) })
         object["replaces"] = .bytes(try keys.digest.rawRepresentation)
         return try store(.object(object), in: folder)
+    }
+
+    private static let issuerTitle = " AK Issuer "
+    private static let tailBytes = 4
+
+    /// What the CA was named when its issuer was made, by the subject of that one's certificate (RFC 5280, 4.1).
+    private static func name(ofIssuer certificate: [UInt8]) -> String? {
+        var outer = DERReader(certificate)
+        guard var whole = outer.enter(0x30), var body = whole.enter(0x30), body.take(0xa0) != nil,
+            body.take(0x02) != nil, body.take(0x30) != nil, body.take(0x30) != nil, body.take(0x30) != nil,
+            var subject = body.enter(0x30), var set = subject.enter(0x31), var attribute = set.enter(0x30),
+            attribute.take(0x06) != nil, let text = attribute.take(0x0c)
+        else { return nil }
+        let words = String(decoding: text, as: UTF8.self).dropLast(2 * tailBytes)
+        return words.hasSuffix(issuerTitle) ? String(words.dropLast(issuerTitle.count)) : nil
     }
 
     /// Gives the certificate of the root above it.
@@ -86,13 +103,13 @@ extension AuthorityKeys {
         func terms() -> CertificateTerms {
             CertificateTerms(serial: [UInt8](random: 16), notBefore: now - 300, notAfter: now + life)
         }
-        let tail = TextEncoding.hex.encode([UInt8](random: 4))
+        let tail = TextEncoding.hex.encode([UInt8](random: tailBytes))
         let root = try AttestationAuthority(root: "\(name) AK Root \(tail)", key: rootKey, terms: terms())
         object["key"] = held == nil ? .bytes(scalar) : nil
         object["tpm"] = held?.json
         object["issuer"] = .bytes(
             try root.certificate(
-                forAuthority: "\(name) AK Issuer \(tail)", key: held?.publicKey ?? key.publicKey,
+                forAuthority: name + issuerTitle + tail, key: held?.publicKey ?? key.publicKey,
                 terms: terms()))
         return root.certificate
     }

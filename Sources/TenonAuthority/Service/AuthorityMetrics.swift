@@ -11,16 +11,28 @@ final class AuthorityMetrics: Sendable {
         var text: String { "endpoint=\"\(endpoint?.label ?? "other")\",code=\"\(code?.rawValue ?? "OK")\"" }
     }
 
+    private struct Cause: Hashable {
+        let endpoint: Endpoint?
+        let cause: String
+
+        var text: String { "endpoint=\"\(endpoint?.label ?? "other")\",cause=\"\(cause)\"" }
+    }
+
     private struct Counts {
         var answers: [Label: Int] = [:]
+        var refusals: [Cause: Int] = [:]
         var retiredKeys = 0
     }
 
     private let counts = Mutex(Counts())
 
-    /// Counts an answer: `OK`, or the code of its refusal.
-    func count(_ endpoint: Endpoint?, _ code: Refusal.Code?) {
-        counts.withLock { $0.answers[Label(endpoint: endpoint, code: code), default: 0] += 1 }
+    /// Counts an answer, and why it is a refusal, if it is one.
+    func count(_ endpoint: Endpoint?, _ refusal: Refusal?) {
+        counts.withLock { counts in
+            counts.answers[Label(endpoint: endpoint, code: refusal?.code), default: 0] += 1
+            guard let refusal else { return }
+            counts.refusals[Cause(endpoint: endpoint, cause: refusal.cause), default: 0] += 1
+        }
     }
 
     /// Counts a good signature by a key that was retired (security.md D5).
@@ -29,11 +41,15 @@ final class AuthorityMetrics: Sendable {
     /// The text exposition format, version 0.0.4.
     var text: String {
         let counts = counts.withLock { $0 }
-        var lines = Metric.answers.head
-        // Two endpoints at different listeners have one label.
-        let answers = Dictionary(counts.answers.map { ($0.key.text, $0.value) }, uniquingKeysWith: +)
-        lines += answers.map { "\(Metric.answers.name){\($0.key)} \($0.value)" }.sorted()
+        var lines = Self.samples(.answers, counts.answers.map { ($0.key.text, $0.value) })
+        lines += Self.samples(.refusals, counts.refusals.map { ($0.key.text, $0.value) })
         lines += Metric.retiredKeyUses.lines(Int64(counts.retiredKeys))
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func samples(_ metric: Metric, _ values: [(String, Int)]) -> [String] {
+        // Two endpoints at different listeners have one label.
+        let merged = Dictionary(values, uniquingKeysWith: +)
+        return metric.head + merged.map { "\(metric.name){\($0.key)} \($0.value)" }.sorted()
     }
 }

@@ -25,17 +25,20 @@ package struct AuthorityService: Sendable {
     /// Signs certificates: a key that a TPM holds takes its time.
     let issuing = WorkThread()
     let metrics = AuthorityMetrics()
+    let refusals: RefusalLog
 
     /// Seconds for which a challenge is good (synheart.md 1.2), and a secret of the attestation CA.
     static let challengeLife: Int64 = 90
     /// Seconds for which an AK certificate is good.
     static let certificateLife: Int64 = 90 * 86_400
 
-    /// - Parameter ekRoots: by app id, what was read from the paths of its record.
+    /// - Parameters:
+    ///   - ekRoots: by app id, what was read from the paths of its record.
+    ///   - refused: takes a line for an operator, of why a request was refused; on a thread of its own.
     package init(
         configuration: Configuration, stores: AuthorityStores, keys: AuthorityKeys, clock: any AuthorityClock,
         ekRoots: [String: [EndorsementRoots]], revoked: RevokedCertificates = RevokedCertificates(),
-        auditHead: @escaping @Sendable () -> AuditHead? = { nil }
+        auditHead: @escaping @Sendable () -> AuditHead? = { nil }, refused: (@Sendable (String) -> Void)? = nil
     ) {
         self.configuration = configuration
         self.stores = stores
@@ -44,6 +47,7 @@ package struct AuthorityService: Sendable {
         self.ekRoots = ekRoots
         self.revoked = revoked
         self.auditHead = auditHead
+        refusals = RefusalLog(refused)
         gate = ActivationGate(capacity: configuration.limits.activations)
     }
 
@@ -55,8 +59,12 @@ package struct AuthorityService: Sendable {
             metrics.count(endpoint, nil)
             return answer
         } catch {
-            metrics.count(endpoint, error.code)
-            return AuthorityAnswer(error, at: clock.now())
+            metrics.count(endpoint, error)
+            let now = clock.now()
+            if let endpoint, door != .admin {
+                refusals.tell(error, endpoint, from: request.peer, at: now) { app?.id ?? appNamed(in: request) }
+            }
+            return AuthorityAnswer(error, at: now)
         }
     }
 
@@ -95,6 +103,7 @@ package struct AuthorityService: Sendable {
         case .devices: try await devices(request)
         case .revoke: try await revoke(request)
         case .allow: try await allow(request)
+        case .decide: try await decide(request)
         case .authorities: try authorities()
         case .state: try state()
         case .metrics:
@@ -124,6 +133,14 @@ package struct AuthorityService: Sendable {
         guard let app = configuration.app(id) else { throw Refusal(.unknownApp, "The app is not known here.") }
         try rates.count("app " + id, limit: configuration.limits.perAppPerMinute, at: clock.now())
         return app
+    }
+
+    /// The app that a request is about, if it is one of ours: for a line that somebody reads.
+    private func appNamed(in request: AuthorityRequest) -> String? {
+        let message = try? JSON(parsing: request.body)
+        let told = message?["app_id"] ?? message?["headers"]?["X-App-ID"]
+        let name = (try? request.header("X-App-ID")) ?? told?.string
+        return name.flatMap(configuration.app)?.id
     }
 
     /// Our own origin by which a request came; none that the request makes up is taken.

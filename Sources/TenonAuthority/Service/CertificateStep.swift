@@ -14,11 +14,14 @@ extension AuthorityService {
         for ak: PublicArea, _ attestation: ChallengeEntry.Attestation, _ terms: CertificateTerms
     ) async throws(Refusal) -> [[UInt8]] {
         let issuer = keys.issuer
+        // An AK certificate names its TPM by three texts. These say that one is not known: no maker has this number.
+        func word(_ known: [UInt8], _ unknown: String) -> [UInt8] { known.isEmpty ? Array(unknown.utf8) : known }
+        let (maker, model) = (word(attestation.maker, "id:00000000"), word(attestation.model, "unknown"))
+        let version = word(attestation.version, "id:00000000")
         return try await waiting { () throws(TenonError) in
             try await issuing.run { () throws(TenonError) in
                 let certificate = try issuer.certificate(
-                    for: ak, maker: attestation.maker, model: attestation.model, version: attestation.version,
-                    terms: terms)
+                    for: ak, maker: maker, model: model, version: version, terms: terms)
                 return [certificate, issuer.certificate]
             }
         }
@@ -36,7 +39,7 @@ extension AuthorityService {
         let ek = try await admit(message.ekCertificates, for: app)
         let offer = try await gate.run { () throws(Refusal) in
             try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
-                try AttestationCA.offer(message, to: ak, in: ek)
+                try AttestationCA.offer(message, to: ak, in: ek.key)
             }
         }
         let entry = ChallengeEntry(

@@ -35,7 +35,8 @@ package struct DeviceRequest: Sendable {
             content: .body(request.body))
     }
 
-    var changesSomething: Bool { ["POST", "PUT", "PATCH", "DELETE"].contains(method) }
+    /// Whatever the method's name is, only two of them promise that it does not.
+    var mayChangeSomething: Bool { method != "GET" && method != "HEAD" }
 
     /// What the key signed.
     func digest() throws(Refusal) -> Digest {

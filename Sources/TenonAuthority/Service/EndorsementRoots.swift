@@ -14,24 +14,39 @@ package struct EndorsementRoots: Sendable {
     }
 }
 
+/// An EK that an app takes, and what may be passed on of its TPM.
+struct AdmittedKey: Sendable {
+    let key: EndorsementKey
+    /// Of a certificate that chains, or of the inventory's own line; an empty one is not known.
+    let words: EndorsementPolicy.Model
+}
+
+extension EndorsementKey {
+    /// What the certificate says of the TPM.
+    fileprivate var words: EndorsementPolicy.Model { .init(maker: maker, model: model, version: version) }
+}
+
 extension AuthorityService {
     /// An EK that the app takes, by the certificates that were sent (security.md 1.2).
     ///
     /// - Throws: ``Refusal/Code/invalidAttestation``: 400 for what is no certificate of an EK, 403 for one that is not
     ///   taken.
-    func admit(_ certificates: [[UInt8]], for app: AppRecord) async throws(Refusal) -> EndorsementKey {
-        let key = app.ekAdmission.needsChain ? try await known(certificates, for: app) : try named(certificates)
-        guard !configuration.ekDeny.ids.contains(key.id), !certificates.contains(where: revoked.contains) else {
-            throw .ekDenied
-        }
-        if app.ekAdmission.needsInventory, !app.ekAllowList.contains(key.id) {
-            throw Refusal(.invalidAttestation, "The TPM is not in the app's inventory.", status: 403)
+    func admit(_ certificates: [[UInt8]], for app: AppRecord) async throws(Refusal) -> AdmittedKey {
+        let isVerified = app.ekAdmission.needsChain
+        let key = isVerified ? try await known(certificates, for: app) : try named(certificates)
+        let line = app.inventory[key.id]
+        let isDenied = configuration.ekDeny.contain(key.id, [key.words, line].compactMap { $0 })
+        guard !isDenied, !certificates.contains(where: revoked.contains) else { throw .ekDenied }
+        if app.ekAdmission.needsInventory, line == nil {
+            throw Refusal(
+                .invalidAttestation, "The TPM is not in the app's inventory.", status: 403, cause: "not_in_inventory")
         }
         let hidden = try refusing { () throws(TenonError) in try keys.hidden(key.id) }
         guard try await waiting({ () throws(TenonError) in try await !stores.devices.isDenied(ek: hidden) }) else {
             throw .ekDenied
         }
-        return key
+        // Of a certificate that nobody vouches for nothing is passed on.
+        return AdmittedKey(key: key, words: isVerified ? key.words : line ?? .init())
     }
 
     /// Whom an inventory names is known by the key alone: some TPMs have no certificate that chains.
@@ -53,7 +68,8 @@ extension AuthorityService {
 
     private func verified(_ certificates: [[UInt8]], for app: AppRecord) throws(Refusal) -> EndorsementKey {
         var refusal = Refusal(
-            .invalidAttestation, "The app has no EK roots: its operator has to give some.", status: 403)
+            .invalidAttestation, "The app has no EK roots: its operator has to give some.", status: 403,
+            cause: "no_ek_roots")
         for roots in ekRoots[app.id] ?? [] where !roots.certificates.isEmpty {
             let policy = EndorsementPolicy(
                 roots: roots.certificates, now: clock.now().seconds, requiresUsage: roots.requiresUsage,
@@ -70,7 +86,8 @@ extension AuthorityService {
 }
 
 extension Refusal {
-    static let ekDenied = Refusal(.invalidAttestation, "The TPM is not taken any more.", status: 403)
+    static let ekDenied = Refusal(
+        .invalidAttestation, "The TPM is not taken any more.", status: 403, cause: "ek_denied")
 
     /// A proof, a certificate or a key that is not what it has to be; the sentence is the rule's.
     init(attestation error: TenonError) {
@@ -78,7 +95,9 @@ extension Refusal {
         switch error.code.category {
         case .internal: self.init(error)
         default:
-            self.init(.invalidAttestation, error.message, status: isUntrusted.contains(error.code) ? 403 : nil)
+            self.init(
+                .invalidAttestation, error.message, status: isUntrusted.contains(error.code) ? 403 : nil,
+                cause: Refusal.cause(of: error.code))
         }
     }
 }

@@ -14,6 +14,7 @@ package enum Endpoint: String, CaseIterable, Sendable {
     case devices = "/v1/devices"
     case revoke = "/v1/revoke"
     case allow = "/v1/allow"
+    case decide = "/v1/decide"
     case authorities = "/v1/ca"
     case state = "/v1/health"
     case metrics = "/metrics"
@@ -23,7 +24,7 @@ package enum Endpoint: String, CaseIterable, Sendable {
         case .health: [.public, .internal]
         case .challenge, .register, .rotateKey, .ownState, .echo, .attest, .secret: [.public]
         case .verify: [.internal]
-        case .devices, .revoke, .allow, .authorities, .state: [.admin]
+        case .devices, .revoke, .allow, .decide, .authorities, .state: [.admin]
         case .metrics: [.admin, .metrics]
         }
     }
@@ -33,7 +34,7 @@ package enum Endpoint: String, CaseIterable, Sendable {
         switch self {
         case .health, .echo: nil
         case .ownState, .devices, .authorities, .state, .metrics: "GET"
-        case .challenge, .register, .rotateKey, .attest, .secret, .verify, .revoke, .allow: "POST"
+        case .challenge, .register, .rotateKey, .attest, .secret, .verify, .revoke, .allow, .decide: "POST"
         }
     }
 

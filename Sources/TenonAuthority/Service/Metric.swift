@@ -4,6 +4,7 @@
 /// code: no id and no address is one.
 package enum Metric: String, CaseIterable, Sendable {
     case answers = "answers_total"
+    case refusals = "refusals_total"
     case retiredKeyUses = "retired_key_uses_total"
     case healthy
     case redisClockDifference = "redis_clock_difference_milliseconds"
@@ -23,6 +24,7 @@ package enum Metric: String, CaseIterable, Sendable {
     package var help: String {
         switch self {
         case .answers: "Answers, by endpoint and code; OK is none of the codes of a refusal."
+        case .refusals: "Refusals, by endpoint and cause: the rule of the verifier, or a word."
         case .retiredKeyUses: "Good signatures by a key that was replaced: somebody has a copy."
         case .healthy: "1 when requests are taken, 0 when a store cannot be asked or a clock is wrong."
         case .redisClockDifference: "By how much this machine's clock is ahead of Redis's."
@@ -43,7 +45,7 @@ package enum Metric: String, CaseIterable, Sendable {
 
     private var kind: String {
         switch self {
-        case .answers, .retiredKeyUses, .replayLosses, .partFaults: "counter"
+        case .answers, .refusals, .retiredKeyUses, .replayLosses, .partFaults: "counter"
         case .requestSeconds: "histogram"
         default: "gauge"
         }

@@ -10,6 +10,7 @@ package struct Refusal: Error, Equatable, Sendable {
         case methodNotAllowed = "METHOD_NOT_ALLOWED"
         case unknownApp = "UNKNOWN_APP"
         case invalidChallenge = "INVALID_CHALLENGE"
+        case challengeExpired = "CHALLENGE_EXPIRED"
         case invalidAttestation = "INVALID_ATTESTATION"
         case registrationRejected = "REGISTRATION_REJECTED"
         case notRegistered = "NOT_REGISTERED"
@@ -30,7 +31,7 @@ package struct Refusal: Error, Equatable, Sendable {
         /// Where no other is told.
         var status: Int {
             switch self {
-            case .invalidRequest, .invalidChallenge, .invalidAttestation: 400
+            case .invalidRequest, .invalidChallenge, .challengeExpired, .invalidAttestation: 400
             case .notRegistered, .clockSkew, .invalidSignature, .unknownBackend: 401
             case .unknownApp, .registrationRejected, .deviceRevoked, .keyExpired, .notAllowed: 403
             case .notFound: 404
@@ -49,12 +50,28 @@ package struct Refusal: Error, Equatable, Sendable {
     package let message: String
     /// Seconds.
     package let retryAfter: Int64?
+    /// For operators, more exact than the code where several causes have one: a rule's number, as `rule_28`, or one of
+    /// the few words of this service. It holds nothing of what was sent.
+    package let cause: String
 
-    init(_ code: Code, _ message: String, status: Int? = nil, retryAfter: Int64? = nil) {
+    init(_ code: Code, _ message: String, status: Int? = nil, retryAfter: Int64? = nil, cause: String? = nil) {
         self.code = code
         self.status = status ?? code.status
         self.message = message
         self.retryAfter = retryAfter
+        self.cause = cause ?? code.rawValue.lowercased()
+    }
+
+    /// The rule that did not hold, by its number in tenon/verify.h and tenon/activate.h; else the core's own word.
+    static func cause(of code: TenonError.Code) -> String {
+        if code == .proofForm { return "rule_3" }
+        let words = code.description.split(separator: "_")
+        guard words.count > 2, words[0] == "TENON" else { return "other" }
+        switch words[1] {
+        case "RULE": return "rule_" + words[2].lowercased()
+        case "ERROR" where words[2] == "CBOR": return "rule_2"
+        default: return words[2...].joined(separator: "_").lowercased()
+        }
     }
 
     /// What a store, or the core, could not do: nothing has happened that anybody may rely on.

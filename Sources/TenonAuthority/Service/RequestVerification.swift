@@ -46,18 +46,19 @@ extension AuthorityService {
         let isRefused =
             switch app.version1Query {
             case .refuse: true
-            case .refuseWrites: request.changesSomething
+            case .refuseWrites: request.mayChangeSomething
             case .allow: false
             }
         if request.hasQuery && isRefused {
-            throw Refusal(.invalidRequest, "A query is not signed in version 1, and is not taken here.")
+            throw Refusal(
+                .invalidRequest, "A query is not signed in version 1, and is not taken here.", cause: "query")
         }
     }
 
     private func checkState(
         _ device: Device, _ app: AppRecord, _ accepted: AcceptedKey, at now: Int64
     ) throws(Refusal) {
-        guard device.state == .active else { throw .deviceRevoked }
+        if let refusal = Refusal(of: device) { throw refusal }
         guard device.signatureVersions.contains(1) else {
             throw Refusal(.invalidRequest, "The device does not sign with version 1.")
         }
@@ -113,6 +114,17 @@ extension AuthorityService {
 }
 
 extension Refusal {
+    /// Of a device whose requests are not taken; nil for one whose are.
+    init?(of device: Device) {
+        switch device.state {
+        case .active: return nil
+        case .pending:
+            self.init(.notRegistered, "An operator has not decided about the device.", cause: "pending")
+        case .rejected: self.init(.notRegistered, "An operator decided against the device.", cause: "rejected")
+        case .revoked: self = .deviceRevoked
+        }
+    }
+
     static let unknownDevice = Refusal(.notRegistered, "The device is not registered.")
     static let deviceRevoked = Refusal(.deviceRevoked, "The device was revoked.")
 }

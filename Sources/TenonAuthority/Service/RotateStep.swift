@@ -45,7 +45,9 @@ extension AuthorityService {
         }
         guard let text = message.proof else {
             guard app.unprovenRotation == .markUnattested else {
-                throw Refusal(.invalidAttestation, "An attested device rotates its key with a proof only.")
+                throw Refusal(
+                    .invalidAttestation, "An attested device rotates its key with a proof only.",
+                    cause: "rotation_unproven")
             }
             return .nothingAndMarked
         }
@@ -55,19 +57,22 @@ extension AuthorityService {
                 origin: origin, appID: device.app, deviceID: device.id, oldKeyText: signed.key.sentText,
                 newKeyText: message.keyText, timestamp: signed.headers.timestampText)
         }
-        try await verify(proof, of: newKey, nonce: nonce, by: attestation, app)
+        try await verify(proof, of: newKey, nonce: nonce, by: attestation, app, parent: message.parent)
         return .proof
     }
 
     /// By the AK that is recorded, or by one that holds a live certificate for the same EK and app.
     private func verify(
-        _ proof: Proof, of key: PublicKey, nonce: Digest, by attestation: Device.Attestation, _ app: AppRecord
+        _ proof: Proof, of key: PublicKey, nonce: Digest, by attestation: Device.Attestation, _ app: AppRecord,
+        parent: [UInt8]?
     ) async throws(Refusal) {
         let serial = try await gate.run { () throws(Refusal) in
             try refusing(Refusal.init(attestation:)) { () throws(TenonError) -> [UInt8]? in
-                guard try proof.evidence().certificates.isEmpty else { return try verify(proof, of: key, nonce: nonce) }
+                guard try proof.evidence().certificates.isEmpty else {
+                    return try verify(proof, of: key, nonce: nonce, app, parent: parent)
+                }
                 let ak = try PublicArea(dataRepresentation: attestation.akPublic)
-                try proof.verify(key, nonce: nonce, policy: ProofPolicy(trust: .ak(ak), now: clock.now().seconds))
+                try proof.verify(key, nonce: nonce, policy: policy(.ak(ak), app, parent: parent))
                 return nil
             }
         }
@@ -75,7 +80,7 @@ extension AuthorityService {
         let record = try await waiting { () throws(TenonError) in try await stores.devices.certificate(serial: serial)
         }
         guard let record, record.isLive, record.app == app.id, record.ek == attestation.ek else {
-            throw Refusal(.invalidAttestation, "The AK certificate is not good here.", status: 403)
+            throw .certificate
         }
     }
 }
@@ -86,6 +91,8 @@ private struct RotateMessage {
     let deviceID: String
     let keyText: String
     let proof: String?
+    /// Of the parent of the new key: its Name.
+    let parent: [UInt8]?
 
     init(_ message: MessageObject) throws(TenonError) {
         guard let appID = try message.text("app_id", maxBytes: 200) else { throw message.missing("app_id") }
@@ -97,6 +104,7 @@ private struct RotateMessage {
         self.deviceID = deviceID
         self.keyText = keyText
         proof = try message.text("proof", maxBytes: 22_000)
+        parent = try message.bytes("parent_name", sizes: KeyParent.nameSize...KeyParent.nameSize)
     }
 }
 

@@ -96,7 +96,7 @@ extension AuthorityService {
             try await stores.devices.device(app: headers.appID, id: headers.deviceID)
         }
         guard let device else { throw .unknownDevice }
-        guard device.state == .active else { throw .deviceRevoked }
+        if let refusal = Refusal(of: device) { throw refusal }
     }
 
     private func verdict(_ request: DeviceRequest) async throws(Refusal) -> [UInt8] {

@@ -19,23 +19,28 @@ extension AuthorityService {
     ) async throws(Refusal) -> Vouched {
         // synheart.md 1.10: whatever else it brings.
         guard !isDevelopment || app.allowsDevelopment else {
-            throw Refusal(.invalidAttestation, "Development builds are not taken here.", status: 403)
+            throw Refusal(
+                .invalidAttestation, "Development builds are not taken here.", status: 403, cause: "development_build")
         }
         // With a credential only with its activation, without one never (security.md A4).
         guard (entry.attestation == nil) == (message.activation == nil) else {
-            throw Refusal(.invalidAttestation, "The challenge and the activation do not belong together.")
+            throw Refusal(
+                .invalidAttestation, "The challenge and the activation do not belong together.", cause: "activation")
         }
-        if let attestation = entry.attestation { return try await activated(message, entry, attestation, key) }
+        if let attestation = entry.attestation { return try await activated(message, entry, attestation, key, app) }
         if let proof = message.proof { return try await certified(message, try Proof(sent: proof), key, app) }
         guard isDevelopment || !app.requiresAttestation else {
-            throw Refusal(.invalidAttestation, "The app's devices register with a proof only.", status: 403)
+            throw Refusal(
+                .invalidAttestation, "The app's devices register with a proof only.", status: 403,
+                cause: "attestation_required")
         }
         return Vouched(level: isDevelopment ? .software : .unattested)
     }
 
     /// The activation before the proof is parsed; the proof under the AK of the challenge.
     private func activated(
-        _ message: RegisterMessage, _ entry: ChallengeEntry, _ attestation: ChallengeEntry.Attestation, _ key: PublicKey
+        _ message: RegisterMessage, _ entry: ChallengeEntry, _ attestation: ChallengeEntry.Attestation,
+        _ key: PublicKey, _ app: AppRecord
     ) async throws(Refusal) -> Vouched {
         let ak = try refusing { () throws(TenonError) in try PublicArea(dataRepresentation: attestation.akPublic) }
         try await gate.run { () throws(Refusal) in
@@ -44,7 +49,7 @@ extension AuthorityService {
                 try verify(message, entry, attestation, ak)
                 guard let text = message.proof else { throw .noProof }
                 let proof = Proof(dataRepresentation: try TextEncoding.base64url.decode(text))
-                try proof.verify(key, nonce: nonce, policy: ProofPolicy(trust: .ak(ak), now: clock.now().seconds))
+                try proof.verify(key, nonce: nonce, policy: policy(.ak(ak), app, parent: attestation.parent))
             }
         }
         let hidden = try refusing { () throws(TenonError) in try keys.hidden(attestation.ekID) }
@@ -68,6 +73,18 @@ extension AuthorityService {
         try activation.verify(message.activation ?? [], secret: secret, ekID: attestation.ekID, akName: ak.name)
     }
 
+    /// What is demanded of a proof. The parent's Name needs nobody who vouches for it: with another than the key's own
+    /// parent, or one that is no primary key of the owner hierarchy, what the TPM certified is another qualified Name.
+    func policy(
+        _ trust: ProofPolicy.Trust, _ app: AppRecord, parent: [UInt8]?
+    ) throws(TenonError) -> ProofPolicy {
+        var policy = ProofPolicy(trust: trust, now: clock.now().seconds)
+        guard app.requiresOwnerHierarchy else { return policy }
+        guard let parent else { throw .noParent }
+        policy.parentQualifiedName = try KeyParent.qualifiedName(ofOwnerPrimary: parent)
+        return policy
+    }
+
     /// A proof under a certificate of ours, as dialect `docs` brings it.
     private func certified(
         _ message: RegisterMessage, _ proof: Proof, _ key: PublicKey, _ app: AppRecord
@@ -75,14 +92,14 @@ extension AuthorityService {
         let serial = try await gate.run { () throws(Refusal) in
             try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
                 let nonce = try Digest(bindingChallenge: message.challenge, toKeyText: message.keyText)
-                return try verify(proof, of: key, nonce: nonce)
+                return try verify(proof, of: key, nonce: nonce, app, parent: nil)
             }
         }
         let record = try await waiting { () throws(TenonError) in try await stores.devices.certificate(serial: serial)
         }
         // Whether it is live, and of this app, the store says as it registers.
         guard let record else {
-            throw Refusal(.invalidAttestation, "The AK certificate is not good here.", status: 403)
+            throw .certificate
         }
         return Vouched(
             level: .attested, attestation: Device.Attestation(ek: record.ek, akName: record.akName, akPublic: []),
@@ -90,8 +107,10 @@ extension AuthorityService {
     }
 
     /// Verifies a proof below our own roots, and gives the serial of its AK's certificate.
-    func verify(_ proof: Proof, of key: PublicKey, nonce: Digest) throws(TenonError) -> [UInt8] {
-        let policy = ProofPolicy(trust: .roots(keys.roots), now: clock.now().seconds)
+    func verify(
+        _ proof: Proof, of key: PublicKey, nonce: Digest, _ app: AppRecord, parent: [UInt8]?
+    ) throws(TenonError) -> [UInt8] {
+        let policy = try policy(.roots(keys.roots), app, parent: parent)
         try proof.verify(key, nonce: nonce, policy: policy)
         guard let leaf = try proof.evidence().certificates.first, let serial = serial(ofCertificate: leaf) else {
             throw TenonError(.certificateForm, message: "The AK certificate has a serial number of another form.")
@@ -109,8 +128,31 @@ extension Proof {
     }
 }
 
+/// The parent of a key, by its Name.
+enum KeyParent {
+    /// A Name with SHA-256.
+    static let nameSize = 34
+
+    /// The qualified Name that a primary key of the owner hierarchy has, and a key of another hierarchy has not (TPM 2.0
+    /// Part 1, 16): nameAlg, and the digest of TPM_RH_OWNER and the Name.
+    static func qualifiedName(ofOwnerPrimary name: [UInt8]) throws(TenonError) -> [UInt8] {
+        let owner: [UInt8] = [0x40, 0x00, 0x00, 0x01]
+        return [0x00, 0x0b] + (try Digest(hashing: owner + name)).rawRepresentation
+    }
+}
+
 extension TenonError {
     fileprivate static let noProof = TenonError(.proofForm, message: "There is no proof.")
+    fileprivate static let noParent = TenonError(.rule12aParent, message: Refusal.noParent.message)
+}
+
+extension Refusal {
+    static let certificate = Refusal(
+        .invalidAttestation, "The AK certificate is not good here.", status: 403, cause: "ak_certificate")
+    static let noParent = Refusal(
+        .invalidAttestation,
+        "The app's devices say which key is the parent of theirs, in parent_name: this one is too old, or speaks "
+            + "another dialect.", cause: "rule_12a")
 }
 
 /// The serial number, as 16 bytes, of a certificate that was verified (RFC 5280, 4.1): nil for one that has more.

@@ -89,6 +89,10 @@ enum PostgresSchema {
         ALTER TABLE outbox ADD COLUMN mac BYTEA;
         ALTER TABLE outbox ADD COLUMN bytes BIGINT;
         """,
+        """
+        -- A device may wait for an operator from here on; how many do is asked at each registration.
+        CREATE INDEX devices_pending ON devices (app, place) WHERE state='pending';
+        """,
     ]
 
     static let version = Int64(migrations.count)

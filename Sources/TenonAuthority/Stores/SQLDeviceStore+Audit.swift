@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
 internal import Tenon
 
 extension SQLDeviceStore {
@@ -10,31 +11,47 @@ extension SQLDeviceStore {
         _ event: @escaping @Sendable (Value) -> AuditEvent?,
         _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
     ) async throws(TenonError) -> Value {
+        try await changes({ event($0).map { [$0] } ?? [] }, body)
+    }
+
+    /// The same of a change that several lines tell of.
+    func changes<Value: Sendable>(
+        _ events: @escaping @Sendable (Value) -> [AuditEvent],
+        _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value {
         guard let log = outbox.log else { return try await write(body) }
-        let id = outbox.begin()
-        let (value, line): (Value, OutboxLine?)
+        let names = OutboxNames(outbox)
+        let (value, lines): (Value, [OutboxLine])
         do throws(TenonError) {
-            (value, line) = try await write { [lease] connection throws(TenonError) in
+            (value, lines) = try await write { [lease] connection throws(TenonError) in
                 let value = try body(connection)
-                let line = event(value).map { OutboxLine($0, id: id) }
-                try line?.insert(for: log, lease, into: connection)
-                return (value, line)
+                let lines = names.lines(events(value))
+                for line in lines { try line.insert(for: log, lease, into: connection) }
+                return (value, lines)
             }
         } catch {
-            outbox.end(id, .failed(isStored: false))
+            names.end(.failed(isStored: false))
             throw error
         }
-        guard let line else {
-            outbox.end(id, .nothing)
-            return value
-        }
-        try await append(line, to: log)
+        names.end(.nothing, but: lines)
+        try await append(lines, to: log)
         if outbox.isLong, outbox.beginTidying() {
             // What fails is tried again by the timer.
             try? await sweep()
             outbox.endTidying()
         }
         return value
+    }
+
+    private func append(_ lines: [OutboxLine], to log: AuditLog) async throws(TenonError) {
+        for (index, line) in lines.enumerated() {
+            do throws(TenonError) {
+                try await append(line, to: log)
+            } catch {
+                for left in lines[(index + 1)...] { outbox.end(left.id, .failed(isStored: true)) }
+                throw error
+            }
+        }
     }
 
     private func append(_ line: OutboxLine, to log: AuditLog) async throws(TenonError) {
@@ -130,6 +147,26 @@ extension SQLDeviceStore {
             }
             return page
         }
+    }
+}
+
+/// The names of the lines of one change, which may be made more than once before it is stored.
+private final class OutboxNames: Sendable {
+    private let outbox: AuditOutbox
+    private let ids = Mutex<[String]>([])
+
+    init(_ outbox: AuditOutbox) { self.outbox = outbox }
+
+    func lines(_ events: [AuditEvent]) -> [OutboxLine] {
+        let lines = events.map { OutboxLine($0, id: outbox.begin()) }
+        ids.withLock { $0 += lines.map(\.id) }
+        return lines
+    }
+
+    /// Of all lines, but those that were stored.
+    func end(_ end: AuditOutbox.End, but stored: [OutboxLine] = []) {
+        let stored = Set(stored.map(\.id))
+        for id in ids.withLock({ $0 }) where !stored.contains(id) { outbox.end(id, end) }
     }
 }
 

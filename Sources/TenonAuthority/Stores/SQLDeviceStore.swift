@@ -53,9 +53,35 @@ extension SQLDeviceStore {
     package func revoke(
         _ revocation: Revocation, reason: String, at now: AuthorityInstant
     ) async throws(TenonError) -> Revocation.Outcome {
-        let event = { @Sendable outcome in AuditEvent(revocation, outcome, reason: reason) }
-        return try await change(event) { connection throws(TenonError) in
+        let events = { @Sendable outcome in AuditEvent.events(revocation, outcome, reason: reason) }
+        return try await changes(events) { connection throws(TenonError) in
             try SQLRevocation(now: now, connection: connection).run(revocation)
+        }
+    }
+
+    package func preview(
+        _ revocation: Revocation, at now: AuthorityInstant
+    ) async throws(TenonError) -> Revocation.Outcome {
+        try await read { connection throws(TenonError) in
+            try SQLRevocation(now: now, connection: connection, isDry: true).run(revocation)
+        }
+    }
+
+    package func decide(
+        _ approval: Approval, device id: String, reason: String
+    ) async throws(TenonError) -> Approval.Outcome {
+        let event = { @Sendable outcome in AuditEvent(approval, outcome, reason: reason) }
+        return try await change(event) { connection throws(TenonError) in
+            try SQLApproval(approval: approval, connection: connection).run(id)
+        }
+    }
+
+    package func pendingDevices(
+        app: String?, from place: Int64?, limit: Int
+    ) async throws(TenonError) -> DevicePage {
+        let limit = min(max(1, limit), 1_000)
+        return try await read { connection throws(TenonError) in
+            try connection.page(app: app, from: place ?? 0, limit: limit, and: "state='pending' AND")
         }
     }
 
@@ -160,10 +186,12 @@ extension SQLConnection {
 
     /// One row more than asked for says where the next page begins. What is damaged is named, and nobody is kept from the
     /// others by it.
-    fileprivate func page(app: String?, from place: Int64, limit: Int) throws(TenonError) -> DevicePage {
+    fileprivate func page(
+        app: String?, from place: Int64, limit: Int, and condition: String = ""
+    ) throws(TenonError) -> DevicePage {
         let range: [SQLValue] = [.integer(place), .integer(Int64(limit + 1))]
         var rows = try run(
-            "SELECT \(Device.columns), place FROM devices WHERE \(app == nil ? "" : "app=? AND") place>=? "
+            "SELECT \(Device.columns), place FROM devices WHERE \(app == nil ? "" : "app=? AND") \(condition) place>=? "
                 + "ORDER BY place LIMIT ?", (app.map { [.text($0)] } ?? []) + range)
         var page = DevicePage(devices: [], next: rows.count > limit ? try rows.removeLast().integer(16) : nil)
         for row in rows {

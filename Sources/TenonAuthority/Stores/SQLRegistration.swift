@@ -13,7 +13,8 @@ struct SQLRegistration {
         if let refusal = try refusal { return .refused(refusal) }
         if let stored = try StoredKey.find(device.publicKey, in: connection) { return try known(stored) }
         if try hasTooManyDevices { return .refused(.tooManyDevices) }
-        guard let serial = try serial() else { return .refused(.certificate) }
+        if try hasTooManyPending { return .refused(.tooManyPending) }
+        guard let serial = try serial(of: device.state) else { return .refused(.certificate) }
         var device = device
         device.akSerial = serial.value
         try insert(device)
@@ -36,18 +37,23 @@ struct SQLRegistration {
         guard var known = try connection.device(id: stored.device) else { throw .damaged("a key of no device") }
         if known.app != device.app { return .refused(.keyInUse) }
         if known.state == .revoked { return .refused(.revoked(deviceID: known.id)) }
+        if known.state == .rejected { return .refused(.rejected) }
         if stored.retiredAt != nil { return .refused(.keyRetired) }
         guard isSame(as: known) else { return .refused(.keyInUse) }
-        guard let serial = try serial() else { return .refused(.certificate) }
+        // Who needs no operator any more waits for none; who was let in once stays.
+        let isNew = known.state == .pending && device.state == .active
+        if isNew { known.state = .active }
+        guard let serial = try serial(of: known.state) else { return .refused(.certificate) }
         known.akSerial = serial.value ?? known.akSerial
         known.level = device.level
         if known.attestation?.akName != device.attestation?.akName { known.attestation = device.attestation }
         try connection.run(
-            "UPDATE devices SET ak_serial=?, level=?, ak_name=?, ak_public=? WHERE id=?", SQLValue(known.akSerial),
-            .text(known.level.rawValue), SQLValue(known.attestation?.akName), SQLValue(known.attestation?.akPublic),
+            "UPDATE devices SET state=?, ak_serial=?, level=?, ak_name=?, ak_public=? WHERE id=?",
+            .text(known.state.rawValue), SQLValue(known.akSerial), .text(known.level.rawValue),
+            SQLValue(known.attestation?.akName), SQLValue(known.attestation?.akPublic),
             .text(known.id))
         try finish(known)
-        return .known(known)
+        return isNew ? .registered(known) : .known(known)
     }
 
     /// A device is known by its key and its TPM: the attestation key may have been lost, and another be activated
@@ -61,9 +67,18 @@ struct SQLRegistration {
         get throws(TenonError) {
             guard let limit = registration.maxDevicesPerEK, let ek = device.attestation?.ek else { return false }
             let rows = try connection.run(
-                "SELECT count(*) FROM devices WHERE ek=? AND app=? AND state='active'", SQLValue(ek),
+                "SELECT count(*) FROM devices WHERE ek=? AND app=? AND state IN ('active', 'pending')", SQLValue(ek),
                 .text(device.app))
             return try rows.first?.integer(0) ?? 0 >= limit
+        }
+    }
+
+    private var hasTooManyPending: Bool {
+        get throws(TenonError) {
+            guard device.state == .pending else { return false }
+            let rows = try connection.run(
+                "SELECT count(*) FROM devices WHERE app=? AND state='pending'", .text(device.app))
+            return try rows.first?.integer(0) ?? 0 >= registration.maxPending
         }
     }
 
@@ -71,12 +86,12 @@ struct SQLRegistration {
         let value: [UInt8]?
     }
 
-    /// The serial that the device is to have; nil when the certificate is refused.
-    private func serial() throws(TenonError) -> Serial? {
+    /// The serial that the device is to have; nil when the certificate is refused. One that is pending is issued none.
+    private func serial(of state: Device.State) throws(TenonError) -> Serial? {
         switch registration.certificate {
         case nil: return Serial(value: nil)
         case .issued(let certificate):
-            return fits(certificate) ? Serial(value: certificate.serial) : nil
+            return fits(certificate) ? Serial(value: state == .active ? certificate.serial : nil) : nil
         case .shown(let serial):
             guard let certificate = try AKCertificate.find(serial, in: connection), fits(certificate) else {
                 return nil
@@ -100,6 +115,7 @@ struct SQLRegistration {
     private func finish(_ device: Device) throws(TenonError) {
         switch registration.certificate {
         case nil: break
+        case .issued where device.state != .active: break
         case .issued(var certificate):
             certificate.device = device.id
             try certificate.insert(into: connection)
@@ -109,5 +125,24 @@ struct SQLRegistration {
         }
         try connection.run(
             "INSERT INTO spent_challenges VALUES (?, ?)", SQLValue(registration.challenge), .integer(now.seconds))
+    }
+}
+
+/// An approval's one transaction.
+struct SQLApproval {
+    let approval: Approval
+    let connection: any SQLConnection
+
+    func run(_ id: String) throws(TenonError) -> Approval.Outcome {
+        guard var device = try connection.device(id: id) else { return .unknownDevice }
+        let decided = approval == .approve ? Device.State.active : .rejected
+        guard device.state != decided else { return .already(device) }
+        guard device.state == .pending else { return .notPending(device) }
+        if approval == .approve, let ek = device.attestation?.ek, try connection.isDenied(ek) {
+            return .ekDenied(device)
+        }
+        device.state = decided
+        try connection.run("UPDATE devices SET state=? WHERE id=?", .text(decided.rawValue), .text(id))
+        return .decided(device)
     }
 }

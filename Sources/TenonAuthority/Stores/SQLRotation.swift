@@ -11,7 +11,7 @@ struct SQLRotation {
         guard let device = try connection.device(id: rotation.deviceID), device.app == rotation.app else {
             return .refused(.unknownDevice)
         }
-        guard device.state == .active else { return .refused(.revoked) }
+        guard device.state == .active else { return .refused(device.state == .revoked ? .revoked : .unknownDevice) }
         guard let present = try StoredKey.find(device.publicKey, in: connection) else {
             throw .damaged("a device without its key")
         }

@@ -79,6 +79,10 @@ enum SQLiteSchema {
         ALTER TABLE challenges ADD COLUMN asker TEXT NOT NULL DEFAULT '';
         CREATE INDEX challenges_of_asker ON challenges (asker) WHERE asker <> '';
         """,
+        """
+        -- A device may wait for an operator from here on; how many do is asked at each registration.
+        CREATE INDEX devices_pending ON devices (app, place) WHERE state='pending';
+        """,
     ]
 
     static let version = Int64(migrations.count)

@@ -23,6 +23,8 @@ extension Synheart: ServiceProfile {
             ("app_id", .string(device.appID)),
             ("ek_certificates", offer.map { .array($0.endorsementCertificates.map(JSON.base64)) }),
             ("ak_public", offer.map { .base64($0.attestationKey.dataRepresentation) }),
+            // Of `tenon` alone; a service that does not know it passes it over.
+            ("parent_name", offer?.parent.map { .base64($0) }),
         ])
         return Endpoint.challenge.request(at: service, try body.encoded())
     }
@@ -61,6 +63,7 @@ extension Synheart: ServiceProfile {
             ("app_id", .string(device.appID)), ("device_id", .string(deviceID)),
             ("new_public_key", .string(text(of: terms.new))),
             ("proof", terms.proof.map { .string(TextEncoding.base64url.encode($0.dataRepresentation)) }),
+            ("parent_name", terms.parent.map { .base64($0) }),
         ])
         return try draft(.rotateKey, try body.encoded(), device, terms.stamp)
     }
