@@ -153,13 +153,15 @@ int tenoni_process_run_jobs(void)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     long wanted = processors < LEAST_THREADS ? LEAST_THREADS : processors > MOST_THREADS ? MOST_THREADS : processors;
-    sigset_t all, before;
+    sigset_t all, none;
     long n = 0;
     (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    (void)sigemptyset(&none);
+    (void)pthread_sigmask(SIG_SETMASK, &all, NULL);
     for (pthread_t thread; n < wanted && pthread_create(&thread, NULL, run, NULL) == 0; n++)
         (void)pthread_detach(thread);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    /* Whoever began this process may have blocked some, and it is this thread that takes them all. */
+    (void)pthread_sigmask(SIG_SETMASK, &none, NULL);
     if (n < LEAST_THREADS)
         return 0;
     swift_task_enqueueGlobal_hook = enqueue;
