@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What is written. Every member is there always; what is not known is null.
+// What is written. Every member of a version is there always; what is not known is null.
 extension IdentityRecord {
-    static let version: Int64 = 1
+    /// 2 has which key signs while a rotation is not settled, and from which moment of the boot on a new one counts.
+    static let version: Int64 = 2
 
-    var json: JSON {
-        [
-            "version": .integer(Self.version),
+    func json(version: Int64) -> JSON {
+        let first: JSON = [
+            "version": .integer(version),
             "profile": .string(name.profile), "base_url": .string(name.baseURL), "app_id": .string(name.appID),
             "origin": .string(origin), "dialect": .string(dialect), "platform": .string(platform),
             "alias": .string(alias), "dev": .bool(isDev),
@@ -18,8 +19,9 @@ extension IdentityRecord {
             "ek_id": .hex(ekID?.rawRepresentation),
             "sig_versions": .array(signatureVersions.map { .integer($0) }),
             "keys": .array(keys.map(\.json)), "last_generation": .integer(Int64(lastGeneration)),
-            "journal": journal?.json ?? .null, "last_slot": .or(lastSlot),
+            "journal": journal?.json(version: version) ?? .null, "last_slot": .or(lastSlot),
         ]
+        return version < 2 ? first : first.with("signs_by_next", .bool(signsByNext))
     }
 }
 
@@ -73,18 +75,25 @@ extension AttestationKey.Certificate {
 }
 
 extension Journal {
-    fileprivate var json: JSON {
-        [
+    fileprivate func json(version: Int64) -> JSON {
+        let first: JSON = [
             "operation": .string(operation.rawValue), "phase": .string(phase.rawValue),
             "resend": .string(resend.rawValue), "slot": .or(slot),
             "message": .string(TextEncoding.base64.encode(message)),
             "old_generation": .or(oldGeneration.map { Int64($0) }), "new_generation": .integer(Int64(newGeneration)),
             "awaits_approval": .bool(awaitsApproval), "effective_at": .or(effectiveAt),
         ]
+        return version < 2 ? first : first.with("effective_from", effectiveFrom?.json ?? .null)
     }
 }
 
 extension JSON {
+    fileprivate func with(_ key: String, _ value: JSON) -> JSON {
+        var object = object ?? JSONObject()
+        object[key] = value
+        return .object(object)
+    }
+
     fileprivate static func or(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
     fileprivate static func or(_ number: Int64?) -> JSON { number.map { .integer($0) } ?? .null }
     fileprivate static func hex(_ bytes: [UInt8]?) -> JSON { or(bytes.map { TextEncoding.hex.encode($0) }) }

@@ -6,8 +6,13 @@ package enum RecordFile {
     package static let longest = 262_144
 
     package static func encode(_ record: IdentityRecord) throws(TenonError) -> [UInt8] {
+        try encode(record, version: IdentityRecord.version)
+    }
+
+    /// In the form of an earlier version, which has no place for what came later.
+    package static func encode(_ record: IdentityRecord, version: Int64) throws(TenonError) -> [UInt8] {
         try record.validate()
-        let line = try record.json.encoded() + [UInt8(ascii: "\n")]
+        let line = try record.json(version: version).encoded() + [UInt8(ascii: "\n")]
         let bytes = try line + sum(of: line)
         guard bytes.count <= longest else {
             throw TenonError(.tooLarge, message: "A record has at most \(longest) bytes.")
@@ -45,7 +50,9 @@ package enum RecordFile {
         }
         let record = try IdentityRecord(json)
         // Also refuses members that are not asked for, white space, and whatever has two forms.
-        guard try encode(record) == bytes else { throw IdentityRecord.malformed("another form") }
+        guard version >= 1, try encode(record, version: version) == bytes else {
+            throw IdentityRecord.malformed("another form")
+        }
         return record
     }
 

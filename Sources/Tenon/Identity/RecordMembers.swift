@@ -41,6 +41,12 @@ struct RecordMembers {
         try value(key).isNull ? nil : try read(key)
     }
 
+    /// The same of a member that earlier versions did not have. Whoever compares the forms sees to it that it is there
+    /// where it has to be.
+    func later<Value>(_ key: String, _ read: (String) throws(TenonError) -> Value) throws(TenonError) -> Value? {
+        object[key] == nil ? nil : try optional(key, read)
+    }
+
     private func value(_ key: String) throws(TenonError) -> JSON { try need(key, object[key]) }
 
     private func need<Value>(_ key: String, _ value: Value?) throws(TenonError) -> Value {
