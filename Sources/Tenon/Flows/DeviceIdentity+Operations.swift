@@ -83,14 +83,18 @@ extension DeviceIdentity {
     ) async -> ReceivedAnswer {
         let now = context.clock.moment()
         let answer = HTTPResponse(status: status, headers: headers, body: body, sent: now, received: now)
-        guard let verdict = await verdict(answer) else { return .done }
+        let wasOpen = await isOpen()
+        guard let verdict = verdict(answer, isOpen: wasOpen) else { return .done }
         var failure: TenonError?
         if verdict != .nonceReplay {
             do throws(TenonError) { try await resolve() } catch { failure = error }
         }
         do throws(TenonError) {
             // Also where nothing was settled another key may sign now.
-            let advice = try await again(request, verdict, isSettled: failure == nil)
+            // The key that was tried may be the one that is held by now.
+            let isHeldNow = wasOpen ? await !isOpen() : false
+            let mayHelp = failure == nil && (isHeldNow || verdict != .keyRefused)
+            let advice = try await again(request, verdict, mayHelp: mayHelp)
             if case .resend = advice { return advice }
         } catch {
             failure = failure ?? error
@@ -100,14 +104,18 @@ extension DeviceIdentity {
     }
 
     /// What an answer is a reason to do something about; nil for none.
-    private func verdict(_ answer: HTTPResponse) async -> ServiceVerdict? {
+    private func verdict(_ answer: HTTPResponse, isOpen: Bool) -> ServiceVerdict? {
         guard let refusal = context.profile.refusal(in: answer) else { return nil }
         if let verdict = refusal.verdict {
             return [.nonceReplay, .clockSkew, .keyRefused, .revoked].contains(verdict) ? verdict : nil
         }
-        guard answer.status == 401 else { return nil }
+        return answer.status == 401 && isOpen ? .keyRefused : nil
+    }
+
+    /// Whether there is a doubt about which key the service holds.
+    private func isOpen() async -> Bool {
         let record = try? await context.disk.run { () throws(TenonError) in try self.record() }
-        return record?.reason == .rotationPending || record?.refusedAt != nil ? .keyRefused : nil
+        return record?.reason == .rotationPending || record?.refusedAt != nil
     }
 
     /// Asks the service whether it still takes what this device signs, and settles what is open: the clock, which key it
@@ -122,13 +130,12 @@ extension DeviceIdentity {
 
     /// The request once more, where something changed since it was signed.
     private func again(
-        _ request: SignedRequest, _ verdict: ServiceVerdict, isSettled: Bool
+        _ request: SignedRequest, _ verdict: ServiceVerdict, mayHelp: Bool
     ) async throws(TenonError) -> ReceivedAnswer {
         guard !request.isSecond, let body = request.body else { return .done }
         let second = try await sign(request.method, request.path, body, isSecond: true)
-        let isAnother = second.generation != request.generation
-        let mayHelp = verdict != .revoked && (isAnother || verdict != .keyRefused && isSettled)
-        return mayHelp ? .resend(second) : .done
+        guard verdict != .revoked, mayHelp || second.generation != request.generation else { return .done }
+        return .resend(second)
     }
 
     /// - Parameter kind: what two operations share that give one result.

@@ -33,7 +33,7 @@ extension Flow {
             do throws(TenonError) {
                 _ = try await offer()
                 return
-            } catch  where error.isOfferRefused {
+            } catch  where error.isUnsaid {
                 next = .unsaid(error)
             }
         }
@@ -86,7 +86,7 @@ extension Flow {
 
     /// Whether the key that was offered may sign in the place of the current one. Where each message has its place in a
     /// log nothing is signed anew.
-    private var maySignByNext: Bool {
+    var maySignByNext: Bool {
         guard case .signedByCurrent = context.declaration.rotation, context.declaration.resend == .fresh else {
             return false
         }
@@ -161,35 +161,6 @@ extension Flow {
     /// The same of the keys in the record, and writes it down.
     func adoptHeldKey() async throws(TenonError) -> Bool {
         guard try await takeHeldKey(among: record.keys) else { return false }
-        try await save()
-        return true
-    }
-
-    /// Asks a service that refused all keys whether it holds one again, as after it was restored.
-    ///
-    /// - Returns: whether the identity is back.
-    func askAgain() async throws(TenonError) -> Bool {
-        var unsaid: TenonError?
-        do throws(TenonError) {
-            if try await adoptHeldKey() { return true }
-        } catch  where error.httpStatus != nil {
-            unsaid = error
-        }
-        if context.declaration.settlements.first == .resend, maySignByNext, try await offerOnce() { return true }
-        if let unsaid, unsaid.mayBeTriedAgain { throw unsaid }
-        return false
-    }
-
-    /// Offers the key that was offered before, which changes no state unless it is taken.
-    private func offerOnce() async throws(TenonError) -> Bool {
-        guard let current = record.key(.current), let next = record.key(.next) else { return false }
-        let request = try await rotationRequest(from: current)
-        try record.markSent()
-        try await save()
-        let answer = try await exchange(request)
-        guard case .accepted = profile.rotation(in: answer, to: request) else { return false }
-        try await profile.keep(request)
-        try record.resolve(to: next.generation, among: record.keys)
         try await save()
         return true
     }
@@ -285,9 +256,12 @@ extension IdentityRecord {
 }
 
 extension TenonError {
-    /// Whether the service refused the new key and nothing else.
-    fileprivate var isOfferRefused: Bool {
-        httpStatus != nil && [.rotationFailed, .serviceRefused, .attestationFailed].contains(code)
+    /// Whether the service answered, and not what was asked: of no key it said whether it holds it.
+    var isUnsaid: Bool {
+        let codes: [Code] = [
+            .rotationFailed, .serviceRefused, .attestationFailed, .serviceBusy, .serviceAnswer, .outcomeUnknown,
+        ]
+        return httpStatus != nil && codes.contains(code)
     }
 
     fileprivate static let allRefused = TenonError(

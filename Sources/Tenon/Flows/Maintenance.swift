@@ -39,9 +39,42 @@ extension Flow {
         let isOpen = record.journal?.operation == .rotate || record.key(.next)?.isOffered == true
         guard isOpen || record.key(.previous) != nil || record.refusedAt != nil else { return }
         if record.acceptance(at: clock.bootMoment) == .waits, record.refusedAt == nil, !record.signsByNext { return }
-        try await resolve()
+        do throws(TenonError) {
+            try await resolve()
+        } catch  where error.isUnsaid && !isOpen && record.refusedAt == nil {
+            // Nothing was in doubt: the key before is kept until the service says more.
+        }
         // The service holds the old key, and what became of the message is still not known: it is sent again.
         if record.journal?.operation == .rotate, record.journal?.effectiveAt == nil { _ = try await rotate() }
+    }
+
+    /// Asks a service that refused all keys whether it holds one again, as after it was restored.
+    ///
+    /// - Returns: whether the identity is back.
+    private func askAgain() async throws(TenonError) -> Bool {
+        var unsaid: TenonError?
+        do throws(TenonError) {
+            if try await adoptHeldKey() { return true }
+        } catch  where error.httpStatus != nil {
+            unsaid = error
+        }
+        if context.declaration.settlements.first == .resend, maySignByNext, try await offerOnce() { return true }
+        if let unsaid, unsaid.mayBeTriedAgain { throw unsaid }
+        return false
+    }
+
+    /// Offers the key that was offered before, which changes no state unless it is taken.
+    private func offerOnce() async throws(TenonError) -> Bool {
+        guard let current = record.key(.current), let next = record.key(.next) else { return false }
+        let request = try await rotationRequest(from: current)
+        try record.markSent()
+        try await save()
+        let answer = try await exchange(request)
+        guard case .accepted = profile.rotation(in: answer, to: request) else { return false }
+        try await profile.keep(request)
+        try record.resolve(to: next.generation, among: record.keys)
+        try await save()
+        return true
     }
 
     private var left: Maintenance {

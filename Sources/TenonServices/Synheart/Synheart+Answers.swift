@@ -31,7 +31,8 @@ extension Synheart {
             guard let status = payload["status"]?.string, ["rotated", "ok", "success"].contains(status) else {
                 return nil
             }
-            return .accepted(RotationOutcome(effectiveAt: payload.effectiveAt, answeredAt: Envelope(answer)?.answeredAt))
+            let answeredAt = Envelope(answer)?.answeredAt
+            return .accepted(RotationOutcome(effectiveAt: payload.effectiveAt, answeredAt: answeredAt))
         }
     }
 

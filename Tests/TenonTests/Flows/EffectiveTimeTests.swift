@@ -27,7 +27,8 @@ import Testing
         rig.service.change { state in
             (state.skew, state.skewMilliseconds) = (offset / 1000, offset % 1000)
             state.effectiveIn = effectiveIn
-            (state.saysDate, state.saysTime) = (telling == .date || telling == .both, telling == .body || telling == .both)
+            state.saysDate = telling == .date || telling == .both
+            state.saysTime = telling == .body || telling == .both
         }
     }
 
@@ -115,7 +116,7 @@ import Testing
         rig.time.reboot(after: .seconds(30))
         let identity = try rig.restarted()
         let signed = try await identity.sign("POST", path: "/x", body: [1])
-        rig.service.change { $0.fates = [.arrives, .requestLost, .requestLost, .requestLost, .requestLost, .requestLost] }
+        rig.service.change { $0.fates = [.arrives] + Array(repeating: .requestLost, count: 5) }
         let second = await rig.answer(signed, 401, "BAD_SIGNATURE", to: identity)
         #expect(signed.generation == 2 && second.again?.generation == 1)
         // Then it counts.

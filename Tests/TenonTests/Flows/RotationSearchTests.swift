@@ -9,21 +9,21 @@ import Testing
     static let manners: [RotationManner] =
         RotationTests.settlements.map { RotationManner(settlements: $0) }
         // Which service rotates a key to itself matters where that is how it is asked.
-        + [(400, false), (409, false), (500, false), (409, true)].map {
+        + [(400, false), (409, true), (500, false)].map {
             RotationManner(settlements: [.resend, .selfRotation], selfRotation: $0.0, isUnseen: $0.1)
         }
         + RotationTests.settlements.flatMap { settlements in
-            [-300, -2, 2, 300].map { RotationManner(settlements: settlements, offset: $0) }
+            [-300, 300].map { RotationManner(settlements: settlements, offset: $0) }
         }
 
     /// Designs that lose the identity, where they do.
     static let weaker: [RotationManner] =
         RotationTests.settlements.map { RotationManner(settlements: $0, rule: .drops) }
-        + [400, 409, 500].map {
+        + [400, 500].map {
             RotationManner(settlements: [.resend, .selfRotation], selfRotation: $0, rule: .holdsOn)
         }
         + RotationTests.settlements.flatMap { settlements in
-            [2, 300].map { RotationManner(settlements: settlements, offset: $0, rule: .comparesClocks) }
+            [300].map { RotationManner(settlements: settlements, offset: $0, rule: .comparesClocks) }
         }
 
     private enum Event: CaseIterable {
@@ -45,7 +45,8 @@ import Testing
     @Test(arguments: manners)
     func noWayLosesTheIdentity(_ manner: RotationManner) async throws {
         let found = try await search(manner)
-        print("rotation, \(manner): \(found.states) states, \(found.runs) paths between them, \(found.lost ?? "no loss")")
+        let loss = found.lost ?? "no loss"
+        print("rotation, \(manner): \(found.states) states, \(found.runs) paths between them, \(loss)")
         #expect(found.lost == nil)
         #expect(found.states > 30)
     }
