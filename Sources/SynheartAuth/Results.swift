@@ -26,7 +26,7 @@ public struct RegistrationResult: Sendable {
 /// How a rotation ended.
 public enum RotationStatus: String, Sendable {
     case success
-    /// The device signs on, with the old key.
+    /// The device signs on, with the key that the service holds as far as that is known.
     case failed
 }
 

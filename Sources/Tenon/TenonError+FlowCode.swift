@@ -26,7 +26,7 @@ extension TenonError.Code {
     public static let deviceRevoked = Self(rawValue: 0x0a40_01ca)
     /// The key of the identity can never sign again: register again.
     public static let keyInvalidated = Self(rawValue: 0x0840_01cb)
-    /// The service refused the new key; the old one stays.
+    /// The service refused the new key; both keys are kept.
     public static let rotationFailed = Self(rawValue: 0x0340_01cc)
     /// It was sent, and what came of it is not known: ask again, nothing was lost.
     public static let outcomeUnknown = Self(rawValue: 0x0b40_01cd)
@@ -42,6 +42,8 @@ extension TenonError.Code {
     public static let foreignTPM = Self(rawValue: 0x0a40_01d2)
     /// The service takes no signature of a key as old as this one: rotate it.
     public static let keyExpired = Self(rawValue: 0x0340_01d3)
+    /// The service refuses the old key, and does not say that it holds the one that it was offered, which signs now.
+    public static let rotationOpen = Self(rawValue: 0x0b40_01d8)
 
     /// The name in the manner of the C core.
     var flowName: String? {
@@ -66,6 +68,7 @@ extension TenonError.Code {
         case .registrationInProgress: "TENON_ERROR_REGISTRATION_IN_PROGRESS"
         case .foreignTPM: "TENON_ERROR_FOREIGN_TPM"
         case .keyExpired: "TENON_ERROR_KEY_EXPIRED"
+        case .rotationOpen: "TENON_ERROR_ROTATION_OPEN"
         default: nil
         }
     }

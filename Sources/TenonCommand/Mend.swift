@@ -94,7 +94,8 @@ enum Mend {
         .stateBusy: "Wait until the other tenon has ended, then do the same again.",
         .dialectChanged: "Leave --dialect out; or begin anew: tenon reset --yes",
         .foreignTPM: "Bring the folder to the machine it came from; or begin anew: tenon reset --yes",
-        .rotationFailed: "The old key signs on. Ask whoever runs the service; then: tenon rotate",
+        .rotationFailed: "Ask whoever runs the service why; then: tenon rotate",
+        .rotationOpen: "Ask whoever runs the service which key it holds; then do the same again.",
         .cancelled: again, .outcomeUnknown: again,
     ]
 

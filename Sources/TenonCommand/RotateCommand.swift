@@ -27,15 +27,33 @@ enum RotateCommand {
 enum MaintainCommand {
     static func answer(_ setting: Setting) async throws(TenonError) -> Answer {
         let identity = try setting.identity(log: Progress.log)
-        try await identity.maintain()
+        let left = try await identity.maintain()
         let status = try identity.status()
         let due = try identity.rotationDue()
         return Answer(
-            lines: [
-                status.isRegistered ? "done; the key is changed after \(due.map(Text.date) ?? "-")" : Text.of(status)
+            lines: [text(left, status, due)],
+            json: [
+                "state": .string(status.state.rawValue), "reason": .or(status.reason?.rawValue), "due": .or(due),
             ],
-            json: ["state": .string(status.state.rawValue), "due": .or(due)],
-            category: StatusCommand.category(status))
+            category: category(left, status))
+    }
+
+    private static func text(_ left: Maintenance, _ status: IdentityStatus, _ due: Int64?) -> String {
+        switch left {
+        case .done: "done; the key is changed after \(due.map(Text.date) ?? "-")"
+        case .waits(let time): "the service took the new key, which signs from \(Text.date(time)) on"
+        case .rotationOpen(newKeySigns: true):
+            "open: the service refused the old key and did not confirm the new one, which signs now; both are kept"
+        case .rotationOpen(newKeySigns: false):
+            "open: the service did not take the new key, and the old one signs; both are kept: tenon rotate"
+        case .stopped: Text.of(status)
+        }
+    }
+
+    /// An open rotation is no success, and no reason to do anything but the same again.
+    private static func category(_ left: Maintenance, _ status: IdentityStatus) -> TenonError.Category? {
+        if case .rotationOpen = left { return .unknown }
+        return StatusCommand.category(status)
     }
 }
 

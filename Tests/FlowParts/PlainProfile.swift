@@ -85,7 +85,8 @@ package struct PlainProfile: ServiceProfile {
         guard 200...299 ~= answer.status, let json = json(answer), json["status"]?.string == "rotated" else {
             return failure(answer)
         }
-        return .accepted(RotationOutcome(effectiveAt: json["effective_at"]?.integer))
+        return .accepted(
+            RotationOutcome(effectiveAt: json["effective_at"]?.number, answeredAt: json["server_time"]?.number))
     }
 
     package func question(_ device: ServiceDevice, _ stamp: RequestStamp) throws(TenonError) -> ServiceDraft {

@@ -43,7 +43,17 @@ package final class ScriptedService: Transport {
         package var status = "registered"
         package var credentials = true
         package var ttl: Int64? = 60
+        /// How much later than now, on the service's clock, a new key counts; it says nothing of that for nil.
         package var effectiveIn: Int64?
+        /// Beside ``skew``: the clocks of people do not differ by whole seconds.
+        package var skewMilliseconds: Int64 = 0
+        /// Whether its answers are dated, and whether that to a rotation says the time in its body.
+        package var saysDate = true
+        package var saysTime = false
+        /// What it answers to a key that asks to be rotated to itself, where it does not do that.
+        package var refusesSelfRotation: (status: Int, code: String?)?
+        /// Whether it says so before it looks at the signature.
+        package var refusesUnseen = false
         /// Whether a ``Token`` passes for a signature.
         package var takesTokens = false
         /// Sent in the place of what the service would say to this path.
@@ -118,11 +128,11 @@ package final class ScriptedService: Transport {
         _ status: Int, _ body: JSON, _ headers: [(name: String, value: String)] = []
     ) -> HTTPResponse {
         let moment = time.moment
-        let date = state.withLock { moment.sinceEpoch.components.seconds + $0.skew }
+        let date = state.withLock { $0.saysDate ? [("Date", imfDate($0.seconds(at: moment)))] : [] }
         return HTTPResponse(
             status: status,
             headers: (headers.contains { $0.name == "Content-Type" } ? [] : [("Content-Type", "application/json")])
-                + [("Date", imfDate(date))] + headers,
+                + date + headers,
             body: (try? body.encoded()) ?? [], sent: moment, received: moment)
     }
 
@@ -130,7 +140,8 @@ package final class ScriptedService: Transport {
     @discardableResult
     package func answer(_ request: HTTPRequest) -> HTTPResponse {
         let path = Self.path(request)
-        let now = time.seconds
+        let moment = time.moment
+        let now = moment.sinceEpoch.components.seconds
         let (status, body): (Int, JSON) = state.withLock { state in
             if let (status, code) = state.answers[path] { return (status, ["code": .string(code)]) }
             let json = (try? JSON(parsing: request.body)) ?? .null
@@ -138,8 +149,10 @@ package final class ScriptedService: Transport {
             case "/challenge": return state.challenge()
             case "/register": return state.register(json)
             case "/rotate", "/self":
+                if let refusal = state.refusal(ofSelf: json, path, isSeen: false) { return refusal }
                 if let refusal = state.refusal(request, path, now) { return refusal }
-                return path == "/self" ? state.tell(request) : state.rotate(request, json, now)
+                if let refusal = state.refusal(ofSelf: json, path, isSeen: true) { return refusal }
+                return path == "/self" ? state.tell(request) : state.rotate(request, json, state.seconds(at: moment))
             // An application's own service, behind this one.
             case "/v1/x": return state.refusal(request, path, now) ?? (200, [:])
             default: return (404, ["code": "NO_SUCH_PATH"])
@@ -228,8 +241,24 @@ extension ScriptedService.State {
         if device.key != new { device.retired.insert(device.key) }
         device.key = new
         devices[id] = device
-        guard let effectiveIn else { return (200, ["status": "rotated"]) }
-        return (200, ["status": "rotated", "effective_at": .integer(now + effectiveIn)])
+        var answer = JSONObject()
+        answer["status"] = "rotated"
+        answer["effective_at"] = effectiveIn.map { .integer(now + $0) }
+        answer["server_time"] = saysTime ? .integer(now) : nil
+        return (200, .object(answer))
+    }
+
+    /// Unix seconds on the service's clock.
+    func seconds(at moment: Moment) -> Int64 {
+        (moment.sinceEpoch + .seconds(skew) + .milliseconds(skewMilliseconds)).components.seconds
+    }
+
+    /// Who is offered the key that it holds has nothing to do.
+    func refusal(ofSelf body: JSON, _ path: String, isSeen: Bool) -> (Int, JSON)? {
+        guard let refusal = refusesSelfRotation, path == "/rotate", isSeen != refusesUnseen,
+            let id = body["device_id"]?.string, body["new_public_key"]?.string == devices[id]?.key
+        else { return nil }
+        return (refusal.status, refusal.code.map { ["code": .string($0)] } ?? [:])
     }
 }
 

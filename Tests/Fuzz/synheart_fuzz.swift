@@ -67,7 +67,7 @@ private func check(_ answer: ServiceAnswer<RegistrationOutcome>, _ isJSON: Bool)
 private func check(_ answer: ServiceAnswer<RotationOutcome>, _ isJSON: Bool) {
     if case .accepted(let outcome) = answer {
         must(isJSON)
-        must(outcome.effectiveAt.map { abs($0 - 1_795_276_800) <= 86_400 } ?? true)
+        for time in [outcome.effectiveAt, outcome.answeredAt] { must(time.map { 1e9..<1e12 ~= $0 } ?? true) }
     }
     must(isJSON || verdict(answer) == nil)
 }

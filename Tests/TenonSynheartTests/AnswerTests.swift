@@ -120,15 +120,22 @@ import Testing
 
     @Test(
         arguments: [
-            ("1795276800", 1_795_276_800), ("1795276800.9", 1_795_276_800), ("1795363200", 1_795_363_200),
-            ("1795363201", nil), ("1795190400", 1_795_190_400), ("1795190399", nil), ("null", nil), ("0", nil),
-            ("-1795276800", nil), ("1795276800000", nil), ("1e300", nil), ("\"1795276800\"", nil),
-        ] as [(String, Int64?)])
-    func theTimeOfARotationIsNear(_ text: String, _ time: Int64?) throws {
+            ("1795276800", 1_795_276_800), ("1795276800.25", 1_795_276_800.25), ("1795363201", 1_795_363_201),
+            ("null", nil), ("0", nil), ("-1795276800", nil), ("1795276800000", nil), ("1e300", nil),
+            ("\"1795276800\"", nil),
+        ] as [(String, Double?)])
+    func theTimesOfARotation(_ text: String, _ time: Double?) throws {
         let request = HTTPRequest(method: "POST", url: "https://api.example.org/")
-        let body = "{\"status\":\"rotated\",\"effective_at\":\(text)}"
-        let outcome = try #require(try service().rotation(in: answer(200, body), to: request).value)
-        #expect(outcome.effectiveAt == time)
+        for body in [
+            "{\"status\":\"rotated\",\"effective_at\":\(text),\"server_timestamp\":\(text)}",
+            "{\"status\":\"rotated\",\"effective_at\":\(text),\"timestamp\":\(text)}",
+            "{\"data\":{\"status\":\"rotated\",\"effective_at\":\(text)},\"server_timestamp\":\(text)}",
+        ] {
+            let outcome = try #require(try service().rotation(in: answer(200, body), to: request).value)
+            #expect(outcome.effectiveAt == time && outcome.answeredAt == time)
+        }
+        let plain = answer(200, "{\"status\":\"rotated\",\"effective_at\":\(text)}")
+        #expect(try service().rotation(in: plain, to: request).value?.answeredAt == nil)
     }
 
     @Test func ownAnswerNamesTheKey() throws {

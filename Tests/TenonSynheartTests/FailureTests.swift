@@ -72,6 +72,33 @@ import Testing
         }
     }
 
+    /// What ends an identity, or says that its key is another, is believed of a refusal that is one for good.
+    @Test(arguments: ["DEVICE_REVOKED", "REGISTRATION_REJECTED", "NOT_REGISTERED", "INVALID_SIGNATURE"])
+    func aCodeEndsNothingOutsideADefiniteRefusal(_ code: String) throws {
+        let body = "{\"code\":\"\(code)\"}"
+        let outcomes: [(Int, Outcome)] = [
+            (200, .unclear), (201, .unclear), (302, .unclear), (304, .unclear), (408, .later), (425, .later),
+            (429, .later), (500, .later), (502, .later), (503, .later),
+        ]
+        for (status, outcome) in outcomes {
+            let header = answer(status, "{}", headers: [("X-Synheart-Error", code)])
+            for answer in [answer(status, body), header] {
+                #expect(Outcome(try service().rotation(in: answer, to: request)) == outcome, "\(status)")
+                #expect(Outcome(try service().registration(in: answer, to: request)) == outcome, "\(status)")
+                let holding = try service(.tenon).holding(in: answer, of: SoftwareKey().publicKey)
+                #expect(Outcome(holding) == outcome, "\(status)")
+                #expect(try service().refusal(in: answer)?.verdict == nil, "\(status)")
+            }
+            let error = try #require(try service().rotation(in: answer(status, body), to: request).error)
+            #expect(error.serverCode == code && error.httpStatus == status)
+            #expect([.serviceBusy, .serviceAnswer].contains(error.code), "\(status): \(error.code)")
+        }
+        for status in [400, 401, 403, 404, 409, 410] {
+            let refusal = try service().rotation(in: answer(status, body), to: request).refusal
+            #expect(refusal?.verdict == Self.codes.first { $0.code == code }?.verdict, "\(status)")
+        }
+    }
+
     /// security.md D3: a known code changes a state only where it is said in JSON.
     @Test(arguments: ["text/html", "text/plain", "application/problem+json", ""])
     func outsideJSONACodeHasNoForce(_ type: String) throws {

@@ -11,6 +11,9 @@ final class ServedWire: Transport {
         var changes: [(path: String, change: Change)] = []
         var seen: [(instance: Int, path: String)] = []
         var shift = Duration.zero
+        var selfRotation: Int?
+        /// The new key of the last rotation that was done.
+        var rotatedTo: String?
     }
 
     private let http: HTTPTransport
@@ -28,7 +31,12 @@ final class ServedWire: Transport {
     var paths: [String] { seen.map(\.path) }
 
     /// Sets the device's clock so many seconds ahead.
-    func setClock(by seconds: Int64) { state.withLock { $0.shift = .seconds(seconds) } }
+    func setClock(by seconds: Int64) { setClock(by: .seconds(seconds)) }
+
+    func setClock(by shift: Duration) { state.withLock { $0.shift = shift } }
+
+    /// A service that answers so to a key that asks to be rotated to itself.
+    func refuseSelfRotation(_ status: Int) { state.withLock { $0.selfRotation = status } }
 
     /// As the device's clock tells it.
     func told(_ moment: Moment) -> Moment {
@@ -70,6 +78,37 @@ final class ServedWire: Transport {
         request.url = url + path
         var answer = try await http.exchange(request, deadline: deadline)
         (answer.sent, answer.received) = (told(answer.sent), told(answer.received))
+        if path.hasSuffix("/rotate-key") { refuseAgain(request, &answer) }
         return if let change { try change(answer) } else { answer }
+    }
+
+    private static func isSigned(_ request: HTTPRequest, by key: String) -> Bool {
+        func header(_ name: String) -> String { request.headers.first { $0.name == name }?.value ?? "" }
+        do {
+            let spki = try TextEncoding.base64.decode(key)
+            let der = try TextEncoding.base64.decode(header("X-Synheart-Signature"))
+            var message = try RequestMessage(
+                method: request.method, path: HTTPURL(parsing: request.url).target,
+                timestamp: header("X-Synheart-Timestamp"))
+            try message.update(request.body.span)
+            return try PublicKey(derRepresentation: spki.span)
+                .isValidSignature(Signature(derRepresentation: der.span), for: message.finish())
+        } catch {
+            return false
+        }
+    }
+
+    private func refuseAgain(_ request: HTTPRequest, _ answer: inout HTTPResponse) {
+        guard answer.status == 200, let key = (try? JSON(parsing: request.body))?["new_public_key"]?.string else {
+            return
+        }
+        state.withLock { state in
+            if state.rotatedTo == key, let status = state.selfRotation {
+                let isSelf = Self.isSigned(request, by: key)
+                (answer.status, answer.body) =
+                    isSelf ? (status, Array("{}".utf8)) : (401, Array(#"{"code":"INVALID_SIGNATURE"}"#.utf8))
+            }
+            state.rotatedTo = key
+        }
     }
 }

@@ -110,6 +110,7 @@ import Testing
         (.registrationInProgress, "REGISTRATION_IN_PROGRESS"),
         (.foreignTPM, "FOREIGN_TPM"),
         (.keyExpired, "KEY_EXPIRED"),
+        (.rotationOpen, "ROTATION_OPEN"),
         (.configuration, "CONFIGURATION"), (.storeFull, "STORE_FULL"),
         (.storeBusy, "STORE_BUSY"), (.storeFailed, "STORE_FAILED"), (.storeCorrupt, "STORE_CORRUPT"),
         (.storeVersion, "STORE_VERSION"), (.storeInUse, "STORE_IN_USE"), (.storePermission, "STORE_PERMISSION"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a device believes that its clock is wrong (security.md D4).
+/// What a device believes of the times that a service tells.
 enum ClockRule {
     /// No device was ever used before this: 2026-01-01. A clock that shows less was never set.
     static let earliest: Int64 = 1_767_225_600
@@ -24,13 +24,28 @@ enum ClockRule {
         return ClockOffset(
             milliseconds: offset, learntAt: received, wallLessBoot: answer.received.wallLessBoot, boot: boot)
     }
+
+    /// How long after an answer a time comes that it speaks of; nil is now. The two are the service's, so that this
+    /// device's clock has no say in it: a second is what an answer in whole seconds may be behind itself, and what is
+    /// more than a day away is a mistake.
+    ///
+    /// - Parameter said: the time of the answer as its body says it, where it has no `Date`.
+    static func wait(until time: Double, in answer: HTTPResponse, said: Double?) -> Duration? {
+        let dates = answer.values(of: "Date")
+        let date = dates.count == 1 ? CivilDate.http(dates[0]).map { Double($0.components.seconds) } : nil
+        guard let own = date ?? said else { return nil }
+        let difference = time - own
+        guard difference > 1, difference <= 86_400 else { return nil }
+        return .milliseconds(Int64(difference * 1000))
+    }
 }
 
 extension Moment {
     private static let origin = ContinuousClock().systemEpoch
 
     /// CLOCK_REALTIME less CLOCK_BOOTTIME, in milliseconds.
-    var wallLessBoot: Int64 {
-        milliseconds - Self.origin.duration(to: continuous).milliseconds
-    }
+    var wallLessBoot: Int64 { milliseconds - bootMilliseconds }
+
+    /// CLOCK_BOOTTIME in milliseconds.
+    var bootMilliseconds: Int64 { Self.origin.duration(to: continuous).milliseconds }
 }

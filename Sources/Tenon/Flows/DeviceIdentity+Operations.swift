@@ -8,6 +8,7 @@ extension DeviceIdentity {
         case registered(Registration)
         case rotated(Rotation)
         case purged([String])
+        case maintained(Maintenance)
         case done
     }
 
@@ -29,7 +30,9 @@ extension DeviceIdentity {
     /// Gives the device a new key: the old one signs until the service has taken the new one.
     ///
     /// - Throws: ``TenonError/Code/rotationFailed`` when the service refused; an error of the category
-    ///   ``TenonError/Category/unknown`` when what came of it is not known. The device signs on in either case.
+    ///   ``TenonError/Category/unknown`` when what came of it is not known, among them
+    ///   ``TenonError/Code/rotationOpen`` when it refuses the old key and does not confirm the new one, which signs
+    ///   then. The device signs on in each case.
     @discardableResult
     public func rotate() async throws(TenonError) -> Rotation {
         let outcome = try await operate(.rotate) { flow throws(TenonError) in .rotated(try await flow.rotate()) }
@@ -57,12 +60,17 @@ extension DeviceIdentity {
     package var hasQuestion: Bool { context.declaration.settlements.contains(.ask) }
 
     /// Does what is due: settles a rotation whose outcome is not known, has an attestation key that the service
-    /// knows, and changes a key that is old. For a timer, once a day or so.
-    public func maintain() async throws(TenonError) {
-        _ = try await operate(.maintain) { flow throws(TenonError) in
-            try await flow.maintain()
-            return .done
+    /// knows, changes a key that is old, and asks about a key that the service refused. For a timer, once a day or so.
+    ///
+    /// - Returns: what is open still.
+    /// - Throws: why something could not be done.
+    @discardableResult
+    public func maintain() async throws(TenonError) -> Maintenance {
+        let outcome = try await operate(.maintain) { flow throws(TenonError) in
+            .maintained(try await flow.maintain())
         }
+        guard case .maintained(let maintenance) = outcome else { throw .keyGeneration }
+        return maintenance
     }
 
     /// Forgets the identity: what the service knows of the device is not told to it. Its keys go to the attic.
@@ -87,25 +95,52 @@ extension DeviceIdentity {
     }
 
     /// Says what a service answered to a signed request, which may be of use: a clock that is wrong, a rotation that is
-    /// not settled, a device that was revoked. Nothing is believed of it: it is the service itself that is asked then.
+    /// not settled, a device that was revoked. Nothing is believed of it: it is the service itself that is asked then. A
+    /// 401 that says nothing is a reason to ask where something is open; a success never proves anything.
     public func received(
         status: Int, headers: [(name: String, value: String)], body: [UInt8], for request: SignedRequest
     ) async -> ReceivedAnswer {
         let now = context.clock.moment()
         let answer = HTTPResponse(status: status, headers: headers, body: body, sent: now, received: now)
-        guard let verdict = context.profile.refusal(in: answer)?.verdict else { return .done }
+        let wasOpen = await isOpen()
+        guard let verdict = verdict(answer, isOpen: wasOpen) else { return .done }
+        var failure: TenonError?
         do throws(TenonError) {
             switch verdict {
             case .nonceReplay: break
-            case .clockSkew, .keyRefused, .revoked: try await resolve()
             case .keyExpired: try await renew(request.generation)
-            default: return .done
+            default: try await resolve()
             }
-            return try await again(request, verdict)
         } catch {
-            // That the service could not be asked says nothing about the device.
-            return error.mayBeTriedAgain || error.code == .serviceAnswer ? .done : .stop(error)
+            failure = error
         }
+        do throws(TenonError) {
+            // Also where nothing was settled another key may sign now.
+            // The key that was tried may be the one that is held by now.
+            let isHeldNow = wasOpen ? await !isOpen() : false
+            let mayHelp = failure == nil && (isHeldNow || verdict != .keyRefused)
+            let advice = try await again(request, verdict, mayHelp: mayHelp)
+            if case .resend = advice { return advice }
+        } catch {
+            failure = failure ?? error
+        }
+        guard let failure, failure.isOfDevice else { return .done }
+        return .stop(failure)
+    }
+
+    /// What an answer is a reason to do something about; nil for none.
+    private func verdict(_ answer: HTTPResponse, isOpen: Bool) -> ServiceVerdict? {
+        guard let refusal = context.profile.refusal(in: answer) else { return nil }
+        if let verdict = refusal.verdict {
+            return [.nonceReplay, .clockSkew, .keyRefused, .keyExpired, .revoked].contains(verdict) ? verdict : nil
+        }
+        return answer.status == 401 && isOpen ? .keyRefused : nil
+    }
+
+    /// Whether there is a doubt about which key the service holds.
+    private func isOpen() async -> Bool {
+        let record = try? await context.disk.run { () throws(TenonError) in try self.record() }
+        return record?.reason == .rotationPending || record?.refusedAt != nil
     }
 
     /// Asks the service whether it still takes what this device signs, and settles what is open: the clock, which key it
@@ -130,12 +165,16 @@ extension DeviceIdentity {
     }
 
     /// The request once more, where something changed since it was signed.
-    private func again(_ request: SignedRequest, _ verdict: ServiceVerdict) async throws(TenonError) -> ReceivedAnswer {
+    private func again(
+        _ request: SignedRequest, _ verdict: ServiceVerdict, mayHelp: Bool
+    ) async throws(TenonError) -> ReceivedAnswer {
         guard !request.isSecond, let body = request.body else { return .done }
         let second = try await sign(request.method, request.path, body, isSecond: true)
-        let needsOther = verdict == .keyRefused || verdict == .keyExpired
-        let mayHelp = verdict != .revoked && (!needsOther || second.generation != request.generation)
-        return mayHelp ? .resend(second) : .done
+        let needsOther = verdict == .keyExpired
+        guard verdict != .revoked, mayHelp && !needsOther || second.generation != request.generation else {
+            return .done
+        }
+        return .resend(second)
     }
 
     /// - Parameter kind: what two operations share that give one result.
@@ -190,18 +229,12 @@ extension Flow {
         guard record.isCompromised, rotation.effectiveAt == nil else { return rotation }
         return try await rotate()
     }
+}
 
-    func maintain() async throws(TenonError) {
-        guard record.state == .registered, !record.isRevoked else { return }
-        let isOpen = record.journal?.operation == .rotate || record.key(.next)?.isOffered == true
-        if isOpen || record.key(.previous) != nil || record.refusedAt != nil { try await resolve() }
-        try await renewAttestation()
-        // An answer to a report is not waited for: what is open is offered again.
-        if record.isCompromised, record.journal?.operation == .rotate { _ = try await rotate() }
-        guard context.declaration.rotation != .none, record.journal == nil,
-            let due = record.rotationDue(context.limits), due <= serviceTime
-        else { return }
-        _ = try await rotate()
+extension TenonError {
+    /// Whether it is the device that cannot sign. That the service could not be asked, or did not say, says nothing of it.
+    fileprivate var isOfDevice: Bool {
+        !mayBeTriedAgain && ![.serviceAnswer, .serviceRefused, .rotationOpen, .rotationFailed].contains(code)
     }
 }
 

@@ -155,7 +155,7 @@ extension DeviceIdentity {
         guard let held = try? context.store.lock.attempt() else { return .invalidated }
         defer { held.release() }
         let changed = try? context.store.change(held) { record throws(TenonError) in
-            guard try record.activeKey(at: record.serviceTime(context.clock)).generation == generation else { return }
+            guard try record.activeKey(at: context.clock.bootMoment).generation == generation else { return }
             try record.invalidate(because: record.causeOfLoss(ekID: ekID))
         }
         if let changed { context.status.show(IdentityStatus(changed)) }

@@ -84,7 +84,7 @@ public final class DeviceIdentity: Sendable {
     func signing() throws(TenonError) -> (deviceID: String, key: IdentityKey, time: Int64) {
         guard let record = try record() else { throw .notRegistered }
         let time = record.serviceTime(context.clock)
-        let key = try record.activeKey(at: time)
+        let key = try record.activeKey(at: context.clock.bootMoment)
         guard let deviceID = record.deviceID else { throw .notRegistered }
         return (deviceID, key, time)
     }

@@ -11,12 +11,16 @@ extension Flow {
     func rotate() async throws(TenonError) -> Rotation {
         try requireRegistered()
         guard context.declaration.rotation != .none else { throw .noSuchStep }
-        try await promoteIfEffective()
+        try await takeEffect()
         if let time = record.journal?.effectiveAt { return Rotation(effectiveAt: time) }
-        isOutcomeOpen = record.journal != nil
-        if isOutcomeOpen, context.declaration.settlements.first == .ask, try await isNextHeld() {
-            return Rotation(effectiveAt: nil)
-        }
+        let isAsked = record.signsByNext || record.journal != nil && context.declaration.settlements.first == .ask
+        if isAsked, case .held = try await askAboutNext() { return Rotation(effectiveAt: nil) }
+        return try await offer()
+    }
+
+    /// Offers the new key, signed by the current one, until there is an answer that counts.
+    func offer() async throws(TenonError) -> Rotation {
+        isOutcomeOpen = record.journal != nil || record.signsByNext
         var tries = Tries(self)
         while true {
             do throws(TenonError) {
@@ -39,10 +43,16 @@ extension Flow {
         guard record.state == .registered, record.deviceID != nil else { throw .notRegistered }
     }
 
-    /// A key that was accepted for a later time becomes the current one when that has come.
-    func promoteIfEffective() async throws(TenonError) {
-        guard let time = record.journal?.effectiveAt, time <= serviceTime else { return }
-        try await promote(at: time)
+    /// A key that was accepted for a later time becomes the current one when that has come. Where it is not known when
+    /// that is, the service is asked before it does.
+    func takeEffect() async throws(TenonError) {
+        switch record.acceptance(at: clock.bootMoment) {
+        case .none, .waits: break
+        case .over: try await promote(at: record.journal?.effectiveAt ?? serviceTime)
+        case .unknown:
+            try record.forgetEffectiveTime()
+            try await save()
+        }
     }
 
     private func tryRotation() async throws(TenonError) -> Rotation {
@@ -68,10 +78,11 @@ extension Flow {
         return try await settle(profile.rotation(in: answer, to: request), answer, request, wasOpen)
     }
 
-    private func rotationRequest(from current: IdentityKey) async throws(TenonError) -> HTTPRequest {
+    func rotationRequest(from current: IdentityKey) async throws(TenonError) -> HTTPRequest {
         // First, so that a key is made in no other TPM than this one's.
         let signer = try await load(current)
-        if context.declaration.rotation == .signedByCurrent(isProven: true) {
+        // A key that the service refused is not shown to it as the device's.
+        if context.declaration.rotation == .signedByCurrent(isProven: true), !record.signsByNext {
             try await introduceAttestationKey(beside: current)
         }
         let next = try await rotationKey()
@@ -116,21 +127,25 @@ extension Flow {
         switch answer {
         case .accepted(let outcome):
             try await profile.keep(request)
-            return try await accepted(outcome)
+            return try await accepted(outcome, response)
         case .later(let error), .unclear(let error): throw error
         case .refused(let refusal): return try await refused(refusal, response, wasOpen)
         }
     }
 
-    private func accepted(_ outcome: RotationOutcome) async throws(TenonError) -> Rotation {
+    private func accepted(
+        _ outcome: RotationOutcome, _ answer: HTTPResponse
+    ) async throws(TenonError) -> Rotation {
         isOutcomeOpen = false
-        let now = serviceTime
-        // A time that is further away than a day is not believed (security.md D7).
-        guard let time = outcome.effectiveAt, time > now, time - now <= 86_400 else {
-            try await promote(at: now)
+        guard let effective = outcome.effectiveAt,
+            let wait = ClockRule.wait(until: effective, in: answer, said: outcome.answeredAt)
+        else {
+            try await promote(at: serviceTime)
             return Rotation(effectiveAt: nil)
         }
-        try record.accept(effectiveAt: time)
+        let time = Int64(effective)
+        let moment = answer.received.bootMilliseconds &+ wait.milliseconds
+        try record.accept(effectiveAt: time, from: BootMoment(milliseconds: moment, boot: clock.boot))
         try record.move(to: .registered)
         try await save()
         return Rotation(effectiveAt: time)
@@ -142,9 +157,8 @@ extension Flow {
     ) async throws(TenonError) -> Rotation {
         switch refusal.verdict {
         case .keyRefused:
-            // An earlier try may have been taken: then it is the new key that is asked for.
-            if try await isNextHeld() { return Rotation(effectiveAt: nil) }
-            try await noteAllRefused(refusal.error)
+            // An earlier try may have been taken: then it is the new key that is held.
+            if try await tryNext(after: refusal.error) { return Rotation(effectiveAt: nil) }
         case .revoked: try await confirmRevoked(refusal.error)
         case .clockSkew: try await learnClock(refusal, answer)
         default: break
@@ -152,8 +166,8 @@ extension Flow {
         isOutcomeOpen = wasOpen
         // The first message with this key was refused, and there is no other: the old key stays. One that may not be
         // made anew stays for ever (security.md G1).
-        if !wasOpen, context.declaration.resend == .fresh, let verdict = refusal.verdict, verdict != .nonceReplay,
-            verdict != .clockSkew
+        if !wasOpen, context.declaration.resend == .fresh, let verdict = refusal.verdict,
+            ![.nonceReplay, .clockSkew, .keyRefused].contains(verdict)
         {
             record.settle()
         }

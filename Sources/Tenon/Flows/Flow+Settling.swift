@@ -5,48 +5,138 @@ private enum Probed {
     case held, another, refused, revoked
 }
 
+/// What is known of the key that was offered, once the service was asked about it.
+enum NextKey {
+    case held, notHeld
+    /// The service answered, and not that: neither is known.
+    case unsaid(TenonError)
+}
+
 // Which key does the service hold? Only its own endpoints say (security.md D2).
 extension Flow {
     /// Finds out what came of a rotation, and whether the service still knows the device.
     func resolve() async throws(TenonError) {
         try requireRegistered()
-        try await promoteIfEffective()
-        if record.journal?.operation == .rotate, record.journal?.effectiveAt == nil,
-            context.declaration.settlements.isEmpty || context.declaration.settlements.first == .resend
-        {
-            _ = try await rotate()
-            return
+        try await takeEffect()
+        guard record.journal?.operation == .rotate || record.key(.next)?.isOffered == true else {
+            return try await askForCurrent(.notHeld)
         }
-        if record.journal?.effectiveAt == nil, try await isNextHeld() { return }
-        try await askForCurrent()
+        let isWaiting = record.journal?.effectiveAt != nil
+        let isOffered = context.declaration.settlements.isEmpty || context.declaration.settlements.first == .resend
+        // A service that can be asked is asked; one that cannot is offered the key again, which settles an open one.
+        var next = NextKey.notHeld
+        if !isWaiting, !isOffered || record.journal?.operation != .rotate || record.signsByNext {
+            next = try await askAboutNext()
+            if case .held = next { return }
+        }
+        if isOffered, record.journal?.operation == .rotate || !next.isNotHeld {
+            do throws(TenonError) {
+                _ = try await offer()
+                return
+            } catch  where error.isUnsaid {
+                next = .unsaid(error)
+            }
+        }
+        try await askForCurrent(next)
     }
 
-    /// Whether the service holds the key that was offered to it; if so, it is the current one from now on.
-    func isNextHeld() async throws(TenonError) -> Bool {
-        guard let next = record.key(.next), next.isOffered, canProbe else { return false }
-        guard try await probe(next) == .held else { return false }
-        try await promote(at: serviceTime)
-        return true
+    /// Asks about the key that was offered; it is the current one from now on if the service holds it, and the current
+    /// one signs again if it does not.
+    func askAboutNext() async throws(TenonError) -> NextKey {
+        guard let next = record.key(.next), next.isOffered, canProbe else { return .notHeld }
+        do throws(TenonError) {
+            switch try await probe(next) {
+            case .held:
+                try await promote(at: serviceTime)
+                return .held
+            case .another, .refused:
+                try await returnToCurrent()
+                return .notHeld
+            case .revoked: return .notHeld
+            }
+        } catch  where error.httpStatus != nil {
+            return .unsaid(error)
+        }
+    }
+
+    /// The service refused the signature of the current key. If it was offered another one, that signs from now on, and
+    /// is asked about; both are kept.
+    ///
+    /// - Returns: whether the service holds that one; false when it holds one of the others.
+    func tryNext(after error: TenonError) async throws(TenonError) -> Bool {
+        guard maySignByNext else {
+            if case .held = try await askAboutNext() { return true }
+            try await noteAllRefused(error)
+            return false
+        }
+        if !record.signsByNext {
+            try record.tryNext()
+            try await save()
+        }
+        // What was sent before may have been taken.
+        isOutcomeOpen = true
+        switch try await askAboutNext() {
+        case .held: return true
+        case .notHeld:
+            try await noteAllRefused(error)
+            return false
+        case .unsaid(let said): throw said.mayBeTriedAgain ? said : .unconfirmed(said)
+        }
+    }
+
+    /// Whether the key that was offered may sign in the place of the current one. Where each message has its place in a
+    /// log nothing is signed anew.
+    var maySignByNext: Bool {
+        guard case .signedByCurrent = context.declaration.rotation, context.declaration.resend == .fresh else {
+            return false
+        }
+        return record.key(.next)?.isOffered == true
+    }
+
+    private func returnToCurrent() async throws(TenonError) {
+        guard record.signsByNext else { return }
+        record.signsByNext = false
+        try await save()
     }
 
     /// Asks with the current key.
-    private func askForCurrent() async throws(TenonError) {
-        guard let current = record.key(.current), canProbe else { return }
-        switch try await probe(current) {
+    ///
+    /// - Parameter next: what is known of the other one.
+    private func askForCurrent(_ next: NextKey) async throws(TenonError) {
+        let unsaid: TenonError? = if case .unsaid(let error) = next { error } else { nil }
+        guard let current = record.key(.current), canProbe else {
+            if let unsaid { throw unsaid }
+            return
+        }
+        let probed: Probed
+        do throws(TenonError) {
+            probed = try await probe(current)
+        } catch {
+            throw error.httpStatus == nil ? error : unsaid ?? error
+        }
+        switch probed {
         case .held:
-            record.refusedAt = nil
+            (record.refusedAt, record.signsByNext) = (nil, false)
             // The service accepted a request by it: the key before has no use any more (security.md D1).
             record.retirePrevious()
             try await save()
         case .revoked: try await confirmRevoked(.revoked)
-        case .refused, .another: try await noteAllRefused(.allRefused)
+        case .refused, .another:
+            if unsaid != nil || record.journal?.effectiveAt != nil {
+                _ = try await tryNext(after: .allRefused)
+            } else {
+                try await noteAllRefused(.allRefused)
+            }
         }
     }
 
     /// Takes up the key that the service holds, of those that it ever heard of and that are here; false when it holds
     /// none of them. The youngest is asked about first.
+    ///
+    /// - Throws: what it says of one instead, when it says of none that it holds it.
     func takeHeldKey(among keys: [IdentityKey]) async throws(TenonError) -> Bool {
         guard canProbe, record.deviceID != nil, record.lastSlot == nil else { return false }
+        var unsaid: TenonError?
         let heard = keys.filter { $0.isOffered || $0.role != .next && $0.role != .following }
         for key in heard.sorted(by: { $0.generation > $1.generation }) {
             do throws(TenonError) {
@@ -54,11 +144,17 @@ extension Flow {
             } catch  where error.category == .gone {
                 continue
             }
-            guard try await probe(key) == .held else { continue }
+            do throws(TenonError) {
+                guard try await probe(key) == .held else { continue }
+            } catch  where error.httpStatus != nil {
+                unsaid = unsaid ?? error
+                continue
+            }
             try record.resolve(to: key.generation, among: keys)
             isOutcomeOpen = false
             return true
         }
+        if let unsaid { throw unsaid }
         return false
     }
 
@@ -86,8 +182,8 @@ extension Flow {
 
     /// A service that says that the device is revoked is asked once more (security.md D3).
     func confirmRevoked(_ error: TenonError) async throws(TenonError) {
-        guard let current = record.key(.current), canProbe else { return }
-        guard try await probe(current) == .revoked else { throw error }
+        guard let signer = record.key(record.signsByNext ? .next : .current), canProbe else { return }
+        guard try await probe(signer) == .revoked else { throw error }
         if record.state == .registering { try record.move(to: .registered) }
         try record.revoke()
         try await save()
@@ -145,6 +241,12 @@ extension Flow {
     }
 }
 
+extension NextKey {
+    fileprivate var isNotHeld: Bool {
+        if case .notHeld = self { true } else { false }
+    }
+}
+
 extension IdentityRecord {
     /// The key that the accepted message was bound to is the next one from now on.
     mutating func promoteFollowing() {
@@ -154,9 +256,24 @@ extension IdentityRecord {
 }
 
 extension TenonError {
+    /// Whether the service answered, and not what was asked: of no key it said whether it holds it.
+    var isUnsaid: Bool {
+        let codes: [Code] = [
+            .rotationFailed, .serviceRefused, .attestationFailed, .serviceBusy, .serviceAnswer, .outcomeUnknown,
+        ]
+        return httpStatus != nil && codes.contains(code)
+    }
+
     fileprivate static let allRefused = TenonError(
         .keyRefused, message: "The service refuses all keys of this device: it is asked again in an hour.")
     fileprivate static let superseded = TenonError(
         .keyInvalidated,
         message: "The service holds another key than this state knows: bring the newer state back, or register anew.")
+
+    fileprivate static func unconfirmed(_ said: TenonError) -> TenonError {
+        TenonError(
+            .rotationOpen,
+            message: "The service refuses the old key and does not say that it holds the new one, which signs now.",
+            httpStatus: said.httpStatus, serverCode: said.serverCode)
+    }
 }

@@ -34,8 +34,7 @@ package struct FlowClock: Clock {
 
     /// Now, on the clock that nobody sets.
     var bootMoment: BootMoment {
-        let moment = moment()
-        return BootMoment(milliseconds: moment.milliseconds &- moment.wallLessBoot, boot: boot)
+        BootMoment(milliseconds: moment().bootMilliseconds, boot: boot)
     }
 
     package var minimumResolution: Duration { .nanoseconds(1) }

@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension IdentityRecord {
-    /// The key that signs now: of a rotation that was accepted for later, from then on the new one.
+    /// Where a rotation stands that the service took for later.
+    enum Acceptance {
+        case none, waits, over
+        /// The machine was started since, or version 1 wrote the record: how long it is still is not known.
+        case unknown
+    }
+
+    func acceptance(at now: BootMoment) -> Acceptance {
+        guard let journal, journal.effectiveAt != nil else { return .none }
+        guard let from = journal.effectiveFrom, from.boot == now.boot, !now.boot.isEmpty,
+            from.milliseconds &- now.milliseconds <= 86_400_000
+        else { return .unknown }
+        return now.since(from) == nil ? .waits : .over
+    }
+
+    /// The key that signs now: of a rotation that was accepted for later, from then on the new one. Where it is not
+    /// known when that is, the new one, too: it will be the right one, and the other one will not.
     ///
     /// - Throws: ``TenonError/Code/deviceRevoked``, ``TenonError/Code/keyInvalidated``,
     ///   ``TenonError/Code/registrationPending``, ``TenonError/Code/notRegistered`` (W15).
-    func activeKey(at time: Int64) throws(TenonError) -> IdentityKey {
+    func activeKey(at now: BootMoment) throws(TenonError) -> IdentityKey {
         guard !isRevoked else { throw .revoked }
         switch state {
         case .registered: break
@@ -13,7 +29,8 @@ extension IdentityRecord {
         case .keyInvalid: throw .invalidated(cause)
         default: throw journal?.awaitsApproval == true ? .pending : .notRegistered
         }
-        if let effective = journal?.effectiveAt, effective <= time, let next = key(.next) { return next }
+        let acceptance = acceptance(at: now)
+        if signsByNext || acceptance == .over || acceptance == .unknown, let next = key(.next) { return next }
         guard deviceID != nil, let current = key(.current) else { throw .notRegistered }
         return current
     }

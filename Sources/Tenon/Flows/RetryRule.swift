@@ -33,7 +33,7 @@ extension TenonError {
     var mayBeTriedAgain: Bool {
         switch code {
         // Each has a rule of its own.
-        case .challengeExpired, .serviceAnswer: false
+        case .challengeExpired, .serviceAnswer, .rotationOpen: false
         default: category == .transient || category == .unknown
         }
     }

@@ -38,10 +38,14 @@ package enum RegistrationOutcome: Sendable {
 
 /// What came of a rotation that was accepted.
 package struct RotationOutcome: Sendable {
-    /// From when on the new key counts, Unix seconds; nil is now.
-    package var effectiveAt: Int64?
+    /// From when on the new key counts, Unix seconds on the service's clock; nil is now.
+    package var effectiveAt: Double?
+    /// When the service answered, as the body says it, on the same clock.
+    package var answeredAt: Double?
 
-    package init(effectiveAt: Int64? = nil) { self.effectiveAt = effectiveAt }
+    package init(effectiveAt: Double? = nil, answeredAt: Double? = nil) {
+        (self.effectiveAt, self.answeredAt) = (effectiveAt, answeredAt)
+    }
 }
 
 /// Whether the service holds the key that signed the question.
@@ -61,7 +65,9 @@ extension ServiceDeclaration {
     package func failure<Value>(
         _ answer: HTTPResponse, code: String?, serverTime: Double? = nil
     ) -> ServiceAnswer<Value> {
-        let verdict = isBelieved(answer) ? code.flatMap { verdicts[$0] } : nil
+        let said = isBelieved(answer) ? code.flatMap { verdicts[$0] } : nil
+        // Of a page that says it is well, or that it could not just now, nothing ends.
+        let verdict = said?.isGrave == true && !answer.isDefinite ? nil : said
         let error = TenonError(answer, code: code, verdict)
         if verdict == .busy || (verdict == nil && answer.isTransient) { return .later(error) }
         if verdict != nil || 400...499 ~= answer.status {
@@ -78,7 +84,15 @@ extension ServiceDeclaration {
     }
 }
 
+extension ServiceVerdict {
+    /// Whether a key, or the device, may end by it.
+    fileprivate var isGrave: Bool { self == .revoked || self == .rejected || self == .keyRefused }
+}
+
 extension HTTPResponse {
+    /// Whether the request is refused for good.
+    var isDefinite: Bool { 400...499 ~= status && !isTransient }
+
     /// Whether the same request may succeed later.
     var isTransient: Bool { [408, 425, 429].contains(status) || 500...599 ~= status }
 

@@ -14,7 +14,7 @@ extension TenonError {
             case .clockSkew: (.clockSkew, "The clock of this device is not the service's: set it.")
             case .keyExpired: (.keyExpired, "The key is older than the service takes.")
             case .nonceReplay: (.nonceReplay, "The service says that it has seen this request.")
-            case .rotationRefused: (.rotationFailed, "The service refused the new key; the old one stays.")
+            case .rotationRefused: (.rotationFailed, "The service refused the new key; both keys are kept.")
             case .busy: (.serviceBusy, "The service cannot just now: try again later.")
             case nil where answer.isTransient: (.serviceBusy, "The service cannot just now: try again later.")
             case nil where 400...499 ~= answer.status:

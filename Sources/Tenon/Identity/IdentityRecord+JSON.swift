@@ -2,7 +2,8 @@
 
 // What is written. Every member of a version is there always; what is not known is null.
 extension IdentityRecord {
-    /// 2 has what the device was told for its attestation, and which keys were reported as compromised.
+    /// 2 has what the device was told for its attestation, which keys were reported as compromised, which key signs while
+    /// a rotation is not settled, and from which moment of the boot on a new one counts.
     static let version: Int64 = 2
 
     func json(version: Int64) -> JSON {
@@ -19,11 +20,12 @@ extension IdentityRecord {
             "ek_id": .hex(ekID?.rawRepresentation),
             "sig_versions": .array(signatureVersions.map { .integer($0) }),
             "keys": .array(keys.map(\.json)), "last_generation": .integer(Int64(lastGeneration)),
-            "journal": journal?.json ?? .null, "last_slot": .or(lastSlot),
+            "journal": journal?.json(version: version) ?? .null, "last_slot": .or(lastSlot),
         ]
         guard version >= 2 else { return first }
         return first.with("attestation_settings", attestationSettings?.json ?? .null)
             .with("compromised_generation", .or(compromisedGeneration.map { Int64($0) }))
+            .with("signs_by_next", .bool(signsByNext))
     }
 }
 
@@ -86,14 +88,15 @@ extension AttestationKey.Certificate {
 }
 
 extension Journal {
-    fileprivate var json: JSON {
-        [
+    fileprivate func json(version: Int64) -> JSON {
+        let first: JSON = [
             "operation": .string(operation.rawValue), "phase": .string(phase.rawValue),
             "resend": .string(resend.rawValue), "slot": .or(slot),
             "message": .string(TextEncoding.base64.encode(message)),
             "old_generation": .or(oldGeneration.map { Int64($0) }), "new_generation": .integer(Int64(newGeneration)),
             "awaits_approval": .bool(awaitsApproval), "effective_at": .or(effectiveAt),
         ]
+        return version < 2 ? first : first.with("effective_from", effectiveFrom?.json ?? .null)
     }
 }
 

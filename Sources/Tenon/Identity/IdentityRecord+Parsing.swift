@@ -29,6 +29,7 @@ extension IdentityRecord {
         ekID = try members.optional("ek_id", members.digest)
         journal = try members.optional("journal") { key throws(TenonError) in try Journal(members.members(key)) }
         lastSlot = try members.optional("last_slot", members.number)
+        signsByNext = try members.later("signs_by_next", members.flag) ?? false
     }
 
     private mutating func takeSettings(_ members: RecordMembers) throws(TenonError) {
@@ -125,5 +126,8 @@ extension Journal {
         phase = try members.choice("phase")
         awaitsApproval = try members.flag("awaits_approval")
         effectiveAt = try members.optional("effective_at", members.number)
+        effectiveFrom = try members.later("effective_from") { key throws(TenonError) in
+            try BootMoment(members.members(key))
+        }
     }
 }

@@ -60,10 +60,27 @@ extension IdentityRecord {
         journal?.awaitsApproval = true
     }
 
-    /// The service took the new key, but from a later time on.
-    package mutating func accept(effectiveAt: Int64) throws(TenonError) {
+    /// The service took the new key, but from a later time on: on its clock, and on the one here that nobody sets.
+    package mutating func accept(effectiveAt: Int64, from moment: BootMoment) throws(TenonError) {
         guard journal?.operation == .rotate else { throw .keyGeneration }
         journal?.effectiveAt = effectiveAt
+        journal?.effectiveFrom = moment
+        signsByNext = false
+    }
+
+    /// The service refused the signature of the current key: the one that it was offered is tried, and neither is let go.
+    ///
+    /// - Throws: ``TenonError/Code/keyGeneration`` when none was offered.
+    package mutating func tryNext() throws(TenonError) {
+        guard state == .registering || state == .registered, key(.next)?.isOffered == true else { throw .keyGeneration }
+        signsByNext = true
+    }
+
+    /// When the service took the new key from is known no more: that key is tried, as it is the one that will be right.
+    package mutating func forgetEffectiveTime() throws(TenonError) {
+        try tryNext()
+        journal?.effectiveAt = nil
+        journal?.effectiveFrom = nil
     }
 
     /// The operation has an outcome. Its keys stay what they are.
@@ -86,7 +103,7 @@ extension IdentityRecord {
         keys.removeAll { $0.role == .previous }
         try changeKey(current.generation) { $0.role = .previous }
         try changeKey(next.generation) { $0.role = .current }
-        (journal, keyRotatedAt, refusedAt) = (nil, time, nil)
+        (journal, keyRotatedAt, refusedAt, signsByNext) = (nil, time, nil, false)
     }
 
     /// The service's own endpoint accepted a request by the current key: the one before has no use any more.
@@ -134,7 +151,7 @@ extension IdentityRecord {
         guard lastSlot == nil else { throw .slotTaken }
         guard var current = found.first(where: { $0.generation == generation }) else { throw .keyGeneration }
         (current.role, current.isOffered) = (.current, true)
-        (keys, journal, refusedAt) = ([current], nil, nil)
+        (keys, journal, refusedAt, signsByNext) = ([current], nil, nil, false)
         if var next = found.filter({ $0.generation > generation }).max(by: { $0.generation < $1.generation }) {
             (next.role, next.isOffered) = (.next, true)
             keys.append(next)
@@ -208,7 +225,7 @@ extension IdentityRecord {
     private mutating func forget(_ deviceLocalID: String) {
         (keys, journal, attestationKey, attestation, ekID) = ([], nil, nil, nil, nil)
         (deviceID, registeredAt, keyRotatedAt, refusedAt, clock) = (nil, nil, nil, nil, nil)
-        (lastSlot, signatureVersions, compromisedGeneration) = (nil, [], nil)
+        (lastSlot, signatureVersions, compromisedGeneration, signsByNext) = (nil, [], nil, false)
         self.deviceLocalID = deviceLocalID
     }
 

@@ -26,6 +26,8 @@ extension IdentityRecord {
         case .keyInvalid: try demand(cause?.invalidatesKey == true, "reason")
         }
         try demand(!isRevoked || state == .registered || state == .keyInvalid, "revoked")
+        let mayTryNext = (state == .registering || state == .registered) && key(.next)?.isOffered == true
+        try demand(!signsByNext || mayTryNext, "signs_by_next")
     }
 
     private func validate(_ journal: Journal) throws(TenonError) {
@@ -40,6 +42,7 @@ extension IdentityRecord {
         try demand(journal.phase == .prepared || new?.isOffered == true, "journal")
         try demand(!journal.awaitsApproval || journal.operation == .register, "journal")
         try demand(journal.effectiveAt == nil || journal.operation == .rotate, "journal")
+        try demand(journal.effectiveFrom == nil || journal.effectiveAt != nil, "journal")
         try demand(journal.slot == nil || journal.slot == lastSlot, "journal")
         try demand(journal.message.count <= Journal.longestMessage, "journal")
     }

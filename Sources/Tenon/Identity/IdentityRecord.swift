@@ -23,6 +23,9 @@ package struct IdentityRecord: Equatable, Sendable {
     package internal(set) var journal: Journal?
     /// The last slot for which a message was made.
     package internal(set) var lastSlot: Int64?
+    /// Whether the key that was offered signs: the service refused the signature of the current one, and did not say yet
+    /// that it holds this one.
+    package var signsByNext = false
 
     package var attestationKey: AttestationKey?
     package var attestation: AttestationLevel?
@@ -79,6 +82,7 @@ package struct IdentityRecord: Equatable, Sendable {
             (cause?.invalidatesKey ?? false) == (next == .keyInvalid)
         else { throw TenonError(from: state, to: next) }
         (state, self.cause) = (next, cause)
+        signsByNext = signsByNext && (next == .registering || next == .registered)
     }
 
     /// An unknown rotation is never a failure (build.md 21); what is revoked does not begin anew by itself (D3).

@@ -38,6 +38,8 @@ package struct Journal: Equatable, Sendable {
     package internal(set) var awaitsApproval = false
     /// The service took the new key, from this second since 1970 on.
     package internal(set) var effectiveAt: Int64?
+    /// The same moment on the clock that nobody sets; nil in what version 1 wrote.
+    package internal(set) var effectiveFrom: BootMoment?
 
     package static func register(
         _ generation: Int, message: [UInt8], resend: Resend = .fresh, slot: Int64? = nil

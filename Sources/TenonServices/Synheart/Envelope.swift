@@ -32,6 +32,11 @@ struct Envelope {
     /// What the service says the time is, in seconds since 1970.
     var serverTime: Double? { places.lazy.compactMap { $0["server_timestamp"]?.number }.first }
 
+    /// When the answer was given, as it says itself.
+    var answeredAt: Double? {
+        places.lazy.compactMap { $0["server_timestamp"]?.unixSeconds ?? $0["timestamp"]?.unixSeconds }.first
+    }
+
     /// Where a failure may be told, the nearest first.
     private var places: [JSON] {
         [object, object["error"], object["data"], object["data"]?["error"], object["detail"]].compactMap { $0 }

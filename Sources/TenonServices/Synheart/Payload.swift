@@ -51,12 +51,11 @@ extension JSON {
         return Optionally(value: text)
     }
 
-    /// Unix seconds; what is more than a day away is not taken (security.md D7).
-    func effectiveAt(near now: Duration) -> Int64? {
-        guard let seconds = self["effective_at"]?.number, 1e9..<1e12 ~= seconds else { return nil }
-        let distance = Duration.seconds(Int64(seconds)) - now
-        return Duration.seconds(-86_400)...Duration.seconds(86_400) ~= distance ? Int64(seconds) : nil
-    }
+    /// From when on a new key counts, in Unix seconds.
+    var effectiveAt: Double? { self["effective_at"]?.unixSeconds }
+
+    /// nil for what is none: milliseconds, too.
+    var unixSeconds: Double? { number.flatMap { 1e9..<1e12 ~= $0 ? $0 : nil } }
 
     /// Up to four certificates of at most 4 KiB; none when they do not have that form: what is wrong with a certificate
     /// costs the next attestation, never the identity (security.md 1.2).

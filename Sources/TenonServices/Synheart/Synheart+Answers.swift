@@ -31,8 +31,8 @@ extension Synheart {
             guard let status = payload["status"]?.string, ["rotated", "ok", "success"].contains(status) else {
                 return nil
             }
-            let now = answer.date ?? answer.received.sinceEpoch
-            return .accepted(RotationOutcome(effectiveAt: payload.effectiveAt(near: now)))
+            let answeredAt = Envelope(answer)?.answeredAt
+            return .accepted(RotationOutcome(effectiveAt: payload.effectiveAt, answeredAt: answeredAt))
         }
     }
 

@@ -120,7 +120,7 @@ import Testing
                     _ = try? await rig.identity.rotate()
                     if !isLate { rig.service.deliverLate() }
                     rig.service.change { $0.fates = [second, third] }
-                    try? await rig.restarted().maintain()
+                    _ = try? await rig.restarted().maintain()
                     rig.service.deliverLate()
                     try await rig.expectNotLost()
                     #expect(rig.vault.keysMade == 2)

@@ -8,17 +8,23 @@ import Testing
 struct FlowRig {
     let folder: TemporaryFolder
     let time = FlowTime()
-    let vault = ScriptedVault()
+    let vault: ScriptedVault
     let service: ScriptedService
     let profile: PlainProfile
     let identity: DeviceIdentity
 
-    init(_ declare: (inout ServiceDeclaration) -> Void = { _ in }, calls: SystemCalls = SystemCalls()) throws {
+    /// - Parameter kind: tokens where there are very many signatures.
+    init(
+        _ declare: (inout ServiceDeclaration) -> Void = { _ in }, calls: SystemCalls = SystemCalls(),
+        _ kind: ScriptedVault.Kind = .signatures
+    ) throws {
+        vault = ScriptedVault(kind)
         var profile = PlainProfile()
         declare(&profile.declaration)
         self.profile = profile
         folder = try TemporaryFolder()
         service = ScriptedService(time)
+        service.change { $0.takesTokens = kind == .tokens }
         identity = try Self.identity(profile, vault, service, folder, time, calls)
     }
 
@@ -36,8 +42,10 @@ struct FlowRig {
         try Self.identity(profile, vault, service, folder, time, calls, log)
     }
 
-    static func registered(_ declare: (inout ServiceDeclaration) -> Void = { _ in }) async throws -> FlowRig {
-        let rig = try FlowRig(declare)
+    static func registered(
+        _ kind: ScriptedVault.Kind = .signatures, _ declare: (inout ServiceDeclaration) -> Void = { _ in }
+    ) async throws -> FlowRig {
+        let rig = try FlowRig(declare, kind)
         try await rig.identity.register()
         rig.service.change { $0.seen = [] }
         return rig

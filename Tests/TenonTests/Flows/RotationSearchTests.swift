@@ -6,13 +6,25 @@ import Testing
 /// All that may happen to rotations: what is sent, lost, held back, misreported and answered, when the device dies, and
 /// what it does next. Each step is the device's own code.
 @Suite struct RotationSearchTests {
-    /// What a design does when the service is seen to hold the old key.
-    enum Rule {
-        /// The key that was offered stays, and is offered again (security.md D1).
-        case keeps
-        /// It is dropped, as nobody holds it: what the mobile SDKs do.
-        case drops
-    }
+    static let manners: [RotationManner] =
+        RotationTests.settlements.map { RotationManner(settlements: $0) }
+        // Which service rotates a key to itself matters where that is how it is asked.
+        + [(400, false), (409, true), (500, false)].map {
+            RotationManner(settlements: [.resend, .selfRotation], selfRotation: $0.0, isUnseen: $0.1)
+        }
+        + RotationTests.settlements.flatMap { settlements in
+            [-300, 300].map { RotationManner(settlements: settlements, offset: $0) }
+        }
+
+    /// Designs that lose the identity, where they do.
+    static let weaker: [RotationManner] =
+        RotationTests.settlements.map { RotationManner(settlements: $0, rule: .drops) }
+        + [400, 500].map {
+            RotationManner(settlements: [.resend, .selfRotation], selfRotation: $0, rule: .holdsOn)
+        }
+        + RotationTests.settlements.flatMap { settlements in
+            [300].map { RotationManner(settlements: settlements, offset: $0, rule: .comparesClocks) }
+        }
 
     private enum Event: CaseIterable {
         case rotate
@@ -30,22 +42,25 @@ import Testing
 
     private static let lastGeneration = 3
 
-    @Test(arguments: RotationTests.settlements)
-    func noWayLosesTheIdentity(_ settlements: [Settlement]) async throws {
-        let found = try await search(settlements, .keeps)
-        print("rotation, settled by \(settlements): \(found.states) states, \(found.runs) paths between them")
+    @Test(arguments: manners)
+    func noWayLosesTheIdentity(_ manner: RotationManner) async throws {
+        let found = try await search(manner)
+        let loss = found.lost ?? "no loss"
+        print("rotation, \(manner): \(found.states) states, \(found.runs) paths between them, \(loss)")
         #expect(found.lost == nil)
         #expect(found.states > 30)
     }
 
-    /// The search finds the loss of the weaker design: it would find ours.
-    @Test(arguments: RotationTests.settlements)
-    func aKeyThatIsDroppedLosesIt(_ settlements: [Settlement]) async throws {
-        #expect(try await search(settlements, .drops).lost != nil)
+    /// The search finds the loss of each weaker design: it would find ours.
+    @Test(arguments: weaker)
+    func aWeakerDesignLosesIt(_ manner: RotationManner) async throws {
+        let found = try await search(manner)
+        print("a design that \(manner.rule), \(manner): lost after \(found.runs) paths")
+        #expect(found.lost != nil)
     }
 
-    private func search(_ settlements: [Settlement], _ rule: Rule) async throws -> Found {
-        let stage = try RotationStage(settlements)
+    private func search(_ manner: RotationManner) async throws -> Found {
+        let stage = try RotationStage(manner)
         let first = try await stage.first()
         var found = Found()
         var (seen, waiting) = (Set([try stage.name(of: first)]), [first])
@@ -54,7 +69,7 @@ import Testing
             for event in Event.allCases {
                 let choices = Choices()
                 repeat {
-                    guard let next = try await after(event, world, stage, choices, rule) else { break }
+                    guard let next = try await after(event, world, stage, choices, manner.rule) else { break }
                     found.runs += 1
                     let name = try stage.name(of: next)
                     guard seen.insert(name).inserted else { continue }
@@ -71,7 +86,7 @@ import Testing
 
     /// - Returns: nil when that cannot happen here.
     private func after(
-        _ event: Event, _ world: RotationWorld, _ stage: RotationStage, _ choices: Choices, _ rule: Rule
+        _ event: Event, _ world: RotationWorld, _ stage: RotationStage, _ choices: Choices, _ rule: RotationManner.Rule
     ) async throws -> RotationWorld? {
         var next = world
         switch event {

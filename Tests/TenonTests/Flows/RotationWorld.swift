@@ -5,6 +5,36 @@ import Synchronization
 import Tenon
 import Testing
 
+/// What a search is about: a service, its clock, and what the device makes of them.
+struct RotationManner: Sendable, CustomStringConvertible {
+    /// What a design does.
+    enum Rule: Sendable {
+        /// The key that was offered stays, and is offered again (security.md D1); it signs when the other one was refused.
+        case keeps
+        /// It is dropped when the service is seen to hold the old one, as nobody holds it: what the mobile SDKs do.
+        case drops
+        /// It signs only when the service confirmed it, whatever that says of the old one.
+        case holdsOn
+        /// From when on it signs is compared with this device's clock.
+        case comparesClocks
+    }
+
+    var settlements: [Settlement]
+    /// What is answered to a key that asks to be rotated to itself, where that is not done, and whether before the
+    /// signature is looked at.
+    var selfRotation: Int?
+    var isUnseen = false
+    /// How many seconds the service's clock is ahead.
+    var offset: Int64 = 0
+    var rule = Rule.keeps
+
+    var description: String {
+        "settled by \(settlements.map { "\($0)" }.joined(separator: ", "))"
+            + (selfRotation.map { ", self-rotation answered with \($0)\(isUnseen ? " unseen" : "")" } ?? "")
+            + (offset == 0 ? "" : ", clock \(offset) s ahead")
+    }
+}
+
 /// A device, its disk, its service and the network between, at rest: nothing runs, and some requests are on their way.
 struct RotationWorld {
     var files: [(name: String, bytes: [UInt8])] = []
@@ -21,15 +51,17 @@ final class RotationStage {
     private let profile: PlainProfile
     private let vault = ScriptedVault(.tokens)
     private let name: IdentityName
+    private let manner: RotationManner
     /// The number of each key that there ever was.
     private var generations: [String: Int] = [:]
     /// By their signatures, who signed for which key.
     private var messages: [String: String] = [:]
 
-    init(_ settlements: [Settlement]) throws {
+    init(_ manner: RotationManner) throws {
         var profile = PlainProfile()
-        profile.declaration.settlements = settlements
+        profile.declaration.settlements = manner.settlements
         self.profile = profile
+        self.manner = manner
         folder = try TemporaryFolder()
         name = try IdentityName(profile: "plain", baseURL: "https://service.example", appID: "app")
     }
@@ -38,6 +70,9 @@ final class RotationStage {
     func first() async throws -> RotationWorld {
         var world = RotationWorld(service: ScriptedService.State())
         world.service.takesTokens = true
+        world.service.refusesSelfRotation = manner.selfRotation.map { ($0, nil) }
+        world.service.refusesUnseen = manner.isUnseen
+        (world.service.skew, world.service.effectiveIn) = (manner.offset, manner.offset == 0 ? nil : 0)
         _ = try await run(&world, Choices.none) { identity, _ in try await identity.register() }
         return world
     }
@@ -52,7 +87,7 @@ final class RotationStage {
         try put(world)
         let time = FlowTime()
         time.advance(.seconds(hours * 3600))
-        let network = RotationNetwork(ScriptedService(time), choices)
+        let network = RotationNetwork(ScriptedService(time), choices, manner.rule)
         let state = world.service
         network.service.change { $0 = state }
         var limits = FlowLimits()
@@ -82,12 +117,21 @@ final class RotationStage {
         world.service.seen = []
         // A nonce comes once, and a world is known without it.
         world.service.challenges = []
+        if manner.rule == .holdsOn { try holdOn(&world) }
         let file = try #require(world.files.first { $0.name == name.record })
         let record = try Recovery(of: RecordFile.decode(file.bytes), intact: [], present: []).record
         for key in record.keys where !world.lost.contains(key.facts.pem) {
             generations[try text(of: key)] = key.generation
         }
         world.record = record
+    }
+
+    /// The offered key signs only when it was confirmed.
+    private func holdOn(_ world: inout RotationWorld) throws {
+        guard let index = world.files.firstIndex(where: { $0.name == name.record }) else { return }
+        var record = try RecordFile.decode(world.files[index].bytes)
+        record.signsByNext = false
+        world.files[index].bytes = try RecordFile.encode(record)
     }
 
     private func text(of key: IdentityKey) throws -> String {
@@ -103,7 +147,8 @@ final class RotationStage {
         let late = try world.service.late.map { try name(of: $0) }
         return [
             record.state.rawValue, "\(record.reason?.rawValue ?? "-")", "\(keys)", journal, "\(record.lastGeneration)",
-            record.refusedAt == nil ? "-" : "refused", "\(held(world))", "\(late)", "\(lost)",
+            record.refusedAt == nil ? "-" : "refused", record.signsByNext ? "next" : "-",
+            record.journal?.effectiveAt == nil ? "-" : "waits", "\(held(world))", "\(late)", "\(lost)",
         ].joined(separator: " ")
     }
 
@@ -126,17 +171,20 @@ final class RotationStage {
 final class RotationNetwork: Transport {
     let service: ScriptedService
     private let choices: Choices
+    private let rule: RotationManner.Rule
     private let isDead = Mutex(false)
     /// Whether this run sent a rotation.
     private let hasOffered = Mutex(false)
     /// What may happen to a request, beside that it arrives.
     private static let fates: [ScriptedService.Fate] = [
-        .arrives, .requestLost, .answerLost, .answers(503, nil), .denied(409, "ROTATION_FAILED"), .late,
+        .arrives, .requestLost, .answerLost, .answers(503, nil), .denied(409, "ROTATION_FAILED"),
+        .denied(401, "BAD_SIGNATURE"), .late,
     ]
 
-    init(_ service: ScriptedService, _ choices: Choices) {
+    init(_ service: ScriptedService, _ choices: Choices, _ rule: RotationManner.Rule) {
         self.service = service
         self.choices = choices
+        self.rule = rule
     }
 
     /// A disk that says at once that it has all; the process may die before each change of the record.
@@ -163,7 +211,12 @@ final class RotationNetwork: Transport {
         if isFirst { hasOffered.withLock { $0 = true } }
         let fate = Self.fates[choices.choose(isFirst ? Self.fates.count - (late > 0 ? 1 : 0) : 2)]
         service.change { $0.fates = [fate] }
-        return try service.exchange(request)
+        var answer = try service.exchange(request)
+        if rule == .comparesClocks {
+            answer.headers.removeAll { $0.name == "Date" }
+            answer.headers.append(("Date", imfDate(service.time.seconds)))
+        }
+        return answer
     }
 
     /// Whether the request may change anything: a key that is to be rotated to itself only asks, and late it says nothing.

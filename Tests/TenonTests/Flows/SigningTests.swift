@@ -307,8 +307,10 @@ final class ResetBox: Sendable {
 }
 
 extension FlowRig {
-    func answer(_ request: SignedRequest, _ status: Int, _ code: String) async -> ReceivedAnswer {
-        await identity.received(
+    func answer(
+        _ request: SignedRequest, _ status: Int, _ code: String, to other: DeviceIdentity? = nil
+    ) async -> ReceivedAnswer {
+        await (other ?? identity).received(
             status: status, headers: [("Content-Type", "application/json")], body: Array("{\"code\":\"\(code)\"}".utf8),
             for: request)
     }

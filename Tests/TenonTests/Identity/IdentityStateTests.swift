@@ -125,7 +125,8 @@ import Testing
     static let reasons: [(RecordShape, IdentityReason?)] = [
         (.fresh, nil), (.keyReady, nil), (.registerUnknown, nil), (.registerPending, .approvalPending),
         (.registered, nil), (.rotatePrepared, .rotationPending), (.rotateUnknown, .rotationPending),
-        (.rotateRefused, .rotationPending), (.promoted, nil), (.cleared, .tpmCleared), (.foreign, .foreignTPM),
+        (.rotateRefused, .rotationPending), (.rotateTried, .rotationPending), (.promoted, nil), (.cleared, .tpmCleared),
+        (.foreign, .foreignTPM),
         (.superseded, .superseded), (.clearedWhileRotating, .tpmCleared), (.revoked, .revoked),
         (.revokedWhileRotating, .revoked), (.revokedAndCleared, .tpmCleared), (.reset, nil),
     ]

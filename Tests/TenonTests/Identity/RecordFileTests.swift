@@ -36,17 +36,23 @@ import Testing
                 "device_local_id":"0b9ea3c1-5a31-4c1f-9d0e-3f1e55f1a001","dialect":"docs","ek_id":null,"journal":null,\
                 "key_rotated_at":null,"keys":[],"last_generation":0,"last_slot":null,"origin":"https://auth.example",\
                 "platform":"linux","profile":"synheart","reason":null,"refused_at":null,"registered_at":null,\
-                "revoked":false,"sig_versions":[],"state":"unregistered","version":2}
+                "revoked":false,"sig_versions":[],"signs_by_next":false,"state":"unregistered","version":2}
                 """)
     }
 
-    /// What version 1 wrote is read; what it had no place for is not known, and is written from then on.
+    /// What version 1 wrote is read as it stands; what it had no place for is not known, and is written from then on.
     @Test(arguments: RecordShape.allCases)
     func whatVersion1WroteIsRead(_ shape: RecordShape) throws {
-        let old = try RecordFile.encode(shape.record(), version: 1)
-        #expect(!String(decoding: old, as: UTF8.self).contains("attestation_settings"))
+        let record = try shape.record()
+        let old = try RecordFile.encode(record, version: 1)
+        let text = String(decoding: old, as: UTF8.self)
+        #expect(!text.contains("signs_by_next") && !text.contains("effective_from") && text.contains("\"version\":1}"))
+        #expect(!text.contains("attestation_settings"))
         let read = try RecordFile.decode(old)
+        let kept = try JSON(parsing: Array(text.prefix { $0 != "\n" }.utf8))
         #expect(try RecordFile.encode(read, version: 1) == old)
+        #expect(read.journal?.effectiveAt == kept["journal"]?["effective_at"]?.integer)
+        #expect(read.journal?.effectiveFrom == nil && !read.signsByNext)
         #expect(read.attestationSettings == nil && !read.isCompromised)
         #expect(try RecordFile.decode(RecordFile.encode(read)) == read)
     }
@@ -61,6 +67,20 @@ import Testing
         #expect(record.attestationSettings?.service == service && !record.isCompromised)
         record.attestationSettings?.endorsement = [[UInt8](repeating: 0, count: 65_530)]
         #expect(codeThrown { () throws(TenonError) in try RecordFile.encode(record) } == .recordForm)
+    }
+
+    /// The members of one version in another one are no record.
+    @Test func theVersionsAreNotMixed() throws {
+        let new = try line(.rotateAccepted)
+        let file = try RecordFile.encode(RecordShape.rotateAccepted.record(), version: 1)
+        let old = String(decoding: file.dropLast(66), as: UTF8.self)
+        #expect(try code(summed(new)) == nil && code(summed(old)) == nil)
+        #expect(code(try summed(new.replacing("\"version\":2}", with: "\"version\":1}"))) == .recordForm)
+        #expect(code(try summed(old.replacing("\"version\":1}", with: "\"version\":2}"))) == .recordForm)
+        for absent in ["\"signs_by_next\":false,", "\"effective_from\":{\"boot\":\"boot-1\",\"boot_ms\":500000},"] {
+            let other = new.replacing(absent, with: "")
+            #expect(try other != new && code(summed(other)) == .recordForm)
+        }
     }
 
     @Test func truncatedAtEveryByte() throws {
@@ -138,6 +158,8 @@ import Testing
         ("\"sig_versions\":[1,2]", "\"sig_versions\":[1,\"2\"]"), ("\"sig_versions\":[1,2]", "\"sig_versions\":{}"),
         ("\"attestation_settings\":null", "\"attestation_settings\":{}"),
         ("\"attestation_settings\":null,", ""), ("\"compromised_generation\":null", "\"compromised_generation\":3"),
+        ("\"signs_by_next\":false", "\"signs_by_next\":true"), ("\"signs_by_next\":false", "\"signs_by_next\":null"),
+        ("\"effective_from\":null", "\"effective_from\":{\"boot\":\"b\",\"boot_ms\":1}"),
         ("\"attestation\":\"attested\"", "\"attestation\":\"sure\""), ("\"boot\":\"boot-1\"", "\"boot\":1"),
         ("\"serial\":\"0102\"", "\"serial\":\"010\""), ("\"name\":\"000b01\"", "\"name\":\"000B01\""),
         ("\"name\":\"000b01\"", "\"name\":\"\""),

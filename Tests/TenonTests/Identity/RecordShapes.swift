@@ -5,7 +5,8 @@ import Tenon
 enum RecordShape: String, CaseIterable {
     case fresh, challenged, keyReady, abandoned
     case registerPrepared, registerSent, registerUnknown, registerPending
-    case registered, rotatePrepared, rotateSent, rotateUnknown, rotateAccepted, rotateRefused, promoted, retired
+    case registered, rotatePrepared, rotateSent, rotateUnknown, rotateAccepted, rotateRefused, rotateTried
+    case promoted, retired
     case slotPrepared, slotSent, slotRotating
     case cleared, foreign, superseded, clearedWhileRotating, revoked, revokedWhileRotating, revokedAndCleared
     case revived, rejected, wiped, reset
@@ -49,7 +50,8 @@ enum RecordShape: String, CaseIterable {
         case .rotatePrepared, .cleared, .foreign, .superseded, .revoked: .registered
         case .rotateSent: .rotatePrepared
         case .rotateUnknown: .rotateSent
-        case .rotateAccepted, .rotateRefused, .promoted, .clearedWhileRotating, .revokedWhileRotating: .rotateUnknown
+        case .rotateAccepted, .rotateRefused, .rotateTried, .promoted, .clearedWhileRotating, .revokedWhileRotating:
+            .rotateUnknown
         case .retired: .promoted
         case .slotSent: .slotPrepared
         case .slotRotating: .slotSent
@@ -118,10 +120,13 @@ enum RecordShape: String, CaseIterable {
             try record.move(to: .registering)
         case .rotateSent: try record.markSent()
         case .rotateUnknown: try record.move(to: .registered)
-        case .rotateAccepted: try record.accept(effectiveAt: 1_700_000_500)
+        case .rotateAccepted:
+            try record.accept(
+                effectiveAt: 1_700_000_500, from: BootMoment(milliseconds: 500_000, boot: "boot-1"))
         case .rotateRefused:
             record.settle()
             record.refusedAt = BootMoment(milliseconds: 400_000, boot: "boot-1")
+        case .rotateTried: try record.tryNext()
         case .promoted: try record.promote(at: 1_700_000_600)
         case .retired: record.retirePrevious()
         case .slotRotating:

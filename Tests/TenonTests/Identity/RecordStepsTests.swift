@@ -13,14 +13,19 @@ import Testing
         return (record, code)
     }
 
+    /// Where a key was offered to a service that holds another one.
+    static let offering: Set<RecordShape> = [
+        .rotateSent, .rotateUnknown, .rotateAccepted, .rotateRefused, .rotateTried, .revokedWhileRotating, .revived,
+    ]
+
     /// In which shapes each step may be taken; in all others it throws, and changes nothing.
     static let steps: [(String, Set<RecordShape>, TenonError.Code, @Sendable (inout IdentityRecord) throws -> Void)] = [
         (
             "mark sent",
             [
                 .registerPrepared, .registerSent, .registerUnknown, .registerPending, .rotatePrepared, .rotateSent,
-                .rotateUnknown, .rotateAccepted, .slotPrepared, .slotSent, .slotRotating, .clearedWhileRotating,
-                .revokedWhileRotating, .revived,
+                .rotateUnknown, .rotateAccepted, .rotateTried, .slotPrepared, .slotSent, .slotRotating,
+                .clearedWhileRotating, .revokedWhileRotating, .revived,
             ], .keyGeneration, { try $0.markSent() }
         ),
         (
@@ -31,14 +36,20 @@ import Testing
         (
             "accept",
             [
-                .rotatePrepared, .rotateSent, .rotateUnknown, .rotateAccepted, .slotRotating, .clearedWhileRotating,
-                .revokedWhileRotating, .revived,
-            ], .keyGeneration, { try $0.accept(effectiveAt: 1) }
+                .rotatePrepared, .rotateSent, .rotateUnknown, .rotateAccepted, .rotateTried, .slotRotating,
+                .clearedWhileRotating, .revokedWhileRotating, .revived,
+            ], .keyGeneration,
+            { try $0.accept(effectiveAt: 1, from: BootMoment(milliseconds: 1, boot: "boot-1")) }
+        ),
+        (
+            "try the next", offering, .keyGeneration, { try $0.tryNext() }
+        ),
+        (
+            "forget the time", offering, .keyGeneration, { try $0.forgetEffectiveTime() }
         ),
         ("reject", [.registerUnknown, .registerPending], .keyGeneration, { try $0.reject() }),
         (
-            "promote", [.rotateSent, .rotateUnknown, .rotateAccepted, .rotateRefused, .revokedWhileRotating, .revived],
-            .keyGeneration, { try $0.promote(at: 7) }
+            "promote", offering, .keyGeneration, { try $0.promote(at: 7) }
         ),
         (
             "revoke",
@@ -202,6 +213,27 @@ import Testing
             try record.promote(at: 8)
         }
         #expect(code == nil && again.key(.current)?.generation == 3 && again.keys.count == 2)
+    }
+
+    /// A key that is tried is so while the identity is registered, and no longer than until something is settled.
+    @Test func whatEndsATrial() throws {
+        let tried = try RecordShape.rotateTried.record()
+        #expect(tried.signsByNext && tried.keys.count == 2 && tried.journal != nil)
+        let ends: [(String, @Sendable (inout IdentityRecord) throws -> Void)] = [
+            ("promote", { try $0.promote(at: 7) }), ("lose", { try $0.invalidate(because: .superseded) }),
+            ("reset", { try $0.reset(deviceLocalID: RecordShape.otherLocal) }),
+            ("accept", { try $0.accept(effectiveAt: 1, from: BootMoment(milliseconds: 1, boot: "boot-1")) }),
+            ("resolve", { try $0.resolve(to: 1, among: $0.keys) }),
+        ]
+        for (name, step) in ends {
+            var record = tried
+            try step(&record)
+            #expect(!record.signsByNext, "\(name)")
+            _ = try RecordFile.encode(record)
+        }
+        var registering = tried
+        try registering.move(to: .registering)
+        #expect(registering.signsByNext)
     }
 
     @Test func whatARejectionLeaves() throws {

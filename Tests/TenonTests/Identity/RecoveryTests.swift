@@ -33,6 +33,7 @@ import Testing
         row(.rotateSent, .registered, "journal", .settle),
         row(.rotateUnknown, .registered, "journal", .settle),
         row(.rotateAccepted, .registered, "journal", .promote(1_700_000_500)),
+        row(.rotateTried, .registered, "journal", .settle),
         row(.rotateRefused, .registered, "-", .nothing),
         row(.promoted, .registered, "-", .nothing),
         row(.retired, .registered, "-", .nothing),

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the maintenance of an identity left.
+public enum Maintenance: Hashable, Sendable {
+    /// Nothing is open.
+    case done
+    /// The service took a new key, which signs from this time on, in Unix seconds on its clock.
+    case waits(until: Int64)
+    /// A new key was offered, and whether the service took it is not settled; both keys are kept.
+    ///
+    /// - Parameter newKeySigns: whether it signs meanwhile, as the service refused the signature of the old one.
+    case rotationOpen(newKeySigns: Bool)
+    /// The device cannot sign, and no maintenance helps it: its status says why.
+    case stopped
+}
+
+extension Flow {
+    func maintain() async throws(TenonError) -> Maintenance {
+        guard !record.isRevoked else { return .stopped }
+        if record.cause == .superseded, try await !askAgain() { return .stopped }
+        guard record.state == .registered else { return .stopped }
+        do throws(TenonError) {
+            try await settle()
+        } catch  where error.code == .rotationOpen {
+            // It is told with what else was done.
+        }
+        // What the service refused is not shown to it as the device's key.
+        if !record.signsByNext || context.declaration.attestation != .activation { try await renewAttestation() }
+        // An answer to a report is not waited for: what is open is offered again.
+        if record.isCompromised, record.journal?.operation == .rotate, !record.signsByNext { _ = try await rotate() }
+        if context.declaration.rotation != .none, record.journal == nil, !record.signsByNext,
+            let due = record.rotationDue(context.limits), due <= serviceTime
+        {
+            _ = try await rotate()
+        }
+        return left
+    }
+
+    /// Settles what is open, as far as the service lets it be.
+    private func settle() async throws(TenonError) {
+        let isOpen = record.journal?.operation == .rotate || record.key(.next)?.isOffered == true
+        guard isOpen || record.key(.previous) != nil || record.refusedAt != nil else { return }
+        if record.acceptance(at: clock.bootMoment) == .waits, record.refusedAt == nil, !record.signsByNext { return }
+        do throws(TenonError) {
+            try await resolve()
+        } catch  where error.isUnsaid && !isOpen && record.refusedAt == nil {
+            // Nothing was in doubt: the key before is kept until the service says more.
+        }
+        // The service holds the old key, and what became of the message is still not known: it is sent again.
+        if record.journal?.operation == .rotate, record.journal?.effectiveAt == nil { _ = try await rotate() }
+    }
+
+    /// Asks a service that refused all keys whether it holds one again, as after it was restored.
+    ///
+    /// - Returns: whether the identity is back.
+    private func askAgain() async throws(TenonError) -> Bool {
+        var unsaid: TenonError?
+        do throws(TenonError) {
+            if try await adoptHeldKey() { return true }
+        } catch  where error.httpStatus != nil {
+            unsaid = error
+        }
+        if context.declaration.settlements.first == .resend, maySignByNext, try await offerOnce() { return true }
+        if let unsaid, unsaid.mayBeTriedAgain { throw unsaid }
+        return false
+    }
+
+    /// Offers the key that was offered before, which changes no state unless it is taken.
+    private func offerOnce() async throws(TenonError) -> Bool {
+        guard let current = record.key(.current), let next = record.key(.next) else { return false }
+        let request = try await rotationRequest(from: current)
+        try record.markSent()
+        try await save()
+        let answer = try await exchange(request)
+        guard case .accepted = profile.rotation(in: answer, to: request) else { return false }
+        try await profile.keep(request)
+        try record.resolve(to: next.generation, among: record.keys)
+        try await save()
+        return true
+    }
+
+    private var left: Maintenance {
+        if let time = record.journal?.effectiveAt { return .waits(until: time) }
+        let isOpen = record.journal?.operation == .rotate || record.key(.next)?.isOffered == true
+        return isOpen ? .rotationOpen(newKeySigns: record.signsByNext) : .done
+    }
+}

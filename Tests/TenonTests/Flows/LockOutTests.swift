@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+import FlowParts
+import Tenon
+import Testing
+
+/// A rotation was done and nobody heard, at services that do or do not rotate a key to itself: the device signs with the
+/// key that is held, or finds it as soon as the service refuses the old one.
+@Suite struct LockOutTests {
+    struct Manner: Sendable, CustomStringConvertible {
+        /// What is answered to a key that asks to be rotated to itself; nil where that is done.
+        let status: Int?
+        let code: String?
+        /// Whether that is said before the signature is looked at.
+        let isUnseen: Bool
+
+        var description: String { "\(status.map { "\($0)" } ?? "done") \(code ?? "-")\(isUnseen ? " unseen" : "")" }
+    }
+
+    static let manners: [Manner] =
+        [Manner(status: nil, code: nil, isUnseen: false)]
+        + [(400, nil), (400, "MALFORMED"), (409, "ROTATION_FAILED"), (409, nil), (500, nil)].flatMap { status, code in
+            [false, true].map { Manner(status: status, code: code, isUnseen: $0) }
+        }
+
+    static func rig(_ settlements: [Settlement], _ manner: Manner) async throws -> FlowRig {
+        let rig = try await FlowRig.registered { $0.settlements = settlements }
+        rig.service.change { state in
+            state.refusesSelfRotation = manner.status.map { ($0, manner.code) }
+            state.refusesUnseen = manner.isUnseen
+        }
+        return rig
+    }
+
+    /// A rotation whose answers are lost, all of them.
+    private func lost(_ settlements: [Settlement], _ manner: Manner) async throws -> FlowRig {
+        let rig = try await Self.rig(settlements, manner)
+        rig.service.change { $0.fates = Array(repeating: .answerLost, count: 9) }
+        #expect(await refusal { () async throws(TenonError) in try await rig.identity.rotate() } != nil)
+        rig.service.change { $0.fates = [] }
+        return rig
+    }
+
+    /// An application is refused, tells the identity, and sends what it is given.
+    private func send(_ rig: FlowRig, code: String = "BAD_SIGNATURE") async throws -> Bool {
+        let identity = try rig.restarted()
+        let signed = try await identity.sign("POST", path: "/x", body: [1])
+        if rig.isAccepted(signed) { return true }
+        let advice = await identity.received(
+            status: 401, headers: [("Content-Type", "application/json")], body: Array("{\"code\":\"\(code)\"}".utf8),
+            for: signed)
+        guard case .resend(let second) = advice else { return false }
+        return rig.isAccepted(second)
+    }
+
+    @Test(arguments: RotationTests.settlements, manners)
+    func anApplicationThatIsRefusedFindsTheKey(_ settlements: [Settlement], _ manner: Manner) async throws {
+        let rig = try await lost(settlements, manner)
+        #expect(try await send(rig), "the live key is on the disk, and the dead one signs")
+        #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x", body: [1])))
+        #expect(rig.vault.keysMade == 2)
+    }
+
+    @Test(arguments: RotationTests.settlements, manners)
+    func maintenanceFindsTheKey(_ settlements: [Settlement], _ manner: Manner) async throws {
+        let rig = try await lost(settlements, manner)
+        _ = try? await rig.restarted().maintain()
+        #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x", body: [1])))
+        #expect(rig.vault.keysMade == 2)
+    }
+
+    @Test(arguments: RotationTests.settlements, manners)
+    func anotherRotationFindsTheKey(_ settlements: [Settlement], _ manner: Manner) async throws {
+        // What says that the key is there already, and looks at nothing, refuses no signature: the next question does.
+        guard !manner.isUnseen || settlements.first == .ask else { return }
+        let rig = try await lost(settlements, manner)
+        _ = try? await rig.restarted().rotate()
+        #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x", body: [1])))
+        #expect(rig.vault.keysMade == 2)
+    }
+
+    /// The service said no to what it did.
+    @Test(arguments: RotationTests.settlements, manners)
+    func aRefusalOfWhatWasDone(_ settlements: [Settlement], _ manner: Manner) async throws {
+        let rig = try await Self.rig(settlements, manner)
+        rig.service.script(.denied(409, "ROTATION_FAILED"))
+        _ = try? await rig.identity.rotate()
+        #expect(try await send(rig))
+        #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x", body: [1])))
+    }
+
+    /// A 401 that says nothing is a reason to ask, where something is open; a success is none.
+    @Test(arguments: RotationTests.settlements)
+    func aPlainRefusalSettlesWhatIsOpen(_ settlements: [Settlement]) async throws {
+        let rig = try await lost(settlements, Self.manners[0])
+        let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
+        let asked = rig.service.paths.count
+        #expect(await rig.answer(signed, 200, "").isDone)
+        #expect(rig.service.paths.count == asked && signed.generation == 1)
+        let plain = await rig.identity.received(status: 401, headers: [], body: [], for: signed)
+        #expect(rig.isAccepted(try #require(plain.again)))
+    }
+
+    /// What is said of it is what was seen: the service refused the one key and did not confirm the other.
+    @Test(arguments: manners.filter { $0.status == 400 && !$0.isUnseen })
+    func whatIsOpenIsSaid(_ manner: Manner) async throws {
+        let rig = try await lost([.resend, .selfRotation], manner)
+        #expect(try await rig.restarted().maintain() == .rotationOpen(newKeySigns: true))
+        let identity = try rig.restarted()
+        #expect(await refusal { () async throws(TenonError) in try await identity.rotate() } == .rotationOpen)
+        let record = try rig.record()
+        #expect(record.signsByNext && record.journal != nil && record.keys.map(\.generation) == [1, 2])
+        #expect(try rig.identity.status().reason == .rotationPending && rig.identity.isRegistered)
+        // The service learns to confirm it.
+        rig.service.change { $0.refusesSelfRotation = nil }
+        #expect(try await rig.restarted().maintain() == .done)
+        #expect(try rig.record().journal == nil && !rig.record().signsByNext)
+    }
+
+    @Test(arguments: RotationTests.settlements)
+    func maintenanceSaysWhatIsLeft(_ settlements: [Settlement]) async throws {
+        let fresh = try FlowRig { $0.settlements = settlements }
+        #expect(try await fresh.identity.maintain() == .stopped)
+        let rig = try await FlowRig.registered { $0.settlements = settlements }
+        #expect(try await rig.identity.maintain() == .done)
+        rig.service.script(.answers(409, "ROTATION_FAILED"))
+        _ = try? await rig.identity.rotate()
+        // The old key is held, and a message that was held back might still bring the other one.
+        #expect(try await rig.identity.maintain() == .rotationOpen(newKeySigns: false))
+        #expect(rig.isAccepted(try await rig.identity.sign("POST", path: "/x", body: [1])))
+        // Nothing reached the service: what was begun is ended.
+        let other = try await FlowRig.registered { $0.settlements = settlements }
+        other.service.change { $0.fates = Array(repeating: .requestLost, count: 9) }
+        _ = try? await other.identity.rotate()
+        other.service.change { $0.fates = [] }
+        #expect(try await other.identity.maintain() == .done)
+        #expect(try other.record().key(.current)?.generation == 2)
+    }
+
+    /// The old key was refused by mistake, and is the one that is held: the other one signs, is refused, and it goes back.
+    @Test(arguments: RotationTests.settlements, manners)
+    func aRefusalByMistakeIsTakenBack(_ settlements: [Settlement], _ manner: Manner) async throws {
+        let rig = try await Self.rig(settlements, manner)
+        rig.service.change { $0.fates = [.answers(401, "BAD_SIGNATURE")] + Array(repeating: .requestLost, count: 9) }
+        _ = try? await rig.identity.rotate()
+        #expect(try rig.record().journal != nil)
+        #expect(try await rig.identity.sign("GET", path: "/").generation == 2)
+        rig.service.change { $0.fates = [] }
+        #expect(try await send(rig))
+        #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x", body: [1])))
+        try await rig.expectNotLost()
+        #expect(rig.vault.keysMade == 2)
+    }
+
+    /// Both are refused, twice, an hour apart; the old one signs until then, and what the service holds again is found.
+    @Test(arguments: manners.filter { !$0.isUnseen }, [false, true])
+    func whatWasSupersededMayComeBack(_ manner: Manner, _ isNew: Bool) async throws {
+        for settlements in RotationTests.settlements { try await supersede(settlements, manner, isNew) }
+    }
+
+    private func supersede(_ settlements: [Settlement], _ manner: Manner, _ isNew: Bool) async throws {
+        let rig = try await lost(settlements, manner)
+        let devices = rig.service.devices
+        rig.service.change { $0.devices["device-1"]?.key = "" }
+        for _ in 0..<2 {
+            let identity = try rig.restarted()
+            #expect(await refusal { () async throws(TenonError) in try await identity.maintain() } == .keyRefused)
+            #expect(try await rig.restarted().sign("GET", path: "/").generation == 1)
+            rig.time.advance(.seconds(1700))
+        }
+        rig.time.advance(.seconds(600))
+        _ = try? await rig.restarted().maintain()
+        #expect(try rig.identity.status().reason == .superseded && rig.record().keys.count == 2)
+        #expect(try await rig.restarted().maintain() == .stopped)
+        rig.service.change { state in
+            state.devices = devices
+            if !isNew, let old = devices["device-1"]?.retired.first { state.devices["device-1"]?.key = old }
+        }
+        // Of the new key a service that rotates none to itself says nothing, and `register` asks no other way either.
+        if isNew, manner.status != nil, settlements.first == .resend {
+            _ = try? await rig.restarted().maintain()
+            #expect(try rig.record().keys.count == 2)
+            return
+        }
+        _ = try await rig.restarted().maintain()
+        #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x", body: [1])))
+        #expect(rig.vault.keysMade == 2 && rig.service.devices.count == 1)
+    }
+
+    /// All orders of what may happen to three messages, at each kind of service, with a new start between.
+    @Test(arguments: RotationTests.settlements)
+    func noOrderLosesTheIdentity(_ settlements: [Settlement]) async throws {
+        let fates: [ScriptedService.Fate] = [
+            .arrives, .requestLost, .answerLost, .late, .denied(409, "ROTATION_FAILED"), .denied(401, "BAD_SIGNATURE"),
+            .answers(401, "BAD_SIGNATURE"), .answers(500, nil),
+        ]
+        var cases = 0
+        // How a key is rotated to itself matters where that is how it is asked about.
+        let manners =
+            settlements.first == .ask
+            ? Self.manners.prefix(1)
+            : Self.manners.filter {
+                $0.code == nil && (!$0.isUnseen || $0.status == 409)
+            }[...]
+        for manner in manners {
+            for first in fates {
+                for second in fates {
+                    let rig = try await FlowRig.registered(.tokens) { $0.settlements = settlements }
+                    rig.service.change { state in
+                        state.refusesSelfRotation = manner.status.map { ($0, manner.code) }
+                        state.refusesUnseen = manner.isUnseen
+                        state.fates = [first] + Array(repeating: .notSent, count: 5)
+                    }
+                    _ = try? await rig.identity.rotate()
+                    rig.service.change { $0.fates = [second] + Array(repeating: .requestLost, count: 5) }
+                    _ = try? await send(rig)
+                    rig.service.change { $0.fates = [] }
+                    rig.service.deliverLate()
+                    let isFound = try await send(rig)
+                    _ = try? await rig.restarted().maintain()
+                    let signed = try await rig.restarted().sign("POST", path: "/x", body: [1])
+                    #expect(isFound && rig.isAccepted(signed), "\(manner): \(first), \(second)")
+                    #expect(rig.vault.keysMade <= 3 && rig.service.devices.count == 1)
+                    cases += 1
+                }
+            }
+        }
+        print("rotations at services of all manners, settled by \(settlements): \(cases) orders")
+    }
+}
