@@ -18,7 +18,9 @@
 #include <unistd.h>
 
 /* The program takes the environment away from its libraries: what it began with is read before it does. */
-static struct { const char *call, *at, *with, *mark, *clock, *lost; } said;
+static struct {
+    const char *call, *at, *with, *mark, *clock, *lost;
+} said;
 
 static const char *said_of(char **variables, const char *name)
 {
