@@ -167,7 +167,8 @@ import Testing
 
     /// Who is gone before his answer is made harms nobody, and a stop waits for it.
     @Test func aStopWaitsForWhatNobodyWaitsFor() async throws {
-        let (gate, over) = (Gate(), Mutex(0))
+        let gate = Gate()
+        let over = Mutex(0)
         let socket = try ListeningSocket(address: "127.0.0.1", port: 0)
         let server = try HTTPServer(socket) { _, _ in
             await gate.pass()
