@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE /* explicit_bzero */
+#define _DEFAULT_SOURCE /* explicit_bzero, mincore */
 #include "scan.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -118,12 +119,23 @@ void scan_list_regions(void)
         fclose(maps);
 }
 
+/* Whether a page is still there: what was unmapped after the regions were listed is in nobody's memory. */
+static bool is_there(uintptr_t page, size_t size)
+{
+    unsigned char resident;
+    return mincore((void *)page, size, &resident) == 0;
+}
+
 findings scan(bool verbose)
 {
     findings found = {0, 0, 0};
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     for (size_t i = 0; i < region_count; i++)
-        search(regions[i].line, (const volatile uint8_t *)regions[i].start, regions[i].end - regions[i].start, verbose,
-               &found);
+        for (uintptr_t start = regions[i].start, end; start < regions[i].end; start = end + page) {
+            for (end = start; end < regions[i].end && is_there(end, page);)
+                end += page;
+            search(regions[i].line, (const volatile uint8_t *)start, end - start, verbose, &found);
+        }
     return found;
 }
 
