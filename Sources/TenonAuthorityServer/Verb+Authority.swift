@@ -76,7 +76,7 @@ extension Verb {
 
     static let devicesReject = Verb(
         words: ["devices", "reject"], operands: "DEVICE", summary: "Turn a device away that waits for approval",
-        details: "Its key is of no use any more. Its machine may register another one, which waits again.\n",
+        details: "Its key is of no use any more. Its machine may register another one, which waits again.",
         flags: [.folder, .socket, .timeout, .json, .reason],
         examples: ["tenon-authority devices reject 6f1c1a52-8a3b-4d0e-9d2f-0c7b5e4a3f21 --reason unknown"],
         run: { arguments throws(TenonError) in try await DevicesCommand.decide("reject", arguments) })

@@ -105,6 +105,8 @@ enum Mend {
     private static func byTPM(_ code: UInt32) -> String? {
         switch code & 0x80 != 0 ? code & 0xbf : code & 0xfff {
         case 0x0a2: hierarchyAuth
+        case 0x100: "Start the TPM: tpm2_startup -c; a software TPM does it by: --flags startup-clear"
+        case 0x101: "Restart the machine; or the software TPM, with a folder of its state that it may write."
         case 0x14b: "Make room in its NV memory: tpm2_getcap handles-persistent; tpm2_evictcontrol -c HANDLE"
         case 0x902...0x906:
             "Wait for the programs that use the TPM; what one left that has ended, tenon doctor says how to flush."

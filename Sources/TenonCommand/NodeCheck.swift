@@ -65,11 +65,17 @@ enum NodeCheck {
         guard access(node, R_OK | W_OK) == 0 else {
             return Obstacle(
                 text: "\(owner(node, file)): this user may not open it",
-                mend: "Join the group, then log in again: sudo usermod -aG \(group(file.st_gid)) $USER",
+                mend: isOfGroup(file)
+                    ? "Join the group, then log in again: sudo usermod -aG \(group(file.st_gid)) $USER"
+                    : "Give it to a group and join that: sudo chgrp tss \(node); sudo chmod 660 \(node);"
+                        + " sudo usermod -aG tss $USER",
                 code: .tpmPermission)
         }
         return nil
     }
+
+    /// Who is in a node's group may use it only where its mode says so.
+    private static func isOfGroup(_ file: stat) -> Bool { file.st_mode & 0o60 == 0o60 }
 
     private static func other(than node: String) -> String {
         let others = ["/dev/tpmrm0", "/dev/tpm0"].filter { (other: String) in
@@ -101,7 +107,7 @@ enum NodeCheck {
     }
 
     private static func start(_ socket: String) -> String {
-        "Start it: swtpm socket --tpm2 --tpmstate dir=DIR --flags not-need-init,startup-clear --daemon"
+        "Start it: swtpm socket --tpm2 --tpmstate dir=$PWD/DIR --flags not-need-init,startup-clear --daemon"
             + " --server type=unixio,path=\(socket) --ctrl type=unixio,path=\(socket).ctrl"
     }
 

@@ -14,7 +14,7 @@ extension Program {
         firstTry: [
             "A first try without a TPM (sudo apt install swtpm): a software TPM, and its control socket beside it:",
             "    mkdir tpm",
-            "    swtpm socket --tpm2 --tpmstate dir=tpm --flags not-need-init,startup-clear --daemon \\",
+            "    swtpm socket --tpm2 --tpmstate dir=$PWD/tpm --flags not-need-init,startup-clear --daemon \\",
             "        --server type=unixio,path=$PWD/tpm/socket --ctrl type=unixio,path=$PWD/tpm/socket.ctrl",
             "    tenon doctor --tpm swtpm:path=$PWD/tpm/socket",
         ])
@@ -71,8 +71,9 @@ extension Verb {
                 piece by piece, whatever its size. Nothing is sent without --send.
                 With --send the request is done, and the status and the body of the answer are printed. The identity is
                 given the answer: where that speaks of the clock, the key or the nonce, the auth service itself is asked,
-                and the request is signed and sent once more if that helps. A body has at most 16 MiB then. It ends with
-                0 after a 2xx, 4 after a 408, 425, 429 or 5xx, 3 after any other.
+                and the request is signed and sent once more if that helps. A body has at most 16 MiB then, an answer
+                64 KiB. It ends with 0 after a 2xx, 4 after a 408, 425, 429 or 5xx, 3 after any other; or, where the
+                identity found out more, with what that is, as 10 when the device is revoked.
                 After a 401 or 403 to what was printed: type it once more with --send, or ask the service with
                 tenon register. A request that was only printed teaches the identity nothing.
                 """,

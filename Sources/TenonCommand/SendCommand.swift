@@ -49,7 +49,25 @@ struct SendCommand {
 
     private func send(_ signed: SignedRequest) async throws(TenonError) -> HTTPResponse {
         let request = HTTPRequest(method: method, url: url, headers: headers + signed.headers, body: body)
-        return try await transport.exchange(request, deadline: .now + Self.patience)
+        do throws(TenonError) {
+            return try await transport.exchange(request, deadline: .now + Self.patience)
+        } catch {
+            throw explained(error)
+        }
+    }
+
+    /// The request goes wherever the user says, and nothing goes on with it: other mends than those of the auth service.
+    private func explained(_ error: TenonError) -> TenonError {
+        let server = (try? HTTPURL(parsing: url))?.origin ?? url
+        let mend: String
+        switch (error.code, error.code.category) {
+        case (.httpResolve, _), (.httpConnect, _), (.httpConnectTimeout, _), (.tlsHandshake, _), (.tlsHost, _):
+            mend = "Check host and port of \(server), and that its server runs; then do the same again."
+        case (_, .unknown):
+            mend = "Ask \(server) whether it was done before it is sent again: a second time is another request."
+        default: return error
+        }
+        return TenonError(error.code, message: error.message + "\n" + mend)
     }
 
     private func received(_ answer: HTTPResponse, _ signed: SignedRequest) async -> ReceivedAnswer {
@@ -72,9 +90,13 @@ struct SendCommand {
         let again = isSecond ? ", after it was signed anew" : ""
         let body = text.map(Self.printable) ?? "\(answer.body.count) bytes, which are no text: --json has them"
         return Answer(
-            lines: ["HTTP \(answer.status)\(again)"] + (answer.body.isEmpty ? [] : [body]) + (failure?.lines ?? []),
+            lines: ["HTTP \(answer.status)\(again)"] + (answer.body.isEmpty ? [] : [body])
+                + (failure.map(Self.said) ?? []),
             json: .object(object), category: error?.code.category ?? Self.category(answer.status))
     }
+
+    /// Told apart from what the server answered.
+    private static func said(_ failure: Failure) -> [String] { ["tenon: \(failure.cause)", "       \(failure.mend)"] }
 
     /// Of an answer that is no success.
     private static func category(_ status: Int) -> TenonError.Category? {

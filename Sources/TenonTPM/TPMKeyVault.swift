@@ -154,5 +154,5 @@ extension TenonError {
         .ekMissing, message: "The TPM has no certificate of its endorsement key.")
     fileprivate static let undisclosed = TenonError(
         .ekMissing,
-        message: "The service asks for the certificate of the TPM's endorsement key, and nobody allowed to show it.")
+        message: "The certificate of the TPM's endorsement key is asked for, and nobody allowed to show it.")
 }

@@ -41,7 +41,7 @@ masked() {
         -e 's/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/UUID/g' -e 's/\b000b[0-9a-f]{64}/NAME/g' \
         -e 's/\b[0-9a-f]{32}\b/ID/g' -e 's/\b[0-9a-f]{64}\b/HEX/g' -e 's/\b[12][0-9]{9}\b/SECONDS/g' \
         -e 's/20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC/DATE/g' -e 's|[A-Za-z0-9+/_-]{72,}=*|BASE64|g' \
-        -e 's/(generation"?[ :])[0-9]+/\1N/g' -e 's/ID\.g[0-9]+/ID.gN/g' -e 's/purged [0-9]+ files/purged N files/' -e 's/firmware [0-9.]+, specification [0-9.]+/firmware FIRMWARE, specification REVISION/' | uniq
+        -e 's/(generation"?[ :])[0-9]+/\1N/g' -e 's/ID\.g[0-9]+/ID.gN/g' -e 's/\t[A-Za-z0-9_-]{43}$/\tTHUMBPRINT/' -e 's/("Date","value":")[^"]*/\1DATE/' -e 's/purged [0-9]+ files/purged N files/' -e 's/firmware [0-9.]+, specification [0-9.]+/firmware FIRMWARE, specification REVISION/' | uniq
 }
 
 note() { printf '\n# %s\n' "$*" >> "$transcript"; }
@@ -121,7 +121,7 @@ say tenon --version
 say tenon --help
 say tenon
 say tenon sign --help
-tenon --help | sed -n '/^  help /d; s/^  \([a-z ]*[a-z]\) .*/\1/p' | while read -r line; do
+tenon --help | sed -n '/^  help /d; s/^  \([a-z][a-z ]*[a-z]\) .*/\1/p' | while read -r line; do
     verb=$(printf %s "$line" | sed 's/ [A-Z].*//')
     # shellcheck disable=SC2086
     tenon $verb --help > "$world/out" 2>&1 || echo "$verb"
@@ -184,7 +184,7 @@ expect "no name of a TPM is run" test ! -e "$world/ran"
 note "doctor: a node without permission"
 mkdir -m 755 "$world/open" && cp "$binaries/tenon" "$world/open"
 if [ "$(id -u)" = 0 ]; then
-    mknod -m 600 "$world/node" c 10 224
+    mknod -m 660 "$world/node" c 10 224
     user="setpriv --reuid 65534 --regid 65534 --clear-groups"
 else
     ln -s "$(find /dev -maxdepth 1 -type c ! -readable | head -n 1)" "$world/node"
@@ -248,6 +248,7 @@ say tenon reset --yes
 say tenon register
 say tenon register --disclose-ek
 expect "what was told once need not be told again" accepted
+mv "$world/gone.pem" "$world/ca.pem"
 export TENON_STATE_DIR=$world/state
 
 note "sign"
@@ -267,7 +268,7 @@ say tenon sign POST /v1/echo --data "@$world/body" --send
 say tenon sign POST "$url/v1/echo" --data "@$world/body" --send --header 'Content-Type: application/json' --json
 say tenon sign GET /v1/absent --send
 say tenon sign GET http://127.0.0.1:1/v1/echo --send
-say tenon sign GET /v1/echo --send --header wrong
+say tenon sign GET /v1/echo --send --header text/plain
 say tenon sign GET /v1/echo --send --format curl
 say tenon sign POST /v1/echo --data "@$world/absent"
 say tenon sign POST /v1/echo --data "@$world" --json
@@ -818,12 +819,16 @@ mends() { # mends CODE SENTENCE MEND COMMAND...: fails with this exit code, this
     local code=$?
     [ "$code" = "$1" ] && grep -qF -- "$2" "$world/out" && grep -qF -- "$3" "$world/out" || wrong "${*:4}: $2 (exit $code)" "$world/out"
 }
+mkdir "$world/try"
+{ echo 'cd "$1"' && tenon --help | sed -n '/^A first try/,/^$/ s/^    //p' | sed 's|--daemon|& --pid file="$PWD/pid"|'; } > "$world/try.sh"
+expect "what the help shows for a first try" sh -e "$world/try.sh" "$world/try"
+kill "$(cat "$world/try/pid")"
 first=$world/first
 mkdir "$first"
 mends 5 "$first/socket: No such file or directory" "Start it: swtpm socket" tenon bench --smoke --tpm "swtpm:path=$first/socket"
 mends 5 "$first/socket: No such file or directory" "Start it: swtpm socket" tenon doctor --tpm "swtpm:path=$first/socket"
 start=$(sed -n 's/^ *Start it: //p' "$world/out")
-sh -c "${start/dir=DIR/dir=$first} --pid file=$first/pid" > "$world/err" 2>&1
+sh -c "${start/dir=\$PWD\/DIR/dir=$first} --pid file=$first/pid" > "$world/err" 2>&1
 expect "what it says starts one" tenon doctor --tpm "swtpm:path=$first/socket" --state-dir "$world/none"
 mv "$first/socket.ctrl" "$first/away"
 mends 5 "$first/socket.ctrl: No such file or directory" "--ctrl type=unixio,path=$first/socket.ctrl" tenon doctor --tpm "swtpm:path=$first/socket"
@@ -836,6 +841,9 @@ if [ "$(id -u)" = 0 ]; then
     mends 6 "$first/socket: this user may not connect" "Run as the user" $user "$world/open/tenon" bench --smoke --tpm "swtpm:path=$first/socket"
     # shellcheck disable=SC2086
     mends 6 "this user may not open it" "Join the group" $user "$world/open/tenon" bench --smoke --tpm "device:$world/node"
+    chmod 600 "$world/node"
+    # shellcheck disable=SC2086
+    mends 6 "mode 600: this user may not open it" "Give it to a group" $user "$world/open/tenon" bench --smoke --tpm "device:$world/node"
     # shellcheck disable=SC2086
     cp "$binaries/tenon-authority" "$world/open"
     # shellcheck disable=SC2086
@@ -931,17 +939,17 @@ before=$SECONDS
 mends 4 "Nobody answers there" "that the service runs" tenon rotate
 expect "a refused connection is no 17 seconds" test "$((SECONDS - before))" -lt 9
 # The attestation CA.
-export TENON_STATE_DIR=$world/by-ca
-register=(tenon register --service "$url/auth" --app demo --disclose-ek --ek-chain "$state/issuer.pem")
-mends 4 "The attestation CA at http://127.0.0.1:1/ca/demo: Nobody answers" "Check --attestation-ca" "${register[@]}" --attestation-ca http://127.0.0.1:1/ca/demo --attestation-roots "$world/ca.pem"
+export TENON_STATE_DIR=$world/by-ca TENON_APP=documented
+register=(tenon register --service "$url/auth" --app documented --disclose-ek --ek-chain "$state/issuer.pem")
+mends 4 "The attestation CA at http://127.0.0.1:1/ca/documented: Nobody answers" "Check --attestation-ca" "${register[@]}" --attestation-ca http://127.0.0.1:1/ca/documented --attestation-roots "$world/ca.pem"
 mends 3 "The attestation CA at $url/nowhere: " "Check --attestation-ca" "${register[@]}" --attestation-ca "$url/nowhere" --attestation-roots "$world/ca.pem"
-mends 3 "The attestation CA at $url/ca/demo: " "--attestation-roots FILE" "${register[@]}" --attestation-ca "$url/ca/demo" --attestation-roots "$state/root.pem"
-mends 3 "The attestation CA at $url/ca/demo: It refuses this device." "--ek-chain FILE" tenon register --service "$url/auth" --app demo --disclose-ek --attestation-ca "$url/ca/demo" --attestation-roots "$world/ca.pem"
+mends 3 "The attestation CA at $url/ca/documented: " "--attestation-roots FILE" "${register[@]}" --attestation-ca "$url/ca/documented" --attestation-roots "$state/root.pem"
+mends 3 "The attestation CA at $url/ca/documented: It refuses this device." "--ek-chain FILE" tenon register --service "$url/auth" --app documented --disclose-ek --attestation-ca "$url/ca/documented" --attestation-roots "$world/ca.pem"
 mends 1 "The attestation CA at ftp://x: " "Write it as --attestation-ca https://" "${register[@]}" --attestation-ca ftp://x --attestation-roots "$world/ca.pem"
 relay garbled:/attest
-mends 2 "The attestation CA at http://127.0.0.1:$relay_port/ca/demo: " "Check --attestation-ca" "${register[@]}" --attestation-ca "http://127.0.0.1:$relay_port/ca/demo" --attestation-roots "$world/ca.pem"
+mends 2 "The attestation CA at http://127.0.0.1:$relay_port/ca/documented: " "Check --attestation-ca" "${register[@]}" --attestation-ca "http://127.0.0.1:$relay_port/ca/documented" --attestation-roots "$world/ca.pem"
 kill "$relay" && wait "$relay"
-expect "named as it is, with its roots, it certifies" "${register[@]}" --attestation-ca "$url/ca/demo" --attestation-roots "$world/ca.pem"
+expect "named as it is, with its roots, it certifies" "${register[@]}" --attestation-ca "$url/ca/documented" --attestation-roots "$world/ca.pem"
 # What may stand in a path.
 mends 1 "in no URL as it is" "tenon sign" tenon sign GET "/v1/{a}"
 mends 1 "dots that a client resolves" "tenon sign" tenon sign GET /v1/../x
@@ -950,7 +958,7 @@ expect "a path may have a query, which is not signed" sh -c "tenon sign GET '/v1
 tenon sign GET "/v1/echo?x=[1-2]" --format curl > "$world/out"
 expect "curl is told to send brackets and dots as they are" grep -q "^curl --globoff --path-as-is " "$world/out"
 expect "and does so, once" test "$(sent)" = 200
-export TENON_STATE_DIR=$world/state
+export TENON_STATE_DIR=$world/state TENON_APP=demo
 
 # The outputs in docs/doctor.md are those of the transcript: the fenced block behind each heading is what stands behind
 # the note of that name.

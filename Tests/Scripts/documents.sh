@@ -107,6 +107,21 @@ copies_log() {
     world_again
 }
 
+# accepts_log LINE: with a log whose last line somebody cut off it does not start, until it is told to go on.
+accepts_log() {
+    kill "$world_authority" && wait "$world_authority"
+    sed -i '$d' "$world/authority/audit.log"
+    timeout 20 tenon-authority serve
+    [ $? = 3 ] || return 1
+    # shellcheck disable=SC2086
+    world_serve ${1#tenon-authority serve}
+}
+
+resets_clock() { # resets_clock LINE: of an authority that is stopped
+    kill "$world_authority" && wait "$world_authority"
+    in_here "$1" && world_again
+}
+
 device_of() { TENON_STATE_DIR=$1 tenon status --json | sed -E 's/.*"device_id":"([^"]*)".*/\1/'; }
 
 command_line() { # command_line DOCUMENT LINE
@@ -119,6 +134,8 @@ command_line() { # command_line DOCUMENT LINE
         make\ *) expect "$1: $line" sh -c "cd '$root' && $line" ;;
         tenon-authority*--ek-roots*) expect "$1: $line" serves "$line" ;;
         swtpm\ socket*--daemon*) expect "$1: $line" in_here "$line --pid file=$world/first.pid" && world_processes="$world_processes $(cat "$world/first.pid")" ;;
+        tenon-authority\ serve\ --accept-audit-log) expect "$1: $line" accepts_log "$line" ;;
+        tenon-authority\ clock\ reset) expect "$1: $line" resets_clock "$line" ;;
         systemctl\ start\ tenon-authority) expect "$1: $line" starts_unit ;;
         swift\ run\ DeviceAgent*) expect "$1: $line" in_here "${line#swift run } 1" ;;
         swift\ run\ *) expect "$1: $line" in_here "${line#swift run }" ;;
@@ -230,6 +247,8 @@ block() { # block DOCUMENT LANGUAGE FILE
         # command.sh compares them.
         :'$ tenon doctor'*) expect "$what" test "$1" = docs/doctor.md ;;
         indented:*"Register: a key is born"*) expect "$what" demo "$3" ;;
+        # What an authority says of a fault; `make check-stores` has it say so.
+        indented:*" is well again, after "*) expect "$what" grep -q ' is well again, after ' "$root/Sources/TenonAuthority/Service/StoreWatch.swift" ;;
         # What the folders are for.
         indented:*"    include/"*) ;;
         indented:*) while read -r line; do command_line "$1" "$line"; done < "$3" ;;
