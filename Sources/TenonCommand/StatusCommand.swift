@@ -39,13 +39,21 @@ enum StatusCommand {
                 ("state", Text.of(record.status)), ("device", record.status.deviceID), ("dialect", record.dialect),
                 ("registered", record.registeredAt.map(Text.date)),
                 ("attestation", record.attestation?.rawValue),
-                ("key", record.key(.current).map { "generation \($0.generation)" }),
+                ("key", key(record)),
                 ("rotated", record.keyRotatedAt.map(Text.date)), ("build", record.isDev ? "dev" : nil),
             ]
         case .absent: rows.append(("state", "absent"))
         case .unreadable(let error): rows.append(("state", "unreadable: \(error.message)"))
         }
         return Answer.rows(rows + [("files", known.id)])
+    }
+
+    /// The key that signs, and the one beside it while that is not settled.
+    private static func key(_ record: IdentityRecord) -> String? {
+        guard let current = record.key(.current) else { return nil }
+        let signer = (try? record.activeKey(at: FlowClock.system.bootMoment)) ?? current
+        let kept = signer == current ? "" : "; generation \(current.generation) is kept"
+        return "generation \(signer.generation)\(kept)"
     }
 
     private static func json(_ known: KnownIdentity) -> JSON {

@@ -115,8 +115,7 @@ extension DeviceIdentity {
             failure = error
         }
         do throws(TenonError) {
-            // Also where nothing was settled another key may sign now.
-            // The key that was tried may be the one that is held by now.
+            // Also where nothing was settled another key may sign now, and one that was tried may be the one that is held.
             let isHeldNow = wasOpen ? await !isOpen() : false
             let mayHelp = failure == nil && (isHeldNow || verdict != .keyRefused)
             let advice = try await again(request, verdict, mayHelp: mayHelp)
@@ -124,7 +123,9 @@ extension DeviceIdentity {
         } catch {
             failure = failure ?? error
         }
-        guard let failure, failure.isOfDevice else { return .done }
+        // A key that is too old, and that the service does not change, is of no use to this device.
+        let isTooOld = verdict == .keyExpired && failure?.code == .rotationFailed
+        guard let failure, failure.isOfDevice || isTooOld else { return .done }
         return .stop(failure)
     }
 

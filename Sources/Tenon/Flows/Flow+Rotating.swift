@@ -39,7 +39,7 @@ extension Flow {
 
     func requireRegistered() throws(TenonError) {
         guard !record.isRevoked else { throw .revoked }
-        guard record.state != .keyInvalid else { throw .invalidated }
+        guard record.state != .keyInvalid else { throw .invalidated(record.cause) }
         guard record.state == .registered, record.deviceID != nil else { throw .notRegistered }
     }
 

@@ -33,7 +33,7 @@ package struct FlowClock: Clock {
     package var now: Instant { moment().continuous }
 
     /// Now, on the clock that nobody sets.
-    var bootMoment: BootMoment {
+    package var bootMoment: BootMoment {
         BootMoment(milliseconds: moment().bootMilliseconds, boot: boot)
     }
 

@@ -21,7 +21,7 @@ extension IdentityRecord {
     ///
     /// - Throws: ``TenonError/Code/deviceRevoked``, ``TenonError/Code/keyInvalidated``,
     ///   ``TenonError/Code/registrationPending``, ``TenonError/Code/notRegistered`` (W15).
-    func activeKey(at now: BootMoment) throws(TenonError) -> IdentityKey {
+    package func activeKey(at now: BootMoment) throws(TenonError) -> IdentityKey {
         guard !isRevoked else { throw .revoked }
         switch state {
         case .registered: break

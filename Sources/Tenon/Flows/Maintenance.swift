@@ -26,10 +26,9 @@ extension Flow {
         }
         // What the service refused is not shown to it as the device's key.
         if !record.signsByNext || context.declaration.attestation != .activation { try await renewAttestation() }
-        // An answer to a report is not waited for: what is open is offered again.
-        if record.isCompromised, record.journal?.operation == .rotate, !record.signsByNext { _ = try await rotate() }
+        // What was reported is due, whatever the clock shows.
         if context.declaration.rotation != .none, record.journal == nil, !record.signsByNext,
-            let due = record.rotationDue(context.limits), due <= serviceTime
+            let due = record.rotationDue(context.limits), due <= serviceTime || record.isCompromised
         {
             _ = try await rotate()
         }

@@ -125,15 +125,18 @@ extension IdentityRecord {
     /// The key that was given up because the TPM that was here would not take it; nil where the service said something
     /// else, and where there is none.
     package var abandonedKey: IdentityKey? {
-        (cause == .foreignTPM || cause == .tpmCleared) && !isRevoked ? key(.current) : nil
+        (cause == .foreignTPM || cause == .tpmCleared) && !isRevoked ? key(signsByNext ? .next : .current) : nil
     }
 
     /// The TPM that is here takes the key that was given up: the identity stands where it stood before, and what was open
     /// is as open as it was. Nothing was sent in between, as whatever is sent changes the record first.
     package mutating func revive() throws(TenonError) {
         guard cause == .foreignTPM || cause == .tpmCleared else { throw TenonError(from: state, to: .unregistered) }
+        let signedByNext = signsByNext
         try move(to: .unregistered)
-        if deviceID != nil, journal?.operation != .register { try passToRegistered() }
+        guard deviceID != nil, journal?.operation != .register else { return }
+        try passToRegistered()
+        signsByNext = signedByNext
     }
 
     /// What it means that the key is lost for good in the TPM that is here. Only the same endorsement key says that it

@@ -26,7 +26,6 @@ extension IdentityRecord {
         case .keyInvalid: try demand(cause?.invalidatesKey == true, "reason")
         }
         try demand(!isRevoked || state == .registered || state == .keyInvalid, "revoked")
-        let mayTryNext = (state == .registering || state == .registered) && key(.next)?.isOffered == true
         try demand(!signsByNext || mayTryNext, "signs_by_next")
     }
 

@@ -82,7 +82,16 @@ package struct IdentityRecord: Equatable, Sendable {
             (cause?.invalidatesKey ?? false) == (next == .keyInvalid)
         else { throw TenonError(from: state, to: next) }
         (state, self.cause) = (next, cause)
-        signsByNext = signsByNext && (next == .registering || next == .registered)
+        signsByNext = signsByNext && mayTryNext
+    }
+
+    /// Whether the key that was offered may be the one that signs. Another TPM says nothing of what a service said.
+    var mayTryNext: Bool {
+        switch state {
+        case .registering, .registered: key(.next)?.isOffered == true
+        case .keyInvalid: key(.next)?.isOffered == true && cause != .superseded
+        case .unregistered, .challengeReceived, .keyReady: false
+        }
     }
 
     /// An unknown rotation is never a failure (build.md 21); what is revoked does not begin anew by itself (D3).

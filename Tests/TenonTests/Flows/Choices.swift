@@ -10,8 +10,8 @@ final class Choices: Sendable {
 
     private let state = Mutex(State())
 
-    /// All goes well.
-    static var none: Choices { Choices() }
+    /// Whether no earlier run came here.
+    var isNew: Bool { state.withLock { $0.made.count >= $0.planned.count } }
 
     /// A number below the count: 0 where this run is the first to come here.
     func choose(_ count: Int) -> Int {

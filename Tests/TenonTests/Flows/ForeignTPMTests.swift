@@ -43,6 +43,27 @@ import Testing
         try await rig.expectNotLost()
     }
 
+    /// So does the key that signs because the service refused the other one, whichever verb comes next.
+    @Test(arguments: Verb.allCases.filter { $0 != .rotate && $0 != .attest })
+    func aKeyThatIsTriedIsTriedOn(_ next: Verb) async throws {
+        let rig = try await FlowRig.registered { $0.settlements = [.resend, .selfRotation] }
+        let answered = try await rig.identity.sign("POST", path: "/x", body: [1])
+        rig.service.change { state in
+            state.refusesSelfRotation = (400, nil)
+            state.fates = Array(repeating: .answerLost, count: 9)
+        }
+        _ = try? await rig.identity.rotate()
+        rig.service.change { $0.fates = [] }
+        #expect(try await rig.restarted().maintain() == .rotationOpen(newKeySigns: true))
+        let before = try rig.record()
+        rig.vault.clear()
+        #expect(try await code(.sign, rig.restarted()) == .keyInvalidated)
+        rig.vault.bringBack()
+        _ = try await code(next, rig.restarted(), answered)
+        #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x", body: [1])))
+        #expect(try rig.record().signsByNext && rig.record().keys == before.keys && rig.service.devices.count == 1)
+    }
+
     /// A registration whose outcome was open is as open as it was.
     @Test func anOpenRegistrationStaysOpen() async throws {
         let rig = try FlowRig()

@@ -7,7 +7,7 @@ import Testing
 /// what it does next. Each step is the device's own code.
 @Suite struct RotationSearchTests {
     static let manners: [RotationManner] =
-        RotationTests.settlements.map { RotationManner(settlements: $0) }
+        RotationTests.settlements.map { RotationManner(settlements: $0, keys: 3) }
         // Which service rotates a key to itself matters where that is how it is asked.
         + [(400, false), (409, true), (500, false)].map {
             RotationManner(settlements: [.resend, .selfRotation], selfRotation: $0.0, isUnseen: $0.1)
@@ -35,18 +35,16 @@ import Testing
 
     private struct Found {
         var states = 0
-        var runs = 0
+        var paths = 0
         /// The first world in which the identity is lost.
         var lost: String?
     }
-
-    private static let lastGeneration = 3
 
     @Test(arguments: manners)
     func noWayLosesTheIdentity(_ manner: RotationManner) async throws {
         let found = try await search(manner)
         let loss = found.lost ?? "no loss"
-        print("rotation, \(manner): \(found.states) states, \(found.runs) paths between them, \(loss)")
+        print("rotation, \(manner): \(found.states) states, \(found.paths) paths between them, \(loss)")
         #expect(found.lost == nil)
         #expect(found.states > 30)
     }
@@ -55,7 +53,7 @@ import Testing
     @Test(arguments: weaker)
     func aWeakerDesignLosesIt(_ manner: RotationManner) async throws {
         let found = try await search(manner)
-        print("a design that \(manner.rule), \(manner): lost after \(found.runs) paths")
+        print("a design that \(manner.rule), \(manner): lost after \(found.paths) paths")
         #expect(found.lost != nil)
     }
 
@@ -69,50 +67,50 @@ import Testing
             for event in Event.allCases {
                 let choices = Choices()
                 repeat {
-                    guard let next = try await after(event, world, stage, choices, manner.rule) else { break }
-                    found.runs += 1
-                    let name = try stage.name(of: next)
-                    guard seen.insert(name).inserted else { continue }
-                    guard try await isKept(next, stage) else {
-                        found.lost = name
-                        return found
+                    guard let worlds = try await after(event, world, stage, choices, manner) else { break }
+                    for next in worlds {
+                        found.paths += 1
+                        let name = try stage.name(of: next)
+                        guard seen.insert(name).inserted else { continue }
+                        guard try await isKept(next, stage) else {
+                            found.lost = name
+                            return found
+                        }
+                        waiting.append(next)
                     }
-                    waiting.append(next)
                 } while choices.next()
             }
         }
         return found
     }
 
-    /// - Returns: nil when that cannot happen here.
+    /// - Returns: what there is then, by how it ends or where the device dies; nil when that cannot happen here.
     private func after(
-        _ event: Event, _ world: RotationWorld, _ stage: RotationStage, _ choices: Choices, _ rule: RotationManner.Rule
-    ) async throws -> RotationWorld? {
-        var next = world
+        _ event: Event, _ world: RotationWorld, _ stage: RotationStage, _ choices: Choices, _ manner: RotationManner
+    ) async throws -> [RotationWorld]? {
+        var (next, deaths) = (world, [RotationWorld]())
         switch event {
         case .rotate:
-            guard let record = world.record, record.key(.next) != nil || record.lastGeneration < Self.lastGeneration
+            guard let record = world.record, record.key(.next) != nil || record.lastGeneration < manner.keys
             else { return nil }
-            try await stage.run(&next, choices) { identity, _ in try await identity.rotate() }
+            deaths = try await stage.run(&next, choices) { identity, _ in try await identity.rotate() }
         case .refused, .refusedLater:
             guard event == .refused || world.record?.refusedAt != nil else { return nil }
-            try await stage.run(&next, choices, after: event == .refused ? 0 : 2) { identity, _ in
+            deaths = try await stage.run(&next, choices, after: event == .refused ? 0 : 2) { identity, _ in
                 let signed = try await identity.sign("POST", path: "/v1/x")
                 _ = await identity.received(
                     status: 401, headers: [("Content-Type", "application/json")],
                     body: Array(#"{"code":"BAD_SIGNATURE"}"#.utf8), for: signed)
             }
-            if rule == .drops { drop(&next, stage) }
+            if manner.rule == .drops { drop(&next, stage) }
         case .lateArrives:
             guard !world.service.late.isEmpty else { return nil }
-            try await stage.run(&next, choices) { _, network in
-                network.deliver()
-            }
+            deaths = try await stage.run(&next, choices) { _, network in network.deliver() }
         case .lateIsLost:
             guard !world.service.late.isEmpty else { return nil }
             next.service.late = []
         }
-        return next
+        return deaths + [next]
     }
 
     private func drop(_ world: inout RotationWorld, _ stage: RotationStage) {
@@ -127,8 +125,8 @@ import Testing
         let held = stage.held(world)
         guard world.record?.keys.contains(where: { $0.generation == held }) == true else { return false }
         var (world, isTaken) = (world, false)
-        try await stage.run(&world, .none) { identity, _ in try await identity.maintain() }
-        try await stage.run(&world, .none) { identity, network in
+        try await stage.run(&world, nil) { identity, _ in try await identity.maintain() }
+        try await stage.run(&world, nil) { identity, network in
             let signed = try await identity.sign("POST", path: "/v1/x", body: [1])
             let answer = network.service.answer(
                 HTTPRequest(

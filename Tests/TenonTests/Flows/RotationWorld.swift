@@ -27,6 +27,8 @@ struct RotationManner: Sendable, CustomStringConvertible {
     /// How many seconds the service's clock is ahead.
     var offset: Int64 = 0
     var rule = Rule.keeps
+    /// How many keys the device makes.
+    var keys = 2
 
     var description: String {
         "settled by \(settlements.map { "\($0)" }.joined(separator: ", "))"
@@ -73,21 +75,26 @@ final class RotationStage {
         world.service.refusesSelfRotation = manner.selfRotation.map { ($0, nil) }
         world.service.refusesUnseen = manner.isUnseen
         (world.service.skew, world.service.effectiveIn) = (manner.offset, manner.offset == 0 ? nil : 0)
-        _ = try await run(&world, Choices.none) { identity, _ in try await identity.register() }
+        try await run(&world, nil) { identity, _ in try await identity.register() }
         return world
     }
 
-    /// Does something in a process of the device, which may die of it.
+    /// Does something in a process of the device.
     ///
-    /// - Parameter hours: that went by before.
+    /// - Parameters:
+    ///   - choices: nil where all goes well.
+    ///   - hours: that went by before.
+    /// - Returns: the worlds in which it died of it, where no earlier run came to.
+    @discardableResult
     func run(
-        _ world: inout RotationWorld, _ choices: Choices, after hours: Int = 0,
+        _ world: inout RotationWorld, _ choices: Choices?, after hours: Int = 0,
         _ body: (DeviceIdentity, RotationNetwork) async throws -> Void
-    ) async throws {
+    ) async throws -> [RotationWorld] {
         try put(world)
         let time = FlowTime()
         time.advance(.seconds(hours * 3600))
-        let network = RotationNetwork(ScriptedService(time), choices, manner.rule)
+        let (folder, id) = (folder, name.id)
+        let network = RotationNetwork(ScriptedService(time), choices, manner.rule) { Self.files(in: folder, of: id) }
         let state = world.service
         network.service.change { $0 = state }
         var limits = FlowLimits()
@@ -96,7 +103,24 @@ final class RotationStage {
             appID: "app", profile: profile, vault: vault, transport: network, folder: folder.open(network.calls),
             clock: time.clock, limits: limits)
         try? await body(identity, network)
-        try take(&world, network.service)
+        let lost = world.lost
+        world.files = Self.files(in: folder, of: id)
+        world.service = network.service.state.withLock { $0 }
+        try take(&world)
+        return try network.deaths.withLock { $0 }.map { death in
+            var world = death
+            world.lost = lost
+            try take(&world)
+            return world
+        }
+    }
+
+    private static func files(in folder: TemporaryFolder, of id: String) -> [(name: String, bytes: [UInt8])] {
+        guard let there = try? folder.open(), let names = try? there.names() else { return [] }
+        return names.compactMap { name in
+            guard name.hasPrefix(id), !name.hasSuffix(".lock"), !name.hasSuffix(".tmp") else { return nil }
+            return there.read(name, atMost: 1 << 20).value.map { (name, $0.bytes) }
+        }
     }
 
     private func put(_ world: RotationWorld) throws {
@@ -107,13 +131,7 @@ final class RotationStage {
         for key in world.lost { vault.lose(key) }
     }
 
-    private func take(_ world: inout RotationWorld, _ service: ScriptedService) throws {
-        let there = try folder.open()
-        world.files = try there.names().compactMap { name in
-            guard name.hasPrefix(self.name.id), !name.hasSuffix(".lock"), !name.hasSuffix(".tmp") else { return nil }
-            return there.read(name, atMost: 1 << 20).value.map { (name, $0.bytes) }
-        }
-        world.service = service.state.withLock { $0 }
+    private func take(_ world: inout RotationWorld) throws {
         world.service.seen = []
         // A nonce comes once, and a world is known without it.
         world.service.challenges = []
@@ -170,9 +188,11 @@ final class RotationStage {
 /// The network of a run, and its disk: at each request and each write of the record, a choice.
 final class RotationNetwork: Transport {
     let service: ScriptedService
-    private let choices: Choices
+    /// What was there each time that the process might have died; all that follows is as if it had not been.
+    let deaths = Mutex<[RotationWorld]>([])
+    private let choices: Choices?
     private let rule: RotationManner.Rule
-    private let isDead = Mutex(false)
+    private let files: @Sendable () -> [(name: String, bytes: [UInt8])]
     /// Whether this run sent a rotation.
     private let hasOffered = Mutex(false)
     /// What may happen to a request, beside that it arrives.
@@ -181,35 +201,42 @@ final class RotationNetwork: Transport {
         .denied(401, "BAD_SIGNATURE"), .late,
     ]
 
-    init(_ service: ScriptedService, _ choices: Choices, _ rule: RotationManner.Rule) {
+    init(
+        _ service: ScriptedService, _ choices: Choices?, _ rule: RotationManner.Rule,
+        _ files: @escaping @Sendable () -> [(name: String, bytes: [UInt8])]
+    ) {
         self.service = service
         self.choices = choices
         self.rule = rule
+        self.files = files
     }
 
     /// A disk that says at once that it has all; the process may die before each change of the record.
     var calls: SystemCalls {
         SystemCalls { operation, name in
             if operation == .rename, name.hasSuffix(".record") { self.mayDie() }
-            if self.isDead.withLock({ $0 }) { return .errno(EIO) }
             return operation == .sync || operation == .syncFolder ? .errno(0) : nil
         }
     }
 
     private func mayDie() {
-        if !isDead.withLock({ $0 }), choices.choose(2) == 1 { isDead.withLock { $0 = true } }
+        guard choices?.isNew == true else { return }
+        let world = RotationWorld(files: files(), service: service.state.withLock { $0 })
+        deaths.withLock { $0.append(world) }
     }
+
+    /// 0 where all goes well.
+    private func choose(_ count: Int) -> Int { choices?.choose(count) ?? 0 }
 
     func exchange(
         _ request: HTTPRequest, deadline: ContinuousClock.Instant
     ) async throws(TenonError) -> HTTPResponse {
-        guard !isDead.withLock({ $0 }) else { throw TenonError(.httpConnect, message: "It is dead.") }
         let late = service.state.withLock { $0.late.count }
-        if late > 0, choices.choose(2) == 1 { deliver() }
+        if late > 0, choose(2) == 1 { deliver() }
         // One request is held back at a time; what follows the first rotation of a call comes, or is lost.
         let isFirst = offersAnother(request) && !hasOffered.withLock { $0 }
         if isFirst { hasOffered.withLock { $0 = true } }
-        let fate = Self.fates[choices.choose(isFirst ? Self.fates.count - (late > 0 ? 1 : 0) : 2)]
+        let fate = Self.fates[choose(isFirst ? Self.fates.count - (late > 0 ? 1 : 0) : 2)]
         service.change { $0.fates = [fate] }
         var answer = try service.exchange(request)
         if rule == .comparesClocks {
