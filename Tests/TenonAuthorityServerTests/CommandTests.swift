@@ -19,12 +19,23 @@ import Testing
             HTTPRequest(method: method, url: url, body: Array(body.utf8)), deadline: .now + .seconds(30))
     }
 
-    /// From nothing to a challenge, and an end that leaves everything stored.
+    /// A folder with a configuration whose app takes the dialect of a device without a TPM, too.
+    private func state(in folder: String, port: Int, isAttested: Bool) throws -> String {
+        let state = folder + "/state"
+        _ = try AuthorityFolder(state)
+        try """
+        {"origins": ["http://127.0.0.1:\(port)"], "public": {"address": "127.0.0.1", "port": \(port)},
+         "admin": {"unix": "admin.sock"}, "apps": [{"id": "demo", "require_attestation": \(isAttested)}]}
+        """.write(to: state + "/authority.json")
+        return state
+    }
+
+    /// From a configuration to a challenge, and an end that leaves everything stored.
     @Test(arguments: [SIGTERM, SIGINT])
     func aLife(_ signal: Int32) async throws {
         try await withFolder { folder in
-            let state = folder + "/state"
-            let program = try Program(["--state-dir", state, "--port", String(freePort())])
+            let state = try state(in: folder, port: freePort(), isAttested: false)
+            let program = try Program(["--state-dir", state])
             var url = ""
             while url.isEmpty, let line = await program.line() {
                 url = line.hasPrefix("tenon-authority ") ? String(line.split(separator: " ")[2].dropLast()) : ""
@@ -197,8 +208,8 @@ import Testing
     /// What an operator reads when a device is refused: which app, from where, and why.
     @Test func aRefusalIsTold() async throws {
         try await withFolder { folder in
-            let state = folder + "/state"
-            let program = try Program(["--state-dir", state, "--port", String(freePort())])
+            let state = try state(in: folder, port: freePort(), isAttested: true)
+            let program = try Program(["--state-dir", state])
             var url = ""
             while url.isEmpty, let line = await program.line() {
                 url = line.hasPrefix("tenon-authority ") ? String(line.split(separator: " ")[2].dropLast()) : ""

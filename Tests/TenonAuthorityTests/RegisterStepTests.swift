@@ -206,10 +206,14 @@ import Testing
         }
     }
 
+    /// From three addresses, as one has no more than its share of so few.
     @Test func fullIsRefused() async throws {
         try await ServiceRig.with(limits: #"{"challenges": 2}"#) { rig in
-            for verdict in ["200", "200", "503 UNAVAILABLE"] {
-                let answer = try await rig.post("/v1/device/challenge", ["app_id": "open"])
+            for (index, verdict) in ["200", "200", "503 UNAVAILABLE"].enumerated() {
+                var request = AuthorityRequest(
+                    method: "POST", target: "/v1/device/challenge", peer: "192.0.2.\(index + 1)")
+                request.body = try (["app_id": "open"] as JSON).encoded()
+                let answer = await rig.ask(request)
                 #expect(answer.verdict == verdict)
                 #expect((answer.header("Retry-After") != nil) == (answer.status == 503))
             }

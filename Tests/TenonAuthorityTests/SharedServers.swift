@@ -14,11 +14,17 @@ enum SharedServers {
     /// A name that nobody else has on these servers.
     static func name() -> String { "t\(getpid())_\(count.add(1, ordering: .relaxed).newValue)" }
 
-    static func postgres(_ name: String, in place: String = "", connections: Int = 3) throws -> PostgresStore {
+    /// What a test that is not about the deadline waits for at most: it must not fail where a disk is busy.
+    static let patience = Duration.seconds(30)
+
+    static func postgres(
+        _ name: String, in place: String = "", connections: Int = 3, deadline: Duration = patience
+    ) throws -> PostgresStore {
         let folder = try #require(folder) + place
         return try PostgresStore(
             options: .init(
-                address: "host=\(folder) user=tenon dbname=postgres", schema: name, connections: connections))
+                address: "host=\(folder) user=tenon dbname=postgres", schema: name, connections: connections,
+                deadline: deadline))
     }
 
     static func redis(
@@ -52,10 +58,11 @@ struct SharedInstance {
     /// - Parameter server: the clock of Redis, which is the instance's own if no other is given.
     init(
         _ name: String = SharedServers.name(), in place: String = "", clock: FakeClock = FakeClock(),
-        server: FakeClock? = nil, maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000
+        server: FakeClock? = nil, maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000,
+        deadline: Duration = SharedServers.patience
     ) throws {
         let server = server ?? clock
-        postgres = try SharedServers.postgres(name, in: place)
+        postgres = try SharedServers.postgres(name, in: place, deadline: deadline)
         redis = try SharedServers.redis(
             name, in: place, clock: clock, server: server, horizon: postgres, maxChallenges: maxChallenges,
             requestsPerDevice: requestsPerDevice)

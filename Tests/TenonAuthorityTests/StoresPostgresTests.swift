@@ -7,6 +7,12 @@ import Testing
 
 /// A PostgreSQL that hangs, has no room for connections, or holds what somebody damaged.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct StoresPostgresTests {
+    /// That of an authority whose configuration says nothing.
+    static let deadline = PostgresStore.Options(address: "").deadline
+
+    /// Of what a registration writes to; the servers have the tables of other tests, too.
+    static let analyze = "ANALYZE devices, keys, spent_challenges, certificates, denied_eks"
+
     /// Gives what a call threw, or `Surprise` when it was not over after so many seconds.
     static func thrown<Value: Sendable>(
         within seconds: Int = 5, _ body: @escaping @Sendable () async throws -> Value
@@ -46,10 +52,11 @@ import Testing
     /// The server answers nobody: each call is over in time, health says so, and an instance ends. Then all goes on.
     @Test(arguments: SharedStoreTests.kinds)
     func aServerThatHangs(_: StoreKind) async throws {
-        let instance = try SharedInstance(in: SharedStoreTests.fragile)
+        let instance = try SharedInstance(in: SharedStoreTests.fragile, deadline: Self.deadline)
         let (stores, postgres) = (instance.stores, instance.postgres)
         let device = try await stores.registered(Sample())
-        let second = try SharedServers.postgres(SharedServers.name(), in: SharedStoreTests.fragile)
+        let second = try SharedServers.postgres(
+            SharedServers.name(), in: SharedStoreTests.fragile, deadline: Self.deadline)
         try await Self.paused {
             let registration = await Self.thrown { try await stores.register(Sample().registration()) }
             #expect((registration as? TenonError)?.retryAfter != nil, "\(String(describing: registration))")
@@ -69,7 +76,7 @@ import Testing
     @Test(arguments: SharedStoreTests.kinds)
     func aLockOnDevices(_: StoreKind) async throws {
         let name = SharedServers.name()
-        let instance = try SharedInstance(name)
+        let instance = try SharedInstance(name, deadline: Self.deadline)
         let (stores, postgres) = (instance.stores, instance.postgres)
         let locker = PostgresConnection(
             try PostgresTarget("host=\(try #require(SharedServers.folder)) user=tenon dbname=postgres", schema: name))
@@ -135,14 +142,15 @@ import Testing
     /// The server hangs before a commit: nothing is stored. It hangs behind it: nobody knows, and the same again says.
     @Test(arguments: SharedStoreTests.kinds)
     func anOutcomeIsTrue(_: StoreKind) async throws {
-        // One connection, which has learned its statements.
-        let store = try SharedServers.postgres(SharedServers.name(), in: SharedStoreTests.fragile, connections: 1)
+        // One connection, which has learned its statements. What comes before a pause has to fit in the deadline.
+        let store = try SharedServers.postgres(
+            SharedServers.name(), in: SharedStoreTests.fragile, connections: 1, deadline: .seconds(5))
         #expect(try await store.settle("one", as: Sample.digest("one")))
         @Sendable func insert(_ name: String, _ connection: any SQLConnection) throws(TenonError) {
             try connection.run("INSERT INTO settled VALUES (?, ?)", .text(name), .blob([1]))
         }
         @Sendable func pause() { try? SharedServers.command("postgres pause") }
-        let before = await Self.thrown {
+        let before = await Self.thrown(within: 30) {
             try await store.write { connection throws(TenonError) in
                 pause()
                 try insert("before", connection)
@@ -150,9 +158,10 @@ import Testing
         }
         try SharedServers.command("postgres resume")
         let undone = before as? TenonError
-        #expect(undone?.code == .storeFailed && undone?.message.hasSuffix("Nothing was stored.") == true)
+        #expect(undone?.code == .storeFailed, "\(before as Any)")
+        #expect(undone?.message.hasSuffix("Nothing was stored.") == true, "\(before as Any)")
         #expect(try await store.settle("one", as: Sample.digest("one")))
-        let behind = await Self.thrown {
+        let behind = await Self.thrown(within: 30) {
             try await store.write { connection throws(TenonError) in
                 try insert("behind", connection)
                 pause()
@@ -174,7 +183,8 @@ import Testing
         let owner = PostgresConnection(try PostgresTarget("host=\(folder) user=tenon dbname=postgres", schema: name))
         try owner.connect()
         try owner.runScript("CREATE ROLE \(name) LOGIN; GRANT CREATE ON DATABASE postgres TO \(name)")
-        let options = PostgresStore.Options(address: "host=\(folder) user=\(name) dbname=postgres", schema: name)
+        let options = PostgresStore.Options(
+            address: "host=\(folder) user=\(name) dbname=postgres", schema: name, deadline: SharedServers.patience)
         let store = try PostgresStore(options: options)
         _ = try await atOnce(64) { _ in
             try await store.read { connection throws(TenonError) in
@@ -194,7 +204,7 @@ import Testing
         let instance = try SharedInstance()
         for _ in 0..<5 { _ = try await instance.stores.registered(Sample()) }
         let plans = try await instance.postgres.maintain { connection throws(TenonError) in
-            try connection.runScript("ANALYZE")
+            try connection.runScript(Self.analyze)
             var plans: [String] = []
             for query in [
                 "SELECT id FROM devices WHERE id='a'", "SELECT device FROM keys WHERE hash='a'",
@@ -278,7 +288,7 @@ import Testing
         let others = try [
             digest(#", "dialects": ["docs"]"#), digest(#", "require_attestation": false"#),
             digest(#", "max_devices_per_ek": 9"#), digest(#", "allow_development": true"#),
-            digest(#", "max_key_age_days": 3"#), digest(#", "v1_query": "allow""#), lists[0],
+            digest(#", "require_attestation": false, "max_key_age_days": 3"#), digest(#", "v1_query": "allow""#), lists[0],
             digest("", #", "ek_deny": {"models": [{"maker": "x"}]}"#),
         ]
         #expect(Set(others + [usual]).count == others.count + 1)
@@ -357,7 +367,7 @@ import Testing
         }
         try await register(5)
         let store = try SharedServers.postgres(name, connections: 1)
-        try await store.maintain { connection throws(TenonError) in try connection.runScript("ANALYZE") }
+        try await store.maintain { connection throws(TenonError) in try connection.runScript(Self.analyze) }
         await store.close()
         let before = try SharedServers.postgres(name, connections: 1)
         let first = try await scans(before)

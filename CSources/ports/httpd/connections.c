@@ -22,13 +22,25 @@ static int64_t now(void)
     return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
+/* For libmicrohttpd to read what is there, in milliseconds, and between two looks whether it has. */
+#define GRACE 1000
+#define LOOK 10
+
+static bool has_unread(const tenoni_connection *connection)
+{
+    char byte = 0;
+    return recv(connection->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 /* Ends those that are late, and says when to look again. */
 static int64_t end_late(tenoni_connections *connections)
 {
     int64_t next = NEVER;
     int64_t time = now();
     for (tenoni_connection *c = connections->first; c != NULL; c = c->next) {
-        if (c->deadline <= time) {
+        if (c->deadline <= time && time < c->grace && has_unread(c)) {
+            c->deadline = time + LOOK;
+        } else if (c->deadline <= time) {
             c->is_ended = true;
             (void)shutdown(c->socket, SHUT_RDWR);
             c->deadline = NEVER;
@@ -55,20 +67,13 @@ static void *run(void *context)
     return NULL;
 }
 
-/* For libmicrohttpd to read what is there. */
-#define GRACE 1000
-
 /* Ends a connection whose peer has gone and that reads a request: at once, or when what has come is read. */
 static void end_reading(tenoni_connections *connections, tenoni_connection *connection)
 {
-    char byte = 0;
-    int64_t soon = now() + GRACE;
-    if (recv(connection->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0) {
-        connection->is_ended = true;
-        (void)shutdown(connection->socket, SHUT_RDWR);
-    } else if (soon < connection->deadline) {
-        connection->deadline = soon;
-    }
+    int64_t time = now();
+    /* Its own time may be over sooner. */
+    connection->grace = connection->deadline < time + GRACE ? connection->deadline : time + GRACE;
+    connection->deadline = time;
     (void)pthread_cond_broadcast(&connections->changed);
 }
 
@@ -246,6 +251,7 @@ bool tenoni_connections_enter(tenoni_connections *connections, tenoni_connection
         return is_last;
     (void)pthread_mutex_lock(&connections->mutex);
     connection->phase = phase;
+    connection->grace = 0;
     /* The thread waits for no connection that had no time; for any other it looks soon enough. */
     if (connection->deadline == NEVER)
         (void)pthread_cond_broadcast(&connections->changed);

@@ -37,6 +37,7 @@ typedef struct tenoni_connection {
     tenoni_phase phase;
     bool is_ended;    /* nothing that it sends is handed over any more */
     int64_t deadline; /* milliseconds of CLOCK_MONOTONIC */
+    int64_t grace;    /* until when what a peer sent before it went may be read; 0 while the peer is there */
 } tenoni_connection;
 
 typedef struct tenoni_connections {

@@ -92,7 +92,9 @@ static void expect_header(tenoni_frame *frame, const char *name, size_t name_n, 
     uintptr_t place = (uintptr_t)value;
     expect(frame, name, name_n, 1);
     /* White space before a value is everybody's; before a length one space is. */
-    bool is_near = place >= behind && place - behind <= (is_named(name, name_n, "content-length") ? 1 : 64);
+    bool is_near = place >= behind && place - behind <= 64;
+    if (is_near && place != behind && is_named(name, name_n, "content-length"))
+        is_near = place - behind == 1 && value[-1] == ' ';
     if (!is_near)
         frame->has_gaps = true;
     frame->next = place + value_n + CRLF;

@@ -23,9 +23,9 @@ package enum Metric: String, CaseIterable, Sendable {
 
     package var help: String {
         switch self {
-        case .answers: "Answers, by endpoint and code; OK is none of the codes of a refusal."
+        case .answers: "Answers, by endpoint and code; OK is no refusal."
         case .refusals: "Refusals, by endpoint and cause: the rule of the verifier, or a word."
-        case .retiredKeyUses: "Good signatures by a key that was replaced: somebody has a copy."
+        case .retiredKeyUses: "Good signatures by keys that were replaced: somebody has a copy."
         case .healthy: "1 when requests are taken, 0 when a store cannot be asked or a clock is wrong."
         case .redisClockDifference: "By how much this machine's clock is ahead of Redis's."
         case .postgresClockDifference: "By how much this machine's clock is ahead of PostgreSQL's."
