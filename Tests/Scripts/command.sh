@@ -821,7 +821,7 @@ mends() { # mends CODE SENTENCE MEND COMMAND...: fails with this exit code, this
 }
 mkdir "$world/try"
 { echo 'cd "$1"' && tenon --help | sed -n '/^A first try/,/^$/ s/^    //p' | sed 's|--daemon|& --pid file="$PWD/pid"|'; } > "$world/try.sh"
-expect "what the help shows for a first try" sh -e "$world/try.sh" "$world/try"
+expect "what the help shows for a first try" env TENON_STATE_DIR="$world/none" sh -e "$world/try.sh" "$world/try"
 kill "$(cat "$world/try/pid")"
 first=$world/first
 mkdir "$first"
