@@ -27,8 +27,8 @@ struct RotationManner: Sendable, CustomStringConvertible {
     /// How many seconds the service's clock is ahead.
     var offset: Int64 = 0
     var rule = Rule.keeps
-    /// How many keys the device makes.
-    var keys = 2
+    /// Whether a message has all its fates; else there are those that part the manners.
+    var isFull = false
 
     var description: String {
         "settled by \(settlements.map { "\($0)" }.joined(separator: ", "))"
@@ -49,6 +49,9 @@ struct RotationWorld {
 
 /// What wakes a world up, by each way that is chosen, and looks at what comes of it.
 final class RotationStage {
+    /// How often a message is tried in one call: what the next call does is searched anyway. TENON_TEST_TRIES says more.
+    private static let tries = getenv("TENON_TEST_TRIES").flatMap { Int(String(cString: $0)) } ?? 1
+
     private let folder: TemporaryFolder
     private let profile: PlainProfile
     private let vault = ScriptedVault(.tokens)
@@ -94,11 +97,11 @@ final class RotationStage {
         let time = FlowTime()
         time.advance(.seconds(hours * 3600))
         let (folder, id) = (folder, name.id)
-        let network = RotationNetwork(ScriptedService(time), choices, manner.rule) { Self.files(in: folder, of: id) }
+        let network = RotationNetwork(ScriptedService(time), choices, manner) { Self.files(in: folder, of: id) }
         let state = world.service
         network.service.change { $0 = state }
         var limits = FlowLimits()
-        limits.retry.tries = 2
+        limits.retry.tries = Self.tries
         let identity = try DeviceIdentity(
             appID: "app", profile: profile, vault: vault, transport: network, folder: folder.open(network.calls),
             clock: time.clock, limits: limits)
@@ -191,23 +194,26 @@ final class RotationNetwork: Transport {
     /// What was there each time that the process might have died; all that follows is as if it had not been.
     let deaths = Mutex<[RotationWorld]>([])
     private let choices: Choices?
-    private let rule: RotationManner.Rule
+    private let manner: RotationManner
     private let files: @Sendable () -> [(name: String, bytes: [UInt8])]
     /// Whether this run sent a rotation.
     private let hasOffered = Mutex(false)
-    /// What may happen to a request, beside that it arrives.
+    /// What may happen to the first rotation of a call.
     private static let fates: [ScriptedService.Fate] = [
         .arrives, .requestLost, .answerLost, .answers(503, nil), .denied(409, "ROTATION_FAILED"),
         .denied(401, "BAD_SIGNATURE"), .late,
     ]
+    private static let fewFates: [ScriptedService.Fate] = [
+        .arrives, .answerLost, .denied(401, "BAD_SIGNATURE"), .late,
+    ]
 
     init(
-        _ service: ScriptedService, _ choices: Choices?, _ rule: RotationManner.Rule,
+        _ service: ScriptedService, _ choices: Choices?, _ manner: RotationManner,
         _ files: @escaping @Sendable () -> [(name: String, bytes: [UInt8])]
     ) {
         self.service = service
         self.choices = choices
-        self.rule = rule
+        self.manner = manner
         self.files = files
     }
 
@@ -236,10 +242,11 @@ final class RotationNetwork: Transport {
         // One request is held back at a time; what follows the first rotation of a call comes, or is lost.
         let isFirst = offersAnother(request) && !hasOffered.withLock { $0 }
         if isFirst { hasOffered.withLock { $0 = true } }
-        let fate = Self.fates[choose(isFirst ? Self.fates.count - (late > 0 ? 1 : 0) : 2)]
+        let fates = isFirst ? manner.isFull ? Self.fates : Self.fewFates : [.arrives, .requestLost]
+        let fate = fates[choose(isFirst && late > 0 ? fates.count - 1 : fates.count)]
         service.change { $0.fates = [fate] }
         var answer = try service.exchange(request)
-        if rule == .comparesClocks {
+        if manner.rule == .comparesClocks {
             answer.headers.removeAll { $0.name == "Date" }
             answer.headers.append(("Date", imfDate(service.time.seconds)))
         }

@@ -158,7 +158,7 @@ import Testing
         ("\"sig_versions\":[1,2]", "\"sig_versions\":[1,\"2\"]"), ("\"sig_versions\":[1,2]", "\"sig_versions\":{}"),
         ("\"attestation_settings\":null", "\"attestation_settings\":{}"),
         ("\"attestation_settings\":null,", ""), ("\"compromised_generation\":null", "\"compromised_generation\":3"),
-        ("\"signs_by_next\":false", "\"signs_by_next\":true"), ("\"signs_by_next\":false", "\"signs_by_next\":null"),
+        ("\"signs_by_next\":false", "\"signs_by_next\":null"),
         ("\"effective_from\":null", "\"effective_from\":{\"boot\":\"b\",\"boot_ms\":1}"),
         ("\"attestation\":\"attested\"", "\"attestation\":\"sure\""), ("\"boot\":\"boot-1\"", "\"boot\":1"),
         ("\"serial\":\"0102\"", "\"serial\":\"010\""), ("\"name\":\"000b01\"", "\"name\":\"000B01\""),
@@ -172,6 +172,16 @@ import Testing
         #expect(other != text, "\(old) is not there")
         #expect(code(try summed(other)) == .recordForm)
         #expect(code(try summed(text)) == nil)
+    }
+
+    /// Only a key that was offered is tried, and no longer than until something was said of all; another TPM says nothing.
+    @Test(arguments: RecordShape.allCases)
+    func aKeyIsTriedWhereOneWasOffered(_ shape: RecordShape) throws {
+        let tried = try line(shape).replacing("\"signs_by_next\":false", with: "\"signs_by_next\":true")
+        let mayBe = RecordStepsTests.offering.union([.clearedWhileRotating]).contains(shape)
+        #expect(code(try summed(tried)) == (mayBe ? nil : .recordForm))
+        let superseded = tried.replacing("tpm_cleared", with: "superseded")
+        #expect(code(try summed(superseded)) == (mayBe && superseded == tried ? nil : .recordForm))
     }
 
     /// The digest of a key's file is said and computed, and they are one.
