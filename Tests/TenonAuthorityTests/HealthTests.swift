@@ -60,8 +60,7 @@ import Testing
             broken.health = { said }
             let service = AuthorityService(
                 configuration: rig.service.configuration, stores: broken, keys: rig.keys, clock: rig.clock,
-                ekRoots: [:]
-            ) { line in lines.withLock { $0.append(line) } }
+                ekRoots: [:], refused: { line in lines.withLock { $0.append(line) } })
             #expect(await ask(service, "/health", .public).status == 503)
             #expect(await ask(service, "/v1/device/self", .public).status != 200)
             await service.refusals.close()
