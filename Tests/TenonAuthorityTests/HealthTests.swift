@@ -49,6 +49,25 @@ import Testing
         }
     }
 
+    /// Those who ask whether it is well take no device's line.
+    @Test func aHealthCheckHasNoLine() async throws {
+        try await ServiceRig.with { rig in
+            let lines = Mutex<[String]>([])
+            var broken = rig.stores
+            var health = StoreHealth()
+            health.parts = [StoreHealth.Part(name: "redis", fault: TenonError(.storeFailed, message: "a fault"))]
+            let said = health
+            broken.health = { said }
+            let service = AuthorityService(
+                configuration: rig.service.configuration, stores: broken, keys: rig.keys, clock: rig.clock,
+                ekRoots: [:], refused: { line in lines.withLock { $0.append(line) } })
+            #expect(await ask(service, "/health", .public).status == 503)
+            #expect(await ask(service, "/v1/device/self", .public).status != 200)
+            await service.refusals.close()
+            #expect(lines.withLock { $0.map { $0.hasPrefix("refused: self, ") } } == [true], "\(lines.withLock { $0 })")
+        }
+    }
+
     /// Strangers learn that it is not well; operators what it is.
     @Test func notWell() async throws {
         try await ServiceRig.with { rig in

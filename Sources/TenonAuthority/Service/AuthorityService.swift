@@ -61,7 +61,8 @@ package struct AuthorityService: Sendable {
         } catch {
             metrics.count(endpoint, error)
             let now = clock.now()
-            if let endpoint, door != .admin {
+            // Who asks how it is, is no device, and asks often; the fault has its own line.
+            if let endpoint, door != .admin, endpoint != .health {
                 refusals.tell(error, endpoint, from: request.peer, at: now) { app?.id ?? appNamed(in: request) }
             }
             return AuthorityAnswer(error, at: now)

@@ -233,12 +233,13 @@ final class PostgresConnection: SQLConnection {
             let limit = patience.milliseconds
             // A commit that was acknowledged is on the disk. What takes longer than its caller waits is ended by the
             // server, too, and says first which lock it is that somebody holds. A plan is made once for a connection and
-            // must not depend on how large a table was then.
+            // must not depend on how large a table was then. A scan that is not wanted costs so much by that, that the
+            // server would compile the plan, for seconds on a busy machine.
             try runScript(
                 """
                 SET search_path=\(target.schema); SET synchronous_commit=on; SET statement_timeout=\(limit);
                 SET lock_timeout=\(limit * 3 / 4); SET idle_in_transaction_session_timeout=\(limit * 2);
-                SET client_min_messages=error; SET enable_seqscan=off
+                SET client_min_messages=error; SET enable_seqscan=off; SET jit=off
                 """)
         } catch {
             close()
