@@ -231,7 +231,7 @@ static tenon_status run_when_there_is_room(tenon_tpm *tpm, tenoni_operation *ope
     uint64_t deadline = 0;
     uint32_t wait = 2;
     tenon_status status = run(tpm, operation, context);
-    while (tenoni_status_lacks_room(status)) {
+    while (status != TENON_OK && tenoni_status_lacks_room(status)) {
         tenoni_slots_flush(tpm);
         tenoni_orphans_flush(tpm);
         if (deadline == 0)
@@ -257,7 +257,8 @@ tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *co
     if (!is_ours(tpm))
         return TENON_ERROR_FORKED;
     tenoni_ticket_lock(&tpm->ticket);
-    tenoni_orphans_flush(tpm);
+    if (tpm->orphans_n != 0)
+        tenoni_orphans_flush(tpm);
     /* A transient parent stays for one more operation: the signature after a load shall not wait for its flush. */
     bool flush_parent = tpm->parent.handle != 0;
     tenon_status status = run_when_there_is_room(tpm, operation, context);
@@ -266,7 +267,8 @@ tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *co
         tenoni_slots_flush(tpm);
     else if (flush_parent)
         tenoni_slot_flush(tpm, &tpm->parent);
-    tenoni_orphans_flush(tpm);
+    if (tpm->orphans_n != 0)
+        tenoni_orphans_flush(tpm);
     tenoni_ticket_unlock(&tpm->ticket);
     return status;
 }

@@ -38,17 +38,20 @@ bool tenoni_process_begin(tenoni_process *process)
     return true;
 }
 
-/* The number is asked for, too: a child of vfork has its parent's memory. */
-bool tenoni_process_is_this(const tenoni_process *process)
+static bool is_of_this_namespace(const tenoni_process *process)
 {
     dev_t dev;
     ino_t ino;
-    if (process->pid != getpid())
-        return false;
-    if (process->mark != NULL)
-        return *process->mark != 0;
     find_namespace(&dev, &ino);
     return dev == process->namespace_dev && ino == process->namespace_ino;
+}
+
+/* The number is asked for, too: a child of vfork has its parent's memory. */
+bool tenoni_process_is_this(const tenoni_process *process)
+{
+    if (process->pid != getpid())
+        return false;
+    return process->mark != NULL ? *process->mark != 0 : is_of_this_namespace(process);
 }
 
 void tenoni_process_end(tenoni_process *process)
