@@ -36,7 +36,12 @@ import Testing
         let stripped = try await identity.sign("POST", url: url, strippingIngest: true, body: body)
         #expect(isSigned(stripped, "POST", "/v1/hsi", body))
         #expect(!isSigned(try await identity.sign("POST", url: url, body: body), "POST", "/v1/hsi", body))
-        #expect(stripped.headers.count == 6)
+        // A development build says that it is one.
+        #if DevMode
+            #expect(stripped.headers.count == 7)
+        #else
+            #expect(stripped.headers.count == 6)
+        #endif
     }
 
     /// The body is hashed as it comes: no part of it is kept.
