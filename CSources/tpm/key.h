@@ -15,8 +15,7 @@ struct tenon_tpm_key {
     bool attests;             /* an AK: it signs what the TPM says and nothing else */
     tenoni_creation creation; /* of an AK that was made here; else empty */
     tenoni_auth auth;
-    atomic_bool
-        parent_known; /* file.parent_name is there, and never changes again: whoever asks for it need not wait */
+    atomic_bool parent_known; /* file.parent_name is there, and never changes again: it is read without the lock */
 
     /* What follows is written inside operations only. */
     tenoni_slot slot; /* where it is loaded */

@@ -7,7 +7,7 @@
  * /proc/self/cmdline, and are empty without /proc), and its environment as secure_getenv reads it.
  */
 
-/* The words of the command line, the program's name first; good for ever. Zero when there are none. */
+/* The words of the command line, the program's name first. They stay valid. Zero when there are none. */
 int tenoni_process_words(char *const **words);
 
 /* Opens those of 0, 1 and 2 that are closed as something that can be neither read nor written. */

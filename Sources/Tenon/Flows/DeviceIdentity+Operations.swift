@@ -46,7 +46,7 @@ extension DeviceIdentity {
     /// The report is written down first. Where the service cannot be reached, ``maintain()`` goes on with it, and
     /// ``rotationDue()`` says that the key is due.
     ///
-    /// - Throws: as ``rotate()``. The device signs on in either case: whether it should is for whoever uses it to decide.
+    /// - Throws: as ``rotate()``. The device goes on signing in either case; the caller decides whether to use it.
     @discardableResult
     public func reportCompromise() async throws(TenonError) -> Rotation {
         let outcome = try await operate(.reportCompromise) { flow throws(TenonError) in

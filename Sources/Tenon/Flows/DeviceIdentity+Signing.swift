@@ -164,7 +164,7 @@ extension DeviceIdentity {
 }
 
 extension RecordStore {
-    /// Takes up the key that was given up, if it still is that one: whoever had the lock may have done something else.
+    /// Restores the key that was given up, if it is still the same one: another process may have changed it meanwhile.
     fileprivate func takeUp(_ generation: Int, _ held: FileLock.Held) throws(TenonError) -> IdentityRecord {
         try change(held) { record throws(TenonError) in
             if record.abandonedKey?.generation == generation { try record.revive() }

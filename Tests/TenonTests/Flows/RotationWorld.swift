@@ -9,7 +9,7 @@ import Testing
 struct RotationManner: Sendable, CustomStringConvertible {
     /// What a design does.
     enum Rule: Sendable {
-        /// The key that was offered stays, and is offered again (security.md D1); it signs when the other one was refused.
+        /// The key that was offered stays, and is offered again; it signs when the other one was refused.
         case keeps
         /// It is dropped when the service is seen to hold the old one, as nobody holds it: what the mobile SDKs do.
         case drops
