@@ -120,6 +120,9 @@ let package = Package(
             path: "Tests/Support",
             exclude: ["selftest"]
         ),
+        .target(
+            name: "TestEvidence", dependencies: ["CTestSupport", "Tenon"], path: "Tests/TestEvidence",
+            swiftSettings: strict),
         .target(name: "TestFolders", path: "Tests/TestFolders", swiftSettings: strict),
         .target(name: "FlowParts", dependencies: ["Tenon"], path: "Tests/FlowParts", swiftSettings: strict),
         .target(name: "BenchSide", dependencies: ["CTenon"], path: "Bench/swift/side", publicHeadersPath: "include"),
@@ -138,7 +141,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "AuthorityBench",
-            dependencies: ["Tenon", "TenonBench", "CBenchIdentity"],
+            dependencies: ["CBenchIdentity", "Tenon", "TenonBench", "TestEvidence"],
             path: "Bench/service/load",
             swiftSettings: strict
         ),
@@ -149,7 +152,8 @@ let package = Package(
             ],
             path: "Bench/flow", exclude: ["run"], swiftSettings: interop),
         .testTarget(
-            name: "TenonTests", dependencies: ["FlowParts", "StateChild", "Tenon", "TenonBench", "TestFolders"],
+            name: "TenonTests",
+            dependencies: ["FlowParts", "StateChild", "Tenon", "TenonBench", "TestEvidence", "TestFolders"],
             swiftSettings: strict),
         .testTarget(name: "TenonSynheartTests", dependencies: ["TenonSynheart"], swiftSettings: strict),
         .testTarget(

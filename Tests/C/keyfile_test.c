@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
-#include "tpm/keyfile.h"
+#include "tpm_rig.h"
 
 /* A key that swtpm made with the signing template, under its transient H-2 primary. */
 #define PUBLIC                                                                                                         \
@@ -59,21 +58,6 @@ static const char of_openssl_public[] =
     "0023000b0006007200000010001000030010002078317e6fa45fe31aa7d8954d6eb839056e9b80089fa2961572effc855a82da9a0020792074"
     "da86b46de3e7967666d72c33477b8b4f84f421a70c185ed05e7f00bf8c";
 
-/* In memory of its own size, so that a sanitizer sees a byte read behind it. */
-static tenon_status read_text(tenoni_keyfile *file, const char *text, size_t n)
-{
-    char *copy = malloc(n + (n == 0));
-    if (copy == NULL)
-        abort();
-    memcpy(copy, text, n);
-    memset(file, 0xa5, sizeof *file);
-    tenon_status status = tenoni_keyfile_read(file, copy, n);
-    free(copy);
-    if (status != TENON_OK)
-        CHECK_ZERO(file, sizeof *file);
-    return status;
-}
-
 static tenoni_keyfile own(void)
 {
     tenoni_keyfile file = {.empty_auth = true,
@@ -114,7 +98,7 @@ TEST(keyfile_is_written_as_it_is_read)
 {
     tenoni_keyfile file = own(), found;
     test_output_rule("keyfile_write", write_own, &file, ours, strlen(ours));
-    CHECK_STATUS(read_text(&found, ours, strlen(ours)), TENON_OK);
+    CHECK_STATUS(tpm_rig_read(&found, ours, strlen(ours)), TENON_OK);
     check_equal(&found, &file);
 }
 
@@ -128,7 +112,7 @@ TEST(keyfile_without_facts)
     file.parent = 0x81000001;
     CHECK_STATUS(tenoni_keyfile_write(text, sizeof text, &n, &file), TENON_OK);
     CHECK_BYTES(text, BEGIN, strlen(BEGIN));
-    CHECK_STATUS(read_text(&found, text, n), TENON_OK);
+    CHECK_STATUS(tpm_rig_read(&found, text, n), TENON_OK);
     check_equal(&found, &file);
 }
 
@@ -137,17 +121,17 @@ TEST(keyfile_of_other_tools)
     tenoni_keyfile file;
     uint8_t expected[86];
     test_hex(expected, sizeof expected, of_openssl_public);
-    CHECK_STATUS(read_text(&file, of_openssl, strlen(of_openssl)), TENON_OK);
+    CHECK_STATUS(tpm_rig_read(&file, of_openssl, strlen(of_openssl)), TENON_OK);
     CHECK(file.empty_auth);
     CHECK_NUMBER(file.parent, 0x40000001);
     CHECK_NUMBER(file.private_n, 126);
     if (CHECK_NUMBER(file.public_n, sizeof expected))
         CHECK_BYTES(file.public_area, expected, sizeof expected);
     CHECK(file.parent_name_n == 0 && file.witness_n == 0 && file.handle == 0);
-    CHECK_STATUS(read_text(&file, of_openssl_with_parent, strlen(of_openssl_with_parent)), TENON_OK);
+    CHECK_STATUS(tpm_rig_read(&file, of_openssl_with_parent, strlen(of_openssl_with_parent)), TENON_OK);
     CHECK(!file.empty_auth);
     CHECK_NUMBER(file.parent, 0x81000001);
-    CHECK_STATUS(read_text(&file, of_tools, strlen(of_tools)), TENON_OK);
+    CHECK_STATUS(tpm_rig_read(&file, of_tools, strlen(of_tools)), TENON_OK);
     CHECK(!file.empty_auth);
     CHECK_NUMBER(file.parent, 0x81000001);
     CHECK_NUMBER(file.private_n, 126);
@@ -241,7 +225,7 @@ TEST(keyfile_texts)
     for (size_t i = 0; i < sizeof text_cases / sizeof *text_cases; i++) {
         tenoni_keyfile file;
         test_about("%s", text_cases[i].about);
-        CHECK_STATUS(read_text(&file, text_cases[i].text, strlen(text_cases[i].text)), text_cases[i].expected);
+        CHECK_STATUS(tpm_rig_read(&file, text_cases[i].text, strlen(text_cases[i].text)), text_cases[i].expected);
     }
 }
 
@@ -253,12 +237,12 @@ TEST(keyfile_arguments)
     CHECK_STATUS(tenoni_keyfile_read(&file, NULL, 1), TENON_ERROR_NULL);
     CHECK_ZERO(&file, sizeof file);
     CHECK_STATUS(tenoni_keyfile_read(&file, NULL, 0), PEM);
-    CHECK_STATUS(read_text(&file, text, sizeof text), TENON_ERROR_TOO_LARGE);
+    CHECK_STATUS(tpm_rig_read(&file, text, sizeof text), TENON_ERROR_TOO_LARGE);
     /* As many empty lines as make a file of the greatest size. */
     memcpy(text + TENON_TPM_KEY_MAX - strlen(GOOD), GOOD, strlen(GOOD));
-    CHECK_STATUS(read_text(&file, text, TENON_TPM_KEY_MAX), TENON_OK);
+    CHECK_STATUS(tpm_rig_read(&file, text, TENON_TPM_KEY_MAX), TENON_OK);
     text[TENON_TPM_KEY_MAX] = '\n';
-    CHECK_STATUS(read_text(&file, text, TENON_TPM_KEY_MAX + 1), TENON_ERROR_TOO_LARGE);
+    CHECK_STATUS(tpm_rig_read(&file, text, TENON_TPM_KEY_MAX + 1), TENON_ERROR_TOO_LARGE);
 }
 
 TEST(keyfile_truncated)
@@ -266,7 +250,7 @@ TEST(keyfile_truncated)
     size_t all = strlen(ours);
     for (size_t n = 0; n < all; n++) {
         tenoni_keyfile file;
-        tenon_status status = read_text(&file, ours, n);
+        tenon_status status = tpm_rig_read(&file, ours, n);
         test_about("%zu characters", n);
         /* What is missing last is only the line feed. */
         CHECK((status == TENON_OK) == (n == all - 1));
@@ -284,7 +268,7 @@ TEST(keyfile_flipped)
         size_t n;
         memcpy(text, ours, sizeof text);
         text[i / 8] = (char)(text[i / 8] ^ 1 << i % 8);
-        tenon_status status = read_text(&file, text, strlen(ours));
+        tenon_status status = tpm_rig_read(&file, text, strlen(ours));
         test_about("byte %zu, bit %zu", i / 8, i % 8);
         if (status != TENON_OK) {
             CHECK(tenon_status_category(status) == TENON_CATEGORY_FORMAT);
@@ -314,7 +298,7 @@ TEST(keyfile_sizes)
         test_about("%zu bytes", areas[i]);
         CHECK_STATUS(tenoni_keyfile_write(text, sizeof text, &n, &file), TENON_OK);
         CHECK(n <= TENON_TPM_KEY_MAX);
-        CHECK_STATUS(read_text(&found, text, n), TENON_OK);
+        CHECK_STATUS(tpm_rig_read(&found, text, n), TENON_OK);
         check_equal(&found, &file);
     }
 }

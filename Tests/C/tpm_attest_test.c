@@ -9,49 +9,24 @@
 /* TPM2_Certify as a proof: what it says, what it costs, and every answer that is not it. */
 
 typedef struct {
-    tpm_rig rig;
-    tenon_tpm_key *key;
-    tenon_tpm_key *ak;
-} stage;
-
-typedef struct {
     uint8_t bytes[TENON_PROOF_MAX];
     size_t n;
 } proof;
 
 static const tenon_digest nonce = {{1, 2, 3}};
 
-static stage start(const tenon_tpm_options *options, const char *auth)
-{
-    stage at = {.rig = tpm_rig_start(options)};
-    size_t n = auth == NULL ? 0 : strlen(auth);
-    CHECK_STATUS(tenon_tpm_key_create(at.rig.tpm, &at.key, (const uint8_t *)auth, n), TENON_OK);
-    CHECK_STATUS(tenon_tpm_ak_create(at.key, &at.ak), TENON_OK);
-    if (at.ak == NULL)
-        exit(2);
-    support_transport_reset_counts(at.rig.wire);
-    return at;
-}
-
-static void stop(stage *at)
-{
-    tenon_tpm_key_free(&at->ak);
-    tenon_tpm_key_free(&at->key);
-    tpm_rig_stop(&at->rig);
-}
-
-static tenon_status attest_x5c(stage *at, proof *out, const tenon_bytes *x5c, size_t count)
+static tenon_status attest_x5c(tpm_stage *at, proof *out, const tenon_bytes *x5c, size_t count)
 {
     return tenon_tpm_key_attest(at->key, at->ak, out->bytes, sizeof out->bytes, &out->n, nonce.bytes,
                                 sizeof nonce.bytes, x5c, count);
 }
 
-static tenon_status attest(stage *at, proof *out)
+static tenon_status attest(tpm_stage *at, proof *out)
 {
     return attest_x5c(at, out, NULL, 0);
 }
 
-static void check_verifies(const stage *at, const proof *found, const uint8_t *qualifying)
+static void check_verifies(const tpm_stage *at, const proof *found, const uint8_t *qualifying)
 {
     uint8_t area[TENON_AREA_MAX];
     size_t n;
@@ -65,7 +40,7 @@ static void check_verifies(const stage *at, const proof *found, const uint8_t *q
 }
 
 /* By hand, and by the verifier: the statement is the key's, for the nonce, and the AK signed it. */
-static void check_proof(const stage *at, const proof *found, const uint8_t *qualifying, size_t qualifying_n)
+static void check_proof(const tpm_stage *at, const proof *found, const uint8_t *qualifying, size_t qualifying_n)
 {
     tenon_evidence evidence;
     tenoni_attest says;
@@ -97,18 +72,18 @@ static void check_proof(const stage *at, const proof *found, const uint8_t *qual
 
 TEST(tpm_attest_works)
 {
-    stage at = start(NULL, NULL);
+    tpm_stage at = tpm_stage_start(NULL, NULL);
     proof found;
     CHECK_STATUS(attest(&at, &found), TENON_OK);
     check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
     CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 1);
     CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_CC_CERTIFY), 1);
-    stop(&at);
+    tpm_stage_stop(&at);
 }
 
 TEST(tpm_attest_qualifying_data)
 {
-    stage at = start(NULL, NULL);
+    tpm_stage at = tpm_stage_start(NULL, NULL);
     uint8_t data[33] = {9, 8, 7};
     proof found;
     for (size_t n = 0; n <= 32; n += n == 1 ? 29 : 1) {
@@ -124,7 +99,7 @@ TEST(tpm_attest_qualifying_data)
         TENON_ERROR_TOO_LARGE);
     CHECK_NUMBER(found.n, 0);
     CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 0);
-    stop(&at);
+    tpm_stage_stop(&at);
 }
 
 /* Whatever stands for certificates: they are carried as they are. */
@@ -134,7 +109,7 @@ TEST(tpm_attest_certificates)
     const tenon_bytes whole = {bytes, TENON_CERTIFICATE_MAX}, over = {bytes, sizeof bytes}, none = {NULL, 1};
     const tenon_bytes three[] = {whole, whole, whole}, five[TENON_CERTIFICATES_MAX + 1] = {{bytes, 1}};
     const tenon_bytes total[] = {whole, whole, whole, {bytes, 1}};
-    stage at = start(NULL, NULL);
+    tpm_stage at = tpm_stage_start(NULL, NULL);
     tenon_evidence evidence;
     proof found;
     CHECK_STATUS(attest_x5c(&at, &found, three, 3), TENON_OK);
@@ -148,18 +123,18 @@ TEST(tpm_attest_certificates)
     CHECK_STATUS(attest_x5c(&at, &found, &none, 1), TENON_ERROR_NULL);
     CHECK_STATUS(attest_x5c(&at, &found, NULL, 1), TENON_ERROR_NULL);
     CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 0);
-    stop(&at);
+    tpm_stage_stop(&at);
 }
 
 static tenon_status attest_output(const void *at, uint8_t *out, size_t n, size_t *written)
 {
-    const stage *both = at;
+    const tpm_stage *both = at;
     return tenon_tpm_key_attest(both->key, both->ak, out, n, written, nonce.bytes, sizeof nonce.bytes, NULL, 0);
 }
 
 TEST(tpm_attest_arguments)
 {
-    stage at = start(NULL, NULL), other = start(NULL, NULL);
+    tpm_stage at = tpm_stage_start(NULL, NULL), other = tpm_stage_start(NULL, NULL);
     proof found;
     CHECK_STATUS(attest(&at, &found), TENON_OK);
     test_output_rule("tenon_tpm_key_attest", attest_output, &at, NULL, found.n);
@@ -174,15 +149,15 @@ TEST(tpm_attest_arguments)
     CHECK_STATUS(tenon_tpm_key_attest(at.key, other.ak, found.bytes, sizeof found.bytes, &found.n, NULL, 0, NULL, 0),
                  TENON_ERROR_OPTIONS);
     CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 0);
-    stop(&other);
-    stop(&at);
+    tpm_stage_stop(&other);
+    tpm_stage_stop(&at);
 }
 
 /* A key with an auth value is certified in its session: the value does not cross the bus, and a wrong one is refused.
  */
 TEST(tpm_attest_key_with_auth)
 {
-    stage at = start(NULL, "a very secret value");
+    tpm_stage at = tpm_stage_start(NULL, "a very secret value");
     tenon_tpm_key *wrong;
     proof found;
     support_transport_watch(at.rig.wire, (const uint8_t *)"a very secret", 13);
@@ -199,7 +174,7 @@ TEST(tpm_attest_key_with_auth)
              TENON_CATEGORY_AUTH, 0x9A2);
     tenon_tpm_key_free(&wrong);
     CHECK_STATUS(attest(&at, &found), TENON_OK);
-    stop(&at);
+    tpm_stage_stop(&at);
 }
 
 TEST(tpm_attest_salted_sessions)
@@ -207,7 +182,7 @@ TEST(tpm_attest_salted_sessions)
     static const uint32_t kinds[] = {TENON_TPM_SESSION_SALTED, TENON_TPM_SESSION_ENCRYPTED};
     for (size_t i = 0; i < 2; i++) {
         const tenon_tpm_options options = {.size = sizeof options, .session = kinds[i]};
-        stage at = start(&options, NULL);
+        tpm_stage at = tpm_stage_start(&options, NULL);
         proof found;
         test_about("session %u", (unsigned)kinds[i]);
         support_transport_watch(at.rig.wire, nonce.bytes, sizeof nonce.bytes);
@@ -222,7 +197,7 @@ TEST(tpm_attest_salted_sessions)
         support_flip(at.rig.wire, support_next(SUPPORT_CC_CERTIFY), 60, 1);
         CHECK_STATUS(attest(&at, &found), TENON_ERROR_SESSION);
         CHECK_STATUS(attest(&at, &found), TENON_OK);
-        stop(&at);
+        tpm_stage_stop(&at);
     }
 }
 
@@ -232,7 +207,7 @@ TEST(tpm_attest_cold)
     static const uint32_t most[] = {5, 7};
     for (int primary = 0; primary < 2; primary++) {
         tpm_rig rig = tpm_rig_start(NULL);
-        stage at = {.rig = rig};
+        tpm_stage at = {.rig = rig};
         proof found;
         test_about(primary ? "under the primary" : "under an SRK");
         if (!primary)
@@ -248,14 +223,14 @@ TEST(tpm_attest_cold)
         CHECK_STATUS(attest(&at, &found), TENON_OK);
         check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
         CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), most[primary]);
-        stop(&at);
+        tpm_stage_stop(&at);
     }
 }
 
 /* Each may be lost, or at a persistent handle, or squeezed out by what others loaded. */
 TEST(tpm_attest_lost_objects)
 {
-    stage at = start(NULL, NULL);
+    tpm_stage at = tpm_stage_start(NULL, NULL);
     uint32_t handle;
     proof found;
     for (int round = 0; round < 4; round++) {
@@ -271,24 +246,24 @@ TEST(tpm_attest_lost_objects)
         check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
     }
     CHECK_STATUS(tenon_tpm_key_evict(at.key), TENON_OK);
-    stop(&at);
+    tpm_stage_stop(&at);
 }
 
 TEST(tpm_attest_after_a_reset)
 {
-    stage at = start(NULL, NULL);
+    tpm_stage at = tpm_stage_start(NULL, NULL);
     proof found;
     support_transport_follow(at.rig.wire, true);
     CHECK(support_swtpm_power_on(at.rig.sw));
     CHECK_STATUS(attest(&at, &found), TENON_OK);
     check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
-    stop(&at);
+    tpm_stage_stop(&at);
 }
 
 /* Both have to be loaded at once. With one place too few it is said so, and it works when there is room again. */
 TEST(tpm_attest_without_room)
 {
-    stage at = start(NULL, NULL);
+    tpm_stage at = tpm_stage_start(NULL, NULL);
     uint32_t handle, taken = 0;
     proof found;
     tenon_status status = TENON_OK;
@@ -308,14 +283,14 @@ TEST(tpm_attest_without_room)
     if (at.ak == NULL)
         CHECK_STATUS(tenon_tpm_ak_create(at.key, &at.ak), TENON_OK);
     CHECK_STATUS(attest(&at, &found), TENON_OK);
-    stop(&at);
+    tpm_stage_stop(&at);
 }
 
 /* What is at a handle is another key by now: that is noticed in the statement or its signature, and the blob used. */
 TEST(tpm_attest_another_key)
 {
     for (int which = 0; which < 2; which++) {
-        stage at = start(NULL, NULL);
+        tpm_stage at = tpm_stage_start(NULL, NULL);
         tenon_tpm_key *persistent = which == 0 ? at.key : at.ak;
         uint32_t handle;
         proof found;
@@ -327,14 +302,14 @@ TEST(tpm_attest_another_key)
         check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
         CHECK_NUMBER(support_flush_all(at.rig.sw), 0);
         CHECK_NUMBER(support_evict(at.rig.sw, NULL, handle, handle), 0);
-        stop(&at);
+        tpm_stage_stop(&at);
     }
 }
 
 /* And where the other key has an auth value, its refusal says nothing about ours. */
 TEST(tpm_attest_another_key_with_auth)
 {
-    stage at = start(NULL, NULL);
+    tpm_stage at = tpm_stage_start(NULL, NULL);
     support_blob blob;
     uint32_t handle, parent, other;
     proof found;
@@ -352,7 +327,7 @@ TEST(tpm_attest_another_key_with_auth)
     check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
     CHECK_NUMBER(support_flush_all(at.rig.sw), 0);
     CHECK_NUMBER(support_evict(at.rig.sw, NULL, handle, handle), 0);
-    stop(&at);
+    tpm_stage_stop(&at);
 }
 
 /*
@@ -391,7 +366,7 @@ TEST(tpm_attest_answers_that_are_none)
         {"second nonce", ENTRIES_AT + 6, TENON_ERROR_TPM_ANSWER},
         {"second HMAC", ENTRIES_AT + 9, TENON_ERROR_TPM_ANSWER},
     };
-    stage at = start(NULL, NULL);
+    tpm_stage at = tpm_stage_start(NULL, NULL);
     support_record record;
     proof found;
     CHECK_STATUS(attest(&at, &found), TENON_OK);
@@ -416,24 +391,24 @@ TEST(tpm_attest_answers_that_are_none)
     support_fix_size(at.rig.wire, support_next(SUPPORT_CC_CERTIFY));
     CHECK_STATUS(attest(&at, &found), TENON_ERROR_TPM_ANSWER);
     CHECK_STATUS(attest(&at, &found), TENON_OK);
-    stop(&at);
+    tpm_stage_stop(&at);
 }
 
 /* So it is with a session, for which the parent is searched first. */
 TEST(tpm_attest_gone_with_auth)
 {
-    stage at = start(NULL, "auth");
+    tpm_stage at = tpm_stage_start(NULL, "auth");
     proof found;
     CHECK_NUMBER(support_clear(at.rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
     CHECK_STATUS(tpm_rig_sign(at.key), TENON_ERROR_KEY_GONE);
     CHECK_STATUS(attest(&at, &found), TENON_ERROR_KEY_GONE);
-    stop(&at);
+    tpm_stage_stop(&at);
 }
 
 /* A TPM that is cleared has neither; a key of the new seed is not lost with the AK of the old one. */
 TEST(tpm_attest_gone)
 {
-    stage at = start(NULL, NULL);
+    tpm_stage at = tpm_stage_start(NULL, NULL);
     tenon_tpm_key *fresh;
     proof found;
     CHECK_NUMBER(support_clear(at.rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
@@ -442,5 +417,5 @@ TEST(tpm_attest_gone)
     CHECK_STATUS(tenon_tpm_key_attest(fresh, at.ak, found.bytes, sizeof found.bytes, &found.n, NULL, 0, NULL, 0),
                  TENON_ERROR_PARENT_MISSING);
     tenon_tpm_key_free(&fresh);
-    stop(&at);
+    tpm_stage_stop(&at);
 }

@@ -35,9 +35,8 @@ static stage set(void)
 
 static void end(stage *at)
 {
-    tpm_pem pem;
+    tpm_pem pem = tpm_rig_write(&at->file);
     CHECK_NUMBER(support_transport_reopens(at->rig.wire), 0);
-    CHECK_STATUS(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, &at->file), TENON_OK);
     CHECK_STATUS(tpm_rig_use(&at->rig, &pem), TENON_OK);
     tpm_rig_stop(&at->rig);
 }
@@ -106,19 +105,19 @@ TEST(tpm_blob_wrong_facts)
     tpm_pem pem;
     tenoni_keyfile file = at.file;
     file.witness[5] ^= 1;
-    CHECK_STATUS(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, &file), TENON_OK);
+    pem = tpm_rig_write(&file);
     CHECK_STATUS(tpm_rig_use(&at.rig, &pem), TENON_OK);
     file = at.file;
     file.parent_name[5] ^= 1;
-    CHECK_STATUS(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, &file), TENON_OK);
+    pem = tpm_rig_write(&file);
     CHECK_STATUS(tpm_rig_use(&at.rig, &pem), TENON_ERROR_PARENT_MISSING);
     /* Both: the blob itself says that the seed is the right one. */
     file.witness[5] ^= 1;
-    CHECK_STATUS(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, &file), TENON_OK);
+    pem = tpm_rig_write(&file);
     CHECK_STATUS(tpm_rig_use(&at.rig, &pem), TENON_OK);
     file = at.file;
     file.handle = 0x81234567;
-    CHECK_STATUS(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, &file), TENON_OK);
+    pem = tpm_rig_write(&file);
     CHECK_STATUS(tpm_rig_use(&at.rig, &pem), TENON_OK);
     end(&at);
 }

@@ -30,19 +30,7 @@ static const code codes[] = {
     {0x14B, TENON_CATEGORY_UNAVAILABLE},
 };
 
-typedef struct {
-    tpm_rig rig;
-    uint32_t foreign; /* somebody else's object */
-    tenon_tpm_key *key;
-    tpm_pem pem;
-} stage;
-
-static tenon_status sign(stage *at)
-{
-    return tpm_rig_sign(at->key);
-}
-
-static tenon_status load(stage *at)
+static tenon_status load(tpm_stage *at)
 {
     tenon_tpm_key *key;
     tenon_status status = tpm_rig_load(&at->rig, &key, &at->pem);
@@ -51,16 +39,7 @@ static tenon_status load(stage *at)
     return status;
 }
 
-static tenon_status create(stage *at)
-{
-    tenon_tpm_key *key;
-    tenon_status status = tenon_tpm_key_create(at->rig.tpm, &key, NULL, 0);
-    CHECK((status == TENON_OK) == (key != NULL));
-    tenon_tpm_key_free(&key);
-    return status;
-}
-
-static tenon_status create_with_auth(stage *at)
+static tenon_status create_with_auth(tpm_stage *at)
 {
     tenon_tpm_key *key;
     tenon_status status = tenon_tpm_key_create(at->rig.tpm, &key, (const uint8_t *)"auth", 4);
@@ -69,43 +48,25 @@ static tenon_status create_with_auth(stage *at)
     return status;
 }
 
-static tenon_status persist(stage *at)
-{
-    return tenon_tpm_key_persist(at->key, NULL);
-}
-
-static tenon_status list(stage *at)
-{
-    uint32_t handles[8];
-    size_t n;
-    return tenon_tpm_handles(at->rig.tpm, handles, 8, &n);
-}
-
-static tenon_status info(stage *at)
-{
-    tenon_tpm_info out;
-    return tenon_tpm_read_info(at->rig.tpm, &out);
-}
-
 typedef struct {
     const char *name;
     uint32_t command;
     bool srk; /* with a storage key at 0x81000001 */
     bool loaded;
-    tenon_status (*run)(stage *at);
+    tenon_status (*run)(tpm_stage *at);
 } operation;
 
 static const operation operations[] = {
-    {"Sign", SUPPORT_CC_SIGN, true, true, sign},
+    {"Sign", SUPPORT_CC_SIGN, true, true, tpm_stage_sign},
     {"Load", SUPPORT_CC_LOAD, true, false, load},
     {"ReadPublic of the parent", SUPPORT_CC_READ_PUBLIC, true, false, load},
     {"CreatePrimary", SUPPORT_CC_CREATE_PRIMARY, false, false, load},
-    {"CreatePrimary for a new key", SUPPORT_CC_CREATE_PRIMARY, false, false, create},
-    {"Create", SUPPORT_CC_CREATE, true, false, create},
+    {"CreatePrimary for a new key", SUPPORT_CC_CREATE_PRIMARY, false, false, tpm_stage_create},
+    {"Create", SUPPORT_CC_CREATE, true, false, tpm_stage_create},
     {"StartAuthSession", SUPPORT_CC_START_AUTH_SESSION, true, false, create_with_auth},
-    {"EvictControl", SUPPORT_CC_EVICT_CONTROL, true, true, persist},
-    {"GetCapability of handles", SUPPORT_CC_GET_CAPABILITY, true, false, list},
-    {"GetCapability of properties", SUPPORT_CC_GET_CAPABILITY, true, false, info},
+    {"EvictControl", SUPPORT_CC_EVICT_CONTROL, true, true, tpm_stage_persist},
+    {"GetCapability of handles", SUPPORT_CC_GET_CAPABILITY, true, false, tpm_stage_list},
+    {"GetCapability of properties", SUPPORT_CC_GET_CAPABILITY, true, false, tpm_stage_info},
 };
 
 /* Two codes are an answer, not a failure, to one command each. */
@@ -116,10 +77,10 @@ static int32_t expected(const operation *what, const code *with)
     return with->category;
 }
 
-static stage set(const operation *what)
+static tpm_stage set(const operation *what)
 {
     static const tenon_tpm_options options = {.size = sizeof options, .deadline_ms = 1};
-    stage at = {.rig = tpm_rig_start(&options)};
+    tpm_stage at = {.rig = tpm_rig_start(&options)};
     if (what->srk)
         CHECK_NUMBER(support_persist_srk(at.rig.sw, NULL, SUPPORT_SRK_H2), 0);
     CHECK_NUMBER(support_create_primary(at.rig.sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &at.foreign), 0);
@@ -130,7 +91,7 @@ static stage set(const operation *what)
 }
 
 /* A refused signature may have cost the loaded key; a foreign object, and what is persistent, never. */
-static void check_unharmed(stage *at, uint32_t persistent)
+static void check_unharmed(tpm_stage *at, uint32_t persistent)
 {
     support_public area;
     CHECK_NUMBER(support_read_public(at->rig.sw, at->foreign, &area), 0);
@@ -146,7 +107,7 @@ static bool lacks_room(uint32_t rc)
 
 static void try_operation(const operation *what)
 {
-    stage at = set(what);
+    tpm_stage at = set(what);
     uint32_t persistent = support_persistent_count(at.rig.sw);
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         test_about("0x%x at %s", (unsigned)codes[i].rc, what->name);

@@ -6,29 +6,7 @@
 
 /* TPM2_CertifyCreation: what an attestation CA is told of an AK, read by hand as such a CA does. */
 
-typedef struct {
-    tpm_rig rig;
-    tenon_tpm_key *key;
-    tenon_tpm_key *ak;
-} stage;
-
-static stage start(const tenon_tpm_options *options)
-{
-    stage at = {.rig = tpm_rig_start(options)};
-    CHECK_STATUS(tenon_tpm_key_create(at.rig.tpm, &at.key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tenon_tpm_ak_create(at.key, &at.ak), TENON_OK);
-    support_transport_reset_counts(at.rig.wire);
-    return at;
-}
-
-static void stop(stage *at)
-{
-    tenon_tpm_key_free(&at->ak);
-    tenon_tpm_key_free(&at->key);
-    tpm_rig_stop(&at->rig);
-}
-
-static void check_signature(const stage *at, const tenon_tpm_creation *found)
+static void check_signature(const tpm_stage *at, const tenon_tpm_creation *found)
 {
     const tenon_evidence evidence = {.signature = {found->signature, found->signature_n}};
     tenon_signature signature;
@@ -41,7 +19,7 @@ static void check_signature(const stage *at, const tenon_tpm_creation *found)
 }
 
 /* Part 2, 10.12.12 and 10.12.7: magic, type, signer, no extra data, clock, firmware, then the Name and the digest. */
-static void check_creation(const stage *at, const tenon_tpm_creation *found)
+static void check_creation(const tpm_stage *at, const tenon_tpm_creation *found)
 {
     enum { CLOCK_AND_FIRMWARE = 17 + 8 };
     static uint8_t bytes[TENON_AREA_MAX];
@@ -70,7 +48,7 @@ static void check_creation(const stage *at, const tenon_tpm_creation *found)
 /* Part 2, 15.1 TPMS_CREATION_DATA: the parent's Name stands in it. */
 TEST(tpm_creation_works)
 {
-    stage at = start(NULL);
+    tpm_stage at = tpm_stage_start(NULL, NULL);
     tenon_tpm_creation found;
     uint8_t parent[TENON_NAME_SIZE];
     size_t n;
@@ -81,12 +59,12 @@ TEST(tpm_creation_works)
     size_t parent_at = found.data_n - 2 - 2 * (2 + sizeof parent) + 2;
     CHECK(found.data_n > parent_at + sizeof parent);
     CHECK_BYTES(found.data + parent_at, parent, sizeof parent);
-    stop(&at);
+    tpm_stage_stop(&at);
 }
 
 TEST(tpm_creation_arguments)
 {
-    stage at = start(NULL);
+    tpm_stage at = tpm_stage_start(NULL, NULL);
     tenon_tpm_creation found;
     tenon_tpm_key *loaded;
     CHECK_STATUS(tenon_tpm_ak_creation(NULL, &found), TENON_ERROR_NULL);
@@ -100,7 +78,7 @@ TEST(tpm_creation_arguments)
     CHECK_STATUS(tenon_tpm_ak_creation(loaded, &found), TENON_ERROR_NOT_MADE_HERE);
     CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 0);
     tenon_tpm_key_free(&loaded);
-    stop(&at);
+    tpm_stage_stop(&at);
 }
 
 /* The ticket outlives what is loaded, a reset, and a session's kind; another key at the handle is noticed. */
@@ -108,7 +86,7 @@ TEST(tpm_creation_lost_objects)
 {
     static const tenon_tpm_options encrypted = {.size = sizeof encrypted, .session = TENON_TPM_SESSION_ENCRYPTED};
     for (int i = 0; i < 2; i++) {
-        stage at = start(i == 0 ? NULL : &encrypted);
+        tpm_stage at = tpm_stage_start(i == 0 ? NULL : &encrypted, NULL);
         tenon_tpm_creation found;
         uint32_t handle;
         test_about("session %d", i);
@@ -123,7 +101,7 @@ TEST(tpm_creation_lost_objects)
         CHECK_STATUS(tenon_tpm_ak_creation(at.ak, &found), TENON_OK);
         check_creation(&at, &found);
         CHECK_NUMBER(support_evict(at.rig.sw, NULL, handle, handle), 0);
-        stop(&at);
+        tpm_stage_stop(&at);
     }
 }
 
@@ -131,7 +109,7 @@ TEST(tpm_creation_lost_objects)
 TEST(tpm_creation_answers_that_are_none)
 {
     enum { NAME_AT = 16 + 4 + 2 + 36 + 2 + 17 + 8 + 2 + 20, HASH_AT = NAME_AT + 14 + 2 + 20 };
-    stage at = start(NULL);
+    tpm_stage at = tpm_stage_start(NULL, NULL);
     tenon_tpm_creation found;
     support_record record;
     CHECK_STATUS(tenon_tpm_ak_creation(at.ak, &found), TENON_OK);
@@ -155,7 +133,7 @@ TEST(tpm_creation_answers_that_are_none)
         support_fix_size(at.rig.wire, support_next(SUPPORT_CC_CERTIFY_CREATION));
         CHECK_STATUS(tenon_tpm_ak_creation(at.ak, &found), TENON_ERROR_TPM_ANSWER);
     }
-    stop(&at);
+    tpm_stage_stop(&at);
 }
 
 /* Where the ticket begins in the last answer to Create: its tag, and the owner's hierarchy. */
@@ -176,7 +154,7 @@ static size_t ticket_at(tpm_rig *rig)
 TEST(tpm_creation_of_a_create_that_lies)
 {
     enum { HASH = 2 + 32, TAG_AND_HIERARCHY = 2 + 4 };
-    stage at = start(NULL);
+    tpm_stage at = tpm_stage_start(NULL, NULL);
     tenon_tpm_creation found;
     tenon_tpm_key *ak;
     CHECK_STATUS(tenon_tpm_ak_creation(at.ak, &found), TENON_OK);
@@ -196,5 +174,5 @@ TEST(tpm_creation_of_a_create_that_lies)
     CHECK_STATUS(tenon_tpm_ak_create(at.key, &ak), TENON_OK);
     CHECK_RC(tenon_tpm_ak_creation(ak, &found), TENON_CATEGORY_ARGUMENT, 0x4E0);
     tenon_tpm_key_free(&ak);
-    stop(&at);
+    tpm_stage_stop(&at);
 }

@@ -12,27 +12,6 @@ static const uint8_t auth[] = {'a', 'u', 't', 'h'};
 
 enum { ATTRIBUTES_AT = 4 };
 
-static tenoni_keyfile file_of(const support_blob *blob, uint32_t parent)
-{
-    tenoni_keyfile file;
-    memset(&file, 0, sizeof file);
-    file.empty_auth = true;
-    file.parent = parent;
-    memcpy(file.public_area, blob->area.bytes, blob->area.n);
-    file.public_n = blob->area.n;
-    memcpy(file.private_area, blob->secret, blob->secret_n);
-    file.private_n = blob->secret_n;
-    return file;
-}
-
-static tpm_pem write_pem(const tenoni_keyfile *file)
-{
-    tpm_pem pem;
-    memset(&pem, 0, sizeof pem);
-    CHECK_STATUS(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, file), TENON_OK);
-    return pem;
-}
-
 /* TPM2_Create of a signing key with other attributes, by an empty auth value. */
 static void create_with(support_swtpm *sw, uint32_t parent, uint32_t attributes, support_blob *out)
 {
@@ -61,8 +40,8 @@ static void check_hardware(tpm_rig *rig, uint32_t attributes, int32_t expected)
     tenon_key *view;
     test_about("attributes %08x", (unsigned)attributes);
     create_with(rig->sw, SUPPORT_HANDLE_SRK, attributes, &blob);
-    tenoni_keyfile file = file_of(&blob, SUPPORT_HANDLE_SRK);
-    tpm_pem pem = write_pem(&file);
+    tenoni_keyfile file = tpm_rig_keyfile(&blob, SUPPORT_HANDLE_SRK);
+    tpm_pem pem = tpm_rig_write(&file);
     if (expected == 0)
         CHECK_STATUS(tpm_rig_load(rig, &key, &pem), TENON_ERROR_KEY_ATTRIBUTES);
     if (!CHECK_STATUS(tenon_tpm_key_import(rig->tpm, &key, pem.text, pem.n, NULL, 0), TENON_OK))
@@ -151,8 +130,8 @@ TEST(tpm_foreign_parent_is_kept)
     CHECK_NUMBER(support_read_public(rig.sw, handle, &other), 0);
     CHECK_NUMBER(support_flush(rig.sw, handle), 0);
     CHECK_NUMBER(support_create(rig.sw, elsewhere, SUPPORT_SIGNING, "auth", &blob), 0);
-    tenoni_keyfile file = file_of(&blob, elsewhere);
-    tpm_pem pem = write_pem(&file);
+    tenoni_keyfile file = tpm_rig_keyfile(&blob, elsewhere);
+    tpm_pem pem = tpm_rig_write(&file);
     CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, auth, sizeof auth), TENON_OK);
     CHECK_STATUS(tenon_tpm_key_parent_name(key, name, sizeof name, &n), TENON_OK);
     CHECK_NUMBER(n, TENON_NAME_SIZE);
@@ -190,9 +169,9 @@ TEST(tpm_foreign_persistent_handle)
         CHECK_NUMBER(support_load(rig.sw, SUPPORT_HANDLE_SRK, &blob, &loaded), 0);
         CHECK_NUMBER(support_evict(rig.sw, NULL, loaded, handles[i]), 0);
         CHECK_NUMBER(support_flush(rig.sw, loaded), 0);
-        tenoni_keyfile file = file_of(&blob, SUPPORT_HANDLE_SRK);
+        tenoni_keyfile file = tpm_rig_keyfile(&blob, SUPPORT_HANDLE_SRK);
         file.handle = handles[i];
-        tpm_pem pem = write_pem(&file);
+        tpm_pem pem = tpm_rig_write(&file);
         CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
         support_transport_reset_counts(rig.wire);
         CHECK_STATUS(tenon_tpm_key_evict(key), TENON_ERROR_NOT_PERSISTENT);

@@ -8,67 +8,42 @@
  * Answers that are none, at each command of each operation. The status says so; nothing crashes, hangs or leaks, no key
  * is called gone, and afterwards the key works.
  */
-typedef struct {
-    tpm_rig rig;
-    tpm_pem pem, persistent;
-    tenon_tpm_key *key;
-} stage;
-
-static tenon_status create(stage *at)
+static tenon_status create(tpm_stage *at)
 {
     return tenon_tpm_key_create(at->rig.tpm, &at->key, NULL, 0);
 }
 
-static tenon_status create_sealed(stage *at)
+static tenon_status create_sealed(tpm_stage *at)
 {
     tenon_status status = tenon_tpm_key_create(at->rig.tpm, &at->key, (const uint8_t *)"auth", 4);
     return status == TENON_OK ? tpm_rig_sign(at->key) : status;
 }
 
-static tenon_status load(stage *at)
+static tenon_status load(tpm_stage *at)
 {
     return tpm_rig_load(&at->rig, &at->key, &at->pem);
 }
 
-static tenon_status load_persistent(stage *at)
+static tenon_status load_persistent(tpm_stage *at)
 {
     return tpm_rig_load(&at->rig, &at->key, &at->persistent);
 }
 
-static tenon_status sign(stage *at)
-{
-    return tpm_rig_sign(at->key);
-}
-
-static tenon_status persist(stage *at)
-{
-    return tenon_tpm_key_persist(at->key, NULL);
-}
-
-static tenon_status info(stage *at)
-{
-    tenon_tpm_info out;
-    return tenon_tpm_read_info(at->rig.tpm, &out);
-}
-
-static tenon_status list(stage *at)
-{
-    uint32_t handles[8];
-    size_t n;
-    return tenon_tpm_handles(at->rig.tpm, handles, 8, &n);
-}
-
 typedef struct {
     const char *name;
-    tenon_status (*run)(stage *at);
+    tenon_status (*run)(tpm_stage *at);
     bool loaded;
 } operation;
 
 static const operation operations[] = {
-    {"create", create, false},  {"create with auth", create_sealed, false},
-    {"load", load, false},      {"load persistent", load_persistent, false},
-    {"sign", sign, true},       {"persist", persist, true},
-    {"read_info", info, false}, {"list", list, false},
+    {"create", create, false},
+    {"create with auth", create_sealed, false},
+    {"load", load, false},
+    {"load persistent", load_persistent, false},
+    {"sign", tpm_stage_sign, true},
+    {"persist", tpm_stage_persist, true},
+    {"read_info", tpm_stage_info, false},
+    {"list", tpm_stage_list, false},
 };
 enum { OPERATIONS = sizeof operations / sizeof operations[0], HEADER = 10, COMMANDS = 24 };
 
@@ -77,7 +52,7 @@ typedef struct {
     size_t n;
 } answer_kind;
 
-static void begin(stage *at, const operation *what)
+static void begin(tpm_stage *at, const operation *what)
 {
     tpm_rig_again(&at->rig, NULL);
     if (what->loaded) {
@@ -88,7 +63,7 @@ static void begin(stage *at, const operation *what)
 }
 
 /* may_leak: the handle of what was made could not be read. */
-static void finish(stage *at, bool may_leak)
+static void finish(tpm_stage *at, bool may_leak)
 {
     CHECK_NUMBER(support_transport_pending(at->rig.wire), 0);
     support_transport_forget_faults(at->rig.wire);
@@ -102,9 +77,9 @@ static void finish(stage *at, bool may_leak)
     CHECK(support_persistent_count(at->rig.sw) <= 2);
 }
 
-static stage set(void)
+static tpm_stage set(void)
 {
-    stage at = {.rig = tpm_rig_start(NULL)};
+    tpm_stage at = {.rig = tpm_rig_start(NULL)};
     at.pem = tpm_rig_make(&at.rig);
     CHECK_STATUS(load(&at), TENON_OK);
     CHECK_STATUS(tenon_tpm_key_persist(at.key, NULL), TENON_OK);
@@ -113,7 +88,7 @@ static stage set(void)
     return at;
 }
 
-static void end(stage *at)
+static void end(tpm_stage *at)
 {
     tpm_rig_again(&at->rig, NULL);
     CHECK_STATUS(tpm_rig_use(&at->rig, &at->pem), TENON_OK);
@@ -122,7 +97,7 @@ static void end(stage *at)
 }
 
 /* What the operation is answered when nobody lies. */
-static size_t learn(stage *at, const operation *what, answer_kind *answers)
+static size_t learn(tpm_stage *at, const operation *what, answer_kind *answers)
 {
     begin(at, what);
     CHECK_STATUS(what->run(at), TENON_OK);
@@ -149,8 +124,8 @@ typedef struct {
 } place;
 
 /* A header that lies is seen, whatever stands behind it. Only what a flush answers does not matter. */
-static void try_header(stage *at, const place *where, const char *how, void (*lie)(stage *, support_when, size_t),
-                       size_t value)
+static void try_header(tpm_stage *at, const place *where, const char *how,
+                       void (*lie)(tpm_stage *, support_when, size_t), size_t value)
 {
     test_about("%s, answer %u (0x%x): %s %zu", where->what->name, (unsigned)where->nth, (unsigned)where->answer.code,
                how, value);
@@ -162,39 +137,39 @@ static void try_header(stage *at, const place *where, const char *how, void (*li
     finish(at, makes_object(where->answer.code));
 }
 
-static void truncate_to(stage *at, support_when when, size_t n)
+static void truncate_to(tpm_stage *at, support_when when, size_t n)
 {
     support_truncate(at->rig.wire, when, n);
 }
 
-static void extend_by(stage *at, support_when when, size_t n)
+static void extend_by(tpm_stage *at, support_when when, size_t n)
 {
     support_extend(at->rig.wire, when, n);
 }
 
-static void say_size(stage *at, support_when when, size_t n)
+static void say_size(tpm_stage *at, support_when when, size_t n)
 {
     support_resize(at->rig.wire, when, (uint32_t)n);
 }
 
-static void flip_tag(stage *at, support_when when, size_t n)
+static void flip_tag(tpm_stage *at, support_when when, size_t n)
 {
     support_flip(at->rig.wire, when, (int32_t)(n / 256), (uint8_t)n);
 }
 
-static void say_length(stage *at, support_when when, size_t n)
+static void say_length(tpm_stage *at, support_when when, size_t n)
 {
     support_lie(at->rig.wire, when, n);
 }
 
 /* The header and the transport agree on more than the buffer holds. */
-static void say_both(stage *at, support_when when, size_t n)
+static void say_both(tpm_stage *at, support_when when, size_t n)
 {
     support_resize(at->rig.wire, when, (uint32_t)n);
     support_lie(at->rig.wire, when, n);
 }
 
-static void lie_in_the_header(stage *at, const place *where)
+static void lie_in_the_header(tpm_stage *at, const place *where)
 {
     size_t n = where->answer.n;
     size_t step = test_rounds(37, 150);
@@ -218,9 +193,9 @@ static void lie_in_the_header(stage *at, const place *where)
     try_header(at, where, "size and length", say_both, 0x7fffffff);
 }
 
-static void for_each_answer(void (*lie)(stage *at, const place *where))
+static void for_each_answer(void (*lie)(tpm_stage *at, const place *where))
 {
-    stage at = set();
+    tpm_stage at = set();
     for (size_t i = 0; i < OPERATIONS; i++) {
         answer_kind answers[COMMANDS];
         size_t n = learn(&at, &operations[i], answers);
@@ -245,7 +220,7 @@ static void check_known(tenon_status status)
 }
 
 /* Cut off behind any byte, with a size that says so: what is missing is seen where it is read. */
-static void cut_off(stage *at, const place *where)
+static void cut_off(tpm_stage *at, const place *where)
 {
     size_t step = test_rounds(13, 61);
     for (size_t i = HEADER; i < where->answer.n; i += step) {
@@ -266,7 +241,7 @@ TEST(tpm_lies_cut_off)
 }
 
 /* One bit anywhere behind the header, so that every size inside is too large or too small once. */
-static void flip_bits(stage *at, const place *where)
+static void flip_bits(tpm_stage *at, const place *where)
 {
     size_t step = test_rounds(11, 53);
     for (size_t i = HEADER; i < where->answer.n; i += i < HEADER + 10 ? 1 : step) {
@@ -286,7 +261,7 @@ TEST(tpm_lies_one_bit)
 }
 
 /* Success without the session area that the command had. */
-static void strip(stage *at, const place *where)
+static void strip(tpm_stage *at, const place *where)
 {
     bool authorised = where->answer.code == SUPPORT_CC_SIGN || where->answer.code == SUPPORT_CC_CREATE ||
                       where->answer.code == SUPPORT_CC_LOAD || where->answer.code == SUPPORT_CC_CREATE_PRIMARY ||

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -279,11 +280,21 @@ TEST(tpm_open_closes_sockets_on_exec)
     close(listening[1]);
 }
 
-/* A software TPM that listens on a unix socket; it answers when the socket is there. */
+/* A socket's file is there before anybody listens at it. */
+static bool listens(const char *path)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    snprintf(at.sun_path, sizeof at.sun_path, "%s", path);
+    bool does = connect(fd, (struct sockaddr *)&at, sizeof at) == 0;
+    close(fd);
+    return does;
+}
+
+/* A software TPM that listens on a unix socket, and on the one beside it that controls it. */
 static pid_t start_listening(const char *folder, char *name, size_t size)
 {
     char state[600], server[600], control[600];
-    struct stat about;
     struct timespec pause = {0, 10000000};
     pid_t pid = 0;
     snprintf(state, sizeof state, "dir=%s", folder);
@@ -308,7 +319,7 @@ static pid_t start_listening(const char *folder, char *name, size_t size)
     if (!CHECK(posix_spawnp(&pid, "swtpm", &quiet, NULL, arguments, environ) == 0))
         exit(2);
     posix_spawn_file_actions_destroy(&quiet);
-    for (int i = 0; i < 1000 && stat(strchr(server, '/'), &about) != 0; i++)
+    for (int i = 0; i < 1000 && !(listens(strchr(server, '/')) && listens(strchr(control, '/'))); i++)
         nanosleep(&pause, NULL);
     return pid;
 }

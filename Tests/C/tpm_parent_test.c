@@ -53,15 +53,7 @@ TEST(tpm_parent_goes_while_the_key_is_loaded)
 /* A key as some other tool would leave it: under any parent, at any handle. */
 static tpm_pem write_pem(const support_blob *blob, uint32_t parent, const uint8_t *parent_name, const uint8_t *witness)
 {
-    tenoni_keyfile file;
-    tpm_pem pem;
-    memset(&file, 0, sizeof file);
-    file.empty_auth = true;
-    file.parent = parent;
-    memcpy(file.public_area, blob->area.bytes, blob->area.n);
-    file.public_n = blob->area.n;
-    memcpy(file.private_area, blob->secret, blob->secret_n);
-    file.private_n = blob->secret_n;
+    tenoni_keyfile file = tpm_rig_keyfile(blob, parent);
     if (parent_name != NULL) {
         memcpy(file.parent_name, parent_name, sizeof file.parent_name);
         file.parent_name_n = sizeof file.parent_name;
@@ -70,8 +62,7 @@ static tpm_pem write_pem(const support_blob *blob, uint32_t parent, const uint8_
         memcpy(file.witness, witness, sizeof file.witness);
         file.witness_n = sizeof file.witness;
     }
-    CHECK_STATUS(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, &file), TENON_OK);
-    return pem;
+    return tpm_rig_write(&file);
 }
 
 static void read_witness(tpm_rig *rig, uint8_t *out)

@@ -106,6 +106,37 @@ tenon_status tpm_rig_load(tpm_rig *rig, tenon_tpm_key **key, const tpm_pem *pem)
     return tenon_tpm_key_load(rig->tpm, key, pem->text, pem->n, NULL, 0);
 }
 
+tenoni_keyfile tpm_rig_keyfile(const support_blob *blob, uint32_t parent)
+{
+    tenoni_keyfile file = {.empty_auth = true, .parent = parent};
+    memcpy(file.public_area, blob->area.bytes, file.public_n = blob->area.n);
+    memcpy(file.private_area, blob->secret, file.private_n = blob->secret_n);
+    return file;
+}
+
+tpm_pem tpm_rig_write(const tenoni_keyfile *file)
+{
+    tpm_pem pem;
+    memset(&pem, 0, sizeof pem);
+    CHECK_STATUS(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, file), TENON_OK);
+    return pem;
+}
+
+/* In memory of its own size, so that a sanitizer sees a byte read behind it. */
+tenon_status tpm_rig_read(tenoni_keyfile *file, const char *text, size_t n)
+{
+    char *copy = malloc(n + (n == 0));
+    if (copy == NULL)
+        abort();
+    memcpy(copy, text, n);
+    memset(file, 0xa5, sizeof *file);
+    tenon_status status = tenoni_keyfile_read(file, copy, n);
+    free(copy);
+    if (status != TENON_OK)
+        CHECK_ZERO(file, sizeof *file);
+    return status;
+}
+
 tenon_status tpm_rig_use(tpm_rig *rig, const tpm_pem *pem)
 {
     tenon_tpm_key *key;
@@ -124,6 +155,57 @@ bool tpm_rig_category(const char *file, int line, const char *call, tenon_status
     test_fail(file, line, "%s is %s (0x%08" PRIx32 "), expected category %" PRId32, call, tenon_status_name(found),
               (uint32_t)found, category);
     return false;
+}
+
+tpm_stage tpm_stage_start(const tenon_tpm_options *options, const char *auth)
+{
+    tpm_stage at = {.rig = tpm_rig_start(options)};
+    size_t n = auth == NULL ? 0 : strlen(auth);
+    CHECK_STATUS(tenon_tpm_key_create(at.rig.tpm, &at.key, (const uint8_t *)auth, n), TENON_OK);
+    CHECK_STATUS(tenon_tpm_ak_create(at.key, &at.ak), TENON_OK);
+    if (at.ak == NULL)
+        exit(2);
+    support_transport_reset_counts(at.rig.wire);
+    return at;
+}
+
+void tpm_stage_stop(tpm_stage *at)
+{
+    tenon_tpm_key_free(&at->ak);
+    tenon_tpm_key_free(&at->key);
+    tpm_rig_stop(&at->rig);
+}
+
+tenon_status tpm_stage_create(tpm_stage *at)
+{
+    tenon_tpm_key *key;
+    tenon_status status = tenon_tpm_key_create(at->rig.tpm, &key, NULL, 0);
+    CHECK((status == TENON_OK) == (key != NULL));
+    tenon_tpm_key_free(&key);
+    return status;
+}
+
+tenon_status tpm_stage_sign(tpm_stage *at)
+{
+    return tpm_rig_sign(at->key);
+}
+
+tenon_status tpm_stage_persist(tpm_stage *at)
+{
+    return tenon_tpm_key_persist(at->key, NULL);
+}
+
+tenon_status tpm_stage_info(tpm_stage *at)
+{
+    tenon_tpm_info out;
+    return tenon_tpm_read_info(at->rig.tpm, &out);
+}
+
+tenon_status tpm_stage_list(tpm_stage *at)
+{
+    uint32_t handles[8];
+    size_t n;
+    return tenon_tpm_handles(at->rig.tpm, handles, 8, &n);
 }
 
 void tpm_rig_end_child(int code)

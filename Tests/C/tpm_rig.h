@@ -8,6 +8,7 @@
 #include "endorse.h"
 #include "test.h"
 #include "test_transport.h"
+#include "tpm/keyfile.h"
 
 /* A software TPM, the wire to it, and a handle over that: what each test of the TPM layer begins with. */
 typedef struct {
@@ -41,8 +42,32 @@ tpm_pem tpm_rig_make(tpm_rig *rig);
 tpm_pem tpm_rig_export(const tenon_tpm_key *key);
 tenon_status tpm_rig_load(tpm_rig *rig, tenon_tpm_key **key, const tpm_pem *pem);
 
+/* A key file as some other tool would leave it, its text, and what is read of a text: zeros where it is refused. */
+tenoni_keyfile tpm_rig_keyfile(const support_blob *blob, uint32_t parent);
+tpm_pem tpm_rig_write(const tenoni_keyfile *file);
+tenon_status tpm_rig_read(tenoni_keyfile *file, const char *text, size_t n);
+
 /* Loads, signs and frees. */
 tenon_status tpm_rig_use(tpm_rig *rig, const tpm_pem *pem);
+
+/* What many tests of a noun begin with; each sets what it needs. */
+typedef struct {
+    tpm_rig rig;
+    tenon_tpm_key *key, *ak;
+    tpm_pem pem, persistent;
+    uint32_t foreign; /* somebody else's object */
+} tpm_stage;
+
+/* With a key of this auth value, NULL for the empty one, and an AK beside it; the counts begin at 0 again. */
+tpm_stage tpm_stage_start(const tenon_tpm_options *options, const char *auth);
+void tpm_stage_stop(tpm_stage *at);
+
+/* Operations that faults are tried on: the stage's key is loaded, and what is made is freed. */
+tenon_status tpm_stage_create(tpm_stage *at);
+tenon_status tpm_stage_sign(tpm_stage *at);
+tenon_status tpm_stage_persist(tpm_stage *at);
+tenon_status tpm_stage_info(tpm_stage *at);
+tenon_status tpm_stage_list(tpm_stage *at);
 
 /*
  * Ends a fork's child with this code, by another program: where a process of its own ends, valgrind looks for leaks,

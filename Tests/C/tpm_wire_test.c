@@ -8,22 +8,7 @@
  * killed, with a way that cannot be opened again. It ends in success after one reopen, or in transient or unavailable;
  * the key is never gone, and works when the fault is over.
  */
-typedef struct {
-    tpm_rig rig;
-    tenon_tpm_key *key;
-    tpm_pem pem;
-} stage;
-
-static tenon_status create(stage *at)
-{
-    tenon_tpm_key *key;
-    tenon_status status = tenon_tpm_key_create(at->rig.tpm, &key, NULL, 0);
-    CHECK((status == TENON_OK) == (key != NULL));
-    tenon_tpm_key_free(&key);
-    return status;
-}
-
-static tenon_status create_sealed(stage *at)
+static tenon_status create_sealed(tpm_stage *at)
 {
     tenon_tpm_key *key;
     tenon_status status = tenon_tpm_key_create(at->rig.tpm, &key, (const uint8_t *)"auth", 4);
@@ -33,52 +18,32 @@ static tenon_status create_sealed(stage *at)
     return status;
 }
 
-static tenon_status use(stage *at)
+static tenon_status use(tpm_stage *at)
 {
     return tpm_rig_use(&at->rig, &at->pem);
 }
 
-static tenon_status sign(stage *at)
-{
-    return tpm_rig_sign(at->key);
-}
-
-/* Two operations, of which the first may have happened although it failed. */
-static tenon_status persist(stage *at)
-{
-    return tenon_tpm_key_persist(at->key, NULL);
-}
-
-static tenon_status evict(stage *at)
+static tenon_status evict(tpm_stage *at)
 {
     return tenon_tpm_key_evict(at->key);
 }
 
-static tenon_status info(stage *at)
-{
-    tenon_tpm_info out;
-    return tenon_tpm_read_info(at->rig.tpm, &out);
-}
-
-static tenon_status list(stage *at)
-{
-    uint32_t handles[8];
-    size_t n;
-    return tenon_tpm_handles(at->rig.tpm, handles, 8, &n);
-}
-
 typedef struct {
     const char *name;
-    tenon_status (*run)(stage *at);
+    tenon_status (*run)(tpm_stage *at);
     bool loaded;    /* with a key that is loaded */
     bool persisted; /* and has a persistent copy each time */
 } operation;
 
 static const operation operations[] = {
-    {"create", create, false, false},  {"create with auth", create_sealed, false, false},
-    {"load", use, false, false},       {"sign", sign, true, false},
-    {"persist", persist, true, false}, {"evict", evict, true, true},
-    {"read_info", info, false, false}, {"list", list, false, false},
+    {"create", tpm_stage_create, false, false},
+    {"create with auth", create_sealed, false, false},
+    {"load", use, false, false},
+    {"sign", tpm_stage_sign, true, false},
+    {"persist", tpm_stage_persist, true, false},
+    {"evict", evict, true, true},
+    {"read_info", tpm_stage_info, false, false},
+    {"list", tpm_stage_list, false, false},
 };
 
 typedef enum { BEFORE, AFTER, KILLED, KILLED_AFTER, NO_REOPEN, TWICE, FAULTS } fault;
@@ -109,7 +74,7 @@ static void plan(support_transport *wire, fault kind, uint32_t nth)
     }
 }
 
-static void ready(stage *at, const operation *what)
+static void ready(tpm_stage *at, const operation *what)
 {
     if (what->loaded && at->key == NULL)
         CHECK_STATUS(tpm_rig_load(&at->rig, &at->key, &at->pem), TENON_OK);
@@ -121,7 +86,7 @@ static void ready(stage *at, const operation *what)
 }
 
 /* One reopen is enough for one fault. Where there is more to it, the status says that it may be tried again. */
-static void check_end(stage *at, fault kind, tenon_status status)
+static void check_end(tpm_stage *at, fault kind, tenon_status status)
 {
     int32_t category = tenon_status_category(status);
     if (kind == NO_REOPEN)
@@ -133,7 +98,7 @@ static void check_end(stage *at, fault kind, tenon_status status)
     CHECK(support_transport_reopens(at->rig.wire) <= 4);
 }
 
-static uint32_t commands_of(stage *at, const operation *what)
+static uint32_t commands_of(tpm_stage *at, const operation *what)
 {
     ready(at, what);
     CHECK_STATUS(what->run(at), TENON_OK);
@@ -143,7 +108,7 @@ static uint32_t commands_of(stage *at, const operation *what)
 /* What a TPM had done when its answer was lost nobody can flush by name: a manager does, as /dev/tpmrm0. */
 static void try_fault(const operation *what, fault kind, bool manages)
 {
-    stage at = {.rig = tpm_rig_start(NULL)};
+    tpm_stage at = {.rig = tpm_rig_start(NULL)};
     at.pem = tpm_rig_make(&at.rig);
     support_transport_revive(at.rig.wire, true);
     support_transport_manage(at.rig.wire, manages);

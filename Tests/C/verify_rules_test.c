@@ -77,6 +77,16 @@ CHANGE(certified_by_itself)
     at->submitted = rig_public(rig_ak_scalar);
     at->area = support_area_of(at->submitted.bytes, SUPPORT_KEY_ATTRIBUTES, false);
 }
+/* One signs whatever it is given, also this statement about a software key. */
+CHANGE(ak_of_an_unrestricted_key)
+{
+    at->ak_area = support_area_of(rig_public(rig_ak_scalar).bytes, SUPPORT_KEY_ATTRIBUTES, false);
+}
+CHANGE(storage_key)
+{
+    at->area.attributes = 0x00030472;
+    rig_hex(&at->area.parameters, "000600800043001000030010");
+}
 CHANGE(signed_by_another)
 {
     memcpy(at->ak_scalar, rig_other_scalar, sizeof at->ak_scalar);
@@ -223,6 +233,8 @@ static const rule_case rows[] = {
 
     /* Each bit by itself: below. */
     ROW(13_BORN_IN_TPM, AREA, "from_outside", IS(area.attributes, 0x00040040)),
+    ROW(14_SIGNS_ONLY, AREA, "key_of_tpm2_openssl", IS(area.attributes, 0x00060072)),
+    ROW(14_SIGNS_ONLY, AREA, "storage_key", BY(storage_key)),
     ROW(15_AUTHORISED_BY_USER, AREA, "policy_of_zeros", HEX(area.policy, ZEROS)),
 
     ROW(17_P256, AREA, "symmetric_aes", HEX(area.parameters, "000600800043001000030010")),
@@ -260,6 +272,7 @@ static const rule_case rows[] = {
     ROW(24_CERTIFICATE, EVIDENCE, "certificate_though_the_ak_is_known", BY(one_certificate)),
     ROW(24_CERTIFICATE, EVIDENCE, "certificate_that_is_empty", IS(x5c_count, 1)),
 
+    ROW(29_AK, AREA, "ak_of_an_unrestricted_key", BY(ak_of_an_unrestricted_key)),
     ROW(29_AK, AREA, "ak_unrestricted", IS(ak_area.attributes, SUPPORT_KEY_ATTRIBUTES)),
     ROW(29_AK, AREA, "ak_from_outside", IS(ak_area.attributes, 0x00050040)),
     ROW(29_AK, AREA, "ak_with_policy", PADDED(ak_area.policy, 32)),

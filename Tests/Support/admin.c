@@ -5,7 +5,7 @@
 
 #include "wire.h"
 
-enum { CAP_HANDLES = 1, CAP_PROPERTIES = 6, HANDLES_AT_ONCE = 64, SU_CLEAR = 0, SU_STATE = 1, ALG_SHA256 = 0xB };
+enum { CAP_HANDLES = 1, CAP_PROPERTIES = 6, HANDLES_AT_ONCE = 64, ALG_SHA256 = 0xB };
 
 static uint32_t get_capability(support_swtpm *tpm, uint32_t what, uint32_t property, uint32_t n, support_answer *answer)
 {
@@ -141,34 +141,6 @@ uint32_t support_fill_transient(support_swtpm *tpm)
     return rc == 0x902 ? 0 : rc;
 }
 
-static uint32_t start_or_shut(support_swtpm *tpm, uint32_t code, uint32_t how)
-{
-    support_command command;
-    support_answer answer;
-    support_command_begin(&command, code);
-    support_put16(&command, how);
-    return support_command_run(tpm, &command, &answer);
-}
-
-uint32_t support_startup(support_swtpm *tpm, bool state)
-{
-    return start_or_shut(tpm, SUPPORT_CC_STARTUP, state ? SU_STATE : SU_CLEAR);
-}
-
-uint32_t support_shutdown(support_swtpm *tpm, bool state)
-{
-    return start_or_shut(tpm, SUPPORT_CC_SHUTDOWN, state ? SU_STATE : SU_CLEAR);
-}
-
-uint32_t support_self_test(support_swtpm *tpm)
-{
-    support_command command;
-    support_answer answer;
-    support_command_begin(&command, SUPPORT_CC_SELF_TEST);
-    support_put8(&command, 1);
-    return support_command_run(tpm, &command, &answer);
-}
-
 /* Most of an administrator's commands: one handle, its auth value, at most a few parameters. */
 static void begin(support_command *command, uint32_t code, uint32_t by, const char *auth)
 {
@@ -223,27 +195,4 @@ uint32_t support_lockout_parameters(support_swtpm *tpm, const char *lockout_auth
     support_put32(&command, interval_s);
     support_put32(&command, recovery_s);
     return support_command_run(tpm, &command, &answer);
-}
-
-uint32_t support_lockout_reset(support_swtpm *tpm, const char *lockout_auth)
-{
-    support_command command;
-    support_answer answer;
-    begin(&command, SUPPORT_CC_DICTIONARY_ATTACK_LOCK_RESET, SUPPORT_RH_LOCKOUT, lockout_auth);
-    return support_command_run(tpm, &command, &answer);
-}
-
-uint32_t support_random(support_swtpm *tpm, uint8_t *out, size_t n)
-{
-    support_command command;
-    support_answer answer;
-    size_t got;
-    uint32_t rc;
-    support_command_begin(&command, SUPPORT_CC_GET_RANDOM);
-    support_put16(&command, (uint32_t)n);
-    rc = support_command_run(tpm, &command, &answer);
-    if (rc != 0)
-        return rc;
-    support_get_sized(&answer, out, n, &got);
-    return got == n ? 0 : SUPPORT_RC_NONE;
 }

@@ -30,11 +30,7 @@ uint32_t support_property(support_swtpm *tpm, uint32_t property, uint32_t *value
 uint32_t support_fill_transient(support_swtpm *tpm);
 uint32_t support_fill_sessions(support_swtpm *tpm);
 
-/* ---- Start, hierarchies, lockout ---- */
-
-uint32_t support_startup(support_swtpm *tpm, bool state); /* TPM2_SU_STATE, or _CLEAR */
-uint32_t support_shutdown(support_swtpm *tpm, bool state);
-uint32_t support_self_test(support_swtpm *tpm);
+/* ---- Hierarchies, lockout ---- */
 
 /* by: SUPPORT_RH_LOCKOUT or _PLATFORM. It makes a new seed: every key of the owner hierarchy is gone. */
 uint32_t support_clear(support_swtpm *tpm, uint32_t by, const char *auth);
@@ -46,7 +42,6 @@ uint32_t support_hierarchy_control(support_swtpm *tpm, uint32_t hierarchy, bool 
 
 uint32_t support_lockout_parameters(support_swtpm *tpm, const char *lockout_auth, uint32_t max_tries,
                                     uint32_t interval_s, uint32_t recovery_s);
-uint32_t support_lockout_reset(support_swtpm *tpm, const char *lockout_auth);
 
 /* Makes a key that dictionary attack protection is for and fails its auth value until the TPM says 0x921: then 0. */
 uint32_t support_lock_out(support_swtpm *tpm, const char *owner_auth, const char *lockout_auth);
@@ -74,7 +69,6 @@ typedef enum {
     SUPPORT_SRK_H2,            /* P-256, 00030472, AES-128-CFB, unique empty */
     SUPPORT_SRK_PROVISIONING,  /* the same with unique 32 + 32 zeros */
     SUPPORT_SRK_RSA,           /* RSA-2048, unique empty */
-    SUPPORT_EK_L2,             /* P-256, 000300B2, PolicyA, 32 + 32 zeros: for the endorsement hierarchy */
     SUPPORT_SIGNING,           /* P-256, 00040472, scheme NULL: what Tenon makes */
     SUPPORT_SIGNING_DA,        /* the same with dictionary attack protection */
     SUPPORT_SIGNING_FOREIGN,   /* P-256, 00060072, sign and decrypt: what tpm2-openssl makes */
@@ -106,11 +100,6 @@ uint32_t support_evict_srk(support_swtpm *tpm, const char *owner_auth);
 /* Another P-256 signing key made persistent at a handle, whatever was there: what a swap leaves behind. */
 uint32_t support_swap_persistent(support_swtpm *tpm, const char *owner_auth, uint32_t persistent);
 
-uint32_t support_context_save(support_swtpm *tpm, uint32_t handle, uint8_t *out, size_t n, size_t *written);
-uint32_t support_context_load(support_swtpm *tpm, const uint8_t *context, size_t n, uint32_t *handle);
-
-uint32_t support_random(support_swtpm *tpm, uint8_t *out, size_t n); /* n at most 32 */
-
 /* ---- NV ---- */
 
 #define SUPPORT_NV_EK_RSA 0x01C00002u  /* L-1 */
@@ -118,7 +107,6 @@ uint32_t support_random(support_swtpm *tpm, uint8_t *out, size_t n); /* n at mos
 
 /* Defines an index as EK certificates have it, by the platform, and writes it. */
 uint32_t support_nv_write(support_swtpm *tpm, uint32_t index, const uint8_t *bytes, size_t n);
-uint32_t support_nv_read(support_swtpm *tpm, uint32_t index, uint8_t *out, size_t n, size_t *written);
 uint32_t support_nv_remove(support_swtpm *tpm, uint32_t index);
 
 #endif

@@ -7,7 +7,7 @@
 
 typedef enum {
     SUPPORT_EK_RSA_L1,  /* RSA-2048, SHA-256, 000300B2, PolicyA, 256 zeros */
-    SUPPORT_EK_P256_L2, /* the same with 32 + 32 zeros; as SUPPORT_EK_L2 of admin.h */
+    SUPPORT_EK_P256_L2, /* the same with 32 + 32 zeros */
     SUPPORT_EK_RSA_H1,  /* RSA-2048, SHA-256, 000300F2, PolicyB, unique empty */
     SUPPORT_EK_P256_H2,
     SUPPORT_EK_P384_H3, /* SHA-384, AES-256 */

@@ -48,11 +48,8 @@ static void flip(uint8_t *bytes, size_t n, int32_t offset, uint32_t bits)
 
 void support_fault_change_command(const support_fault *fault, uint8_t *command, size_t n)
 {
-    size_t at = HEADER + 4 * fault->n;
     if (fault->kind == SUPPORT_FAULT_TAMPER)
         flip(command, n, fault->offset, fault->value);
-    else if (fault->kind == SUPPORT_FAULT_REDIRECT && at + 4 <= n)
-        support_store32(command + at, fault->value);
 }
 
 /* Part 3 of the TPM 2.0 Library: the commands that answer with a handle before the parameters. */

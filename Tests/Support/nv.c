@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "admin.h"
 #include "wire.h"
 
@@ -46,59 +44,6 @@ uint32_t support_nv_write(support_swtpm *tpm, uint32_t index, const uint8_t *byt
     while (rc == 0 && at < n) {
         size_t part = n - at < AT_ONCE ? n - at : AT_ONCE;
         rc = write_part(tpm, index, bytes + at, part, at);
-        at += part;
-    }
-    return rc;
-}
-
-static uint32_t size_of(support_swtpm *tpm, uint32_t index, size_t *n)
-{
-    support_command command;
-    support_answer answer;
-    uint8_t area[256];
-    uint32_t rc;
-    *n = 0;
-    support_command_begin(&command, SUPPORT_CC_NV_READ_PUBLIC);
-    support_put32(&command, index);
-    rc = support_command_run(tpm, &command, &answer);
-    if (rc != 0)
-        return rc;
-    support_get_sized(&answer, area, sizeof area, n);
-    if (*n < 2)
-        return SUPPORT_RC_NONE;
-    *n = (size_t)area[*n - 2] << 8 | area[*n - 1];
-    return 0;
-}
-
-static uint32_t read_part(support_swtpm *tpm, uint32_t index, uint8_t *out, size_t n, size_t offset)
-{
-    support_command command;
-    support_answer answer;
-    size_t got;
-    uint32_t rc;
-    support_command_begin(&command, SUPPORT_CC_NV_READ);
-    support_put32(&command, index);
-    support_put32(&command, index);
-    support_password(&command, NULL);
-    support_put16(&command, (uint32_t)n);
-    support_put16(&command, (uint32_t)offset);
-    rc = support_command_run(tpm, &command, &answer);
-    if (rc != 0)
-        return rc;
-    support_get32(&answer);
-    support_get_sized(&answer, out, n, &got);
-    return got == n ? 0 : SUPPORT_RC_NONE;
-}
-
-uint32_t support_nv_read(support_swtpm *tpm, uint32_t index, uint8_t *out, size_t n, size_t *written)
-{
-    size_t at = 0;
-    uint32_t rc = size_of(tpm, index, written);
-    if (rc == 0 && *written > n)
-        return SUPPORT_RC_NONE;
-    while (rc == 0 && at < *written) {
-        size_t part = *written - at < AT_ONCE ? *written - at : AT_ONCE;
-        rc = read_part(tpm, index, out + at, part, at);
         at += part;
     }
     return rc;

@@ -187,38 +187,6 @@ uint32_t support_swap_persistent(support_swtpm *tpm, const char *owner_auth, uin
     return rc == 0 ? persist_primary(tpm, owner_auth, SUPPORT_SIGNING, persistent) : rc;
 }
 
-uint32_t support_context_save(support_swtpm *tpm, uint32_t handle, uint8_t *out, size_t n, size_t *written)
-{
-    support_command command;
-    support_answer answer;
-    uint32_t rc;
-    *written = 0;
-    support_command_begin(&command, SUPPORT_CC_CONTEXT_SAVE);
-    support_put32(&command, handle);
-    rc = support_command_run(tpm, &command, &answer);
-    if (rc != 0)
-        return rc;
-    if (answer.n - answer.at > n)
-        return SUPPORT_RC_NONE;
-    *written = answer.n - answer.at;
-    support_get(&answer, out, *written);
-    return 0;
-}
-
-uint32_t support_context_load(support_swtpm *tpm, const uint8_t *context, size_t n, uint32_t *handle)
-{
-    support_command command;
-    support_answer answer;
-    uint32_t rc;
-    *handle = 0;
-    support_command_begin(&command, SUPPORT_CC_CONTEXT_LOAD);
-    support_put(&command, context, n);
-    rc = support_command_run(tpm, &command, &answer);
-    if (rc == 0)
-        *handle = support_get32(&answer);
-    return rc;
-}
-
 static uint32_t fail_until_locked(support_swtpm *tpm, uint32_t key)
 {
     static const uint8_t digest[32] = {0};

@@ -26,11 +26,10 @@ struct support_swtpm {
     char *folder;
     pid_t pid; /* 0: off */
     int fd;
-    int timeout_ms;
     uint32_t starts;
 };
 
-static int spawn(pid_t *pid, int fd, const char *folder, bool startup)
+static int spawn(pid_t *pid, int fd, const char *folder)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -39,9 +38,8 @@ static int spawn(pid_t *pid, int fd, const char *folder, bool startup)
     char number[] = "3"; /* SWTPM_FD */
     char name[] = "swtpm", socket[] = "socket", tpm2[] = "--tpm2", fd_option[] = "--fd";
     char state_option[] = "--tpmstate", flags_option[] = "--flags";
-    char flags[] = "not-need-init,startup-clear", bare[] = "not-need-init";
-    char *arguments[] = {
-        name, socket, tpm2, fd_option, number, state_option, state, flags_option, startup ? flags : bare, NULL};
+    char flags[] = "not-need-init,startup-clear";
+    char *arguments[] = {name, socket, tpm2, fd_option, number, state_option, state, flags_option, flags, NULL};
     int error;
 
     snprintf(state, sizeof state, "dir=%s", folder);
@@ -125,7 +123,7 @@ static size_t answer_size_of(const uint8_t *header)
 
 static bool exchange(support_swtpm *tpm, uint8_t *answer, size_t size, size_t *length, const uint8_t *command, size_t n)
 {
-    int64_t deadline = now_ms() + tpm->timeout_ms;
+    int64_t deadline = now_ms() + TIMEOUT_MS;
     size_t whole;
     if (tpm->pid == 0 || size < HEADER || !write_all(tpm->fd, command, n, deadline) ||
         !read_all(tpm->fd, answer, HEADER, deadline))
@@ -149,7 +147,7 @@ static void power_cut(support_swtpm *tpm)
     tpm->fd = -1;
 }
 
-/* GetCapability(TPM_PT_FIXED, 1 property): answered before Startup too, if only with 0x100. */
+/* GetCapability(TPM_PT_FIXED, 1 property). */
 static bool is_ready(support_swtpm *tpm)
 {
     static const uint8_t ask[] = {0x80, 1, 0, 0, 0, 22, 0, 0, 1, 0x7A, 0, 0, 0, 6, 0, 0, 1, 0, 0, 0, 0, 1};
@@ -158,14 +156,14 @@ static bool is_ready(support_swtpm *tpm)
     return exchange(tpm, answer, sizeof answer, &n, ask, sizeof ask);
 }
 
-static bool power_on(support_swtpm *tpm, bool startup)
+static bool power_on(support_swtpm *tpm)
 {
     int pair[2];
     int error;
     power_cut(tpm);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
         return false;
-    error = spawn(&tpm->pid, pair[1], tpm->folder, startup);
+    error = spawn(&tpm->pid, pair[1], tpm->folder);
     close(pair[1]);
     if (error != 0) {
         close(pair[0]);
@@ -174,7 +172,6 @@ static bool power_on(support_swtpm *tpm, bool startup)
         return false;
     }
     tpm->fd = pair[0];
-    tpm->timeout_ms = TIMEOUT_MS;
     tpm->starts++;
     if (!is_ready(tpm)) {
         power_cut(tpm);
@@ -221,23 +218,13 @@ void support_swtpm_power_cut(support_swtpm *tpm)
     pthread_mutex_unlock(&tpm->lock);
 }
 
-static bool locked_power_on(support_swtpm *tpm, bool startup)
+bool support_swtpm_power_on(support_swtpm *tpm)
 {
     bool on;
     pthread_mutex_lock(&tpm->lock);
-    on = power_on(tpm, startup);
+    on = power_on(tpm);
     pthread_mutex_unlock(&tpm->lock);
     return on;
-}
-
-bool support_swtpm_power_on(support_swtpm *tpm)
-{
-    return locked_power_on(tpm, true);
-}
-
-bool support_swtpm_power_on_bare(support_swtpm *tpm)
-{
-    return locked_power_on(tpm, false);
 }
 
 bool support_swtpm_is_on(support_swtpm *tpm)
@@ -268,14 +255,6 @@ static void halt(support_swtpm *tpm)
         continue;
 }
 
-void support_swtpm_hang(support_swtpm *tpm, int timeout_ms)
-{
-    pthread_mutex_lock(&tpm->lock);
-    halt(tpm);
-    tpm->timeout_ms = timeout_ms;
-    pthread_mutex_unlock(&tpm->lock);
-}
-
 tenon_status support_swtpm_exchange(support_swtpm *tpm, uint8_t *answer, size_t answer_size, size_t *answer_length,
                                     const uint8_t *command, size_t command_length)
 {
@@ -293,7 +272,7 @@ tenon_status support_swtpm_kill_in_command(support_swtpm *tpm, const uint8_t *co
 {
     int64_t deadline;
     pthread_mutex_lock(&tpm->lock);
-    deadline = now_ms() + tpm->timeout_ms;
+    deadline = now_ms() + TIMEOUT_MS;
     if (!done)
         halt(tpm);
     if (tpm->pid != 0 && write_all(tpm->fd, command, command_length, deadline) && done)

@@ -45,16 +45,10 @@ void support_swtpm_power_cut(support_swtpm *tpm);
 /* Starts again from what the TPM had written (a TPM Reset), after a power cut if there was none. */
 bool support_swtpm_power_on(support_swtpm *tpm);
 
-/* The same without Startup: commands answer 0x100 until support_startup. */
-bool support_swtpm_power_on_bare(support_swtpm *tpm);
-
 bool support_swtpm_is_on(support_swtpm *tpm);
 
 /* How often it was started: 1 after support_swtpm_start. */
 uint32_t support_swtpm_starts(support_swtpm *tpm);
-
-/* It answers no more; with the time-out in milliseconds that an exchange then waits. A power cut ends it. */
-void support_swtpm_hang(support_swtpm *tpm, int timeout_ms);
 
 /* One command, one answer. Any failure is TENON_ERROR_TPM_TRANSPORT; after it the TPM is off. */
 tenon_status support_swtpm_exchange(support_swtpm *tpm, uint8_t *answer, size_t answer_size, size_t *answer_length,

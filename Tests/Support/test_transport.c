@@ -54,19 +54,10 @@ support_transport *support_transport_new(support_swtpm *tpm)
     return wire;
 }
 
-support_transport *support_transport_over(const tenon_tpm_transport *inner)
-{
-    support_transport *wire = make();
-    wire->inner = *inner;
-    return wire;
-}
-
 void support_transport_free(support_transport *wire)
 {
     if (wire == NULL)
         return;
-    if (wire->inner.close != NULL)
-        wire->inner.close(wire->inner.context);
     pthread_cond_destroy(&wire->changed);
     pthread_mutex_destroy(&wire->lock);
     free(wire->bytes);
@@ -86,9 +77,9 @@ static void begin(support_transport *wire, passage *p)
     wire->total++;
     wire->counts[support_transport_place(p->code)]++;
     wire->watched += holds(wire, p->command, p->command_n);
-    if (wire->tpm != NULL && wire->follows)
+    if (wire->follows)
         wire->starts = support_swtpm_starts(wire->tpm);
-    p->connected = wire->tpm == NULL || wire->starts == support_swtpm_starts(wire->tpm);
+    p->connected = wire->starts == support_swtpm_starts(wire->tpm);
     p->latency = wire->latency;
     for (i = 0; i < wire->faults_n; i++)
         if (support_fault_is_due(&wire->faults[i], p->code))
@@ -151,9 +142,7 @@ static tenon_status send_command(support_transport *wire, passage *p, const uint
 {
     if (!p->connected)
         return TENON_ERROR_TPM_TRANSPORT;
-    if (wire->tpm != NULL)
-        return support_swtpm_exchange(wire->tpm, p->answer, p->size, &p->answer_n, command, n);
-    return wire->inner.exchange(wire->inner.context, p->answer, p->size, &p->answer_n, command, n);
+    return support_swtpm_exchange(wire->tpm, p->answer, p->size, &p->answer_n, command, n);
 }
 
 static tenon_status answer_code(passage *p, uint32_t rc)
@@ -169,7 +158,7 @@ static tenon_status answer_code(passage *p, uint32_t rc)
 
 static tenon_status cut_power(support_transport *wire, const uint8_t *command, size_t n, bool done)
 {
-    return wire->tpm == NULL ? TENON_ERROR_TPM_TRANSPORT : support_swtpm_kill_in_command(wire->tpm, command, n, done);
+    return support_swtpm_kill_in_command(wire->tpm, command, n, done);
 }
 
 static tenon_status pass(support_transport *wire, passage *p)
@@ -282,8 +271,6 @@ static tenon_status exchange(void *context, uint8_t *answer, size_t size, size_t
 /* With the lock held. */
 static tenon_status reconnect(support_transport *wire)
 {
-    if (wire->tpm == NULL)
-        return wire->inner.reopen == NULL ? TENON_OK : wire->inner.reopen(wire->inner.context);
     if (wire->revives && !support_swtpm_is_on(wire->tpm) && !support_swtpm_power_on(wire->tpm))
         return TENON_ERROR_TPM_TRANSPORT;
     if (!support_swtpm_is_on(wire->tpm))

@@ -26,9 +26,7 @@
 
 typedef struct support_transport support_transport;
 
-/* Over a software TPM, or over another transport, which is closed with it. NULL: no memory. */
 support_transport *support_transport_new(support_swtpm *tpm);
-support_transport *support_transport_over(const tenon_tpm_transport *inner);
 void support_transport_free(support_transport *wire);
 
 /* What tenon_tpm_open_transport takes; as often as one likes. */
@@ -115,8 +113,7 @@ void support_fail_after(support_transport *wire, support_when when, tenon_status
 /* The power is cut with the command on the wire; done says whether the TPM still did it. */
 void support_kill(support_transport *wire, support_when when, bool done);
 
-/* The TPM sees another command: another handle at index of its handles, or bits changed at offset. */
-void support_redirect(support_transport *wire, support_when when, uint32_t index, uint32_t handle);
+/* The TPM sees another command: bits changed at offset. */
 void support_tamper(support_transport *wire, support_when when, int32_t offset, uint8_t bits);
 
 /* The answer is another; an offset below 0 counts from its end. A byte that is not there is not changed. */

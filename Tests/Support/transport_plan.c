@@ -181,11 +181,6 @@ void support_kill(support_transport *wire, support_when when, bool done)
     plan(wire, (support_fault){.kind = SUPPORT_FAULT_KILL, .when = when, .value = done});
 }
 
-void support_redirect(support_transport *wire, support_when when, uint32_t index, uint32_t handle)
-{
-    plan(wire, (support_fault){.kind = SUPPORT_FAULT_REDIRECT, .when = when, .n = index, .value = handle});
-}
-
 void support_tamper(support_transport *wire, support_when when, int32_t offset, uint8_t bits)
 {
     plan(wire, (support_fault){.kind = SUPPORT_FAULT_TAMPER, .when = when, .offset = offset, .value = bits});

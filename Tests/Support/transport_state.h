@@ -10,8 +10,7 @@
 enum { SUPPORT_BUFFER = TENON_TPM_BUFFER_SIZE, SUPPORT_FIRST_CODE = 0x11F, SUPPORT_CODES = 0x100 };
 
 struct support_transport {
-    support_swtpm *tpm; /* or NULL: */
-    tenon_tpm_transport inner;
+    support_swtpm *tpm;
     atomic_uint under_way;
 
     /* What stands below wants the lock, which no exchange holds while it is on its way. */

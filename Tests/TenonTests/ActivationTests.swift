@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Tenon
+import TestEvidence
 import Testing
 
 /// What binds an activation; the values are those of the C tests.

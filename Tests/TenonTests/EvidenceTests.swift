@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Tenon
+import TestEvidence
 import Testing
 
 /// Proofs as bytes, and their parts.
@@ -71,7 +72,7 @@ import Testing
         let rig = try ProofRig()
         let area = try PublicArea(dataRepresentation: rig.akArea)
         #expect(area.publicKey == rig.ak.publicKey)
-        #expect(try area.name == ProofRig.name(rig.akArea))
+        #expect(area.name == ProofRig.name(rig.akArea))
         #expect(area.dataRepresentation == rig.akArea)
         #expect(try area == PublicArea(dataRepresentation: rig.akArea))
         #expect(try Set([area, PublicArea(dataRepresentation: rig.keyArea)]).count == 2)

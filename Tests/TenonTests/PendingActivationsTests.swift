@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 import Tenon
+import TestEvidence
 import Testing
 
 @Suite struct PendingActivationsTests {

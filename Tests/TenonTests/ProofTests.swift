@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Tenon
+import TestEvidence
 import Testing
 
 /// The verifier through its Swift values. What each rule lets through is tested in C.

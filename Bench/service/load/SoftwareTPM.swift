@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CBenchIdentity
 internal import Tenon
+internal import TestEvidence
 
 /// The maker of the EKs of a load.
 final class Maker: Sendable {
@@ -60,8 +61,8 @@ final class SoftwareTPM: Sendable {
         chain = [leaf, above]
         ekID = try EndorsementKey(unverified: leaf).id
         ak = try SoftwareKey(signsDigests: true)
-        akArea = SoftwareTPM.area(ak.publicKey, 0x0005_0472, attests: true)
-        akName = try SoftwareTPM.name(akArea)
+        akArea = ProofRig.area(ak.publicKey, 0x0005_0472, attests: true)
+        akName = ProofRig.name(akArea)
     }
 
     deinit { bench_ek_free(ek) }
@@ -79,35 +80,8 @@ final class SoftwareTPM: Sendable {
         return try activation.value(secret: secret, ekID: ekID, akName: akName)
     }
 
-    /// TPM2_Certify by the AK of a key beside it (TPM 2.0 Part 2, 10.12.12).
+    /// TPM2_Certify by the AK of a key beside it.
     func proof(of key: PublicKey, _ qualifyingData: Digest) throws(TenonError) -> Proof {
-        let area = SoftwareTPM.area(key, 0x0004_0472)
-        let name = try SoftwareTPM.name(area)
-        let parent = [0x00, 0x0b] + [UInt8](repeating: 5, count: 32)
-        let certified =
-            [0xff, 0x54, 0x43, 0x47, 0x80, 0x17] + SoftwareTPM.sized(try SoftwareTPM.name(parent + akName))
-            + SoftwareTPM.sized(qualifyingData.rawRepresentation) + [UInt8](repeating: 0, count: 16) + [1]
-            + [UInt8](repeating: 1, count: 8) + SoftwareTPM.sized(name)
-            + SoftwareTPM.sized(try SoftwareTPM.name(parent + name))
-        let signature = try ak.signature(for: Digest(hashing: certified)).rawRepresentation
-        return try Proof(
-            Evidence(
-                publicArea: area, certified: certified,
-                signature: [0, 0x18, 0, 0x0b] + SoftwareTPM.sized(Array(signature[..<32]))
-                    + SoftwareTPM.sized(Array(signature[32...]))))
+        try ProofRig(key: key, ak: ak, nonce: qualifyingData).proof()
     }
-
-    /// TPMT_PUBLIC (Part 2, 12.2.4).
-    private static func area(_ key: PublicKey, _ attributes: UInt32, attests: Bool = false) -> [UInt8] {
-        let point = key.rawRepresentation
-        return [0x00, 0x23, 0x00, 0x0b] + (0..<4).map { UInt8(attributes >> (24 - 8 * $0) & 0xff) } + [0, 0, 0, 0x10]
-            + (attests ? [0, 0x18, 0, 0x0b] : [0, 0x10]) + [0, 0x03, 0, 0x10] + sized(Array(point[..<32]))
-            + sized(Array(point[32...]))
-    }
-
-    private static func name(_ bytes: [UInt8]) throws(TenonError) -> [UInt8] {
-        try [0x00, 0x0b] + Digest(hashing: bytes).rawRepresentation
-    }
-
-    private static func sized(_ bytes: [UInt8]) -> [UInt8] { [0, UInt8(bytes.count)] + bytes }
 }

@@ -11,8 +11,8 @@ void check(const char *file, int line, const char *what, uint64_t found, uint64_
 #define EQUAL(found, expected) check(__FILE__, __LINE__, #found, (uint64_t)(found), (uint64_t)(expected))
 #define HOLDS(condition) check(__FILE__, __LINE__, #condition, (condition) ? 1 : 0, 1)
 
-/* A software TPM, or the end of the run. */
-support_swtpm *start(const char *state);
+/* A software TPM, fresh from the factory, or the end of the run. */
+support_swtpm *start(void);
 
 /* One command through a transport: what the faults are tried on. */
 typedef struct {
@@ -30,7 +30,5 @@ outcome ask(support_transport *wire); /* get_random */
 tenon_status reopen(support_transport *wire);
 
 void shows_transport(void);
-void shows_admin(void);
-void shows_provisioned(const char *folder);
 
 #endif

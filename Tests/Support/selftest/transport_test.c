@@ -12,7 +12,7 @@ static uint8_t persist_command[] = {0x80, 2, 0, 0, 0,    35, 0, 0, 1, 0x20, 0x40
 /* The same command twice, killed before and after the TPM did it: what it wrote tells. */
 static void shows_kill(void)
 {
-    support_swtpm *tpm = start(NULL);
+    support_swtpm *tpm = start();
     support_transport *wire = support_transport_new(tpm);
     uint32_t handle, done;
     for (done = 0; done < 2; done++) {
@@ -35,7 +35,7 @@ static void shows_kill(void)
 
 static void shows_reopen(void)
 {
-    support_swtpm *tpm = start(NULL);
+    support_swtpm *tpm = start();
     support_transport *wire = support_transport_new(tpm);
     tenon_tpm_transport table = support_transport_table(wire);
     uint32_t handle;
@@ -67,13 +67,12 @@ static void shows_reopen(void)
 static void shows_counts(support_swtpm *tpm, support_transport *wire)
 {
     support_record record;
-    uint8_t drawn[16];
     outcome o;
     support_transport_reset_counts(wire);
     o = ask(wire);
     EQUAL(o.n, RANDOM_ANSWER);
     EQUAL(o.size, RANDOM_ANSWER);
-    EQUAL(support_random(tpm, drawn, sizeof drawn), 0);
+    EQUAL(support_flush_all(tpm), 0);
     EQUAL(support_transport_count(wire, SUPPORT_ANY), 1);
     EQUAL(support_transport_count(wire, SUPPORT_CC_GET_RANDOM), 1);
     EQUAL(support_transport_count(wire, SUPPORT_CC_SIGN), 0);
@@ -190,8 +189,6 @@ static void shows_changed_commands(support_swtpm *tpm, support_transport *wire)
     o = sign(wire, key);
     EQUAL(o.rc, 0);
     EQUAL(o.answer[1], 2);
-    support_redirect(wire, support_next(SUPPORT_CC_SIGN), 0, 0x81000055);
-    EQUAL(sign(wire, key).rc, 0x18B);
     support_tamper(wire, support_next(SUPPORT_CC_SIGN), -1, 1);
     HOLDS(sign(wire, key).rc != 0);
     support_strip_sessions(wire, support_next(SUPPORT_CC_SIGN));
@@ -217,22 +214,13 @@ static void shows_lost_answer(support_swtpm *tpm, support_transport *wire)
 
 static void shows_faults(void)
 {
-    support_swtpm *tpm = start(NULL);
+    support_swtpm *tpm = start();
     support_transport *wire = support_transport_new(tpm);
-    tenon_tpm_transport table = support_transport_table(wire);
-    support_transport *outer = support_transport_over(&table);
     shows_counts(tpm, wire);
     shows_failures(wire);
     shows_changed_answers(wire);
     shows_changed_commands(tpm, wire);
     shows_lost_answer(tpm, wire);
-    support_transport_reset_counts(wire);
-    EQUAL(ask(outer).rc, 0);
-    EQUAL(support_transport_count(wire, SUPPORT_ANY), 1);
-    EQUAL(reopen(outer), TENON_OK);
-    EQUAL(support_transport_reopens(wire), 1);
-    support_transport_free(outer);
-    EQUAL(support_transport_closes(wire), 1);
     EQUAL(support_transport_overlaps(wire), 0);
     support_transport_free(wire);
     support_swtpm_stop(tpm);
@@ -247,7 +235,7 @@ static void *ask_in_thread(void *context)
 
 static void shows_hold(void)
 {
-    support_swtpm *tpm = start(NULL);
+    support_swtpm *tpm = start();
     support_transport *wire = support_transport_new(tpm);
     pthread_t threads[2];
     size_t i;
