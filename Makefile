@@ -115,26 +115,10 @@ install: lib
 	    $(PC) CSources/$$name.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$name.pc || exit 1; \
 	done
 
-## test             everything that a change must pass; installs the packages that it needs
-step = echo "== $(1): make $(2)" && $(MAKE) $(2)
-
+## test             what a change must pass: the steps of .ci/run but for sanitizers, valgrind, benches and fuzzers
 .PHONY: test
-test: deps
-	$(call step,the shape of the tree,rules)
-	$(call step,C with mbedTLS,check)
-	$(call step,C with OpenSSL,check CRYPTO=openssl)
-	$(call step,software TPMs and faults,check-support)
-	$(call step,the two backends beside each other,check-differential check-vectors check-chains)
-	$(call step,secrets,check-constant-time check-heap)
-	$(call step,other languages,check-abi check-install)
-	$(call step,tpm2-openssl and tpm2-tools,check-interop)
-	$(call step,fido2 and webauthn,check-judges)
-	$(call step,the report of the benches,check-report)
-	$(call step,Swift,check-swift)
-	$(call step,examples,check-examples)
-	$(call step,the command,check-command)
-	$(call step,faults of the stores,check-stores)
-	echo "all passed"
+test:
+	.ci/run test
 
 ## deps             the Debian packages that the build and the tests need
 .PHONY: deps
@@ -162,7 +146,8 @@ $(TPM_STATE_FILE):
 
 .PHONY: check
 check: $(TESTS) $(TPM_STATE_FILE)
-	$(TESTS) -j $(JOBS) $(ONLY)
+	TENON_TEST_AGAIN="make check$(if $(filter openssl,$(CRYPTO)), CRYPTO=openssl)$(if $(SANITIZE), SANITIZE=$(SANITIZE))" \
+	    $(TESTS) -j $(JOBS) $(ONLY)
 
 ## rules-table      each rule of the verifier: its code, how many cases break it and were caught, and the first of them
 .PHONY: rules-table
@@ -302,9 +287,8 @@ SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRY
                $(if $(OPTIMISED),-c release -Xswiftc -enable-testing)
 .PHONY: check-swift
 check-swift: $(TPM_STATE_FILE)
-	$(SWIFT) build --build-tests $(SWIFT_FLAGS)
-# One after the other: what waits for a clock would wait for the others, too.
-	Tests/Scripts/stores.sh $(SWIFT) test --skip-build $(SWIFT_FLAGS) --no-parallel $(if $(ONLY),--filter '$(ONLY)')
+	$(SWIFT) build --build-tests $(SWIFT_FLAGS) $(if $(MAKE_TERMOUT),,-q)
+	Tests/Scripts/stores.sh Tests/Scripts/swift.sh tests $(SWIFT_BINARIES)/TenonPackageTests.xctest $(if $(ONLY),'$(ONLY)')
 
 ## check-command    the command as it is typed, against what is written down of it (docs/doctor.md, Tests/Scripts/command.txt)
 SWIFT_BINARIES = $(shell $(SWIFT) build $(SWIFT_FLAGS) --show-bin-path)
@@ -336,15 +320,12 @@ demo: deps commands $(TPM_STATE_FILE)
 .PHONY: check-processes
 check-processes:
 	$(SWIFT) build --build-tests $(SWIFT_FLAGS)
-	TENON_TEST_RACE=$(RACE_SECONDS) $(SWIFT) test --skip-build $(SWIFT_FLAGS) --filter RaceTests
+	TENON_TEST_RACE=$(RACE_SECONDS) Tests/Scripts/swift.sh tests $(SWIFT_BINARIES)/TenonPackageTests.xctest RaceTests
 
-## check-dev-mode   only a build with the trait DevMode has its header, and passes the tests, too
-DEV_FLAGS := --scratch-path .build/swift-dev --traits DevMode
+## check-dev-mode   only a build with the trait DevMode has its header
 .PHONY: check-dev-mode
-check-dev-mode:
-	SWIFT=$(SWIFT) Tests/Scripts/dev_mode.sh .build/dev-mode
-	$(SWIFT) build --build-tests $(DEV_FLAGS)
-	$(SWIFT) test --skip-build $(DEV_FLAGS) --filter 'Synheart'
+check-dev-mode: commands
+	SWIFTC=$(SWIFTC) Tests/Scripts/dev_mode.sh $(SWIFT_BINARIES)/tenon .build/dev-mode
 
 ## rules            the shape of the tree
 .PHONY: rules
