@@ -327,6 +327,11 @@ check-processes:
 check-dev-mode: commands
 	SWIFTC=$(SWIFTC) Tests/Scripts/dev_mode.sh $(SWIFT_BINARIES)/tenon .build/dev-mode
 
+## house            how the tree is built, in numbers
+.PHONY: house
+house:
+	$(PYTHON) Tests/Scripts/house.py
+
 ## rules            the shape of the tree
 .PHONY: rules
 rules:
