@@ -9,15 +9,17 @@ internal import TenonBench
         signal(SIGPIPE, SIG_IGN)
         do throws(TenonError) {
             let options = try Options(CommandLine.arguments.dropFirst())
-            if options.help { return Report.print(Options.text) }
-            try run(options)
+            if options.help { return print(Options.text, terminator: "") }
+            let records = try run(options)
+            try records.write(to: "/dev/stdout")
         } catch {
-            Report.note("AuthorityBench: \(error.message)\n")
+            let message = "AuthorityBench: \(error.message)\n"
+            _ = Glibc.write(2, message, message.utf8.count)
             exit(error.code.category.rawValue)
         }
     }
 
-    private static func run(_ options: Options) throws(TenonError) {
+    private static func run(_ options: Options) throws(TenonError) -> BenchRecords {
         let maker = try options.ekRoot.map { path throws(TenonError) in
             let maker = try Maker(count: options.devices)
             try write(maker.root, to: path)
@@ -25,22 +27,21 @@ internal import TenonBench
         }
         let load = try Load(options, maker: maker)
         for instance in options.instances { try wait(for: instance) }
+        var records = BenchRecords()
         if let process = options.process {
             let costs = try Costs(load, process: number(in: process), options)
-            var records = BenchRecords()
             try costs.registrations(&records)
             try costs.verifiedRequests(&records)
-            return try records.write(to: options.json)
+            return records
         }
-        var phases = [("register", load.register(Report.progress("register", of: load.devices.count)))]
+        records.add(try load.register().line("register"))
         guard load.devices.allSatisfy({ !$0.id.isEmpty }) else {
-            Report.table(phases)
+            try records.write(to: "/dev/stdout")
             throw TenonError(.serviceAnswer, message: "Not all devices were registered.")
         }
-        phases.append(("request", load.sign(options.requests, Report.progress("request", of: options.requests))))
-        phases.append(("rotate", load.rotate(Report.progress("rotate", of: load.devices.count))))
-        Report.table(phases)
-        try Report.records(phases).write(to: options.json)
+        records.add(try load.sign(options.requests, as: "request").line("request"))
+        records.add(try load.rotate().line("rotate"))
+        return records
     }
 
     /// A minute.

@@ -15,8 +15,6 @@ struct Options: Sendable {
     /// A file with the number of the process whose time is measured, for the figure.
     var process: String?
     var rounds = 25
-    /// A file for records.
-    var json: String?
     /// Once each: nothing is measured.
     var isSmoke = false
     var help = false
@@ -24,7 +22,8 @@ struct Options: Sendable {
     static let text = """
         usage: AuthorityBench --instances URL[,URL...] [OPTIONS]
 
-        Devices with keys in memory register at authorities of this machine, sign requests, and rotate.
+        Devices with keys in memory register at authorities of this machine, sign requests, and rotate. A line of JSON
+        tells of each phase.
 
           --instances URL,...   http://ADDRESS:PORT, between which the load is shared
           --origin ORIGIN       that of their configuration (else the first URL)
@@ -38,7 +37,6 @@ struct Options: Sendable {
           --figure FILE         instead, measure figure P10 on the authority whose process id is in FILE
           --rounds N            of it (25)
           --smoke               of it each once, nothing is measured
-          --json FILE           write JSON lines
 
         """
 
@@ -74,7 +72,6 @@ struct Options: Sendable {
         case "--requests": requests = try Options.number(name, value)
         case "--rounds": rounds = try Options.number(name, value)
         case "--figure": process = value
-        case "--json": json = value
         default: throw Options.mistake("\(name) is no option; see --help.")
         }
     }
