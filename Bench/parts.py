@@ -56,9 +56,9 @@ class Place:
         self.state.mkdir(mode=0o700)
         self.options = ["--smoke"] if is_smoke else []
 
-    def start(self, program, *words, prefix=()):
+    def start(self, program, *words, prefix=(), **more):
         command = [*prefix, self.binaries / program, *words, *self.options]
-        return results.start(command, env=os.environ | {"TMPDIR": str(self.scratch)})
+        return results.start(command, env=os.environ | {"TMPDIR": str(self.scratch)}, **more)
 
     def read(self, process):
         return results.read(process, self.show)
@@ -71,14 +71,15 @@ def swift(place):
 
 def authority(place):
     """P10: the authority on a core of its own, scheduled as the unit in Examples/ has it, and its load on the others."""
-    url, root, process = free_url(), place.state / "root.pem", place.scratch / "process"
-    load = place.start("AuthorityBench", "--instances", url, "--ek-root", root, "--figure", process, "--devices", 1000,
-                       "--requests", 50_000, prefix=cores(f"1-{LAST_CORE}"))
+    url, root = free_url(), place.state / "root.pem"
+    load = place.start("AuthorityBench", "--figure", "--instances", url, "--ek-root", root, "--devices", 1000, "--requests", 50_000,
+                       prefix=cores(f"1-{LAST_CORE}"), stdin=subprocess.PIPE)
     while load.poll() is None and not (root.exists() and root.stat().st_size):
         time.sleep(0.1)
     limits = {"per_address_per_minute": 1_000_000, "per_app_per_minute": 100_000_000, "requests_per_device": 1_000_000}
     with serving(place, url, {"ek_roots": [{"path": str(root)}]}, [*cores("0"), "chrt", "-b", "0"], limits=limits) as served:
-        process.write_text(f"{served.pid}\n", encoding="utf-8")
+        load.stdin.write(f"{served.pid}\n")
+        load.stdin.close()
         return place.read(load)
 
 

@@ -14,7 +14,7 @@ import results
 WIDTH, ROW, BARS = 680, 22, 300  # bars have at least so much room beside their labels
 PLOT_HEIGHT, MARGIN, LEFT = 260, 40, 60
 LETTER = 7.4  # the width that one may take, at 13px
-COLOURS = 6  # of the style's; then they come again, dashed
+COLOURS = 6  # of the style's; no line has more contenders
 
 # What the picture shows, and what it says behind a name.
 SHOWN = {"tpm-sign": "", "tpm-sign-salted": ", HMAC session", "tpm-sign-encrypted": ", encrypted session",
@@ -99,8 +99,7 @@ def distribution(title, contenders):
     low = min(r["percentiles_ns"][0] for r in contenders) * 0.9
     high = max(r["percentiles_ns"][99] for r in contenders) * 1.1
     left, right = LEFT, WIDTH - 20
-    height = PLOT_HEIGHT + ROW * math.ceil(len(contenders) / 4)
-    out = [f'<figure><svg class="distribution" role="img" aria-label="{text(title)}" viewBox="0 0 {WIDTH} {height}">']
+    out = [f'<figure><svg class="distribution" role="img" aria-label="{text(title)}" viewBox="0 0 {WIDTH} {PLOT_HEIGHT + ROW}">']
     for value in ticks(low, high):
         y = curve_points([value, value], low, high)[0].split(",")[1]
         out.append(f'<line class="axis" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>'
@@ -109,11 +108,10 @@ def distribution(title, contenders):
         out.append(f'<text class="soft middle" x="{left + (right - left) * percent / 99:.1f}" '
                    f'y="{PLOT_HEIGHT - MARGIN + 18}">p{percent}</text>')
     for i, r in enumerate(contenders):
-        colour, dash = i % COLOURS, ' stroke-dasharray="6 4"' if i >= COLOURS else ""
-        x, y = left + (i % 4) * (WIDTH - left) / 4, PLOT_HEIGHT + ROW * (i // 4)
+        colour, x, y = i % COLOURS, left + i * (WIDTH - left) / COLOURS, PLOT_HEIGHT
         # The hundredth hundredth is the one worst sample: it says what else the machine did.
-        out.append(f'<polyline class="s{colour}"{dash} points="{" ".join(curve_points(r["percentiles_ns"][:100], low, high))}"/>'
-                   f'<line class="s{colour}" stroke-width="3"{dash} x1="{x}" x2="{x + 22}" y1="{y}" y2="{y}"/>'
+        out.append(f'<polyline class="s{colour}" points="{" ".join(curve_points(r["percentiles_ns"][:100], low, high))}"/>'
+                   f'<line class="s{colour}" stroke-width="3" x1="{x}" x2="{x + 22}" y1="{y}" y2="{y}"/>'
                    f'<text x="{x + 28}" y="{y + 4}">{text(r["by"])}</text>')
     return "".join(out) + "</svg></figure>"
 

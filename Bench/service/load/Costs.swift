@@ -19,7 +19,7 @@ struct Costs {
     /// - Throws: ``TenonError/Code/options`` when there is no such process.
     init(_ load: Load, process: Int32, _ options: Options) throws(TenonError) {
         var clock = clockid_t()
-        guard clock_getcpuclockid(process, &clock) == 0 else {
+        guard process > 0, clock_getcpuclockid(process, &clock) == 0 else {
             throw Options.mistake("There is no process \(process).")
         }
         self.load = load

@@ -26,14 +26,14 @@ internal import TenonBench
             return maker
         }
         let load = try Load(options, maker: maker)
-        for instance in options.instances { try wait(for: instance) }
         var records = BenchRecords()
-        if let process = options.process {
-            let costs = try Costs(load, process: number(in: process), options)
+        if options.isFigure {
+            let costs = try Costs(load, process: readLine().flatMap { Int32($0) } ?? 0, options)
             try costs.registrations(&records)
             try costs.verifiedRequests(&records)
             return records
         }
+        for instance in options.instances { try wait(for: instance) }
         records.add(try load.register().line("register"))
         guard load.devices.allSatisfy({ !$0.id.isEmpty }) else {
             try records.write(to: "/dev/stdout")
@@ -51,17 +51,6 @@ internal import TenonBench
             usleep(100_000)
         }
         _ = try Connection(instance)
-    }
-
-    private static func number(in path: String) throws(TenonError) -> Int32 {
-        var number: Int32 = 0
-        if let file = fopen(path, "r") {
-            var line = [CChar](repeating: 0, count: 32)
-            if fgets(&line, Int32(line.count), file) != nil { number = atoi(line) }
-            fclose(file)
-        }
-        guard number > 0 else { throw Options.mistake("There is no process id in \(path).") }
-        return number
     }
 
     private static func write(_ text: String, to path: String) throws(TenonError) {
