@@ -127,10 +127,11 @@ deps:
 
 ## check            the C tests of one build (CRYPTO=, SANITIZE=)
 # mbedTLS statically, so that an allocation that is made to fail can be one of its own.
-TEST_WRAPS := $(patsubst %,-Wl$(comma)--wrap=%,calloc getrandom getpid madvise pthread_cond_wait pthread_cond_signal pthread_cond_broadcast)
+TEST_WRAPS := $(patsubst %,-Wl$(comma)--wrap=%,calloc clock_gettime getrandom getpid madvise nanosleep open \
+              pthread_cond_wait pthread_cond_signal pthread_cond_broadcast)
 TESTS := $(BUILD)/core_tests
 SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/Support/*.c))
-TEST_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,Tests/C/test_main.c Tests/C/test_workers.c $(wildcard Tests/C/*_test.c)) $(SUPPORT)
+TEST_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,Tests/C/test_clock.c Tests/C/test_main.c Tests/C/test_workers.c $(wildcard Tests/C/*_test.c)) $(SUPPORT)
 
 $(BUILD)/Tests/%.o: TENON_CFLAGS += -ITests/C -ITests/Support
 
