@@ -131,7 +131,7 @@ TEST_WRAPS := $(patsubst %,-Wl$(comma)--wrap=%,calloc clock_gettime getrandom ge
               pthread_cond_wait pthread_cond_signal pthread_cond_broadcast)
 TESTS := $(BUILD)/core_tests
 SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/Support/*.c))
-TEST_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,Tests/C/test_clock.c Tests/C/test_main.c Tests/C/test_workers.c $(wildcard Tests/C/*_test.c)) $(SUPPORT)
+TEST_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/C/test_*.c Tests/C/*_rig.c Tests/C/*_side.c Tests/C/*_test.c)) $(SUPPORT)
 
 $(BUILD)/Tests/%.o: TENON_CFLAGS += -ITests/C -ITests/Support
 
@@ -174,8 +174,8 @@ check-judges: $(BUILD)/attest_tool
 ## check-support    the tests' own tools: software TPMs, and faults on the way to them
 SUPPORT_TEST := $(BUILD)/support_test
 
-$(SUPPORT_TEST): $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/Support/selftest/*.c)) $(SUPPORT)
-	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ -lpthread -o $@
+$(SUPPORT_TEST): $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/Support/selftest/*.c)) $(SUPPORT) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) -lpthread -o $@
 
 .PHONY: check-support
 check-support: $(SUPPORT_TEST) $(TPM_STATE_FILE)
@@ -205,7 +205,7 @@ check-differential:
 
 ## check-chains     each chain of certificates that we accept and OpenSSL refuses is in a list, with the reason
 CHAIN_JUDGE := $(BUILD)/chain_judge
-$(CHAIN_JUDGE): $(patsubst %,$(BUILD)/Tests/C/%.o,test_main test_workers support_test certificate_rig_test chain_judge) $(STATIC)
+$(CHAIN_JUDGE): $(patsubst %,$(BUILD)/Tests/C/%.o,test_main test_support test_workers certificate_rig chain_judge) $(STATIC)
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS_openssl) $(TPM_LIBS) -o $@
 
 .PHONY: check-chains

@@ -6,7 +6,37 @@
 #include "tenon/activate.h"
 #include "test.h"
 
-/* The vectors of Tests/Vectors/certificates. */
+/* The vectors of Tests/Vectors/certificates; and certificates that are made here, with the keys that sign them. */
+
+/* The public half of a scalar, and its signature over bytes. */
+tenon_public_key rig_public(const uint8_t *scalar);
+tenon_signature rig_sign(const uint8_t *scalar, const void *bytes, size_t n);
+
+/* Scalars of an AK, of the key that it certifies, and of one that has nothing to do with them. */
+extern const uint8_t rig_ak_scalar[TENON_SCALAR_SIZE];
+extern const uint8_t rig_key_scalar[TENON_SCALAR_SIZE];
+extern const uint8_t rig_other_scalar[TENON_SCALAR_SIZE];
+
+/* A certificate, written by code that is not the core's. What is NULL or false is not there. */
+typedef struct {
+    const char *subject, *issuer; /* common names */
+    const uint8_t *key, *signer;  /* scalars */
+    tenon_bytes spki;             /* in the place of the key's */
+    const char *from, *to;        /* years */
+    bool authority, leaf;         /* basic constraints that say yes, or no */
+    const char *usage;            /* key usage: the content of its BIT STRING */
+    const char *extended;         /* OIDs: the content of the SEQUENCE */
+    const char *name;             /* the alternative name's directory name: its attributes */
+    bool name_not_critical;
+    bool asks_for_more; /* by a critical extension 1.2.3 */
+} certificate_form;
+
+enum { CERTIFICATE_MADE_MAX = 1024 };
+size_t certificate_write(uint8_t *out, const certificate_form *from);
+
+/* 2.23.133.8.3 and .8.1 */
+#define USAGE_AK "06056781050803"
+#define USAGE_EK "06056781050801"
 
 /* The DER of one, of certificates.txt or swtpm.txt; an unknown name ends the run. It lives as long as the program. */
 tenon_bytes certificate_named(const char *name);

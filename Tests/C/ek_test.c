@@ -4,7 +4,7 @@
 
 #include "certificate_rig.h"
 #include "internal/roca.h"
-#include "rules_rig.h"
+#include "proof_rig.h"
 
 /* The rules up to the one that does not hold, each with a line. */
 static void check_report(const tenon_report *report, tenon_status verdict)

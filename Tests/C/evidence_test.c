@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "certify_rig.h"
+#include "proof_rig.h"
 #include "tenon/activate.h"
 
 /*
@@ -18,9 +18,9 @@ typedef struct {
     certify_proof proof;
     tenon_digest nonce;
     tenon_public_key key;
-    rig_bytes ak, root; /* one of them is empty */
+    support_bytes ak, root; /* one of them is empty */
     int64_t now;
-    rig_bytes parent; /* its qualified Name, or empty */
+    support_bytes parent; /* its qualified Name, or empty */
     char result[40];
 } vector;
 
@@ -129,7 +129,7 @@ static void ask(vector *of, certify_device *at, const certify_order *order)
     memset(of, 0, sizeof *of);
     certify(at, order, &of->proof);
     of->nonce = at->nonce;
-    rig_set(&of->ak, at->ak_area.bytes, at->ak_area.n);
+    support_bytes_set(&of->ak, at->ak_area.bytes, at->ak_area.n);
     CHECK_STATUS(tenon_object_public_key(&of->key, order->area->bytes, order->area->n), TENON_OK);
 }
 
@@ -207,19 +207,18 @@ static void record_others(vector *of, certify_device *at)
 static certify_device *forger;
 static uint32_t forger_key;
 
-static void sign_in_tpm(rig *at)
+static void sign_in_tpm(proof_rig *at)
 {
     uint8_t signature[TENON_SIGNATURE_SIZE];
     tenon_digest digest;
     CHECK_STATUS(tenon_sha256(&digest, at->certified.bytes, at->certified.n), TENON_OK);
     MUST_BE_0(support_sign(forger->tpm, forger_key, NULL, digest.bytes, signature));
-    rig_set(&at->r, signature, TENON_SCALAR_SIZE);
-    rig_set(&at->s, signature + TENON_SCALAR_SIZE, TENON_SCALAR_SIZE);
+    at->ecdsa = support_ecdsa_of(signature);
 }
 
 static void record_forged(vector *of, certify_device *at)
 {
-    static rig made;
+    static proof_rig made;
     support_public area;
     forger = at;
     forger_key = certify_child(at, SUPPORT_SIGNING_ECDSA, NULL, &area);
@@ -229,9 +228,9 @@ static void record_forged(vector *of, certify_device *at)
     memcpy(of->proof.proof, made.proof, made.proof_n);
     of->nonce = made.nonce;
     of->key = made.submitted;
-    rig_set(&of->ak, area.bytes, area.n);
+    support_bytes_set(&of->ak, area.bytes, area.n);
     record(of, "forged: signed by an unrestricted key of the TPM, given as the AK", "TENON_RULE_29_AK");
-    rig_set(&of->ak, at->ak_area.bytes, at->ak_area.n);
+    support_bytes_set(&of->ak, at->ak_area.bytes, at->ak_area.n);
     record(of, "forged: signed by an unrestricted key of the TPM", "TENON_RULE_23A_SIGNATURE");
     MUST_BE_0(support_flush(at->tpm, forger_key));
 }
@@ -240,7 +239,7 @@ static void record_forged(vector *of, certify_device *at)
 
 enum { BEGIN = 1800000000, END = BEGIN + 90 * 86400 };
 
-static tenon_key *make_root(const uint8_t *scalar, rig_bytes *root)
+static tenon_key *make_root(const uint8_t *scalar, support_bytes *root)
 {
     const uint32_t flags = TENON_KEY_SIGNS_DIGESTS | TENON_KEY_DETERMINISTIC;
     const tenon_authority_request request = {
@@ -251,7 +250,7 @@ static tenon_key *make_root(const uint8_t *scalar, rig_bytes *root)
     return key;
 }
 
-static void issue(uint8_t *leaf, size_t n, size_t *written, const certify_device *at, rig_bytes *root)
+static void issue(uint8_t *leaf, size_t n, size_t *written, const certify_device *at, support_bytes *root)
 {
     static const tenon_ek ek = {.maker = "id:00001014",
                                 .maker_n = 11,
@@ -274,7 +273,7 @@ static void record_certificates(vector *of, certify_device *at)
 {
     uint8_t leaf[TENON_CERTIFICATE_MAX];
     tenon_bytes x5c = {leaf, 0};
-    rig_bytes root;
+    support_bytes root;
     issue(leaf, sizeof leaf, &x5c.n, at, &root);
     const certify_order order = {.key = at->key, .area = &at->key_area, .signer = at->ak, .x5c = &x5c, .x5c_count = 1};
     ask(of, at, &order);

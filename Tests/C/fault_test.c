@@ -13,9 +13,9 @@
 
 #include "internal/backend.h"
 #include "internal/random.h"
+#include "proof_rig.h"
 #include "test.h"
 #include "tpm_rig.h"
-#include "verify_rig.h"
 
 /*
  * Every allocation and every getrandom fails once, by -Wl,--wrap. Linked against libmbedcrypto.a mbedTLS's own

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify_rig.h"
+#include "proof_rig.h"
 
 static const uint8_t big[TENON_CERTIFICATE_MAX + 1];
 
@@ -11,7 +11,7 @@ static tenon_bytes some(size_t n)
     return (tenon_bytes){big, n};
 }
 
-static tenon_evidence evidence_of(const rig *built)
+static tenon_evidence evidence_of(const proof_rig *built)
 {
     tenon_evidence evidence = {.x5c_count = built->x5c_count};
     evidence.public_area = (tenon_bytes){built->public_area.bytes, built->public_area.n};
@@ -69,9 +69,9 @@ static bool same(tenon_bytes a, tenon_bytes b)
 }
 
 /* What the rig tells a second time is what the core writes, and comes back from it. */
-static void check_both_ways(rig_stage stage, void (*change)(rig *))
+static void check_both_ways(rig_stage stage, void (*change)(proof_rig *))
 {
-    static rig built;
+    static proof_rig built;
     rig_build(&built, stage, change);
     tenon_evidence evidence = evidence_of(&built), back;
     test_output_rule("tenon_proof_encode", encode, &evidence, built.proof, built.proof_n);
@@ -83,14 +83,14 @@ static void check_both_ways(rig_stage stage, void (*change)(rig *))
     CHECK(back.certified.bytes > built.proof && back.certified.bytes <= built.proof + built.proof_n);
 }
 
-static void with_chain(rig *at)
+static void with_chain(proof_rig *at)
 {
     at->x5c_count = 3;
     for (size_t i = 0; i < at->x5c_count; i++)
         at->x5c_n[i] = 20 + 200 * i;
 }
 
-static void with_nothing(rig *at)
+static void with_nothing(proof_rig *at)
 {
     at->public_area.n = at->certified.n = at->signature.n = 0;
 }
@@ -129,42 +129,42 @@ TEST(proof_sizes)
     CHECK_STATUS(tenon_proof_encode(out, sizeof out, &n, &most), TENON_ERROR_TOO_LARGE);
 }
 
-static void large_area(rig *at)
+static void large_area(proof_rig *at)
 {
-    rig_pad(&at->public_area, TENON_AREA_MAX + 1 - at->public_area.n);
+    support_bytes_pad(&at->public_area, TENON_AREA_MAX + 1 - at->public_area.n);
 }
 
-static void large_certified(rig *at)
+static void large_certified(proof_rig *at)
 {
-    rig_pad(&at->certified, TENON_AREA_MAX + 1 - at->certified.n);
+    support_bytes_pad(&at->certified, TENON_AREA_MAX + 1 - at->certified.n);
 }
 
-static void large_signature(rig *at)
+static void large_signature(proof_rig *at)
 {
-    rig_pad(&at->signature, TENON_AREA_MAX + 1 - at->signature.n);
+    support_bytes_pad(&at->signature, TENON_AREA_MAX + 1 - at->signature.n);
 }
 
-static void large_certificate(rig *at)
+static void large_certificate(proof_rig *at)
 {
     at->x5c_count = 1;
     at->x5c_n[0] = TENON_CERTIFICATE_MAX + 1;
 }
 
-static void large_chain(rig *at)
+static void large_chain(proof_rig *at)
 {
     at->x5c_count = 4;
     for (size_t i = 0; i < 4; i++)
         at->x5c_n[i] = i == 0 ? 1 : TENON_CERTIFICATE_MAX;
 }
 
-static void five_certificates(rig *at)
+static void five_certificates(proof_rig *at)
 {
     at->x5c_count = 5;
 }
 
-static void check_decodes(rig_stage stage, void (*change)(rig *), tenon_status expected)
+static void check_decodes(rig_stage stage, void (*change)(proof_rig *), tenon_status expected)
 {
-    static rig built;
+    static proof_rig built;
     tenon_evidence back;
     rig_build(&built, stage, change);
     memset(&back, 0x5a, sizeof back);
@@ -173,17 +173,17 @@ static void check_decodes(rig_stage stage, void (*change)(rig *), tenon_status e
         CHECK_ZERO(&back, sizeof back);
 }
 
-static void other_version(rig *at)
+static void other_version(proof_rig *at)
 {
     at->version = "2.1";
 }
 
-static void other_format(rig *at)
+static void other_format(proof_rig *at)
 {
     at->format = "packed";
 }
 
-static void other_algorithm(rig *at)
+static void other_algorithm(proof_rig *at)
 {
     at->algorithm = 0x27;
 }
@@ -210,7 +210,7 @@ TEST(proof_decode_caps)
 }
 
 /* Where the items of a good proof begin: all of them stand one behind the other, strings with their bytes. */
-static size_t find_heads(const rig *built, size_t *heads)
+static size_t find_heads(const proof_rig *built, size_t *heads)
 {
     size_t count = 0;
     for (size_t at = 0; at < built->proof_n;) {
@@ -225,7 +225,7 @@ static size_t find_heads(const rig *built, size_t *heads)
 }
 
 /* The proof with the head at one place replaced. */
-static tenon_status decode_with(const rig *built, size_t at, const uint8_t *head, size_t head_n)
+static tenon_status decode_with(const proof_rig *built, size_t at, const uint8_t *head, size_t head_n)
 {
     static uint8_t changed[1024];
     tenon_evidence back;
@@ -236,7 +236,7 @@ static tenon_status decode_with(const rig *built, size_t at, const uint8_t *head
     return tenon_proof_decode(&back, changed, at + head_n + rest);
 }
 
-static void check_longer_heads(const rig *built, size_t at)
+static void check_longer_heads(const proof_rig *built, size_t at)
 {
     uint8_t first = built->proof[at], size = first & 0x1f, head[9] = {0};
     uint8_t number = size < 24 ? size : built->proof[at + 1];
@@ -251,7 +251,7 @@ static void check_longer_heads(const rig *built, size_t at)
     }
 }
 
-static void check_other_heads(const rig *built, size_t at)
+static void check_other_heads(const proof_rig *built, size_t at)
 {
     uint8_t first = built->proof[at], major = first >> 5;
     const uint8_t tagged[] = {0xc1, first}, indefinite = first | 0x1f;
@@ -278,7 +278,7 @@ static void check_other_heads(const rig *built, size_t at)
 
 TEST(proof_every_head_has_one_form)
 {
-    static rig built;
+    static proof_rig built;
     size_t heads[64];
     rig_build(&built, RIG_EVIDENCE, with_chain);
     built.x5c_count = 1;
@@ -295,7 +295,7 @@ TEST(proof_every_head_has_one_form)
 TEST(proof_keys_are_these_in_this_order)
 {
     static const char *const keys[] = {"alg", "sig", "ver", "x5c", "pubArea", "certInfo"};
-    static rig built;
+    static proof_rig built;
     tenon_evidence back;
     rig_build(&built, RIG_AREA, NULL);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -367,7 +367,7 @@ TEST(proof_wholes)
 
 TEST(proof_cut_anywhere_is_truncated)
 {
-    static rig built;
+    static proof_rig built;
     rig_build(&built, RIG_EVIDENCE, with_chain);
     for (size_t n = 0; n < built.proof_n; n++) {
         tenon_evidence back;
@@ -440,15 +440,15 @@ static tenon_status encode_der(const void *input, uint8_t *out, size_t n, size_t
 
 TEST(proof_signature_as_der)
 {
-    static rig built;
+    static proof_rig built;
     tenon_signature signature;
     uint8_t der[TENON_SIGNATURE_DER_MAX];
     size_t n;
     rig_build(&built, RIG_AREA, NULL);
     tenon_evidence evidence = evidence_of(&built);
     CHECK_STATUS(tenon_evidence_signature(&signature, &evidence), TENON_OK);
-    CHECK_BYTES(signature.bytes, built.r.bytes, 32);
-    CHECK_BYTES(signature.bytes + 32, built.s.bytes, 32);
+    CHECK_BYTES(signature.bytes, built.ecdsa.r.bytes, 32);
+    CHECK_BYTES(signature.bytes + 32, built.ecdsa.s.bytes, 32);
     CHECK_STATUS(tenon_signature_encode_der(der, sizeof der, &n, &signature), TENON_OK);
     test_output_rule("tenon_evidence_signature_der", encode_der, &evidence, der, n);
     evidence.signature = (tenon_bytes){der, n};
@@ -460,13 +460,13 @@ TEST(proof_signature_as_der)
 
 static tenon_status encode_name(const void *input, uint8_t *out, size_t n, size_t *written)
 {
-    const rig_bytes *area = input;
+    const support_bytes *area = input;
     return tenon_object_name(out, n, written, area->bytes, area->n);
 }
 
 TEST(proof_object_name)
 {
-    static rig built;
+    static proof_rig built;
     uint8_t name[TENON_NAME_SIZE];
     size_t n;
     rig_build(&built, RIG_AREA, NULL);
@@ -481,9 +481,9 @@ TEST(proof_object_name)
 
 TEST(proof_object_public_key)
 {
-    static rig built;
+    static proof_rig built;
     tenon_public_key key;
-    rig_bytes area;
+    support_bytes area;
     rig_build(&built, RIG_AREA, NULL);
     CHECK_STATUS(tenon_object_public_key(&key, built.public_area.bytes, built.public_area.n), TENON_OK);
     CHECK_BYTES(&key, &built.submitted, sizeof key);
@@ -491,14 +491,14 @@ TEST(proof_object_public_key)
                  TENON_ERROR_KEY_PUBLIC);
     CHECK_ZERO(&key, sizeof key);
     built.area.x.bytes[31] ^= 1;
-    rig_write_area(&area, &built.area);
+    area = support_area_write(&built.area);
     CHECK_STATUS(tenon_object_public_key(&key, area.bytes, area.n), TENON_ERROR_POINT_OFF_CURVE);
     CHECK_ZERO(&key, sizeof key);
 }
 
 TEST(proof_null_arguments)
 {
-    static rig built;
+    static proof_rig built;
     uint8_t out[8];
     size_t n = 7;
     tenon_signature signature;

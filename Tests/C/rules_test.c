@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules_rig.h"
+#include "proof_rig.h"
 #include "test_workers.h"
 
 /* What the tests did about each rule of tenon/verify.h and tenon/activate.h. */

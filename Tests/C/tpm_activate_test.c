@@ -3,7 +3,7 @@
 
 #include "tpm/channel.h"
 #include "tpm/keyfile.h"
-#include "tpm_ek_rig.h"
+#include "tpm_rig.h"
 
 /* TPM2_ActivateCredential: what it opens, what it refuses, and that a refusal says nothing about the signing key. */
 
@@ -15,34 +15,31 @@ enum { KINDS = 3 };
 /* swtpm_setup makes no certificate of P-256. */
 static void add_p256(tpm_rig *rig)
 {
-    support_public template, area;
-    tpm_ek_rig_template(EK_L2, &template);
-    CHECK_NUMBER(support_flush(rig->sw, tpm_ek_rig_create(rig, &template, NULL, &area)), 0);
-    tpm_certificate certificate = tpm_ek_rig_issue(&area);
+    tpm_certificate certificate = tpm_rig_ek_certify(rig, SUPPORT_EK_P256_L2, NULL);
     CHECK_NUMBER(support_nv_write(rig->sw, SUPPORT_NV_EK_P256, certificate.bytes, certificate.n), 0);
 }
 
 static tpm_device start(tpm_rig *rig, size_t kind, const tenon_tpm_options *options)
 {
     test_about("%s", kind_names[kind]);
-    *rig = tpm_ek_rig_start(options);
+    *rig = tpm_rig_ek_start(options);
     if (kinds[kind] == TENON_EK_P256)
         add_p256(rig);
-    return tpm_ek_rig_device(rig, kinds[kind]);
+    return tpm_rig_ek_device(rig, kinds[kind]);
 }
 
 static void stop(tpm_rig *rig, tpm_device *device)
 {
-    tpm_ek_rig_free(device);
+    tpm_rig_ek_free(device);
     tpm_rig_stop(rig);
 }
 
 static tenon_status open_new(const tpm_device *device)
 {
     static const tenon_digest secret = {{7, 7, 7}};
-    tpm_credential credential = tpm_ek_rig_credential(&device->certificate, device->ak, &secret);
+    tpm_credential credential = tpm_rig_ek_credential(&device->certificate, device->ak, &secret);
     tenon_digest found;
-    tenon_status status = tpm_ek_rig_open(device->ak, &found, &device->certificate, &credential);
+    tenon_status status = tpm_rig_ek_open(device->ak, &found, &device->certificate, &credential);
     if (status == TENON_OK)
         CHECK_BYTES(found.bytes, secret.bytes, sizeof secret.bytes);
     return status;
@@ -65,24 +62,22 @@ TEST(tpm_activate_each_kind)
     for (size_t kind = 0; kind < KINDS; kind++) {
         tpm_rig rig;
         tpm_device device = start(&rig, kind, NULL);
-        support_public template, area;
+        support_public area;
         tenon_digest found;
         uint32_t ek = kind == 0 ? EK_RSA_HANDLE : EK_P384_HANDLE;
-        tpm_credential ours = tpm_ek_rig_credential(&device.certificate, device.ak, &secret);
-        if (kind == 1) {
-            tpm_ek_rig_template(EK_L2, &template);
-            ek = tpm_ek_rig_create(&rig, &template, NULL, &area);
-        }
-        tpm_credential theirs = tpm_ek_rig_credential_of_tpm(&rig, ek, device.ak, &secret);
+        tpm_credential ours = tpm_rig_ek_credential(&device.certificate, device.ak, &secret);
+        if (kind == 1)
+            CHECK_NUMBER(support_ek_create(rig.sw, SUPPORT_EK_P256_L2, &ek, &area), 0);
+        tpm_credential theirs = tpm_rig_ek_credential_of_tpm(&rig, ek, device.ak, &secret);
         if (kind == 1)
             CHECK_NUMBER(support_flush(rig.sw, ek), 0);
         CHECK_NUMBER(ours.credential_n, theirs.credential_n);
         CHECK_NUMBER(ours.encrypted_n, theirs.encrypted_n);
         support_transport_watch(rig.wire, secret.bytes, sizeof secret.bytes);
-        CHECK_STATUS(tpm_ek_rig_open(device.ak, &found, &device.certificate, &ours), TENON_OK);
+        CHECK_STATUS(tpm_rig_ek_open(device.ak, &found, &device.certificate, &ours), TENON_OK);
         CHECK_BYTES(found.bytes, secret.bytes, sizeof secret.bytes);
         check_wiped(rig.tpm, &secret);
-        CHECK_STATUS(tpm_ek_rig_open(device.ak, &found, &device.certificate, &theirs), TENON_OK);
+        CHECK_STATUS(tpm_rig_ek_open(device.ak, &found, &device.certificate, &theirs), TENON_OK);
         CHECK_BYTES(found.bytes, secret.bytes, sizeof secret.bytes);
         CHECK_NUMBER(support_transport_watched(rig.wire), 0);
         stop(&rig, &device);
@@ -98,26 +93,26 @@ TEST(tpm_activate_cost)
     static const uint32_t warm[] = {7, 11, 9};
     for (size_t kind = 0; kind < KINDS; kind++) {
         static const tenon_digest secret = {{1}};
-        tpm_rig rig = tpm_ek_rig_start(NULL);
+        tpm_rig rig = tpm_rig_ek_start(NULL);
         tenon_digest found;
         test_about("%s", kind_names[kind]);
         CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
         if (kind == 1)
             add_p256(&rig);
-        tpm_device device = tpm_ek_rig_device(&rig, kinds[kind]);
+        tpm_device device = tpm_rig_ek_device(&rig, kinds[kind]);
         CHECK_STATUS(open_new(&device), TENON_OK);
-        tpm_credential credential = tpm_ek_rig_credential(&device.certificate, device.ak, &secret);
+        tpm_credential credential = tpm_rig_ek_credential(&device.certificate, device.ak, &secret);
         support_transport_reset_counts(rig.wire);
-        CHECK_STATUS(tpm_ek_rig_open(device.ak, &found, &device.certificate, &credential), TENON_OK);
+        CHECK_STATUS(tpm_rig_ek_open(device.ak, &found, &device.certificate, &credential), TENON_OK);
         CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), warm[kind]);
         tpm_pem ak = tpm_rig_export(device.ak);
         tpm_certificate certificate = device.certificate;
-        tpm_ek_rig_free(&device);
+        tpm_rig_ek_free(&device);
         tpm_rig_again(&rig, NULL);
         CHECK_STATUS(tenon_tpm_ak_load(rig.tpm, &device.ak, ak.text, ak.n), TENON_OK);
-        CHECK_STATUS(tpm_ek_rig_open(device.ak, &found, &certificate, &credential), TENON_OK);
+        CHECK_STATUS(tpm_rig_ek_open(device.ak, &found, &certificate, &credential), TENON_OK);
         CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), warm[kind] + 2);
-        tpm_ek_rig_free(&device);
+        tpm_rig_ek_free(&device);
         tpm_rig_stop(&rig);
     }
 }
@@ -162,7 +157,7 @@ static tenon_status activate(const tpm_device *device, tenon_digest *value, cons
 static tenon_status judge(const tenon_digest *secret, const tenon_digest *value, const binding *texts,
                           const tpm_device *state)
 {
-    tenon_ek ek = tpm_ek_rig_read(&state->certificate);
+    tenon_ek ek = tpm_rig_ek_read(&state->certificate);
     tenon_activation activation = activation_of(texts);
     uint8_t name[TENON_NAME_SIZE];
     size_t n;
@@ -185,7 +180,7 @@ TEST(tpm_activate_value)
     for (size_t kind = 0; kind < KINDS; kind++) {
         tpm_rig rig;
         tpm_device device = start(&rig, kind, NULL), other = device;
-        tpm_credential credential = tpm_ek_rig_credential(&device.certificate, device.ak, &secret);
+        tpm_credential credential = tpm_rig_ek_credential(&device.certificate, device.ak, &secret);
         tenon_digest value;
         CHECK_STATUS(activate(&device, &value, &credential, &ours), TENON_OK);
         CHECK_STATUS(judge(&secret, &value, &ours, &device), TENON_OK);
@@ -221,21 +216,18 @@ TEST(tpm_activate_credential_of_another)
         tenon_digest found;
         /* Made for another AK of the same TPM. */
         CHECK_STATUS(tenon_tpm_ak_create(device.key, &ak), TENON_OK);
-        tpm_credential credential = tpm_ek_rig_credential(&device.certificate, ak, &secret);
-        CHECK_RC(tpm_ek_rig_open(device.ak, &found, &device.certificate, &credential), TENON_CATEGORY_REJECTED, 0x1DF);
-        CHECK_STATUS(tpm_ek_rig_open(ak, &found, &device.certificate, &credential), TENON_OK);
+        tpm_credential credential = tpm_rig_ek_credential(&device.certificate, ak, &secret);
+        CHECK_RC(tpm_rig_ek_open(device.ak, &found, &device.certificate, &credential), TENON_CATEGORY_REJECTED, 0x1DF);
+        CHECK_STATUS(tpm_rig_ek_open(ak, &found, &device.certificate, &credential), TENON_OK);
         tenon_tpm_key_free(&ak);
         /* Made for the EK of another TPM, which is not here. */
         tpm_device other = start(&other_rig, kind, NULL);
-        support_public template, area;
-        tpm_ek_template which = kind == 0 ? EK_H1 : kind == 1 ? EK_H2 : EK_H3;
+        support_ek which = kind == 0 ? SUPPORT_EK_RSA_H1 : kind == 1 ? SUPPORT_EK_P256_H2 : SUPPORT_EK_P384_H3;
         tpm_rig fresh = tpm_rig_start(NULL);
-        tpm_ek_rig_template(which, &template);
-        CHECK_NUMBER(support_flush(fresh.sw, tpm_ek_rig_create(&fresh, &template, NULL, &area)), 0);
-        tpm_certificate foreign = tpm_ek_rig_issue(&area);
-        credential = tpm_ek_rig_credential(&foreign, device.ak, &secret);
-        CHECK_CATEGORY(tpm_ek_rig_open(device.ak, &found, &device.certificate, &credential), TENON_CATEGORY_REJECTED);
-        CHECK_STATUS(tpm_ek_rig_open(device.ak, &found, &foreign, &credential), TENON_ERROR_EK_MISSING);
+        tpm_certificate foreign = tpm_rig_ek_certify(&fresh, which, NULL);
+        credential = tpm_rig_ek_credential(&foreign, device.ak, &secret);
+        CHECK_CATEGORY(tpm_rig_ek_open(device.ak, &found, &device.certificate, &credential), TENON_CATEGORY_REJECTED);
+        CHECK_STATUS(tpm_rig_ek_open(device.ak, &found, &foreign, &credential), TENON_ERROR_EK_MISSING);
         tpm_rig_stop(&fresh);
         CHECK_STATUS(tpm_rig_sign(device.key), TENON_OK);
         CHECK_STATUS(open_new(&device), TENON_OK);
@@ -250,7 +242,7 @@ static void break_part(const tpm_device *device, tpm_credential *credential, uin
     tenon_digest found;
     for (size_t i = 2; i < n; i += i < 8 ? 1 : step) {
         part[i] ^= 0x41;
-        CHECK_CATEGORY(tpm_ek_rig_open(device->ak, &found, &device->certificate, credential), TENON_CATEGORY_REJECTED);
+        CHECK_CATEGORY(tpm_rig_ek_open(device->ak, &found, &device->certificate, credential), TENON_CATEGORY_REJECTED);
         part[i] ^= 0x41;
     }
 }
@@ -262,11 +254,11 @@ TEST(tpm_activate_broken_credential)
         tpm_rig rig;
         tpm_device device = start(&rig, kind, NULL);
         tenon_digest found;
-        tpm_credential credential = tpm_ek_rig_credential(&device.certificate, device.ak, &secret), saved = credential;
+        tpm_credential credential = tpm_rig_ek_credential(&device.certificate, device.ak, &secret), saved = credential;
         break_part(&device, &credential, credential.credential, credential.credential_n, test_rounds(9, 40));
         break_part(&device, &credential, credential.encrypted, credential.encrypted_n, test_rounds(13, 80));
         CHECK_BYTES(&credential, &saved, sizeof saved);
-        CHECK_STATUS(tpm_ek_rig_open(device.ak, &found, &device.certificate, &credential), TENON_OK);
+        CHECK_STATUS(tpm_rig_ek_open(device.ak, &found, &device.certificate, &credential), TENON_OK);
         CHECK_STATUS(tpm_rig_sign(device.key), TENON_OK);
         stop(&rig, &device);
     }
@@ -280,7 +272,7 @@ TEST(tpm_activate_form)
     tpm_device device = start(&rig, 2, NULL);
     tenon_digest found;
     size_t n;
-    tpm_credential good = tpm_ek_rig_credential(&device.certificate, device.ak, &secret);
+    tpm_credential good = tpm_rig_ek_credential(&device.certificate, device.ak, &secret);
     support_transport_reset_counts(rig.wire);
     for (int i = 0; i < 8; i++) {
         tpm_credential bad = good;
@@ -297,14 +289,14 @@ TEST(tpm_activate_form)
             part[0] = part[1] = 0;
             *size = 2;
         }
-        CHECK_STATUS(tpm_ek_rig_open(device.ak, &found, &device.certificate, &bad), TENON_ERROR_CREDENTIAL_FORM);
+        CHECK_STATUS(tpm_rig_ek_open(device.ak, &found, &device.certificate, &bad), TENON_ERROR_CREDENTIAL_FORM);
     }
     test_about(NULL);
     tpm_certificate cut = device.certificate;
     cut.n--;
-    CHECK_CATEGORY(tpm_ek_rig_open(device.ak, &found, &cut, &good), TENON_CATEGORY_REJECTED);
-    CHECK_STATUS(tpm_ek_rig_open(device.key, &found, &device.certificate, &good), TENON_ERROR_KEY_ATTRIBUTES);
-    CHECK_STATUS(tpm_ek_rig_open(NULL, &found, &device.certificate, &good), TENON_ERROR_NULL);
+    CHECK_CATEGORY(tpm_rig_ek_open(device.ak, &found, &cut, &good), TENON_CATEGORY_REJECTED);
+    CHECK_STATUS(tpm_rig_ek_open(device.key, &found, &device.certificate, &good), TENON_ERROR_KEY_ATTRIBUTES);
+    CHECK_STATUS(tpm_rig_ek_open(NULL, &found, &device.certificate, &good), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_ak_secret(device.ak, found.bytes, 32, NULL, NULL, 0, NULL, 0, NULL, 0), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_ak_secret(device.ak, found.bytes, 32, &n, NULL, 0, NULL, 0, NULL, 0), TENON_ERROR_NULL);
     tenon_activation activation = activation_of(&ours);
@@ -338,9 +330,9 @@ TEST(tpm_activate_endorsement_auth)
         CHECK_NUMBER(support_change_auth(rig.sw, SUPPORT_RH_ENDORSEMENT, NULL, "endorse"), 0);
         CHECK_RC(open_new(&device), TENON_CATEGORY_AUTH, 0x9A2);
         CHECK_STATUS(tpm_rig_sign(device.key), TENON_OK);
-        tpm_ek_rig_free(&device);
+        tpm_rig_ek_free(&device);
         tpm_rig_again(&rig, &knows);
-        device = tpm_ek_rig_device(&rig, kinds[kind]);
+        device = tpm_rig_ek_device(&rig, kinds[kind]);
         CHECK_STATUS(open_new(&device), TENON_OK);
         stop(&rig, &device);
     }
@@ -381,7 +373,7 @@ TEST(tpm_activate_wherever_the_ak_is)
     static const char *const places[] = {"the primary", "an SRK", "beside a key with an auth value"};
     for (size_t kind = 0; kind < KINDS; kind++)
         for (int where = 0; where < 3; where++) {
-            tpm_rig rig = tpm_ek_rig_start(NULL);
+            tpm_rig rig = tpm_rig_ek_start(NULL);
             tpm_device device = {.key = NULL};
             tpm_certificate *to = &device.certificate;
             test_about("%s, %s", kind_names[kind], places[where]);
@@ -412,7 +404,7 @@ TEST(tpm_activate_under_an_rsa_parent)
         tenoni_keyfile file;
         tpm_pem pem;
         tenon_digest found;
-        tpm_ek_rig_free(&device);
+        tpm_rig_ek_free(&device);
         CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_RSA), 0);
         CHECK_NUMBER(support_create(rig.sw, SUPPORT_HANDLE_SRK, SUPPORT_SIGNING, NULL, &blob), 0);
         memset(&file, 0, sizeof file);
@@ -425,9 +417,9 @@ TEST(tpm_activate_under_an_rsa_parent)
         CHECK_STATUS(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, &file), TENON_OK);
         CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &device.key, pem.text, pem.n, NULL, 0), TENON_OK);
         CHECK_STATUS(tenon_tpm_ak_create(device.key, &device.ak), TENON_OK);
-        tpm_credential credential = tpm_ek_rig_credential(&device.certificate, device.ak, &secret);
+        tpm_credential credential = tpm_rig_ek_credential(&device.certificate, device.ak, &secret);
         support_transport_watch(rig.wire, secret.bytes, sizeof secret.bytes);
-        CHECK_STATUS(tpm_ek_rig_open(device.ak, &found, &device.certificate, &credential), TENON_OK);
+        CHECK_STATUS(tpm_rig_ek_open(device.ak, &found, &device.certificate, &credential), TENON_OK);
         CHECK_BYTES(found.bytes, secret.bytes, sizeof secret.bytes);
         CHECK_NUMBER(support_transport_watched(rig.wire), 0);
         stop(&rig, &device);

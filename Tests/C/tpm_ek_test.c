@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tpm_ek_rig.h"
+#include "tpm_rig.h"
 #include "wire.h"
 
 /* EK certificates as they lie in NV, and the EKs that they are for, wherever those are. */
@@ -18,7 +18,7 @@ TEST(tpm_ek_certificates_in_nv)
 {
     static const char *const files[] = {".build/make/swtpm/ek-rsa2048.crt", ".build/make/swtpm/ek-secp384r1.crt"};
     static const uint32_t kinds[] = {TENON_EK_RSA_2048, TENON_EK_P384};
-    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_rig rig = tpm_rig_ek_start(NULL);
     tpm_certificate found;
     for (size_t i = 0; i < 2; i++) {
         uint8_t expected[TENON_CERTIFICATE_MAX];
@@ -42,7 +42,7 @@ static tenon_status certificate_output(const void *rig, uint8_t *out, size_t n, 
 
 TEST(tpm_ek_arguments)
 {
-    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_rig rig = tpm_rig_ek_start(NULL);
     tpm_certificate found;
     CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_OK);
     test_output_rule("tenon_tpm_ek_certificate", certificate_output, &rig, found.bytes, found.n);
@@ -59,7 +59,7 @@ TEST(tpm_ek_arguments)
 TEST(tpm_ek_certificate_is_trimmed)
 {
     static uint8_t nv[1900];
-    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_rig rig = tpm_rig_ek_start(NULL);
     tpm_certificate plain, found;
     CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &plain), TENON_OK);
     for (int round = 0; round < 4; round++) {
@@ -124,7 +124,7 @@ TEST(tpm_ek_certificate_by_owner)
     static const uint32_t attributes[] = {NV_OWNER, NV_BOTH};
     const tenon_tpm_options options = {
         .size = sizeof options, .owner_auth = (const uint8_t *)"owner", .owner_auth_n = 5};
-    tpm_rig rig = tpm_ek_rig_start(&options);
+    tpm_rig rig = tpm_rig_ek_start(&options);
     tpm_certificate plain, found;
     CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &plain), TENON_OK);
     CHECK_NUMBER(support_change_auth(rig.sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);
@@ -151,7 +151,7 @@ TEST(tpm_ek_certificate_by_owner)
 
 TEST(tpm_ek_certificate_for_nobody)
 {
-    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_rig rig = tpm_rig_ek_start(NULL);
     tpm_certificate plain, found;
     CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &plain), TENON_OK);
     define(&rig, SUPPORT_NV_EK_P256, NV_NOBODY, NULL, (uint32_t)plain.n);
@@ -167,7 +167,7 @@ TEST(tpm_ek_certificate_for_nobody)
 TEST(tpm_ek_certificate_answers_that_are_none)
 {
     static const uint32_t codes[] = {SUPPORT_CC_NV_READ_PUBLIC, SUPPORT_CC_GET_CAPABILITY, SUPPORT_CC_NV_READ};
-    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_rig rig = tpm_rig_ek_start(NULL);
     tpm_certificate found;
     support_record record;
     CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_OK);
@@ -191,7 +191,7 @@ TEST(tpm_ek_certificate_answers_that_are_none)
 TEST(tpm_ek_certificate_too_large)
 {
     enum { SIZE_AT = 10 + 2 + 4 + 2 + 4 + 2 };
-    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_rig rig = tpm_rig_ek_start(NULL);
     tpm_certificate found;
     CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_OK);
     support_flip(rig.wire, support_next(SUPPORT_CC_NV_READ_PUBLIC), SIZE_AT, 0x80);
@@ -206,9 +206,9 @@ TEST(tpm_ek_certificate_too_large)
 static tenon_status open_new(const tpm_device *device, const tpm_certificate *certificate)
 {
     static const tenon_digest secret = {{7, 7, 7}};
-    tpm_credential credential = tpm_ek_rig_credential(certificate, device->ak, &secret);
+    tpm_credential credential = tpm_rig_ek_credential(certificate, device->ak, &secret);
     tenon_digest found;
-    tenon_status status = tpm_ek_rig_open(device->ak, &found, certificate, &credential);
+    tenon_status status = tpm_rig_ek_open(device->ak, &found, certificate, &credential);
     if (status == TENON_OK)
         CHECK_BYTES(found.bytes, secret.bytes, sizeof secret.bytes);
     return status;
@@ -223,27 +223,24 @@ static void evict_eks(tpm_rig *rig)
 /* All five templates, as primaries that are made, without and with a certificate in NV. */
 TEST(tpm_ek_of_each_template)
 {
-    tpm_rig rig = tpm_ek_rig_start(NULL);
-    tpm_device device = tpm_ek_rig_device(&rig, TENON_EK_P384);
+    tpm_rig rig = tpm_rig_ek_start(NULL);
+    tpm_device device = tpm_rig_ek_device(&rig, TENON_EK_P384);
     evict_eks(&rig);
-    for (tpm_ek_template which = EK_L1; which < EK_TEMPLATES; which++) {
+    for (support_ek which = SUPPORT_EK_RSA_L1; which < SUPPORT_EKS; which++) {
         const tpm_ek_place *place = &tpm_ek_places[which];
-        support_public template, area;
         test_about("%s", place->name);
-        tpm_ek_rig_template(which, &template);
-        CHECK_NUMBER(support_flush(rig.sw, tpm_ek_rig_create(&rig, &template, NULL, &area)), 0);
-        tpm_certificate certificate = tpm_ek_rig_issue(&area);
+        tpm_certificate certificate = tpm_rig_ek_certify(&rig, which, NULL);
         CHECK_STATUS(open_new(&device, &certificate), TENON_OK);
-        if (which == EK_L1 || which == EK_H3)
+        if (which == SUPPORT_EK_RSA_L1 || which == SUPPORT_EK_P384_H3)
             continue;
         CHECK_NUMBER(support_nv_write(rig.sw, place->certificate, certificate.bytes, certificate.n), 0);
         support_transport_reset_counts(rig.wire);
         CHECK_STATUS(open_new(&device, &certificate), TENON_OK);
         /* The AK's parent, the EK, and before it that of L-1, which has a certificate, too. */
-        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY), which == EK_H1 ? 3 : 2);
+        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY), which == SUPPORT_EK_RSA_H1 ? 3 : 2);
         CHECK_NUMBER(support_nv_remove(rig.sw, place->certificate), 0);
     }
-    tpm_ek_rig_free(&device);
+    tpm_rig_ek_free(&device);
     tpm_rig_stop(&rig);
 }
 
@@ -251,12 +248,11 @@ TEST(tpm_ek_of_each_template)
 TEST(tpm_ek_persistent)
 {
     static const uint32_t elsewhere = 0x8101FFF0;
-    tpm_rig rig = tpm_ek_rig_start(NULL);
-    tpm_device device = tpm_ek_rig_device(&rig, TENON_EK_P384);
-    support_public template, area;
-    uint32_t other;
-    tpm_ek_rig_template(EK_H2, &template);
-    uint32_t handle = tpm_ek_rig_create(&rig, &template, NULL, &area);
+    tpm_rig rig = tpm_rig_ek_start(NULL);
+    tpm_device device = tpm_rig_ek_device(&rig, TENON_EK_P384);
+    support_public area;
+    uint32_t other, handle;
+    CHECK_NUMBER(support_ek_create(rig.sw, SUPPORT_EK_P256_H2, &handle, &area), 0);
     CHECK_NUMBER(support_evict(rig.sw, NULL, handle, elsewhere), 0);
     CHECK_NUMBER(support_flush(rig.sw, handle), 0);
     CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_RSA, &handle), 0);
@@ -268,62 +264,58 @@ TEST(tpm_ek_persistent)
             CHECK_NUMBER(support_flush(rig.sw, handle), 0);
         }
     CHECK(support_persistent_count(rig.sw) > 16);
-    tpm_certificate certificate = tpm_ek_rig_issue(&area);
+    tpm_certificate certificate = tpm_rig_ek_issue(SUPPORT_EK_P256_H2, &area);
     for (int i = 0; i < 2; i++) {
         support_transport_reset_counts(rig.wire);
         CHECK_STATUS(open_new(&device, i == 0 ? &certificate : &device.certificate), TENON_OK);
         CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY), 1); /* the AK's parent */
     }
-    tpm_ek_rig_free(&device);
+    tpm_rig_ek_free(&device);
     tpm_rig_stop(&rig);
 }
 
 /* A template in NV is the maker's own: other attributes, other unique. Then it is that one. */
 TEST(tpm_ek_template_in_nv)
 {
-    tpm_rig rig = tpm_ek_rig_start(NULL);
-    tpm_device device = tpm_ek_rig_device(&rig, TENON_EK_P384);
-    support_public template, area;
-    tpm_ek_rig_template(EK_L2, &template);
+    tpm_rig rig = tpm_rig_ek_start(NULL);
+    tpm_device device = tpm_rig_ek_device(&rig, TENON_EK_P384);
+    support_public template;
+    support_ek_template(SUPPORT_EK_P256_L2, &template);
     memset(template.bytes + template.n - 34 - 32, 0x5a, 32); /* unique.x */
-    CHECK_NUMBER(support_flush(rig.sw, tpm_ek_rig_create(&rig, &template, NULL, &area)), 0);
-    tpm_certificate certificate = tpm_ek_rig_issue(&area);
+    tpm_certificate certificate = tpm_rig_ek_certify(&rig, SUPPORT_EK_P256_L2, &template);
     CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
-    CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[EK_L2].certificate, certificate.bytes, certificate.n), 0);
+    CHECK_NUMBER(
+        support_nv_write(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].certificate, certificate.bytes, certificate.n), 0);
     CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
-    CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[EK_L2].template, template.bytes, template.n), 0);
+    CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template, template.bytes, template.n), 0);
     CHECK_STATUS(open_new(&device, &certificate), TENON_OK);
     /* An EK whose policy nobody knows cannot be used. */
-    CHECK_NUMBER(support_nv_remove(rig.sw, tpm_ek_places[EK_L2].template), 0);
+    CHECK_NUMBER(support_nv_remove(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template), 0);
     template.bytes[10] ^= 1;
-    CHECK_NUMBER(support_flush(rig.sw, tpm_ek_rig_create(&rig, &template, NULL, &area)), 0);
-    certificate = tpm_ek_rig_issue(&area);
-    CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[EK_L2].template, template.bytes, template.n), 0);
+    certificate = tpm_rig_ek_certify(&rig, SUPPORT_EK_P256_L2, &template);
+    CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template, template.bytes, template.n), 0);
     CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
     /* One that is no template is none of this TPM's. */
-    CHECK_NUMBER(support_nv_remove(rig.sw, tpm_ek_places[EK_L2].template), 0);
-    CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[EK_L2].template, template.bytes, 20), 0);
+    CHECK_NUMBER(support_nv_remove(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template), 0);
+    CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template, template.bytes, 20), 0);
     CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
-    tpm_ek_rig_free(&device);
+    tpm_rig_ek_free(&device);
     tpm_rig_stop(&rig);
 }
 
 /* The certificate of another TPM, and of kinds that no EK here has. */
 TEST(tpm_ek_of_another_tpm)
 {
-    tpm_rig rig = tpm_ek_rig_start(NULL), other = tpm_rig_start(NULL);
-    tpm_device device = tpm_ek_rig_device(&rig, TENON_EK_P384);
-    for (tpm_ek_template which = EK_L1; which < EK_TEMPLATES; which++) {
-        support_public template, area;
+    tpm_rig rig = tpm_rig_ek_start(NULL), other = tpm_rig_start(NULL);
+    tpm_device device = tpm_rig_ek_device(&rig, TENON_EK_P384);
+    for (support_ek which = SUPPORT_EK_RSA_L1; which < SUPPORT_EKS; which++) {
         test_about("%s", tpm_ek_places[which].name);
-        tpm_ek_rig_template(which, &template);
-        CHECK_NUMBER(support_flush(other.sw, tpm_ek_rig_create(&other, &template, NULL, &area)), 0);
-        tpm_certificate certificate = tpm_ek_rig_issue(&area);
+        tpm_certificate certificate = tpm_rig_ek_certify(&other, which, NULL);
         support_transport_reset_counts(rig.wire);
         CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
         CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_ACTIVATE_CREDENTIAL), 0);
     }
-    tpm_ek_rig_free(&device);
+    tpm_rig_ek_free(&device);
     tpm_rig_stop(&other);
     tpm_rig_stop(&rig);
 }
@@ -331,13 +323,13 @@ TEST(tpm_ek_of_another_tpm)
 /* Another program takes the EK away between the look and its use. */
 TEST(tpm_ek_evicted_meanwhile)
 {
-    tpm_rig rig = tpm_ek_rig_start(NULL);
-    tpm_device device = tpm_ek_rig_device(&rig, TENON_EK_P384);
+    tpm_rig rig = tpm_rig_ek_start(NULL);
+    tpm_device device = tpm_rig_ek_device(&rig, TENON_EK_P384);
     support_fail_code(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), 0x28B);
     CHECK_STATUS(open_new(&device, &device.certificate), TENON_OK);
     support_fail_code(rig.wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, 2), 0x18B);
     CHECK_STATUS(open_new(&device, &device.certificate), TENON_OK);
-    tpm_ek_rig_free(&device);
+    tpm_rig_ek_free(&device);
     tpm_rig_stop(&rig);
 }
 
@@ -356,8 +348,8 @@ static size_t unrestrict(void *context, uint8_t *answer, size_t n, size_t size)
 
 TEST(tpm_ek_without_its_attributes)
 {
-    tpm_rig rig = tpm_ek_rig_start(NULL);
-    tpm_device device = tpm_ek_rig_device(&rig, TENON_EK_RSA_2048);
+    tpm_rig rig = tpm_rig_ek_start(NULL);
+    tpm_device device = tpm_rig_ek_device(&rig, TENON_EK_RSA_2048);
     uint32_t changed = 0;
     CHECK_STATUS(open_new(&device, &device.certificate), TENON_OK);
     support_transport_reset_counts(rig.wire);
@@ -369,20 +361,20 @@ TEST(tpm_ek_without_its_attributes)
     CHECK(changed != 0);
     /* It is not that one, so the template's is made. */
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY), made + 1);
-    tpm_ek_rig_free(&device);
+    tpm_rig_ek_free(&device);
     tpm_rig_stop(&rig);
 }
 
 /* An answer ends where it says. */
 TEST(tpm_ek_answer_with_bytes_behind_it)
 {
-    tpm_rig rig = tpm_ek_rig_start(NULL);
-    tpm_device device = tpm_ek_rig_device(&rig, TENON_EK_P384);
+    tpm_rig rig = tpm_rig_ek_start(NULL);
+    tpm_device device = tpm_rig_ek_device(&rig, TENON_EK_P384);
     support_extend(rig.wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, SUPPORT_ALWAYS), 1);
     CHECK_STATUS(open_new(&device, &device.certificate), TENON_ERROR_TPM_ANSWER);
     support_transport_forget_faults(rig.wire);
     CHECK_STATUS(open_new(&device, &device.certificate), TENON_OK);
-    tpm_ek_rig_free(&device);
+    tpm_rig_ek_free(&device);
     tpm_rig_stop(&rig);
 }
 
@@ -399,7 +391,7 @@ static size_t empty_part(void *context, uint8_t *answer, size_t n, size_t size)
 
 TEST(tpm_ek_certificate_in_empty_parts)
 {
-    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_rig rig = tpm_rig_ek_start(NULL);
     tpm_certificate found;
     CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_OK);
     support_edit(rig.wire, support_times(SUPPORT_CC_NV_READ, 1, 3), empty_part, NULL);

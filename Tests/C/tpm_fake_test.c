@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "certify_rig.h"
 #include "endorse.h"
-#include "folded_rig.h"
+#include "proof_rig.h"
+#include "service_side.h"
 #include "tenon/encoding.h"
 #include "tenon/request.h"
 
@@ -41,9 +41,9 @@ TEST(tpm_fake_key_of_software)
     uint8_t name[TENON_NAME_SIZE];
     tenon_digest secret;
     uint32_t ak;
-    folded_begin(&s, EK_H3);
+    folded_begin(&s, SUPPORT_EK_P384_H3);
     CHECK_STATUS(tenon_tpm_key_persist(s.at.device.ak, &ak), TENON_OK);
-    CHECK_STATUS(tpm_ek_rig_open(s.at.device.ak, &secret, &s.at.chain[0], &s.offer.credential), TENON_OK);
+    CHECK_STATUS(tpm_rig_ek_open(s.at.device.ak, &secret, &s.at.chain[0], &s.offer.credential), TENON_OK);
     CHECK_NUMBER(support_flush_all(s.at.rig.sw), 0);
     certify_software_key(&s, ak, &s.request);
     const tenon_activation activation = folded_activation(&s.service, &s.state, s.request.public_key, name);
@@ -65,20 +65,15 @@ static void write_fake(fake which, support_public *area)
 {
     static const uint32_t attributes[] = {0x00050472, 0x00050472, 0x000504b2};
     uint8_t step[TENON_DIGEST_SIZE + 8] = {0};
-    const tenon_public_key point = rig_public(rig_other_scalar);
+    support_area fields = support_area_of(rig_public(rig_other_scalar).bytes, attributes[which], true);
     tenon_digest policy;
-    rig_area fields = {.type = 0x0023, .name_algorithm = 0x000b, .attributes = attributes[which]};
-    rig_bytes bytes;
     /* Part 3, 23.11: PolicyCommandCode of ActivateCredential. */
     support_store32(step + TENON_DIGEST_SIZE, CC_POLICY_COMMAND_CODE);
     support_store32(step + TENON_DIGEST_SIZE + 4, SUPPORT_CC_ACTIVATE_CREDENTIAL);
     CHECK_STATUS(tenon_sha256(&policy, step, sizeof step), TENON_OK);
     if (which != NO_POLICY)
-        rig_set(&fields.policy, policy.bytes, sizeof policy.bytes);
-    rig_hex(&fields.parameters, "00100018000b00030010");
-    rig_set(&fields.x, point.bytes, TENON_SCALAR_SIZE);
-    rig_set(&fields.y, point.bytes + TENON_SCALAR_SIZE, TENON_SCALAR_SIZE);
-    rig_write_area(&bytes, &fields);
+        support_bytes_set(&fields.policy, policy.bytes, sizeof policy.bytes);
+    const support_bytes bytes = support_area_write(&fields);
     memset(area, 0, sizeof *area);
     memcpy(area->bytes, bytes.bytes, bytes.n);
     area->n = bytes.n;
@@ -134,7 +129,7 @@ TEST(tpm_fake_ak)
     static const uint32_t hierarchies[] = {SUPPORT_RH_OWNER, SUPPORT_RH_ENDORSEMENT, SUPPORT_RH_NULL};
     static const char *const names[FAKES] = {"no policy", "a policy and a password", "a policy alone"};
     static folded_scene s;
-    folded_begin(&s, EK_H3);
+    folded_begin(&s, SUPPORT_EK_P384_H3);
     check_genuine(&s);
     for (int which = 0; which < FAKES; which++)
         for (size_t i = 0; i < 3; i++) {

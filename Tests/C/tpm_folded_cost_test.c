@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "endorse.h"
-#include "folded_rig.h"
+#include "service_side.h"
 
 /* How many TPM commands the device's side of a folded activation is; README.md says the sums. */
 
@@ -25,7 +25,7 @@ static uint32_t read_certificate(folded_scene *s)
 {
     const tpm_ek_place *place = &tpm_ek_places[s->at.which];
     tpm_certificate found;
-    if (s->at.which != EK_L1 && s->at.which != EK_H3)
+    if (s->at.which != SUPPORT_EK_RSA_L1 && s->at.which != SUPPORT_EK_P384_H3)
         return 0;
     CHECK_STATUS(tenon_tpm_ek_certificate(s->at.rig.tpm, place->kind, found.bytes, sizeof found.bytes, &found.n),
                  TENON_OK);
@@ -37,7 +37,7 @@ static uint32_t read_certificate(folded_scene *s)
 static void measure_registration(folded_scene *s, cost *found)
 {
     tpm_device *device = &s->at.device;
-    tpm_ek_rig_free(device);
+    tpm_rig_ek_free(device);
     tpm_rig_again(&s->at.rig, NULL);
     CHECK_STATUS(tenon_tpm_key_create(s->at.rig.tpm, &device->key, NULL, 0), TENON_OK);
     CHECK_STATUS(tenon_tpm_ak_create(device->key, &device->ak), TENON_OK);
@@ -56,7 +56,7 @@ static void measure_renewal(folded_scene *s, cost *found)
 {
     tpm_device *device = &s->at.device;
     tpm_pem key = tpm_rig_export(device->key), ak = tpm_rig_export(device->ak);
-    tpm_ek_rig_free(device);
+    tpm_rig_ek_free(device);
     tpm_rig_again(&s->at.rig, NULL);
     CHECK_STATUS(tpm_rig_load(&s->at.rig, &device->key, &key), TENON_OK);
     CHECK_STATUS(tenon_tpm_ak_load(s->at.rig.tpm, &device->ak, ak.text, ak.n), TENON_OK);
@@ -85,16 +85,16 @@ static void check(const folded_scene *s, bool srk, const cost *found, const cost
  */
 TEST(tpm_folded_cost)
 {
-    static const cost known[2][EK_TEMPLATES] = {
+    static const cost known[2][SUPPORT_EKS] = {
         {{9, 3, 9, 6}, {9, 0, 13, 6}, {9, 0, 16, 6}, {9, 0, 16, 6}, {9, 3, 11, 6}},
         {{10, 3, 8, 4}, {10, 0, 12, 4}, {10, 0, 15, 4}, {10, 0, 15, 4}, {10, 3, 10, 4}},
     };
     static folded_scene s;
-    size_t step = test_rounds(1, EK_H3); /* L-1 and H-3 alone */
-    for (size_t which = EK_L1; which < EK_TEMPLATES; which += step)
+    size_t step = test_rounds(1, SUPPORT_EK_P384_H3); /* L-1 and H-3 alone */
+    for (size_t which = SUPPORT_EK_RSA_L1; which < SUPPORT_EKS; which += step)
         for (int srk = 0; srk < 2; srk++) {
             cost found = {0};
-            s.at = folded_start((tpm_ek_template)which);
+            s.at = folded_start((support_ek)which);
             if (srk == 1)
                 CHECK_NUMBER(support_persist_srk(s.at.rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
             measure_registration(&s, &found);

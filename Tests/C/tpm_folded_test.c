@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "folded_rig.h"
+#include "service_side.h"
 
 /* The folded activation end to end, on an EK of each template; and each way to cheat in it, with what stops that. */
 
@@ -89,7 +89,7 @@ TEST(tpm_folded_works)
     static folded_scene s;
     static folded_request relayed;
     FILE *out = vectors_file();
-    for (tpm_ek_template which = EK_L1; which < EK_TEMPLATES; which++) {
+    for (support_ek which = SUPPORT_EK_RSA_L1; which < SUPPORT_EKS; which++) {
         folded_begin(&s, which);
         CHECK_STATUS(folded_answer(&s.at, &s.request, &s.offer, folded_origin, folded_app), TENON_OK);
         CHECK_STATUS(folded_register(&s.service, &s.state, &s.request), TENON_OK);
@@ -110,7 +110,7 @@ TEST(tpm_folded_works)
 /* An EK of each kind. */
 static void each_kind(void (*visit)(folded_scene *s))
 {
-    static const tpm_ek_template kinds[] = {EK_H3, EK_L1, EK_L2};
+    static const support_ek kinds[] = {SUPPORT_EK_P384_H3, SUPPORT_EK_RSA_L1, SUPPORT_EK_P256_L2};
     static folded_scene s;
     for (size_t i = 0; i < test_rounds(3, 1); i++) {
         folded_begin(&s, kinds[i]);
@@ -148,7 +148,7 @@ static void check_reused_secret(folded_scene *s)
     folded_offer offer;
     uint8_t name[TENON_NAME_SIZE];
     tenon_digest secret, fresh;
-    CHECK_STATUS(tpm_ek_rig_open(s->at.device.ak, &secret, &s->at.chain[0], &s->offer.credential), TENON_OK);
+    CHECK_STATUS(tpm_rig_ek_open(s->at.device.ak, &secret, &s->at.chain[0], &s->offer.credential), TENON_OK);
     CHECK_STATUS(folded_secret(&s->service, &s->state, &fresh), TENON_OK);
     CHECK_BYTES(secret.bytes, fresh.bytes, sizeof fresh.bytes);
     CHECK_STATUS(folded_challenge(&s->service, &next, &offer, &s->at), TENON_OK);
@@ -192,15 +192,12 @@ TEST(tpm_folded_for_another_ak)
 }
 
 /* The other TPM is a fresh one: the certificates of the tests' state are all of one. */
-static void certify_other(folded_device *other, tpm_ek_template which)
+static void certify_other(folded_device *other, support_ek which)
 {
     tpm_rig fresh = tpm_rig_start(NULL);
-    support_public template, area;
-    tpm_ek_rig_template(which, &template);
-    CHECK_NUMBER(support_flush(fresh.sw, tpm_ek_rig_create(&fresh, &template, NULL, &area)), 0);
-    other->chain[0] = tpm_ek_rig_issue(&area);
+    other->chain[0] = tpm_rig_ek_certify(&fresh, which, NULL);
     other->chain_n = 1;
-    other->root = tpm_ek_rig_own_root();
+    other->root = tpm_rig_ek_own_root();
     tpm_rig_stop(&fresh);
 }
 
@@ -234,7 +231,7 @@ static void check_another_root(folded_scene *s)
     folded_offer offer;
     folded_service service = s->service;
     bool own = s->at.chain_n == 1;
-    service.root = own ? tpm_ek_rig_root() : tpm_ek_rig_own_root();
+    service.root = own ? tpm_rig_ek_root() : tpm_rig_ek_own_root();
     CHECK_STATUS(folded_challenge(&service, &state, &offer, &s->at), TENON_RULE_32_EK_CHAIN);
     service = s->service;
     service.denied = &s->state.ek.id;
@@ -253,7 +250,7 @@ TEST(tpm_folded_with_another_proof)
     static folded_scene s;
     static folded_request good, bad;
     tenon_evidence evidence;
-    folded_begin(&s, EK_H3);
+    folded_begin(&s, SUPPORT_EK_P384_H3);
     CHECK_STATUS(folded_answer(&s.at, &good, &s.offer, folded_origin, folded_app), TENON_OK);
     bad = good;
     bad.activation_n = 0;

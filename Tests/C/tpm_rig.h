@@ -2,9 +2,10 @@
 #ifndef TPM_RIG_H
 #define TPM_RIG_H
 
+#include "tenon/activate.h"
 #include "tenon/tpm/tpm.h"
 
-#include "admin.h"
+#include "endorse.h"
 #include "test.h"
 #include "test_transport.h"
 
@@ -60,5 +61,72 @@ bool tpm_rig_category(const char *file, int line, const char *call, tenon_status
         tpm_rig_category(__FILE__, __LINE__, #call, found_, category);                                                 \
         CHECK_NUMBER(tenon_status_tpm_rc(found_), rc);                                                                 \
     } while (0)
+
+/* ---- With EKs ---- */
+
+/*
+ * A TPM whose maker gave it EK certificates: the state that Tests/Scripts/swtpm_state.sh makes in .build/make/swtpm.
+ * Its EKs of RSA-2048 (L-1) and P-384 (H-3) are persistent and have certificates in NV; there is none of P-256.
+ */
+tpm_rig tpm_rig_ek_start(const tenon_tpm_options *options);
+
+#define EK_RSA_HANDLE 0x81010001u
+#define EK_P384_HANDLE 0x81010016u
+
+/* Where the certificate of an EK lies, and its template. */
+typedef struct {
+    const char *name;
+    uint32_t kind;
+    uint32_t certificate; /* NV indices */
+    uint32_t template;
+} tpm_ek_place;
+
+extern const tpm_ek_place tpm_ek_places[SUPPORT_EKS];
+
+typedef struct {
+    uint8_t bytes[TENON_CERTIFICATE_MAX];
+    size_t n;
+} tpm_certificate;
+
+typedef struct {
+    uint8_t credential[TENON_CREDENTIAL_MAX];
+    size_t credential_n;
+    uint8_t encrypted[TENON_CREDENTIAL_MAX];
+    size_t encrypted_n;
+} tpm_credential;
+
+/* A certificate for an EK with this public area, by an authority of the tests' own. */
+tpm_certificate tpm_rig_ek_issue(support_ek which, const support_public *area);
+
+/* The same for the EK that the TPM makes of this template, NULL for the TCG's; it is flushed. */
+tpm_certificate tpm_rig_ek_certify(const tpm_rig *rig, support_ek which, const support_public *template);
+
+/* What a service trusts: this authority, and the root of swtpm_state.sh; and the authority between that and the EKs. */
+tpm_certificate tpm_rig_ek_own_root(void);
+tpm_certificate tpm_rig_ek_root(void);
+tpm_certificate tpm_rig_ek_issuer(void);
+
+/* A service that trusts the two authorities that sign: what tenon_ek_verify says. */
+tenon_ek tpm_rig_ek_read(const tpm_certificate *certificate);
+
+/* What a service makes for an AK; and the same as the TPM itself makes it, for the EK at a handle. */
+tpm_credential tpm_rig_ek_credential(const tpm_certificate *certificate, const tenon_tpm_key *ak,
+                                     const tenon_digest *secret);
+tpm_credential tpm_rig_ek_credential_of_tpm(tpm_rig *rig, uint32_t ek, const tenon_tpm_key *ak,
+                                            const tenon_digest *secret);
+
+/* Opens a credential to a secret of 32 bytes. */
+tenon_status tpm_rig_ek_open(tenon_tpm_key *ak, tenon_digest *secret, const tpm_certificate *certificate,
+                             const tpm_credential *credential);
+
+/* A key, an AK beside it, and the certificate of this kind out of NV. */
+typedef struct {
+    tenon_tpm_key *key;
+    tenon_tpm_key *ak;
+    tpm_certificate certificate;
+} tpm_device;
+
+tpm_device tpm_rig_ek_device(tpm_rig *rig, uint32_t kind);
+void tpm_rig_ek_free(tpm_device *device);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "certify_rig.h"
+#include "proof_rig.h"
 
 /* Proofs that a TPM made: what it says of keys of its own, of a primary of the NULL hierarchy, and from outside. */
 

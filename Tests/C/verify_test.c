@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify_rig.h"
+#include "proof_rig.h"
 
-static rig built;
+static proof_rig built;
 
 /* ---- Arguments ---- */
 
@@ -154,28 +154,15 @@ TEST(verify_without_rules)
 
 /* ---- The report ---- */
 
-static void unsafe_clock(rig *at)
+static void unsafe_clock(proof_rig *at)
 {
     at->attest.safe = 0;
 }
 
-static void known_parent(rig *at)
+static void known_parent(proof_rig *at)
 {
     rig_hex(&at->parent_qualified_name, "000b");
-    rig_pad(&at->parent_qualified_name, 32);
-}
-
-/* The AK right under an EK of this Name. */
-static void known_firmware(rig *at)
-{
-    rig_bytes area, name, qualified;
-    rig_hex(&area, "4000000b");
-    rig_hex(&at->ek_name, "000b");
-    rig_pad(&at->ek_name, 32);
-    rig_name(&qualified, &area, &at->ek_name);
-    rig_write_area(&area, &at->ak_area);
-    rig_name(&name, &area, NULL);
-    rig_name(&at->attest.signer, &qualified, &name);
+    support_bytes_pad(&at->parent_qualified_name, 32);
 }
 
 /* The rules of this trust in order, all of them held. */
@@ -209,18 +196,18 @@ TEST(verify_report_of_what_held)
     rig_build(&built, RIG_AREA, known_parent);
     CHECK_STATUS(rig_verify(&report, &built), TENON_OK);
     check_lines(&report, true, false);
-    rig_build(&built, RIG_ATTEST, known_firmware);
+    rig_build(&built, RIG_ATTEST, rig_sign_under_ek);
     CHECK_STATUS(rig_verify(&report, &built), TENON_OK);
     check_lines(&report, false, true);
     CHECK(tenoni_rules_count < TENON_REPORT_MAX);
 }
 
-static void other_nonce(rig *at)
+static void other_nonce(proof_rig *at)
 {
     at->attest.extra.bytes[0] ^= 0x80;
 }
 
-static void other_version(rig *at)
+static void other_version(proof_rig *at)
 {
     at->version = "2.1";
 }
@@ -262,7 +249,7 @@ TEST(verify_report_of_an_ak)
 /* ---- Numbers of a TPM ---- */
 
 /* A TPM may write a number without its leading zeros. The scalar is one whose x, or y, begins with a zero byte. */
-static void short_x(rig *at)
+static void short_x(proof_rig *at)
 {
     uint8_t scalar[TENON_SCALAR_SIZE] = {0};
     uint64_t state = 11;
@@ -270,14 +257,14 @@ static void short_x(rig *at)
         test_random_fill(&state, scalar + 8, sizeof scalar - 8);
         at->submitted = rig_public(scalar);
     } while (at->submitted.bytes[0] != 0);
-    rig_set(&at->area.x, at->submitted.bytes + 1, TENON_SCALAR_SIZE - 1);
-    rig_set(&at->area.y, at->submitted.bytes + TENON_SCALAR_SIZE, TENON_SCALAR_SIZE);
+    support_bytes_set(&at->area.x, at->submitted.bytes + 1, TENON_SCALAR_SIZE - 1);
+    support_bytes_set(&at->area.y, at->submitted.bytes + TENON_SCALAR_SIZE, TENON_SCALAR_SIZE);
 }
 
-static void short_x_padded(rig *at)
+static void short_x_padded(proof_rig *at)
 {
     short_x(at);
-    rig_set(&at->area.x, at->submitted.bytes, TENON_SCALAR_SIZE);
+    support_bytes_set(&at->area.x, at->submitted.bytes, TENON_SCALAR_SIZE);
 }
 
 TEST(verify_coordinates_without_their_zeros)
@@ -295,17 +282,17 @@ TEST(verify_coordinates_without_their_zeros)
 /* ---- Attacks ---- */
 
 /* TPM2_LoadExternal with the private half, certified by a genuine AK. */
-static void from_outside(rig *at)
+static void from_outside(proof_rig *at)
 {
     at->area.attributes = 0x00040040;
 }
 
-static void from_outside_without_parent(rig *at)
+static void from_outside_without_parent(proof_rig *at)
 {
     at->attest.qualified = at->attest.name;
 }
 
-static void claims_to_be_born_here(rig *at)
+static void claims_to_be_born_here(proof_rig *at)
 {
     at->attest.qualified = at->attest.name;
 }
@@ -323,7 +310,7 @@ TEST(verify_refuses_keys_from_outside)
 }
 
 /* An unrestricted key signs whatever it is given, also this statement about a software key. */
-static void forged(rig *at)
+static void forged(proof_rig *at)
 {
     at->ak_area.attributes = 0x00040472;
     rig_hex(&at->ak_area.parameters, "0010001000030010");
@@ -339,12 +326,12 @@ TEST(verify_refuses_what_an_unrestricted_key_signed)
 }
 
 /* What tpm2-openssl makes, and a storage key. */
-static void sign_and_decrypt(rig *at)
+static void sign_and_decrypt(proof_rig *at)
 {
     at->area.attributes = 0x00060072;
 }
 
-static void storage(rig *at)
+static void storage(proof_rig *at)
 {
     at->area.attributes = 0x00030472;
     rig_hex(&at->area.parameters, "000600800043001000030010");
@@ -361,7 +348,7 @@ TEST(verify_refuses_other_keys_of_the_tpm)
 /* A proof for one nonce, key and AK is good for these only. */
 TEST(verify_binds_nonce_key_and_ak)
 {
-    static rig other;
+    static proof_rig other;
     rig_build(&built, RIG_AREA, NULL);
     other = built;
     other.nonce.bytes[31] ^= 1;
@@ -373,21 +360,9 @@ TEST(verify_binds_nonce_key_and_ak)
     other.submitted = rig_public(rig_ak_scalar);
     CHECK_STATUS(rig_verify(NULL, &other), TENON_RULE_20_PUBLIC_KEY);
     other = built;
-    tenon_public_key point = rig_public(rig_other_scalar);
-    rig_set(&other.ak_area.x, point.bytes, TENON_SCALAR_SIZE);
-    rig_set(&other.ak_area.y, point.bytes + TENON_SCALAR_SIZE, TENON_SCALAR_SIZE);
-    rig_write_area(&other.ak, &other.ak_area);
+    other.ak_area = support_area_of(rig_public(rig_other_scalar).bytes, SUPPORT_AK_ATTRIBUTES, true);
+    other.ak = support_area_write(&other.ak_area);
     CHECK_STATUS(rig_verify(NULL, &other), TENON_RULE_23A_SIGNATURE);
-}
-
-static void der(rig *at)
-{
-    tenon_signature signature;
-    memcpy(signature.bytes, at->r.bytes, TENON_SCALAR_SIZE);
-    memcpy(signature.bytes + TENON_SCALAR_SIZE, at->s.bytes, TENON_SCALAR_SIZE);
-    CHECK_STATUS(
-        tenon_signature_encode_der(at->signature.bytes, sizeof at->signature.bytes, &at->signature.n, &signature),
-        TENON_OK);
 }
 
 static bool is_refusal(tenon_status status)
@@ -411,7 +386,7 @@ TEST(verify_no_bit_may_differ)
 {
     rig_build(&built, RIG_AREA, NULL);
     flip_bits(test_rounds(1, 37));
-    rig_build(&built, RIG_EVIDENCE, der);
+    rig_build(&built, RIG_EVIDENCE, rig_der);
     flip_bits(test_rounds(3, 101));
 }
 
@@ -446,22 +421,22 @@ TEST(verify_no_byte_may_be_missing)
 
 /* Each part cut at every byte, with the CBOR around it right. */
 static size_t kept;
-static void cut_area(rig *at)
+static void cut_area(proof_rig *at)
 {
     at->public_area.n = kept;
 }
-static void cut_certified(rig *at)
+static void cut_certified(proof_rig *at)
 {
     at->certified.n = kept;
 }
-static void cut_signature(rig *at)
+static void cut_signature(proof_rig *at)
 {
     at->signature.n = kept;
 }
 
 TEST(verify_no_byte_of_a_part_may_be_missing)
 {
-    static void (*const cuts[])(rig *) = {cut_area, cut_certified, cut_signature};
+    static void (*const cuts[])(proof_rig *) = {cut_area, cut_certified, cut_signature};
     static const size_t sizes[] = {86, 173, 72};
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
         for (kept = 0; kept < sizes[i]; kept += test_rounds(1, 7)) {

@@ -94,19 +94,19 @@ void support_ek_template(support_ek which, support_public *out)
     out->n = text.n;
 }
 
-uint32_t support_ek_create(support_swtpm *tpm, support_ek which, uint32_t *handle, support_public *area)
+uint32_t support_ek_create_by(support_swtpm *tpm, const support_public *template, uint32_t *handle,
+                              support_public *area)
 {
     support_command command;
     support_answer answer;
     uint32_t rc;
     *handle = 0;
-    support_ek_template(which, area);
     support_command_begin(&command, SUPPORT_CC_CREATE_PRIMARY);
     support_put32(&command, SUPPORT_RH_ENDORSEMENT);
     support_password(&command, NULL);
     support_put16(&command, 4);
     support_put32(&command, 0);
-    support_put_sized(&command, area->bytes, area->n);
+    support_put_sized(&command, template->bytes, template->n);
     support_put16(&command, 0);
     support_put32(&command, 0);
     rc = support_command_run(tpm, &command, &answer);
@@ -114,6 +114,13 @@ uint32_t support_ek_create(support_swtpm *tpm, support_ek which, uint32_t *handl
         return rc;
     *handle = support_get32(&answer);
     return support_read_public(tpm, *handle, area);
+}
+
+uint32_t support_ek_create(support_swtpm *tpm, support_ek which, uint32_t *handle, support_public *area)
+{
+    support_public template;
+    support_ek_template(which, &template);
+    return support_ek_create_by(tpm, &template, handle, area);
 }
 
 /* One TPM2B at the end of an area, filled up on the left; where it begins. */

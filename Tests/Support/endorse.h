@@ -10,16 +10,17 @@ typedef enum {
     SUPPORT_EK_P256_L2, /* the same with 32 + 32 zeros; as SUPPORT_EK_L2 of admin.h */
     SUPPORT_EK_RSA_H1,  /* RSA-2048, SHA-256, 000300F2, PolicyB, unique empty */
     SUPPORT_EK_P256_H2,
-    SUPPORT_EK_P384_H3 /* SHA-384, AES-256 */
+    SUPPORT_EK_P384_H3, /* SHA-384, AES-256 */
+    SUPPORT_EKS
 } support_ek;
-
-enum { SUPPORT_EKS = 5 };
 
 /* The template as CreatePrimary takes it; its Name is empty. */
 void support_ek_template(support_ek which, support_public *out);
 
 /* As a transient object; area as the TPM gives it. */
 uint32_t support_ek_create(support_swtpm *tpm, support_ek which, uint32_t *handle, support_public *area);
+uint32_t support_ek_create_by(support_swtpm *tpm, const support_public *template, uint32_t *handle,
+                              support_public *area);
 
 /* The modulus, or x and y filled up with zeros on the left: 256, 64 or 96 bytes, which is the answer. */
 size_t support_ek_key(support_ek which, const support_public *area, uint8_t *out);

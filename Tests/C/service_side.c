@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "folded_rig.h"
+#include "service_side.h"
 
 #include <string.h>
 #include <time.h>
@@ -14,32 +14,29 @@ const char folded_origin[] = "https://service.example", folded_app[] = "app", fo
 /* The maker of the TPM certified the EKs of L-1 and H-3; for the others there is an authority of the tests' own. */
 static void certify(folded_device *at)
 {
-    support_public template, area;
     at->chain_n = 1;
-    if (at->which == EK_L1 || at->which == EK_H3) {
-        at->chain[at->chain_n++] = tpm_ek_rig_issuer();
-        at->root = tpm_ek_rig_root();
+    if (at->which == SUPPORT_EK_RSA_L1 || at->which == SUPPORT_EK_P384_H3) {
+        at->chain[at->chain_n++] = tpm_rig_ek_issuer();
+        at->root = tpm_rig_ek_root();
     } else {
-        tpm_ek_rig_template(at->which, &template);
-        CHECK_NUMBER(support_flush(at->rig.sw, tpm_ek_rig_create(&at->rig, &template, NULL, &area)), 0);
-        at->device.certificate = tpm_ek_rig_issue(&area);
-        at->root = tpm_ek_rig_own_root();
+        at->device.certificate = tpm_rig_ek_certify(&at->rig, at->which, NULL);
+        at->root = tpm_rig_ek_own_root();
     }
     at->chain[0] = at->device.certificate;
 }
 
-folded_device folded_start(tpm_ek_template which)
+folded_device folded_start(support_ek which)
 {
-    folded_device at = {.rig = tpm_ek_rig_start(NULL), .which = which};
+    folded_device at = {.rig = tpm_rig_ek_start(NULL), .which = which};
     test_about("%s", tpm_ek_places[which].name);
-    at.device = tpm_ek_rig_device(&at.rig, which == EK_H3 ? TENON_EK_P384 : TENON_EK_RSA_2048);
+    at.device = tpm_rig_ek_device(&at.rig, which == SUPPORT_EK_P384_H3 ? TENON_EK_P384 : TENON_EK_RSA_2048);
     certify(&at);
     return at;
 }
 
 void folded_stop(folded_device *at)
 {
-    tpm_ek_rig_free(&at->device);
+    tpm_rig_ek_free(&at->device);
     tpm_rig_stop(&at->rig);
 }
 
@@ -275,7 +272,7 @@ tenon_status folded_verify_later(const folded_service *service, const folded_req
     return verify_proof(request, challenge, &policy);
 }
 
-void folded_begin(folded_scene *s, tpm_ek_template which)
+void folded_begin(folded_scene *s, support_ek which)
 {
     memset(s, 0, sizeof *s);
     s->at = folded_start(which);

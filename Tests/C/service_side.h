@@ -2,7 +2,7 @@
 #ifndef FOLDED_RIG_H
 #define FOLDED_RIG_H
 
-#include "tpm_ek_rig.h"
+#include "tpm_rig.h"
 
 /*
  * The folded activation, both sides of it, with nothing between them but bytes. The names of the steps:
@@ -49,13 +49,13 @@ typedef struct {
 typedef struct {
     tpm_rig rig;
     tpm_device device;
-    tpm_ek_template which;
+    support_ek which;
     tpm_certificate chain[2];
     size_t chain_n;
     tpm_certificate root;
 } folded_device;
 
-folded_device folded_start(tpm_ek_template which);
+folded_device folded_start(support_ek which);
 void folded_stop(folded_device *at);
 
 /* A service that trusts the device's root. */
@@ -95,6 +95,6 @@ typedef struct {
 
 extern const char folded_origin[], folded_app[], folded_relay[];
 
-void folded_begin(folded_scene *s, tpm_ek_template which);
+void folded_begin(folded_scene *s, support_ek which);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "test.h"
 
-/* What the tests share, and the tests of it. */
+/* What the tests share. */
 
 uint64_t test_random(uint64_t *state)
 {
@@ -176,25 +176,4 @@ void test_output_rule(const char *name, test_output function, const void *input,
     CHECK_NUMBER(written, 0);
     CHECK_STATUS(function(input, NULL, 0, NULL), TENON_ERROR_NULL);
     test_about(NULL);
-}
-
-TEST(support_reads_its_files)
-{
-    char text[] = "# a = b\r\n\r\n[P-256,SHA-256]\r\nMsg = 00ff\nx\nEmpty = ";
-    char *at = text, *name, *value;
-    uint8_t bytes[2];
-    CHECK(test_line(&at, &name, &value) && strcmp(name, "[P-256,SHA-256]") == 0 && *value == '\0');
-    CHECK(test_line(&at, &name, &value) && strcmp(name, "Msg") == 0 && strcmp(value, "00ff") == 0);
-    test_hex(bytes, 2, value);
-    CHECK(bytes[0] == 0 && bytes[1] == 0xff);
-    CHECK(test_line(&at, &name, &value) && strcmp(name, "Empty") == 0 && *value == '\0');
-    CHECK(!test_line(&at, &name, &value));
-    const char *json = "{\"a\": \"b\\\"c\", \"d\":\"\"}";
-    char *string = test_json(&json, "a", NULL);
-    CHECK(strcmp(string, "b\"c") == 0);
-    free(string);
-    CHECK(test_json(&json, "d", json + 1) == NULL);
-    string = test_json(&json, "d", NULL);
-    CHECK(*string == '\0');
-    free(string);
 }

@@ -6,6 +6,179 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- Keys ---- */
+
+const uint8_t rig_ak_scalar[TENON_SCALAR_SIZE] = {0xa1, 1, 2, 3};
+const uint8_t rig_key_scalar[TENON_SCALAR_SIZE] = {0xb2, 4, 5, 6};
+const uint8_t rig_other_scalar[TENON_SCALAR_SIZE] = {0xc3, 7, 8, 9};
+
+static tenon_key *open_key(const uint8_t *scalar)
+{
+    tenon_key *key;
+    uint32_t flags = TENON_KEY_SIGNS_DIGESTS | TENON_KEY_DETERMINISTIC;
+    if (!CHECK_STATUS(tenon_software_key_import(&key, scalar, TENON_SCALAR_SIZE, flags), TENON_OK))
+        exit(2);
+    return key;
+}
+
+tenon_public_key rig_public(const uint8_t *scalar)
+{
+    tenon_public_key out;
+    tenon_key *key = open_key(scalar);
+    CHECK_STATUS(tenon_key_public_key(key, &out), TENON_OK);
+    tenon_key_free(&key);
+    return out;
+}
+
+tenon_signature rig_sign(const uint8_t *scalar, const void *bytes, size_t n)
+{
+    tenon_signature out;
+    tenon_digest digest;
+    tenon_key *key = open_key(scalar);
+    CHECK_STATUS(tenon_sha256(&digest, bytes, n), TENON_OK);
+    CHECK_STATUS(tenon_key_sign_digest(key, &out, &digest), TENON_OK);
+    tenon_key_free(&key);
+    return out;
+}
+
+/* ---- Certificates, from the inside out ---- */
+
+typedef struct {
+    uint8_t bytes[CERTIFICATE_MADE_MAX];
+    size_t n;
+} der;
+
+static void add(der *out, const void *bytes, size_t n)
+{
+    CHECK(out->n + n <= sizeof out->bytes);
+    if (n != 0)
+        memcpy(out->bytes + out->n, bytes, n);
+    out->n += n;
+}
+
+static void add_hex(der *out, const char *hex)
+{
+    size_t n;
+    uint8_t *bytes = test_hex_all(hex, &n);
+    add(out, bytes, n);
+    free(bytes);
+}
+
+/* X.690, 8.1: the whole content becomes one element. */
+static der wrap(uint8_t tag, der content)
+{
+    der out = {.n = 0};
+    const uint8_t head[] = {tag, 0x82, (uint8_t)(content.n >> 8), (uint8_t)content.n};
+    const uint8_t middle[] = {tag, 0x81, (uint8_t)content.n}, shortest[] = {tag, (uint8_t)content.n};
+    if (content.n < 128)
+        add(&out, shortest, sizeof shortest);
+    else if (content.n < 256)
+        add(&out, middle, sizeof middle);
+    else
+        add(&out, head, sizeof head);
+    add(&out, content.bytes, content.n);
+    return out;
+}
+
+static void add_wrapped(der *out, uint8_t tag, der content)
+{
+    der whole = wrap(tag, content);
+    add(out, whole.bytes, whole.n);
+}
+
+static der of_hex(const char *hex)
+{
+    der out = {.n = 0};
+    add_hex(&out, hex);
+    return out;
+}
+
+static der name_of(const char *common)
+{
+    der pair = of_hex("0603550403"), text = {.n = 0};
+    if (common == NULL)
+        return wrap(0x30, text);
+    add(&text, common, strlen(common));
+    add_wrapped(&pair, 0x0c, text);
+    return wrap(0x30, wrap(0x31, wrap(0x30, pair)));
+}
+
+static void add_extension(der *out, const char *oid, bool critical, der value)
+{
+    der fields = of_hex(oid);
+    if (critical)
+        add_hex(&fields, "0101ff");
+    add_wrapped(&fields, 0x04, value);
+    add_wrapped(out, 0x30, fields);
+}
+
+static der extensions_of(const certificate_form *from)
+{
+    der all = {.n = 0};
+    if (from->authority || from->leaf)
+        add_extension(&all, "0603551d13", true, of_hex(from->authority ? "30030101ff" : "3000"));
+    if (from->usage != NULL)
+        add_extension(&all, "0603551d0f", true, wrap(0x03, of_hex(from->usage)));
+    if (from->extended != NULL)
+        add_extension(&all, "0603551d25", false, wrap(0x30, of_hex(from->extended)));
+    if (from->name != NULL)
+        add_extension(&all, "0603551d11", !from->name_not_critical,
+                      wrap(0x30, wrap(0xa4, wrap(0x30, of_hex(from->name)))));
+    if (from->asks_for_more)
+        add_extension(&all, "06022a03", true, of_hex("0500"));
+    return wrap(0xa3, wrap(0x30, all));
+}
+
+static der dates_of(const certificate_form *from)
+{
+    der dates = {.n = 0};
+    add_hex(&dates, "180f");
+    add(&dates, from->from, 4);
+    add(&dates, "0101000000Z", 11);
+    add_hex(&dates, "180f");
+    add(&dates, from->to, 4);
+    add(&dates, "0101000000Z", 11);
+    return wrap(0x30, dates);
+}
+
+static der key_of(const certificate_form *from)
+{
+    uint8_t spki[TENON_SPKI_SIZE];
+    der out = {.n = 0};
+    size_t n;
+    add(&out, from->spki.bytes, from->spki.n);
+    if (out.n != 0)
+        return out;
+    tenon_public_key point = rig_public(from->key);
+    CHECK_STATUS(tenon_public_key_encode_spki(spki, sizeof spki, &n, &point), TENON_OK);
+    add(&out, spki, n);
+    return out;
+}
+
+#define ECDSA_SHA256 "300a06082a8648ce3d040302"
+
+size_t certificate_write(uint8_t *out, const certificate_form *from)
+{
+    uint8_t signature[TENON_SIGNATURE_DER_MAX];
+    size_t n;
+    der part = of_hex("a003020102020101" ECDSA_SHA256),
+        parts[] = {name_of(from->issuer), dates_of(from), name_of(from->subject), key_of(from), extensions_of(from)};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        add(&part, parts[i].bytes, parts[i].n);
+    der whole = wrap(0x30, part);
+    tenon_signature made = rig_sign(from->signer, whole.bytes, whole.n);
+    CHECK_STATUS(tenon_signature_encode_der(signature, sizeof signature, &n, &made), TENON_OK);
+    add_hex(&whole, ECDSA_SHA256);
+    der bits = of_hex("00");
+    add(&bits, signature, n);
+    add_wrapped(&whole, 0x03, bits);
+    whole = wrap(0x30, whole);
+    memcpy(out, whole.bytes, whole.n);
+    return whole.n;
+}
+
+/* ---- Vectors ---- */
+
 enum { NAMED_MAX = 500 };
 
 typedef struct {
