@@ -115,26 +115,10 @@ install: lib
 	    $(PC) CSources/$$name.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$name.pc || exit 1; \
 	done
 
-## test             everything that a change must pass; installs the packages that it needs
-step = echo "== $(1): make $(2)" && $(MAKE) $(2)
-
+## test             what a change must pass: the steps of .ci/run but for sanitizers, valgrind, benches and fuzzers
 .PHONY: test
-test: deps
-	$(call step,the shape of the tree,rules)
-	$(call step,C with mbedTLS,check)
-	$(call step,C with OpenSSL,check CRYPTO=openssl)
-	$(call step,software TPMs and faults,check-support)
-	$(call step,the two backends beside each other,check-differential check-vectors check-chains)
-	$(call step,secrets,check-constant-time check-heap)
-	$(call step,other languages,check-abi check-install)
-	$(call step,tpm2-openssl and tpm2-tools,check-interop)
-	$(call step,fido2 and webauthn,check-judges)
-	$(call step,the report of the benches,check-report)
-	$(call step,Swift,check-swift)
-	$(call step,examples,check-examples)
-	$(call step,the command,check-command)
-	$(call step,faults of the stores,check-stores)
-	echo "all passed"
+test:
+	.ci/run test
 
 ## deps             the Debian packages that the build and the tests need
 .PHONY: deps
@@ -143,7 +127,8 @@ deps:
 
 ## check            the C tests of one build (CRYPTO=, SANITIZE=)
 # mbedTLS statically, so that an allocation that is made to fail can be one of its own.
-TEST_WRAPS := $(patsubst %,-Wl$(comma)--wrap=%,calloc getrandom getpid madvise pthread_cond_wait pthread_cond_signal pthread_cond_broadcast)
+TEST_WRAPS := $(patsubst %,-Wl$(comma)--wrap=%,calloc clock_gettime getrandom getpid madvise nanosleep open \
+              pthread_cond_wait pthread_cond_signal pthread_cond_broadcast)
 TESTS := $(BUILD)/core_tests
 SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/Support/*.c))
 TEST_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/C/test_*.c Tests/C/*_rig.c Tests/C/*_side.c Tests/C/*_test.c)) $(SUPPORT)
@@ -162,7 +147,8 @@ $(TPM_STATE_FILE):
 
 .PHONY: check
 check: $(TESTS) $(TPM_STATE_FILE)
-	$(TESTS) -j $(JOBS) $(ONLY)
+	TENON_TEST_AGAIN="make check$(if $(filter openssl,$(CRYPTO)), CRYPTO=openssl)$(if $(SANITIZE), SANITIZE=$(SANITIZE))" \
+	    $(TESTS) -j $(JOBS) $(ONLY)
 
 ## rules-table      each rule of the verifier: its code, how many cases break it and were caught, and the first of them
 .PHONY: rules-table
@@ -302,9 +288,8 @@ SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRY
                $(if $(OPTIMISED),-c release -Xswiftc -enable-testing)
 .PHONY: check-swift
 check-swift: $(TPM_STATE_FILE)
-	$(SWIFT) build --build-tests $(SWIFT_FLAGS)
-# One after the other: what waits for a clock would wait for the others, too.
-	Tests/Scripts/stores.sh $(SWIFT) test --skip-build $(SWIFT_FLAGS) --no-parallel $(if $(ONLY),--filter '$(ONLY)')
+	$(SWIFT) build --build-tests $(SWIFT_FLAGS) $(if $(MAKE_TERMOUT),,-q)
+	Tests/Scripts/stores.sh Tests/Scripts/swift.sh tests $(SWIFT_BINARIES)/TenonPackageTests.xctest $(if $(ONLY),'$(ONLY)')
 
 ## check-command    the command as it is typed, against what is written down of it (docs/doctor.md, Tests/Scripts/command.txt)
 SWIFT_BINARIES = $(shell $(SWIFT) build $(SWIFT_FLAGS) --show-bin-path)
@@ -336,15 +321,17 @@ demo: deps commands $(TPM_STATE_FILE)
 .PHONY: check-processes
 check-processes:
 	$(SWIFT) build --build-tests $(SWIFT_FLAGS)
-	TENON_TEST_RACE=$(RACE_SECONDS) $(SWIFT) test --skip-build $(SWIFT_FLAGS) --filter RaceTests
+	TENON_TEST_RACE=$(RACE_SECONDS) Tests/Scripts/swift.sh tests $(SWIFT_BINARIES)/TenonPackageTests.xctest RaceTests
 
-## check-dev-mode   only a build with the trait DevMode has its header, and passes the tests, too
-DEV_FLAGS := --scratch-path .build/swift-dev --traits DevMode
+## check-dev-mode   only a build with the trait DevMode has its header
 .PHONY: check-dev-mode
-check-dev-mode:
-	SWIFT=$(SWIFT) Tests/Scripts/dev_mode.sh .build/dev-mode
-	$(SWIFT) build --build-tests $(DEV_FLAGS)
-	$(SWIFT) test --skip-build $(DEV_FLAGS) --filter 'Synheart'
+check-dev-mode: commands
+	SWIFTC=$(SWIFTC) Tests/Scripts/dev_mode.sh $(SWIFT_BINARIES)/tenon .build/dev-mode
+
+## house            how the tree is built, in numbers
+.PHONY: house
+house:
+	$(PYTHON) Tests/Scripts/house.py
 
 ## rules            the shape of the tree
 .PHONY: rules
@@ -419,115 +406,73 @@ $(FUZZ)/synheart_fuzz: Tests/Fuzz/synheart_fuzz.swift $(FUZZ)/libTenonSynheart.a
 	$(FUZZ_MODULE) -use-ld=lld $^ $(LIBS) -o $@
 
 ## bench            what is fast, with both backends and a software TPM, and the figures that it has to reach
-BENCH_ARGUMENTS := --mbedtls $(MBEDTLS)/bench $(MBEDTLS)/libtenon.so --openssl $(OPENSSL)/bench $(OPENSSL)/libtenon.so \
-                   --tpm $(MBEDTLS)/tpm-bench $(OPENSSL)/tpm-bench
-BENCH_SOURCES := $(filter-out %/side_openssl_missing.c,$(wildcard Bench/core/*.c)) Tests/Support/evidence.c
-TPM_BENCH_SOURCES := $(patsubst %,Bench/core/%.c,allocations counted crowd fixture main report runner) $(wildcard Bench/tpm/*.c)
+BENCH := Bench/run --builds $(MBEDTLS) $(OPENSSL)
+BENCH_SOURCES := $(wildcard Bench/core/*.c) $(filter-out %/side_pkcs11.c %/tcti.c,$(wildcard Bench/tpm/*.c))
 
 .PHONY: benches
 benches:
-	$(MAKE) lib $(MBEDTLS)/bench $(MBEDTLS)/tpm-bench CRYPTO=mbedtls
-	$(MAKE) lib $(OPENSSL)/bench $(OPENSSL)/tpm-bench CRYPTO=openssl
+	$(MAKE) lib $(MBEDTLS)/bench CRYPTO=mbedtls
+	$(MAKE) lib $(OPENSSL)/bench CRYPTO=openssl
 
-$(BUILD)/bench: $(BENCH_SOURCES:%.c=$(BUILD)/%.o) $(STATIC)
-	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS_openssl) -lpthread -o $@
+# PKCS #11 has a header of its own, which Bench/peers.sh unpacks; without it its line is named, and missing.
+PKCS11 := $(firstword $(wildcard .build/deps/libp11-kit-dev/usr/include/p11-kit-1 /usr/include/p11-kit-1))
+BENCH_SOURCES += $(if $(PKCS11),Bench/tpm/side_pkcs11.c)
 
-$(BUILD)/tpm-bench: $(TPM_BENCH_SOURCES:%.c=$(BUILD)/%.o) $(SUPPORT) $(TPM_STATIC) $(STATIC)
-	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
+$(BUILD)/Bench/%.o: TENON_CFLAGS += -IBench/core -ITests/Support -Wno-missing-field-initializers $(PKCS11:%=-isystem %)
 
-$(BUILD)/Bench/%.o: TENON_CFLAGS += -IBench/core -IBench/tpm -ITests/Support -Wno-missing-field-initializers
-
-# Beside each other, each round in turn: packages.sh unpacks the peers. One that it could not get has no object here, or no
-# version when it runs: it is named, and missing.
-PEERS := .build/deps
-has = $(wildcard $(PEERS)/$(1)/usr/include/$(2) /usr/include/$(2))
-PEER_LIBRARIES := $(if $(call has,nettle-dev,nettle/ecdsa.h),nettle) $(if $(call has,libwolfssl-dev,wolfssl/options.h),wolfssl) \
-                  $(if $(call has,libbotan-2-dev,botan-2/botan/ffi.h),botan) $(if $(call has,libgcrypt20-dev,gcrypt.h),gcrypt)
-PKCS11 := $(if $(call has,libp11-kit-dev,p11-kit-1/p11-kit/pkcs11.h),pkcs11)
-PEER_SOURCES := $(filter-out %/sides.c,$(TPM_BENCH_SOURCES)) \
-                $(patsubst %,Bench/peers/%.c,tpm_sides peer door tcti process \
-                $(patsubst %,side_%,raw sapi esys tpm2_openssl fapi $(PKCS11) process pytss abrmd))
-
-$(BUILD)/Bench/peers/%.o: TENON_CFLAGS += \
-    $(patsubst %,-isystem %,$(wildcard $(PEERS)/*/usr/include $(foreach name,botan-2 p11-kit-1,$(PEERS)/*/usr/include/$(name) /usr/include/$(name))))
-
-$(BUILD)/bench_tcti.so: $(patsubst %,$(BUILD)/%.o,Bench/peers/tcti Bench/peers/door Tests/Support/wire)
+$(BUILD)/bench_tcti.so: $(BUILD)/Bench/tpm/tcti.o
 	$(CC) -shared $(TENON_LDFLAGS) $(LDFLAGS) $^ -o $@
 
-$(BUILD)/sign_once: $(BUILD)/Bench/peers/sign_once.o $(BUILD)/Bench/peers/door.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
-	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
-
-$(BUILD)/tpm-peers: $(PEER_SOURCES:%.c=$(BUILD)/%.o) $(SUPPORT) $(TPM_STATIC) $(STATIC) | $(BUILD)/bench_tcti.so $(BUILD)/sign_once
-	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) -lcrypto -ltss2-esys -ltss2-sys -ltss2-fapi -ltss2-mu $(TPM_LIBS) -o $@
-
-LIBS_nettle := -l:libhogweed.so.6 -l:libnettle.so.8 -l:libgmp.so.10
-LIBS_wolfssl := -l:libwolfssl.so.35
-LIBS_botan := -l:libbotan-2.so.19
-LIBS_gcrypt := -l:libgcrypt.so.20
-SOFTWARE_PEER_SOURCES := $(filter-out %/sides.c,$(BENCH_SOURCES)) \
-                         $(patsubst %,Bench/peers/%.c,software_sides side_psa side_naive $(PEER_LIBRARIES:%=side_%))
-
-$(BUILD)/software-peers: $(SOFTWARE_PEER_SOURCES:%.c=$(BUILD)/%.o) $(STATIC)
-	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS_openssl) $(patsubst %,-L%,$(wildcard $(PEERS)/*/usr/lib/*-linux-gnu)) \
-	    $(foreach name,$(PEER_LIBRARIES),$(LIBS_$(name))) -Wl,--allow-shlib-undefined -lpthread -o $@
+$(BUILD)/bench: $(BENCH_SOURCES:%.c=$(BUILD)/%.o) $(SUPPORT) $(TPM_STATIC) $(STATIC) | $(BUILD)/bench_tcti.so
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS_openssl) -ltss2-esys $(TPM_LIBS) -o $@
 
 .PHONY: bench
 bench: benches
 	@mkdir -p .build/bench
-	Bench/run $(BENCH_ARGUMENTS) --json .build/bench/bench.json --html .build/bench/bench.html
+	$(BENCH) --json .build/bench/bench.json --html .build/bench/bench.html
 	echo ".build/bench: bench.json, bench.html"
 
-## bench-peers      the same beside what others have, and every figure: about ten minutes; what is missing here is fetched, or named (FLAGS=)
-PEER_ARGUMENTS := --mbedtls $(MBEDTLS)/software-peers $(MBEDTLS)/libtenon.so --openssl $(OPENSSL)/software-peers $(OPENSSL)/libtenon.so \
-                  --tpm $(MBEDTLS)/tpm-peers $(OPENSSL)/tpm-bench --json .build/bench/peers.json --html .build/bench/peers.html \
-                  $(patsubst %,--with .build/bench/%.json,swift authority flow)
+# The parts in Swift are built for release with OpenSSL; to run each once, as the tests are, where that is done.
+SMOKE ?= $(findstring --smoke,$(FLAGS))
+RELEASE_FLAGS = $(if $(SMOKE),$(SWIFT_FLAGS),-c release --traits OpenSSL --scratch-path .build/swift-release)
+RELEASE_BINARIES = $(shell $(SWIFT) build $(RELEASE_FLAGS) --show-bin-path)
+release-%:
+	$(SWIFT) build $(RELEASE_FLAGS) $(if $(MAKE_TERMOUT),,-q) --product $*
 
+## bench-peers      the same beside what others have, and every figure: about ten minutes; what is missing here is fetched, or named (FLAGS=)
 .PHONY: bench-peers
-bench-peers: deps
+bench-peers: deps release-SwiftBench release-AuthorityBench release-FlowBench release-tenon-authority $(TPM_STATE_FILE)
 	@mkdir -p .build/bench
-	Bench/peers/packages.sh
-	$(MAKE) lib $(MBEDTLS)/software-peers $(MBEDTLS)/tpm-peers CRYPTO=mbedtls
-	$(MAKE) lib $(OPENSSL)/software-peers $(OPENSSL)/tpm-bench CRYPTO=openssl
-	$(MAKE) bench-swift bench-authority bench-flow SMOKE=$(findstring --smoke,$(FLAGS))
-	Bench/peers/packages.sh Bench/run $(PEER_ARGUMENTS) $(FLAGS)
+	Bench/peers.sh
+	$(MAKE) benches
+	Bench/peers.sh $(BENCH) --swift $(RELEASE_BINARIES) $(TPM_STATE) \
+	    --json .build/bench/peers.json --html .build/bench/peers.html $(FLAGS)
+
+## bench-swift      what Swift adds to the calls of the core: figure P4
+## bench-authority  what a request and a registration cost an authority on one core: figure P10
+## bench-flow       TPM commands and HTTP exchanges of a device's life, at an authority: figure P12
+.PHONY: bench-swift bench-authority bench-flow
+bench-swift: release-SwiftBench
+bench-authority: release-AuthorityBench release-tenon-authority
+bench-flow: release-FlowBench release-tenon-authority $(TPM_STATE_FILE)
+bench-swift bench-authority bench-flow: bench-%:
+	@mkdir -p .build/bench
+	Bench/run --swift $(RELEASE_BINARIES) $(TPM_STATE) --part $* --json .build/bench/$*.json $(SMOKE)
+
+## bench-smoke      each line of the bench once
+.PHONY: bench-smoke
+bench-smoke: benches
+	$(BENCH) --smoke
+
+## bench-check      instructions, TPM commands and sizes against their bounds and Bench/baselines
+.PHONY: bench-check
+bench-check: benches
+	$(BENCH) --counts --check
 
 ## check-report     the report of the benches, with results that are made up
 .PHONY: check-report
 check-report:
 	$(PYTHON) Tests/Scripts/bench_test.py
-
-# These three are built for release with OpenSSL; to run each once (SMOKE=--smoke), as the tests are, where that is done.
-SMOKE ?=
-RELEASE_FLAGS = $(if $(SMOKE),$(SWIFT_FLAGS),-c release --traits OpenSSL --scratch-path .build/swift-release)
-RELEASE_BINARIES = $(shell $(SWIFT) build $(RELEASE_FLAGS) --show-bin-path)
-release-%:
-	@mkdir -p .build/bench
-	$(SWIFT) build $(RELEASE_FLAGS) $(if $(MAKE_TERMOUT),,-q) --product $*
-
-## bench-swift      what Swift adds to the calls of the core: figure P4
-.PHONY: bench-swift
-bench-swift: release-SwiftBench
-	$(RELEASE_BINARIES)/SwiftBench --json .build/bench/swift.json $(SMOKE)
-
-## bench-authority  figure P10: what a request and a registration cost an authority on one core
-.PHONY: bench-authority
-bench-authority: release-tenon-authority release-AuthorityBench
-	PYTHON=$(PYTHON) Bench/service/run $(RELEASE_BINARIES) --devices 1000 --requests 50000 --json .build/bench/authority.json $(SMOKE)
-
-## bench-flow       figure P12: TPM commands and HTTP exchanges of a device's life, at an authority
-.PHONY: bench-flow
-bench-flow: release-tenon-authority release-FlowBench $(TPM_STATE_FILE)
-	Bench/flow/run $(RELEASE_BINARIES) $(TPM_STATE) --json .build/bench/flow.json $(SMOKE)
-
-## bench-smoke      each line of the bench once
-.PHONY: bench-smoke
-bench-smoke: benches
-	Bench/run $(BENCH_ARGUMENTS) --smoke
-
-## bench-check      instructions, TPM commands and sizes against their bounds and Bench/baselines
-.PHONY: bench-check
-bench-check: benches
-	Bench/run $(BENCH_ARGUMENTS) --counts --check
 
 ## format           C and Swift sources, in place
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')

@@ -150,7 +150,7 @@ let package = Package(
             dependencies: [
                 "CTestSupport", "Tenon", "TenonBench", "TenonHTTP", "TenonSynheart", "TenonTPM", "TestFolders",
             ],
-            path: "Bench/flow", exclude: ["run"], swiftSettings: interop),
+            path: "Bench/flow", swiftSettings: interop),
         .testTarget(
             name: "TenonTests",
             dependencies: ["FlowParts", "StateChild", "Tenon", "TenonBench", "TestEvidence", "TestFolders"],

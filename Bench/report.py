@@ -14,15 +14,13 @@ import results
 WIDTH, ROW, BARS = 680, 22, 300  # bars have at least so much room beside their labels
 PLOT_HEIGHT, MARGIN, LEFT = 260, 40, 60
 LETTER = 7.4  # the width that one may take, at 13px
-OTHERS = ("swift-", "authority-", "flow-")  # lines with plots of their own
-COLOURS = 6  # of the style's; then they come again, dashed
+COLOURS = 6  # of the style's; no line has more contenders
 
 # What the picture shows, and what it says behind a name.
 SHOWN = {"tpm-sign": "", "tpm-sign-salted": ", HMAC session", "tpm-sign-encrypted": ", encrypted session",
-         "tpm-first-srk": ", key loaded each time", "tpm-first-primary": ", primary made each time",
-         "tpm-process": ", a process each"}
+         "tpm-first-srk": ", key loaded each time", "tpm-first-primary": ", primary made each time"}
 
-NAMES = {"tenon": "Tenon", "sapi": "SAPI", "esys": "ESYS", "esys-hmac": "ESYS, unsalted", "fapi": "FAPI"}
+NAMES = {"tenon": "Tenon", "esys": "ESYS", "esys-hmac": "ESYS, unsalted"}
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2330; --soft: #6a7383; --paper: #ffffff; --line: #d9dee6;
@@ -65,34 +63,18 @@ def room(texts):
     return LETTER * max(map(len, texts), default=0) + 8
 
 
-def legend(names, y):
-    """Names of colours, side by side."""
-    out, x = [], 0.0
-    for name, colour in names:
-        out.append(f'<rect class="f{colour} key" x="{x:.1f}" y="{y - 11}" width="12" height="12"/>'
-                   f'<text x="{x + 18:.1f}" y="{y}">{text(name)}</text>')
-        x += room([name]) + 30
-    return "".join(out)
-
-
-def bars(title, rows, names=()):
-    """rows: label, the parts of the bar as value and colour, what stands behind it. The longest bar fills the width.
-    names: what the colours mean."""
-    labels, values = room([label for label, _, _ in rows]), room([shown for _, _, shown in rows])
+def bars(title, rows):
+    """rows: label, value, colour, what stands behind the bar. The longest fills the width."""
+    labels, values = room([row[0] for row in rows]), room([row[3] for row in rows])
     width = max(WIDTH, labels + BARS + values)
-    height = len(rows) * ROW + 4 + (ROW if names else 0)
-    most = max(sum(value for value, _ in parts) for _, parts, _ in rows) or 1
-    scale = (width - labels - values) / most
-    out = [f'<figure><svg class="bars" role="img" aria-label="{text(title)}" viewBox="0 0 {width:.0f} {height}">']
-    for i, (label, parts, shown) in enumerate(rows):
-        x, y = labels, i * ROW
-        out.append(f'<text class="end" x="{labels - 8:.1f}" y="{y + 15}">{text(label)}</text>')
-        for value, colour in parts:
-            length = max(1.0, scale * value)
-            out.append(f'<rect class="f{colour}" x="{x:.1f}" y="{y + 3}" width="{length:.1f}" height="{ROW - 6}"/>')
-            x += length
-        out.append(f'<text x="{x + 6:.1f}" y="{y + 15}">{text(shown)}</text>')
-    return "".join(out) + (legend(names, height - 6) if names else "") + "</svg></figure>"
+    scale = (width - labels - values) / (max(row[1] for row in rows) or 1)
+    out = [f'<figure><svg class="bars" role="img" aria-label="{text(title)}" viewBox="0 0 {width:.0f} {len(rows) * ROW + 4}">']
+    for i, (label, value, colour, shown) in enumerate(rows):
+        y, length = i * ROW, max(1.0, scale * value)
+        out.append(f'<text class="end" x="{labels - 8:.1f}" y="{y + 15}">{text(label)}</text>'
+                   f'<rect class="f{colour}" x="{labels:.1f}" y="{y + 3}" width="{length:.1f}" height="{ROW - 6}"/>'
+                   f'<text x="{labels + length + 6:.1f}" y="{y + 15}">{text(shown)}</text>')
+    return "".join(out) + "</svg></figure>"
 
 
 def curve_points(percentiles, low, high):
@@ -117,8 +99,7 @@ def distribution(title, contenders):
     low = min(r["percentiles_ns"][0] for r in contenders) * 0.9
     high = max(r["percentiles_ns"][99] for r in contenders) * 1.1
     left, right = LEFT, WIDTH - 20
-    height = PLOT_HEIGHT + ROW * math.ceil(len(contenders) / 4)
-    out = [f'<figure><svg class="distribution" role="img" aria-label="{text(title)}" viewBox="0 0 {WIDTH} {height}">']
+    out = [f'<figure><svg class="distribution" role="img" aria-label="{text(title)}" viewBox="0 0 {WIDTH} {PLOT_HEIGHT + ROW}">']
     for value in ticks(low, high):
         y = curve_points([value, value], low, high)[0].split(",")[1]
         out.append(f'<line class="axis" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>'
@@ -127,26 +108,18 @@ def distribution(title, contenders):
         out.append(f'<text class="soft middle" x="{left + (right - left) * percent / 99:.1f}" '
                    f'y="{PLOT_HEIGHT - MARGIN + 18}">p{percent}</text>')
     for i, r in enumerate(contenders):
-        colour, dash = i % COLOURS, ' stroke-dasharray="6 4"' if i >= COLOURS else ""
-        x, y = left + (i % 4) * (WIDTH - left) / 4, PLOT_HEIGHT + ROW * (i // 4)
+        colour, x, y = i % COLOURS, left + i * (WIDTH - left) / COLOURS, PLOT_HEIGHT
         # The hundredth hundredth is the one worst sample: it says what else the machine did.
-        out.append(f'<polyline class="s{colour}"{dash} points="{" ".join(curve_points(r["percentiles_ns"][:100], low, high))}"/>'
-                   f'<line class="s{colour}" stroke-width="3"{dash} x1="{x}" x2="{x + 22}" y1="{y}" y2="{y}"/>'
+        out.append(f'<polyline class="s{colour}" points="{" ".join(curve_points(r["percentiles_ns"][:100], low, high))}"/>'
+                   f'<line class="s{colour}" stroke-width="3" x1="{x}" x2="{x + 22}" y1="{y}" y2="{y}"/>'
                    f'<text x="{x + 28}" y="{y + 4}">{text(r["by"])}</text>')
     return "".join(out) + "</svg></figure>"
-
-
-def own(records, prefix):
-    """The lines of another bench."""
-    return [r for r in results.of_kind(records, "line") if r["line"].startswith(prefix)]
 
 
 def contests(records):
     """The lines with more than one contender, of one build: those with a TPM first, then as they were run."""
     out = {}
     for (backend, line, _), r in results.measured(records).items():
-        if line.startswith(OTHERS):
-            continue
         out.setdefault((backend, line), []).append(r)
     found = [(key, rows) for key, rows in out.items() if len(rows) > 1]
     return dict(sorted(found, key=lambda item: "commands" not in item[1][0]))
@@ -155,7 +128,7 @@ def contests(records):
 def throughput(rows):
     """Fastest first."""
     ordered = sorted(rows, key=lambda r: r["p50_ns"])
-    return [(r["by"], [(r["per_second"], ours_or_not(r))], f"{number(r['per_second'])} /s") for r in ordered]
+    return [(r["by"], r["per_second"], ours_or_not(r), f"{number(r['per_second'])} /s") for r in ordered]
 
 
 def ours_or_not(record):
@@ -164,69 +137,26 @@ def ours_or_not(record):
 
 def command_rows(records, backend):
     lines = [r for r in results.of_kind(records, "line") if r["backend"] == backend and r["by"] != results.FLOOR]
-    return [(f"{r['line']}, {r['by']}", [(r["commands"], ours_or_not(r))], f"{r['commands']:g}")
-            for r in lines if not r["line"].startswith(OTHERS) and r.get("commands", 0) > 0 and "threads" not in r["line"] and "@" not in r["line"]]
+    return [(f"{r['line']}, {r['by']}", r["commands"], ours_or_not(r), f"{r['commands']:g}")
+            for r in lines if r["line"].startswith("tpm-") and r.get("commands", 0) > 0 and "threads" not in r["line"] and "@" not in r["line"]]
 
 
 def alone(records, backend, pattern):
     rows = [r for r in results.of_kind(records, "line")
             if r["backend"] == backend and r["by"] == "tenon" and re.fullmatch(pattern, r["line"])]
-    return [(r["line"], [(r["per_second"], 0)], f"{number(r['per_second'])} /s") for r in rows]
+    return [(r["line"], r["per_second"], 0, f"{number(r['per_second'])} /s") for r in rows]
 
 
-def swift_plot(records):
-    """What Swift adds to a call of the core."""
-    lines = results.measured(own(records, "swift-"))
-    rows = []
-    for (backend, line, by), r in lines.items():
-        core = lines.get((backend, line, "c"))
-        if by == "tenon" and core is not None:
-            more = results.quantile([a - b for a, b in zip(r["rounds_ns"], core["rounds_ns"])], 0.5)
-            rows.append((line, [(core["p50_ns"], 5), (max(more, 0), 0)], f"{duration(core['p50_ns'])} + {duration(max(more, 0))}"))
-    names = (("the calls of the core", 5), ("what Swift adds", 0))
-    return [heading("Swift over C"), bars("Swift over C", rows, names)] if rows else []
-
-
-def authority_plots(records):
-    lines = own(records, "authority-")
-    if not lines:
-        return []
-    rates = [(r["line"], [(r["per_second"], 0)], f"{number(r['per_second'])} /s") for r in lines]
-    rates += [(f["what"], [(f["value"], 0)], f"{number(f['value'])} /s") for f in results.of_kind(records, "figure")
-              if f["unit"] == "/s" and f["value"]]
-    out = [heading("the authority"), "<h3>answers a second by the clock; registrations, of which each is two, by the time of one core</h3>",
-           bars("authority rates", rates)]
-    for r in lines:
-        parts = list(r.get("parts_ns", {}).items())
-        if parts:
-            shown = [(name, [(max(ns, 0), i)], duration(ns)) for i, (name, ns) in enumerate(parts)]
-            whole = (r["line"], [(max(ns, 0), i) for i, (_, ns) in enumerate(parts)], duration(r["cpu_ns"]))
-            out += [f"<h3>CPU time of one {text(r['line'])}</h3>", bars(f"parts of {r['line']}", [whole] + shown)]
-    return out
-
-
-def counted(names):
-    """`2 Load, Sign` of `Load Load Sign`, in the order in which they first come."""
-    many = {name: names.count(name) for name in names}
-    return ", ".join(f"{n} {name}" if n > 1 else name for name, n in many.items())
-
-
-def flow_plots(records):
+def flow_table(records):
     """What each step of a device's life sends."""
-    steps = [r for r in results.of_kind(records, "commands") if r["line"].startswith("flow-")]
-    if not steps:
-        return []
-    lines = {r["line"]: r for r in own(records, "flow-")}
-    out = [heading("the life of a device")]
-    for title, items in (("TPM commands", [r["commands"].split() for r in steps]), ("HTTP exchanges", [r.get("exchanges", []) for r in steps])):
-        rows = [(r["line"], [(len(sent), 0)], str(len(sent))) for r, sent in zip(steps, items)]
-        out += [f"<h3>{title}</h3>", bars(f"flow, {title}", rows)]
-    out.append("<figure><table><tr><th>step</th><th class=n>time</th><th>what is sent</th></tr>")
-    for r in steps:
-        time = duration(lines[r["line"]]["p50_ns"]) if r["line"] in lines else ""
-        sent = [part for part in (counted(r["commands"].split()), ", ".join(r.get("exchanges", []))) if part]
-        out.append(f"<tr><td class=name>{text(r['line'])}</td><td class=n>{time}</td><td>{'<br>'.join(map(text, sent)) or 'nothing'}</td></tr>")
-    return out + ["</table></figure>"]
+    lines = {line: r for (_, line, _), r in results.measured(records).items()}
+    out = [heading("the life of a device"), "<figure><table><tr><th>step</th><th class=n>time</th><th>what is sent</th></tr>"]
+    for r in results.of_kind(records, "commands"):
+        if r["line"].startswith("flow-"):
+            time = duration(lines[r["line"]]["p50_ns"]) if r["line"] in lines else ""
+            sent = [part for part in (results.counted(r["commands"].split()), ", ".join(r.get("exchanges", []))) if part]
+            out.append(f"<tr><td class=name>{text(r['line'])}</td><td class=n>{time}</td><td>{'<br>'.join(map(text, sent)) or 'nothing'}</td></tr>")
+    return out + ["</table></figure>"] if len(out) > 2 else []
 
 
 def figures_table(records):
@@ -246,8 +176,7 @@ def figures_table(records):
 
 def head(records):
     machine = next(iter(results.of_kind(records, "machine")), {})
-    peers = {r["name"]: r.get("version", "missing") for r in results.of_kind(records, "peer")}
-    listed = "; ".join(f"{text(name)} {text(version)}" for name, version in peers.items())
+    listed = "; ".join(f"{text(name)} {text(version or 'missing')}" for name, version in results.versions(records).items())
     return (f"<h1>Tenon {text(machine.get('tenon', ''))}: benches</h1>"
             f"<p>{text(machine.get('cpu', ''))}, {text(machine.get('compiler', ''))}, glibc {text(machine.get('glibc', ''))}. "
             f"Peers: {listed}. A software TPM answers in half a millisecond where a chip takes 17 to 200: "
@@ -268,7 +197,7 @@ def contents(parts):
 
 
 def page(records):
-    parts = [figures_table(records), *swift_plot(records), *authority_plots(records), *flow_plots(records)]
+    parts = [figures_table(records), *flow_table(records)]
     backends = list(dict.fromkeys(r["backend"] for r in results.of_kind(records, "line")))
     for backend in backends:
         commands = command_rows(records, backend)
@@ -279,7 +208,8 @@ def page(records):
         parts += [heading(name), "<h3>operations a second</h3>", bars(f"throughput {name}", throughput(rows)),
                   "<h3>time of an operation, by percentile</h3>", distribution(f"distribution {name}", rows)]
     for backend in backends:
-        for pattern, title in ((".*-threads-[0-9]+", "many threads at one key"), ("request-[0-9].*", "whole requests, by size of the body")):
+        for pattern, title in ((".*-threads-[0-9]+", "many threads at one key"), ("request-[0-9].*", "whole requests, by size of the body"),
+                               ("authority-.*", "answers of the authority, by the clock")):
             rows = alone(records, backend, pattern)
             if rows:
                 parts += [heading(f"{title}, {backend} build"), "<h3>operations a second</h3>",
@@ -300,7 +230,7 @@ def floor_rows(baseline, backend="mbedtls"):
         by, speed = ("tenon", ours) if peer == results.FLOOR else (peer, ours / value)
         out.append((NAMES.get(by, by) + SHOWN[line], speed, 0 if by == "tenon" else 5))
     ordered = sorted(out, key=lambda row: (-row[1], row[2] != 2))
-    return [(label, [(value, colour)], f"{value:.2f}") for label, value, colour in ordered]
+    return [(*row, f"{row[1]:.2f}") for row in ordered]
 
 
 def picture(baseline):

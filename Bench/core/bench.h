@@ -5,55 +5,115 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
-/* One operation. False when it did not work: a bench of failures is worth nothing, so the program ends. */
-typedef bool (*bench_function)(void *context);
+#include "tenon/tenon.h"
 
-/* What goes to a TPM. */
+/* ---- What is measured ---- */
+
+enum { FIXTURE_MESSAGES = 8, FIXTURE_DATA = 1 << 20, FIXTURE_BODY = 256, FIXTURE_CANONICAL = 512 };
+
+/* What all sides work on, the same in each run and each build. */
+typedef struct {
+    uint8_t scalar[TENON_SCALAR_SIZE];
+    tenon_public_key key;
+    /* Taken in turn: the cost of a verification depends on its numbers. */
+    tenon_digest digests[FIXTURE_MESSAGES];
+    tenon_signature signatures[FIXTURE_MESSAGES];
+    uint8_t data[FIXTURE_DATA];
+    /* METHOD \n path \n timestamp \n body: what tenon_request_begin and tenon_request_update hash. */
+    uint8_t canonical[FIXTURE_CANONICAL];
+    size_t canonical_n;
+} fixture;
+
+/* False when the core refuses to make it. */
+bool fixture_make(fixture *made);
+
+/* The next of the messages. */
+size_t fixture_next(size_t *turn);
+
+/* The digest of a request with the first body_n bytes of the data as its body, and the values of its headers. */
+bool fixture_digest(const fixture *made, tenon_digest *digest, size_t body_n);
+bool fixture_headers(const tenon_signature *signature);
+
+/*
+ * One operation, by what the side's open gave and the argument of the line. False when it did not work: a bench of
+ * failures is worth nothing, so the program ends.
+ */
+typedef bool (*bench_function)(void *context, size_t argument);
+
+typedef struct {
+    const char *name;
+    bench_function function;
+    size_t argument;
+    size_t operations; /* that one call is; 0: 1 */
+} side_line;
+
+/* What goes to a TPM. Each is called with what open gave. */
 typedef struct {
     uint64_t (*count)(void *context); /* commands so far */
     /* The names of the commands since there were so many, in order, with spaces between them. */
     void (*names)(void *context, uint64_t since, char *out, size_t n);
     /* From now on each takes so much longer. */
     void (*latency)(void *context, uint32_t milliseconds);
-} bench_commands;
+} side_commands;
 
-/* Who does a line: its function is called with its context. */
+/*
+ * Tenon or a peer. Each lives in a file of its own; a peer that is not built in has no open, and no lines. One that is
+ * not on this machine has no version.
+ */
 typedef struct {
-    const char *who;
-    bench_function function;
+    const char *name;
+    const char *(*version)(void);
+    void *(*open)(const fixture *made); /* makes all that may be kept; NULL when it fails */
+    void (*close)(void *context);
+    const side_line *lines;
+    size_t lines_n;
+    const side_commands *commands; /* NULL: it has no TPM */
+} side;
+
+/* Tenon first, which has several; the ratios are its own to the others. */
+enum { SIDES_MAX = 16 };
+extern const side *const sides[];
+extern const size_t sides_n;
+
+extern const side side_tenon, side_threads, side_tpm, side_mbedtls, side_openssl, side_raw, side_raw_load, side_esys,
+    side_esys_hmac, side_tpm2_openssl, side_pkcs11;
+
+/* ---- How ---- */
+
+/* Who takes part in a line. */
+typedef struct {
+    const side *side;
+    const side_line *line;
     void *context;
-    const bench_commands *commands; /* NULL: it has no TPM */
-    double (*cpu)(void *context);   /* CPU time of its other processes so far, in nanoseconds; NULL: it has none */
-    size_t operations;              /* that one call is; 0: 1 */
 } bench_contender;
 
 typedef struct {
-    const char *backend;
     size_t rounds;
     uint32_t latency; /* of each TPM command, added, in milliseconds */
     bool smoke;       /* each function once, nothing is measured but which commands it sends */
-    FILE *json;       /* JSON lines, or NULL */
 } bench_options;
 
 /*
  * Measures one line: round by round, all contenders in turn (A B A B ...), so that what disturbs the machine disturbs
- * them alike. The ratio of the first to another is the median of the ratios of the rounds.
+ * them alike.
  */
-void bench_run(const bench_options *options, const char *name, const bench_contender *contenders, size_t n);
+void bench_run(const bench_options *options, const char *title, const bench_contender *contenders, size_t n);
 
-/* Calls the function n times, or until it fails. Instruction counters collect within it and nowhere else. */
-bool bench_counted(bench_function function, void *context, uint64_t n);
+/* Calls the line's function n times, or until it fails. Instruction counters collect within it and nowhere else. */
+bool bench_counted(const side_line *line, void *context, uint64_t n);
 
-/* Prints that an operation failed and ends the program. */
+/* Says that an operation failed and ends the program. */
 _Noreturn void bench_fail(const char *name, const char *who);
 
 /* How often this thread asked for memory: malloc, calloc and realloc, those of the libraries included. */
 uint64_t bench_allocations(void);
 
+/* ---- What is written: JSON lines, on the standard output ---- */
+
 /* What one contender did in one line. Times are in nanoseconds an operation. */
 typedef struct {
+    size_t rounds_n;
     uint64_t operations;
     double p50, p95, p99, min;
     double cpu;
@@ -62,20 +122,13 @@ typedef struct {
     const double *samples; /* sorted */
     size_t samples_n;
     const double *rounds; /* their medians, in the order of the rounds, which all contenders share */
-    size_t rounds_n;
 } bench_result;
 
-/* How fast the first contender is beside another one (over 1: faster): median and quartiles over the rounds. */
-typedef struct {
-    double median, low, high;
-} bench_ratio;
-
-void bench_report_machine(const bench_options *options);
+void bench_report_machine(void);
 /* version: NULL when it is missing. */
-void bench_report_peer(const bench_options *options, const char *name, const char *version);
-void bench_report_heading(void);
-void bench_report_result(const bench_options *options, const char *line, const char *who, const bench_result *result,
-                         const bench_ratio *ratio);
-void bench_report_smoke(const bench_options *options, const char *line, const char *who, const char *commands);
+void bench_report_peer(const char *name, const char *version);
+void bench_report_result(const char *line, const char *who, const bench_result *result);
+/* commands: NULL for one without a TPM. */
+void bench_report_smoke(const char *line, const char *who, const char *commands);
 
 #endif

@@ -6,51 +6,65 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+enum { SIZES = 3 };
+
+static const size_t sizes[SIZES] = {CROWD_ONE, CROWD_FOUR, CROWD_MAX};
+
+/* So many threads between two barriers, at which the caller is one more. */
 typedef struct {
     crowd *of;
+    pthread_barrier_t begin, end;
+} group;
+
+typedef struct {
+    group *of;
     void *context;
     pthread_t thread;
 } member;
 
 struct crowd {
     bench_function function;
-    size_t n, times;
-    pthread_barrier_t begin, end; /* the caller is one more */
+    size_t times;
     bool stopped;
     atomic_bool failed;
-    member members[CROWD_MAX];
+    group groups[SIZES];
+    member members[SIZES][CROWD_MAX];
 };
 
 static void *work(void *context)
 {
-    member *self = context;
-    crowd *of = self->of;
+    const member *self = context;
+    crowd *of = self->of->of;
     for (;;) {
-        pthread_barrier_wait(&of->begin);
+        pthread_barrier_wait(&self->of->begin);
         if (of->stopped)
             return NULL;
         for (size_t i = 0; i < of->times; i++)
-            if (!of->function(self->context))
+            if (!of->function(self->context, 0))
                 atomic_store(&of->failed, true);
-        pthread_barrier_wait(&of->end);
+        pthread_barrier_wait(&self->of->end);
     }
 }
 
-crowd *crowd_new(bench_function function, void *const *contexts, size_t n, size_t times)
+crowd *crowd_new(bench_function function, void *const *contexts, size_t times)
 {
-    crowd *made = n > CROWD_MAX ? NULL : calloc(1, sizeof *made);
+    crowd *made = calloc(1, sizeof *made);
     if (made == NULL)
         return NULL;
     made->function = function;
-    made->n = n;
     made->times = times;
-    pthread_barrier_init(&made->begin, NULL, (unsigned)n + 1);
-    pthread_barrier_init(&made->end, NULL, (unsigned)n + 1);
-    for (size_t i = 0; i < n; i++) {
-        made->members[i] = (member){.of = made, .context = contexts[i]};
-        /* Those that run already wait for one that never comes: nothing can be freed. */
-        if (pthread_create(&made->members[i].thread, NULL, work, &made->members[i]) != 0)
-            bench_fail("crowd", "a thread");
+    for (size_t i = 0; i < SIZES; i++) {
+        group *of = &made->groups[i];
+        of->of = made;
+        pthread_barrier_init(&of->begin, NULL, (unsigned)sizes[i] + 1);
+        pthread_barrier_init(&of->end, NULL, (unsigned)sizes[i] + 1);
+        for (size_t j = 0; j < sizes[i]; j++) {
+            member *one = &made->members[i][j];
+            *one = (member){.of = of, .context = contexts[j]};
+            /* Those that run already wait for one that never comes: nothing can be freed. */
+            if (pthread_create(&one->thread, NULL, work, one) != 0)
+                bench_fail("crowd", "a thread");
+        }
     }
     return made;
 }
@@ -60,18 +74,20 @@ void crowd_free(crowd *of)
     if (of == NULL)
         return;
     of->stopped = true;
-    pthread_barrier_wait(&of->begin);
-    for (size_t i = 0; i < of->n; i++)
-        pthread_join(of->members[i].thread, NULL);
-    pthread_barrier_destroy(&of->begin);
-    pthread_barrier_destroy(&of->end);
+    for (size_t i = 0; i < SIZES; i++) {
+        pthread_barrier_wait(&of->groups[i].begin);
+        for (size_t j = 0; j < sizes[i]; j++)
+            pthread_join(of->members[i][j].thread, NULL);
+        pthread_barrier_destroy(&of->groups[i].begin);
+        pthread_barrier_destroy(&of->groups[i].end);
+    }
     free(of);
 }
 
-bool crowd_run(void *context)
+bool crowd_run(crowd *of, size_t threads)
 {
-    crowd *of = context;
-    pthread_barrier_wait(&of->begin);
-    pthread_barrier_wait(&of->end);
+    group *which = &of->groups[threads == CROWD_ONE ? 0 : threads == CROWD_FOUR ? 1 : 2];
+    pthread_barrier_wait(&which->begin);
+    pthread_barrier_wait(&which->end);
     return !atomic_load(&of->failed);
 }

@@ -4,16 +4,16 @@
 
 #include "bench.h"
 
-enum { CROWD_MAX = 16 };
+enum { CROWD_ONE = 1, CROWD_FOUR = 4, CROWD_MAX = 16 };
 
-/* Threads that wait, and work at once. */
+/* Threads that wait, and work at once: one, four, or CROWD_MAX. */
 typedef struct crowd crowd;
 
-/* Each thread calls the function, with a context of its own out of n, so often in each run. NULL: it cannot be made. */
-crowd *crowd_new(bench_function function, void *const *contexts, size_t n, size_t times);
+/* Each thread calls the function, with a context of its own out of CROWD_MAX, so often in each run. NULL: no memory. */
+crowd *crowd_new(bench_function function, void *const *contexts, size_t times);
 void crowd_free(crowd *of);
 
-/* One call of all threads; false when one of theirs failed. A bench_function. */
-bool crowd_run(void *of);
+/* One call of so many threads; false when one of theirs failed. */
+bool crowd_run(crowd *of, size_t threads);
 
 #endif

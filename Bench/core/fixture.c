@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "side.h"
+#include "bench.h"
 
-const char fixture_method[] = "POST";
-const char fixture_path[] = "/ingest/v1/events";
-const char fixture_timestamp[] = "1767225600";
-const char fixture_app_id[] = "demo";
-const char fixture_device_id[] = "3b2e6a52-0d3c-4d1e-9f6a-7c1f5d0e8a41";
-const char fixture_nonce[] = "9f1c2d3e-4b5a-4c6d-8e7f-0a1b2c3d4e5f";
+static const char method[] = "POST";
+static const char path[] = "/ingest/v1/events";
+static const char timestamp[] = "1767225600";
+static const char app_id[] = "demo";
+static const char device_id[] = "3b2e6a52-0d3c-4d1e-9f6a-7c1f5d0e8a41";
+static const char nonce[] = "9f1c2d3e-4b5a-4c6d-8e7f-0a1b2c3d4e5f";
 
 size_t fixture_next(size_t *turn)
 {
@@ -24,11 +24,11 @@ static void add_bytes(fixture *made, const void *bytes, size_t n)
 
 static void make_canonical(fixture *made)
 {
-    add_bytes(made, fixture_method, strlen(fixture_method));
+    add_bytes(made, method, strlen(method));
     add_bytes(made, "\n", 1);
-    add_bytes(made, fixture_path, strlen(fixture_path));
+    add_bytes(made, path, strlen(path));
     add_bytes(made, "\n", 1);
-    add_bytes(made, fixture_timestamp, strlen(fixture_timestamp));
+    add_bytes(made, timestamp, strlen(timestamp));
     add_bytes(made, "\n", 1);
     add_bytes(made, made->data, FIXTURE_BODY);
 }
@@ -58,4 +58,22 @@ bool fixture_make(fixture *made)
     memcpy(made->scalar, made->data, sizeof made->scalar);
     make_canonical(made);
     return make_signatures(made);
+}
+
+bool fixture_digest(const fixture *made, tenon_digest *digest, size_t body_n)
+{
+    tenon_request request;
+    return tenon_request_begin(&request, method, strlen(method), path, strlen(path), timestamp, strlen(timestamp)) ==
+               TENON_OK &&
+           tenon_request_update(&request, made->data, body_n) == TENON_OK &&
+           tenon_request_finish(&request, digest) == TENON_OK;
+}
+
+bool fixture_headers(const tenon_signature *signature)
+{
+    char headers[TENON_HEADERS_MAX];
+    tenon_header_offsets offsets;
+    size_t n;
+    return tenon_request_headers(headers, sizeof headers, &n, &offsets, signature, app_id, strlen(app_id), device_id,
+                                 strlen(device_id), timestamp, strlen(timestamp), nonce, strlen(nonce)) == TENON_OK;
 }

@@ -1,22 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "side.h"
+#include "bench.h"
 
 enum { EXIT_USAGE = 2, TITLE_MAX = 64 };
 
 static const char usage[] =
-    "usage: bench [--rounds N] [--smoke] [--latency MS] [--json FILE] [LINE...]   a LINE may be a pattern\n"
-    "       bench list                                            names the lines\n"
-    "       bench count LINE SIDE N                               for an instruction counter\n";
+    "usage: bench [--rounds N] [--smoke] [--latency MS] [LINE...]   JSON lines; a LINE may be a pattern\n"
+    "       bench list                                              names the lines\n"
+    "       bench count LINE SIDE N                                 for an instruction counter\n";
 
 #ifdef __OPTIMIZE__
 static const bool optimised = true;
 #else
 static const bool optimised = false;
 #endif
+
+/* What the sides gave; NULL for one that is not open. */
+static void *opened[SIDES_MAX];
+
+static bool is_tenon(const side *which)
+{
+    return strcmp(which->name, sides[0]->name) == 0;
+}
+
+static const char *version_of(const side *which)
+{
+    return which->open == NULL ? NULL : which->version();
+}
 
 static const side_line *find_line(const side *of, const char *name)
 {
@@ -26,50 +40,13 @@ static const side_line *find_line(const side *of, const char *name)
     return NULL;
 }
 
-/* The lines of Tenon's sides, each once. */
+/* Tenon's, each of which one of its sides has. */
 static const char *line_name(size_t index)
 {
-    for (size_t i = 0; i < sides_n; i++)
-        for (size_t j = 0; j < sides[i]->lines_n; j++) {
-            bool seen = strcmp(sides[i]->name, sides[0]->name) != 0;
-            for (size_t k = 0; k < i; k++)
-                seen = seen || find_line(sides[k], sides[i]->lines[j].name) != NULL;
-            if (!seen && index-- == 0)
-                return sides[i]->lines[j].name;
-        }
+    for (size_t i = 0; i < sides_n; index -= is_tenon(sides[i]) ? sides[i]->lines_n : 0, i++)
+        if (is_tenon(sides[i]) && index < sides[i]->lines_n)
+            return sides[i]->lines[index].name;
     return NULL;
-}
-
-static bool is_here(const side *which)
-{
-    return which->open != NULL && which->version() != NULL;
-}
-
-/* What they gave. */
-static void *opened[SIDES_MAX];
-
-static void close_sides(void)
-{
-    for (size_t i = 0; i < sides_n; i++)
-        if (opened[i] != NULL)
-            sides[i]->close(opened[i]);
-}
-
-/* All sides, or those of a name. */
-static void open_sides(const char *name)
-{
-    static fixture made;
-    if (!fixture_make(&made))
-        bench_fail("fixture", "tenon");
-    for (size_t i = 0; i < sides_n; i++) {
-        if (!is_here(sides[i]) || (name != NULL && strcmp(sides[i]->name, name) != 0))
-            continue;
-        opened[i] = sides[i]->open(&made);
-        if (opened[i] == NULL) {
-            close_sides();
-            bench_fail("open", sides[i]->name);
-        }
-    }
 }
 
 static bool is_wanted(const char *name, char *const *patterns, size_t n)
@@ -80,6 +57,33 @@ static bool is_wanted(const char *name, char *const *patterns, size_t n)
     return n == 0;
 }
 
+static void close_sides(void)
+{
+    for (size_t i = 0; i < sides_n; i++)
+        if (opened[i] != NULL)
+            sides[i]->close(opened[i]);
+}
+
+/* Those that are here, have the name, unless that is NULL, and take part in what is wanted. */
+static void open_sides(const char *name, char *const *patterns, size_t n)
+{
+    static fixture made;
+    if (!fixture_make(&made))
+        bench_fail("fixture", "tenon");
+    for (size_t i = 0; i < sides_n; i++) {
+        bool takes_part = false;
+        for (size_t j = 0; j < sides[i]->lines_n; j++)
+            takes_part |= is_wanted(sides[i]->lines[j].name, patterns, n);
+        if (!takes_part || version_of(sides[i]) == NULL || (name != NULL && strcmp(sides[i]->name, name) != 0))
+            continue;
+        opened[i] = sides[i]->open(&made);
+        if (opened[i] == NULL) {
+            close_sides();
+            bench_fail("open", sides[i]->name);
+        }
+    }
+}
+
 static void run_line(const bench_options *options, const char *name)
 {
     bench_contender contenders[SIDES_MAX];
@@ -88,12 +92,7 @@ static void run_line(const bench_options *options, const char *name)
     for (size_t i = 0; i < sides_n; i++) {
         const side_line *line = find_line(sides[i], name);
         if (line != NULL && opened[i] != NULL)
-            contenders[n++] = (bench_contender){.who = sides[i]->name,
-                                                .function = line->function,
-                                                .context = opened[i],
-                                                .commands = sides[i]->commands,
-                                                .cpu = sides[i]->cpu,
-                                                .operations = line->operations};
+            contenders[n++] = (bench_contender){sides[i], line, opened[i]};
     }
     snprintf(title, sizeof title, options->latency == 0 ? "%s" : "%s@%ums", name, options->latency);
     bench_run(options, title, contenders, n);
@@ -103,16 +102,14 @@ static int run(const bench_options *options, char *const *patterns, size_t n)
 {
     const char *name;
     bool any = false;
-    open_sides(NULL);
-    for (size_t i = 0; i < sides_n; i++)
+    open_sides(NULL, patterns, n);
+    bench_report_machine();
+    for (size_t i = 0; i < sides_n; i++) {
         if (options->latency > 0 && opened[i] != NULL && sides[i]->commands != NULL)
             sides[i]->commands->latency(opened[i], options->latency);
-    bench_report_machine(options);
-    for (size_t i = 1; i < sides_n; i++)
-        if (strcmp(sides[i]->name, sides[0]->name) != 0)
-            bench_report_peer(options, sides[i]->name, opened[i] == NULL ? NULL : sides[i]->version());
-    if (!options->smoke)
-        bench_report_heading();
+        if (!is_tenon(sides[i]))
+            bench_report_peer(sides[i]->name, version_of(sides[i]));
+    }
     for (size_t i = 0; (name = line_name(i)) != NULL; i++)
         if (is_wanted(name, patterns, n)) {
             any = true;
@@ -125,19 +122,19 @@ static int run(const bench_options *options, char *const *patterns, size_t n)
 }
 
 /* bench count LINE SIDE N. The first calls, which bind symbols and make tables, stay outside the count. */
-static int count(const char *name, const char *who, const char *times)
+static int count(char *name, const char *who, const char *times)
 {
     int code = EXIT_USAGE;
     const uint64_t n = strtoull(times, NULL, 10);
-    open_sides(who);
+    open_sides(who, &name, 1);
     for (size_t i = 0; i < sides_n; i++) {
-        const side_line *line = strcmp(sides[i]->name, who) == 0 ? find_line(sides[i], name) : NULL;
-        if (line == NULL)
+        const side_line *line = find_line(sides[i], name);
+        if (line == NULL || opened[i] == NULL)
             continue;
         for (size_t turn = 0; turn < FIXTURE_MESSAGES && turn < n; turn++)
-            if (!line->function(opened[i]))
+            if (!line->function(opened[i], line->argument))
                 bench_fail(name, who);
-        if (!bench_counted(line->function, opened[i], n))
+        if (!bench_counted(line, opened[i], n))
             bench_fail(name, who);
         code = EXIT_SUCCESS;
     }
@@ -147,6 +144,7 @@ static int count(const char *name, const char *who, const char *times)
     return code;
 }
 
+/* LINE: SIDE... */
 static int list(void)
 {
     const char *name;
@@ -165,27 +163,23 @@ static bool read_options(bench_options *options, int argc, char **argv, int *fir
 {
     int i = 1;
     for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
-        bool has_value = i + 1 < argc;
+        const bool has_value = i + 1 < argc;
         if (strcmp(argv[i], "--smoke") == 0)
             options->smoke = true;
         else if (strcmp(argv[i], "--rounds") == 0 && has_value)
             options->rounds = strtoul(argv[++i], NULL, 10);
-        else if (strcmp(argv[i], "--latency") == 0 && has_value && sides[0]->commands != NULL)
+        else if (strcmp(argv[i], "--latency") == 0 && has_value)
             options->latency = (uint32_t)strtoul(argv[++i], NULL, 10);
-        else if (strcmp(argv[i], "--json") == 0 && has_value)
-            options->json = fopen(argv[++i], "w");
         else
-            return false;
-        if (options->rounds == 0 || (strcmp(argv[i - 1], "--json") == 0 && options->json == NULL))
             return false;
     }
     *first = i;
-    return true;
+    return options->rounds > 0;
 }
 
 int main(int argc, char **argv)
 {
-    bench_options options = {.backend = tenon_backend_name(), .rounds = 100};
+    bench_options options = {.rounds = 100};
     int first;
     if (!optimised) {
         fprintf(stderr, "bench: built without optimisation, its figures would say nothing; build with -O2\n");
@@ -199,8 +193,5 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return EXIT_USAGE;
     }
-    int code = run(&options, argv + first, (size_t)(argc - first));
-    if (options.json != NULL && fclose(options.json) != 0)
-        bench_fail("json", "writing");
-    return code;
+    return run(&options, argv + first, (size_t)(argc - first));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -8,8 +9,6 @@
 
 /* A sample is long beside a look at the clock (about 30 ns), a round short beside what disturbs a machine. */
 static const double sample_ns = 20e3, round_ns = 4e6;
-
-enum { CONTENDERS_MAX = 24 };
 
 /* One contender on its way. A sample is the time of batch operations; a round is some samples, at least one. */
 typedef struct {
@@ -44,25 +43,20 @@ static double *numbers(size_t n)
 
 static uint64_t commands_of(const bench_contender *contender)
 {
-    return contender->commands == NULL ? 0 : contender->commands->count(contender->context);
-}
-
-static double cpu_of(const bench_contender *contender)
-{
-    return now(CLOCK_PROCESS_CPUTIME_ID) + (contender->cpu == NULL ? 0 : contender->cpu(contender->context));
+    return contender->side->commands == NULL ? 0 : contender->side->commands->count(contender->context);
 }
 
 static size_t operations_of(const bench_contender *contender)
 {
-    return contender->operations == 0 ? 1 : contender->operations;
+    return contender->line->operations == 0 ? 1 : contender->line->operations;
 }
 
 static double sample(const char *name, const bench_contender *contender, size_t batch)
 {
     double begin = now(CLOCK_MONOTONIC);
     for (size_t i = 0; i < batch; i++)
-        if (!contender->function(contender->context))
-            bench_fail(name, contender->who);
+        if (!contender->line->function(contender->context, contender->line->argument))
+            bench_fail(name, contender->side->name);
     return now(CLOCK_MONOTONIC) - begin;
 }
 
@@ -97,14 +91,14 @@ static void run_round(const char *name, const bench_contender *contender, tally 
     /* Not counted: the one before has left its own in the caches, here and in the TPM's process. */
     if (t->samples_a_round > 1)
         sample(name, contender, t->batch);
-    double cpu = cpu_of(contender);
+    double cpu = now(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t allocations = bench_allocations();
     uint64_t commands = commands_of(contender);
     double *samples = t->samples + t->samples_n;
     for (size_t i = 0; i < t->samples_a_round; i++)
         samples[i] = sample(name, contender, t->batch) / (double)operations;
     t->samples_n += t->samples_a_round;
-    t->cpu += cpu_of(contender) - cpu;
+    t->cpu += now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     t->allocations += bench_allocations() - allocations;
     t->commands += commands_of(contender) - commands;
     t->operations += t->samples_a_round * operations;
@@ -117,6 +111,7 @@ static bench_result result_of(tally *t, size_t rounds, bool has_tpm)
 {
     qsort(t->samples, t->samples_n, sizeof *t->samples, compare);
     return (bench_result){
+        .rounds_n = rounds,
         .operations = t->operations,
         .p50 = quantile(t->samples, t->samples_n, 0.50),
         .p95 = quantile(t->samples, t->samples_n, 0.95),
@@ -128,26 +123,12 @@ static bench_result result_of(tally *t, size_t rounds, bool has_tpm)
         .samples = t->samples,
         .samples_n = t->samples_n,
         .rounds = t->rounds,
-        .rounds_n = rounds,
     };
-}
-
-static bench_ratio ratio_of(const tally *first, const tally *other, size_t rounds)
-{
-    double *ratios = numbers(rounds);
-    for (size_t i = 0; i < rounds; i++)
-        ratios[i] = other->rounds[i] / first->rounds[i];
-    qsort(ratios, rounds, sizeof *ratios, compare);
-    bench_ratio made = {.median = quantile(ratios, rounds, 0.50),
-                        .low = quantile(ratios, rounds, 0.25),
-                        .high = quantile(ratios, rounds, 0.75)};
-    free(ratios);
-    return made;
 }
 
 static void measure(const bench_options *options, const char *name, const bench_contender *contenders, size_t n)
 {
-    tally tallies[CONTENDERS_MAX];
+    tally tallies[SIDES_MAX];
     memset(tallies, 0, sizeof tallies);
     for (size_t i = 0; i < n; i++)
         calibrate(name, &contenders[i], &tallies[i], options->rounds);
@@ -155,9 +136,9 @@ static void measure(const bench_options *options, const char *name, const bench_
         for (size_t i = 0; i < n; i++)
             run_round(name, &contenders[i], &tallies[i], round);
     for (size_t i = 0; i < n; i++) {
-        bench_result result = result_of(&tallies[i], options->rounds, contenders[i].commands != NULL);
-        bench_ratio ratio = ratio_of(&tallies[0], &tallies[i], options->rounds);
-        bench_report_result(options, name, contenders[i].who, &result, i == 0 ? NULL : &ratio);
+        const side *who = contenders[i].side;
+        const bench_result result = result_of(&tallies[i], options->rounds, who->commands != NULL);
+        bench_report_result(name, who->name, &result);
     }
     for (size_t i = 0; i < n; i++) {
         free(tallies[i].samples);
@@ -165,24 +146,21 @@ static void measure(const bench_options *options, const char *name, const bench_
     }
 }
 
-static void smoke(const bench_options *options, const char *name, const bench_contender *contender)
+static void smoke(const char *name, const bench_contender *contender)
 {
     char names[512];
-    uint64_t before = commands_of(contender);
+    const uint64_t before = commands_of(contender);
+    const side_commands *commands = contender->side->commands;
     sample(name, contender, 1);
-    if (contender->commands != NULL)
-        contender->commands->names(contender->context, before, names, sizeof names);
-    bench_report_smoke(options, name, contender->who, contender->commands == NULL ? NULL : names);
+    if (commands != NULL)
+        commands->names(contender->context, before, names, sizeof names);
+    bench_report_smoke(name, contender->side->name, commands == NULL ? NULL : names);
 }
 
-void bench_run(const bench_options *options, const char *name, const bench_contender *contenders, size_t n)
+void bench_run(const bench_options *options, const char *title, const bench_contender *contenders, size_t n)
 {
-    if (n > CONTENDERS_MAX)
-        bench_fail(name, "too many contenders");
-    if (!options->smoke) {
-        measure(options, name, contenders, n);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        smoke(options, name, &contenders[i]);
+    if (!options->smoke)
+        measure(options, title, contenders, n);
+    for (size_t i = 0; options->smoke && i < n; i++)
+        smoke(title, &contenders[i]);
 }

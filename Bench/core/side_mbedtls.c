@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "sides.h"
+#include "bench.h"
 
 /*
  * mbedTLS as a careful caller would use it: group, key and generator kept, the group's table made by the first
@@ -92,32 +92,16 @@ static void *mbedtls_open(const fixture *made)
     return NULL;
 }
 
-static bool hash(const uint8_t *data, size_t n)
+static bool hash(void *context, size_t n)
 {
+    const mbedtls_side *self = context;
     uint8_t digest[TENON_DIGEST_SIZE];
-    return mbedtls_sha256_ret(data, n, digest, 0) == 0;
+    return mbedtls_sha256_ret(self->fixture->data, n, digest, 0) == 0;
 }
 
-static bool sha256_64(void *context)
+static bool sign(void *context, size_t unused)
 {
-    const mbedtls_side *self = context;
-    return hash(self->fixture->data, 64);
-}
-
-static bool sha256_1k(void *context)
-{
-    const mbedtls_side *self = context;
-    return hash(self->fixture->data, 1024);
-}
-
-static bool sha256_16k(void *context)
-{
-    const mbedtls_side *self = context;
-    return hash(self->fixture->data, 16384);
-}
-
-static bool sign(void *context)
-{
+    (void)unused;
     mbedtls_side *self = context;
     const tenon_digest *digest = &self->fixture->digests[fixture_next(&self->turn)];
     mbedtls_mpi r, s;
@@ -130,8 +114,9 @@ static bool sign(void *context)
     return error == 0;
 }
 
-static bool verify(void *context)
+static bool verify(void *context, size_t unused)
 {
+    (void)unused;
     mbedtls_side *self = context;
     size_t i = fixture_next(&self->turn);
     const tenon_digest *digest = &self->fixture->digests[i];
@@ -139,53 +124,48 @@ static bool verify(void *context)
                                 &self->s[i]) == 0;
 }
 
-typedef struct {
-    mbedtls_mpi u, v, inverse, one;
-    mbedtls_ecp_point of_g, of_key, sum;
-} verification;
+enum { U, V, INVERSE, FACTOR, NUMBERS };
+enum { OF_G, OF_KEY, SUM, POINTS };
 
 /* FIPS 186-5, 6.4.2, with a table for either multiplication. */
-static int verify_with_tables(mbedtls_side *self, verification *w, size_t i)
+static int verify_with_tables(mbedtls_side *self, mbedtls_mpi *w, mbedtls_ecp_point *p, size_t i)
 {
     const mbedtls_mpi *n = &self->group.N;
-    int error = mbedtls_mpi_inv_mod(&w->inverse, &self->s[i], n);
-    error |= mbedtls_mpi_read_binary(&w->u, self->fixture->digests[i].bytes, TENON_DIGEST_SIZE);
-    error |= mbedtls_mpi_mul_mpi(&w->u, &w->u, &w->inverse);
-    error |= mbedtls_mpi_mod_mpi(&w->u, &w->u, n);
-    error |= mbedtls_mpi_mul_mpi(&w->v, &self->r[i], &w->inverse);
-    error |= mbedtls_mpi_mod_mpi(&w->v, &w->v, n);
-    error |= mbedtls_mpi_lset(&w->one, 1);
-    error |= mbedtls_ecp_mul(&self->group, &w->of_g, &w->u, &self->group.G, mbedtls_ctr_drbg_random, &self->random);
-    error |= mbedtls_ecp_mul(&self->own, &w->of_key, &w->v, &self->own.G, mbedtls_ctr_drbg_random, &self->random);
-    error |= mbedtls_ecp_muladd(&self->group, &w->sum, &w->one, &w->of_g, &w->one, &w->of_key);
-    error |= mbedtls_mpi_mod_mpi(&w->sum.X, &w->sum.X, n);
-    return error | mbedtls_mpi_cmp_mpi(&w->sum.X, &self->r[i]);
+    int error = mbedtls_mpi_inv_mod(&w[INVERSE], &self->s[i], n);
+    error |= mbedtls_mpi_read_binary(&w[U], self->fixture->digests[i].bytes, TENON_DIGEST_SIZE);
+    error |= mbedtls_mpi_mul_mpi(&w[U], &w[U], &w[INVERSE]);
+    error |= mbedtls_mpi_mod_mpi(&w[U], &w[U], n);
+    error |= mbedtls_mpi_mul_mpi(&w[V], &self->r[i], &w[INVERSE]);
+    error |= mbedtls_mpi_mod_mpi(&w[V], &w[V], n);
+    error |= mbedtls_mpi_lset(&w[FACTOR], 1);
+    error |= mbedtls_ecp_mul(&self->group, &p[OF_G], &w[U], &self->group.G, mbedtls_ctr_drbg_random, &self->random);
+    error |= mbedtls_ecp_mul(&self->own, &p[OF_KEY], &w[V], &self->own.G, mbedtls_ctr_drbg_random, &self->random);
+    error |= mbedtls_ecp_muladd(&self->group, &p[SUM], &w[FACTOR], &p[OF_G], &w[FACTOR], &p[OF_KEY]);
+    error |= mbedtls_mpi_mod_mpi(&p[SUM].X, &p[SUM].X, n);
+    return error | mbedtls_mpi_cmp_mpi(&p[SUM].X, &self->r[i]);
 }
 
-static bool verify_prepared(void *context)
+static bool verify_prepared(void *context, size_t unused)
 {
+    (void)unused;
     mbedtls_side *self = context;
-    verification w;
-    mbedtls_mpi_init(&w.u);
-    mbedtls_mpi_init(&w.v);
-    mbedtls_mpi_init(&w.inverse);
-    mbedtls_mpi_init(&w.one);
-    mbedtls_ecp_point_init(&w.of_g);
-    mbedtls_ecp_point_init(&w.of_key);
-    mbedtls_ecp_point_init(&w.sum);
-    int error = verify_with_tables(self, &w, fixture_next(&self->turn));
-    mbedtls_mpi_free(&w.u);
-    mbedtls_mpi_free(&w.v);
-    mbedtls_mpi_free(&w.inverse);
-    mbedtls_mpi_free(&w.one);
-    mbedtls_ecp_point_free(&w.of_g);
-    mbedtls_ecp_point_free(&w.of_key);
-    mbedtls_ecp_point_free(&w.sum);
+    mbedtls_mpi numbers[NUMBERS];
+    mbedtls_ecp_point points[POINTS];
+    for (size_t i = 0; i < NUMBERS; i++)
+        mbedtls_mpi_init(&numbers[i]);
+    for (size_t i = 0; i < POINTS; i++)
+        mbedtls_ecp_point_init(&points[i]);
+    int error = verify_with_tables(self, numbers, points, fixture_next(&self->turn));
+    for (size_t i = 0; i < NUMBERS; i++)
+        mbedtls_mpi_free(&numbers[i]);
+    for (size_t i = 0; i < POINTS; i++)
+        mbedtls_ecp_point_free(&points[i]);
     return error == 0;
 }
 
-static bool generate(void *context)
+static bool generate(void *context, size_t unused)
 {
+    (void)unused;
     mbedtls_side *self = context;
     mbedtls_mpi scalar;
     mbedtls_ecp_point point;
@@ -198,15 +178,8 @@ static bool generate(void *context)
 }
 
 static const side_line lines[] = {
-    {"sha256-64", sha256_64}, {"sha256-1k", sha256_1k}, {"sha256-16k", sha256_16k},           {"sign", sign},
-    {"verify", verify},       {"generate", generate},   {"verify-prepared", verify_prepared},
+    {"sha256-64", hash, 64}, {"sha256-1k", hash, 1024}, {"sha256-16k", hash, 16384},          {"sign", sign},
+    {"verify", verify},      {"generate", generate},    {"verify-prepared", verify_prepared},
 };
 
-const side side_mbedtls = {
-    .name = "mbedtls",
-    .version = version,
-    .open = mbedtls_open,
-    .close = mbedtls_close,
-    .lines = lines,
-    .lines_n = sizeof lines / sizeof *lines,
-};
+const side side_mbedtls = {"mbedtls", version, mbedtls_open, mbedtls_close, lines, sizeof lines / sizeof *lines};

@@ -4,7 +4,7 @@
 #include <openssl/evp.h>
 #include <stdlib.h>
 
-#include "sides.h"
+#include "bench.h"
 
 /* OpenSSL by EVP, with every context kept. Signatures are DER, as EVP has no other form. */
 typedef struct {
@@ -96,31 +96,18 @@ static void *openssl_open(const fixture *made)
     return NULL;
 }
 
-static bool hash(const openssl_side *self, size_t n)
+static bool hash(void *context, size_t n)
 {
+    const openssl_side *self = context;
     uint8_t digest[TENON_DIGEST_SIZE];
     return EVP_DigestInit_ex2(self->hashing, self->sha256, NULL) == 1 &&
            EVP_DigestUpdate(self->hashing, self->fixture->data, n) == 1 &&
            EVP_DigestFinal_ex(self->hashing, digest, NULL) == 1;
 }
 
-static bool sha256_64(void *context)
+static bool sign(void *context, size_t unused)
 {
-    return hash(context, 64);
-}
-
-static bool sha256_1k(void *context)
-{
-    return hash(context, 1024);
-}
-
-static bool sha256_16k(void *context)
-{
-    return hash(context, 16384);
-}
-
-static bool sign(void *context)
-{
+    (void)unused;
     openssl_side *self = context;
     const tenon_digest *digest = &self->fixture->digests[fixture_next(&self->turn)];
     uint8_t der[TENON_SIGNATURE_DER_MAX];
@@ -128,16 +115,18 @@ static bool sign(void *context)
     return EVP_PKEY_sign(self->signing, der, &n, digest->bytes, sizeof digest->bytes) == 1;
 }
 
-static bool verify(void *context)
+static bool verify(void *context, size_t unused)
 {
+    (void)unused;
     openssl_side *self = context;
     size_t i = fixture_next(&self->turn);
     const tenon_digest *digest = &self->fixture->digests[i];
     return EVP_PKEY_verify(self->verifying, self->der[i], self->der_n[i], digest->bytes, sizeof digest->bytes) == 1;
 }
 
-static bool generate(void *context)
+static bool generate(void *context, size_t unused)
 {
+    (void)unused;
     const openssl_side *self = context;
     EVP_PKEY *key = NULL;
     bool made = EVP_PKEY_generate(self->generating, &key) == 1;
@@ -147,15 +136,8 @@ static bool generate(void *context)
 
 /* EVP has one way to verify: it stands beside the one-shot and the prepared verification alike. */
 static const side_line lines[] = {
-    {"sha256-64", sha256_64}, {"sha256-1k", sha256_1k}, {"sha256-16k", sha256_16k},  {"sign", sign},
-    {"verify", verify},       {"generate", generate},   {"verify-prepared", verify},
+    {"sha256-64", hash, 64}, {"sha256-1k", hash, 1024}, {"sha256-16k", hash, 16384}, {"sign", sign},
+    {"verify", verify},      {"generate", generate},    {"verify-prepared", verify},
 };
 
-const side side_openssl = {
-    .name = "openssl",
-    .version = version,
-    .open = openssl_open,
-    .close = openssl_close,
-    .lines = lines,
-    .lines_n = sizeof lines / sizeof *lines,
-};
+const side side_openssl = {"openssl", version, openssl_open, openssl_close, lines, sizeof lines / sizeof *lines};

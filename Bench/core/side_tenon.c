@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "attestation.h"
-#include "sides.h"
+#include "bench.h"
 #include "worst.h"
 
 enum { SIGNATURE_TEXT_MAX = (TENON_SIGNATURE_DER_MAX + 2) / 3 * 4 };
@@ -56,72 +56,56 @@ static void *tenon_open(const fixture *made)
     return NULL;
 }
 
-static bool hash(const uint8_t *data, size_t n)
+static bool hash(void *context, size_t n)
 {
+    const tenon_side *self = context;
     tenon_digest digest;
-    return tenon_sha256(&digest, data, n) == TENON_OK;
+    return tenon_sha256(&digest, self->fixture->data, n) == TENON_OK;
 }
 
-static bool sha256_64(void *context)
+static bool hash_request(void *context, size_t unused)
 {
+    (void)unused;
     const tenon_side *self = context;
-    return hash(self->fixture->data, 64);
-}
-
-static bool sha256_1k(void *context)
-{
-    const tenon_side *self = context;
-    return hash(self->fixture->data, 1024);
-}
-
-static bool sha256_16k(void *context)
-{
-    const tenon_side *self = context;
-    return hash(self->fixture->data, 16384);
-}
-
-static bool sha256_request(void *context)
-{
-    const tenon_side *self = context;
-    return hash(self->fixture->canonical, self->fixture->canonical_n);
-}
-
-static bool request_digest(void *context)
-{
-    const tenon_side *self = context;
-    tenon_request request;
     tenon_digest digest;
-    tenon_status status = tenon_request_begin(&request, fixture_method, strlen(fixture_method), fixture_path,
-                                              strlen(fixture_path), fixture_timestamp, strlen(fixture_timestamp));
-    if (status == TENON_OK)
-        status = tenon_request_update(&request, self->fixture->data, FIXTURE_BODY);
-    return status == TENON_OK && tenon_request_finish(&request, &digest) == TENON_OK;
+    return tenon_sha256(&digest, self->fixture->canonical, self->fixture->canonical_n) == TENON_OK;
 }
 
-static bool request_unsigned(void *context)
+static bool request_digest(void *context, size_t body_n)
+{
+    const tenon_side *self = context;
+    tenon_digest digest;
+    return fixture_digest(self->fixture, &digest, body_n);
+}
+
+static bool request_unsigned(void *context, size_t body_n)
 {
     tenon_side *self = context;
-    const tenon_signature *signature = &self->fixture->signatures[fixture_next(&self->turn)];
-    char headers[TENON_HEADERS_MAX];
-    tenon_header_offsets offsets;
-    size_t n;
-    return request_digest(context) &&
-           tenon_request_headers(headers, sizeof headers, &n, &offsets, signature, fixture_app_id,
-                                 strlen(fixture_app_id), fixture_device_id, strlen(fixture_device_id),
-                                 fixture_timestamp, strlen(fixture_timestamp), fixture_nonce,
-                                 strlen(fixture_nonce)) == TENON_OK;
+    return request_digest(context, body_n) && fixture_headers(&self->fixture->signatures[fixture_next(&self->turn)]);
 }
 
-static bool signature_encode(void *context)
+/* From the body to six headers. */
+static bool request(void *context, size_t body_n)
 {
+    const tenon_side *self = context;
+    tenon_digest digest;
+    tenon_signature signature;
+    return fixture_digest(self->fixture, &digest, body_n) &&
+           tenon_key_sign_digest(self->key, &signature, &digest) == TENON_OK && fixture_headers(&signature);
+}
+
+static bool signature_encode(void *context, size_t unused)
+{
+    (void)unused;
     tenon_side *self = context;
     char text[SIGNATURE_TEXT_MAX];
     size_t n;
     return encode(text, &n, &self->fixture->signatures[fixture_next(&self->turn)]);
 }
 
-static bool signature_decode(void *context)
+static bool signature_decode(void *context, size_t unused)
 {
+    (void)unused;
     tenon_side *self = context;
     uint8_t der[TENON_SIGNATURE_DER_MAX];
     tenon_signature signature;
@@ -131,32 +115,36 @@ static bool signature_decode(void *context)
            tenon_signature_decode_der(&signature, der, n) == TENON_OK;
 }
 
-static bool sign(void *context)
+static bool sign(void *context, size_t unused)
 {
+    (void)unused;
     tenon_side *self = context;
     tenon_signature signature;
     const tenon_digest *digest = &self->fixture->digests[fixture_next(&self->turn)];
     return tenon_key_sign_digest(self->key, &signature, digest) == TENON_OK;
 }
 
-static bool verify(void *context)
+static bool verify(void *context, size_t unused)
 {
+    (void)unused;
     tenon_side *self = context;
     const fixture *made = self->fixture;
     size_t i = fixture_next(&self->turn);
     return tenon_p256_verify(&made->key, &made->digests[i], &made->signatures[i]) == TENON_OK;
 }
 
-static bool verify_prepared(void *context)
+static bool verify_prepared(void *context, size_t unused)
 {
+    (void)unused;
     tenon_side *self = context;
     const fixture *made = self->fixture;
     size_t i = fixture_next(&self->turn);
     return tenon_verifier_verify(self->verifier, &made->digests[i], &made->signatures[i]) == TENON_OK;
 }
 
-static bool verifier_new(void *context)
+static bool verifier_new(void *context, size_t unused)
 {
+    (void)unused;
     const tenon_side *self = context;
     tenon_verifier *verifier;
     tenon_status status = tenon_verifier_new(&verifier, &self->fixture->key);
@@ -164,8 +152,9 @@ static bool verifier_new(void *context)
     return status == TENON_OK;
 }
 
-static bool generate(void *context)
+static bool generate(void *context, size_t unused)
 {
+    (void)unused;
     (void)context;
     tenon_key *key;
     tenon_status status = tenon_software_key_generate(&key, 0);
@@ -173,8 +162,9 @@ static bool generate(void *context)
     return status == TENON_OK;
 }
 
-static bool proof_verify(void *context)
+static bool proof_verify(void *context, size_t unused)
 {
+    (void)unused;
     const tenon_side *self = context;
     const attestation *of = &self->proof;
     const tenon_policy policy = {.size = sizeof policy, .trust = TENON_TRUST_AK, .ak = {of->ak, of->ak_n}};
@@ -182,51 +172,42 @@ static bool proof_verify(void *context)
 }
 
 /* The same without all the rest. */
-static bool proof_public_key(void *context)
+static bool proof_public_key(void *context, size_t unused)
 {
+    (void)unused;
     const tenon_side *self = context;
     const attestation *of = &self->proof;
     return tenon_p256_check(&of->key) == TENON_OK && tenon_p256_check(&of->ak_point) == TENON_OK &&
            tenon_p256_verify(&of->ak_point, &of->digest, &of->signature) == TENON_OK;
 }
 
-static bool of_worst_proof(void *context)
+static bool sign_cold(void *context, size_t unused)
 {
+    (void)unused;
     const tenon_side *self = context;
-    return worst_proof(self->worst);
+    const fixture *made = self->fixture;
+    tenon_key *key;
+    tenon_signature signature;
+    tenon_status status = tenon_software_key_import(&key, made->scalar, sizeof made->scalar, TENON_KEY_SIGNS_DIGESTS);
+    if (status == TENON_OK)
+        status = tenon_key_sign_digest(key, &signature, &made->digests[0]);
+    tenon_key_free(&key);
+    return status == TENON_OK;
 }
 
-static bool of_worst_ak_certificate(void *context)
+static bool run_worst(void *context, size_t which)
 {
     const tenon_side *self = context;
-    return worst_ak_certificate(self->worst);
-}
-
-static bool of_worst_ek(void *context)
-{
-    const tenon_side *self = context;
-    return worst_ek(self->worst);
-}
-
-static bool of_worst_credential(void *context)
-{
-    const tenon_side *self = context;
-    return worst_credential(self->worst);
-}
-
-static bool of_worst_activation(void *context)
-{
-    const tenon_side *self = context;
-    return worst_activation(self->worst);
+    return worst_run(self->worst, (worst_input)which);
 }
 
 static const side_line lines[] = {
-    {"sha256-64", sha256_64},
-    {"sha256-1k", sha256_1k},
-    {"sha256-16k", sha256_16k},
-    {"sha256-request", sha256_request},
-    {"request-digest", request_digest},
-    {"request-unsigned", request_unsigned},
+    {"sha256-64", hash, 64},
+    {"sha256-1k", hash, 1024},
+    {"sha256-16k", hash, 16384},
+    {"sha256-request", hash_request},
+    {"request-digest", request_digest, FIXTURE_BODY},
+    {"request-unsigned", request_unsigned, FIXTURE_BODY},
     {"signature-encode", signature_encode},
     {"signature-decode", signature_decode},
     {"sign", sign},
@@ -236,18 +217,16 @@ static const side_line lines[] = {
     {"generate", generate},
     {"proof-verify", proof_verify},
     {"proof-public-key", proof_public_key},
-    {"worst-proof", of_worst_proof},
-    {"worst-ak-certificate", of_worst_ak_certificate},
-    {"worst-ek", of_worst_ek},
-    {"worst-credential", of_worst_credential},
-    {"worst-activation", of_worst_activation},
+    {"worst-proof", run_worst, WORST_PROOF},
+    {"worst-ak-certificate", run_worst, WORST_AK_CERTIFICATE},
+    {"worst-ek", run_worst, WORST_EK},
+    {"worst-credential", run_worst, WORST_CREDENTIAL},
+    {"worst-activation", run_worst, WORST_ACTIVATION},
+    {"request-0", request, 0},
+    {"request-1k", request, 1024},
+    {"request-64k", request, 65536},
+    {"request-1m", request, 1 << 20},
+    {"sign-cold", sign_cold},
 };
 
-const side side_tenon = {
-    .name = "tenon",
-    .version = tenon_version_text,
-    .open = tenon_open,
-    .close = tenon_close,
-    .lines = lines,
-    .lines_n = sizeof lines / sizeof *lines,
-};
+const side side_tenon = {"tenon", tenon_version_text, tenon_open, tenon_close, lines, sizeof lines / sizeof *lines};

@@ -98,55 +98,63 @@ static tenon_policy policy_of(const worst *of)
         .size = sizeof(tenon_policy), .trust = TENON_TRUST_ROOTS, .roots = of->roots, .roots_count = ROOTS, .now = NOW};
 }
 
-bool worst_proof(const worst *of)
+static bool proof(const worst *of)
 {
-    const attestation *proof = &of->proof;
+    const attestation *given = &of->proof;
     const tenon_policy policy = policy_of(of);
     tenon_report report;
-    return tenon_proof_verify(&report, proof->proof, proof->n, &proof->nonce, &proof->key, &policy) == TENON_OK;
+    return tenon_proof_verify(&report, given->proof, given->n, &given->nonce, &given->key, &policy) == TENON_OK;
 }
 
-bool worst_ak_certificate(const worst *of)
+static bool ak_certificate(const worst *of)
 {
     const tenon_policy policy = policy_of(of);
     return tenon_ak_certificate_verify(NULL, of->ak_chain, TENON_CERTIFICATES_MAX, &of->proof.ak_point, &policy) ==
            TENON_OK;
 }
 
-bool worst_ek(const worst *of)
+static bool ek(const worst *of)
 {
     const tenon_ek_policy policy = {.size = sizeof policy, .roots = of->roots, .roots_count = ROOTS, .now = NOW};
-    tenon_ek ek;
-    return tenon_ek_verify(&ek, NULL, of->ek_chain, TENON_CERTIFICATES_MAX, &policy) == TENON_OK;
+    tenon_ek read;
+    return tenon_ek_verify(&read, NULL, of->ek_chain, TENON_CERTIFICATES_MAX, &policy) == TENON_OK;
 }
 
 static const uint8_t name[TENON_NAME_SIZE] = {0x00, 0x0b};
 static const tenon_digest secret = {{1}};
 
 /* P-384 costs most. */
-bool worst_credential(const worst *of)
+static bool credential(const worst *of)
 {
-    uint8_t credential[TENON_CREDENTIAL_MAX], encrypted[TENON_CREDENTIAL_MAX];
-    size_t credential_n, encrypted_n;
-    return tenon_credential_make(credential, sizeof credential, &credential_n, encrypted, sizeof encrypted,
-                                 &encrypted_n, &of->ek, name, sizeof name, secret.bytes,
-                                 sizeof secret.bytes) == TENON_OK;
+    uint8_t wrapped[TENON_CREDENTIAL_MAX], encrypted[TENON_CREDENTIAL_MAX];
+    size_t wrapped_n, encrypted_n;
+    return tenon_credential_make(wrapped, sizeof wrapped, &wrapped_n, encrypted, sizeof encrypted, &encrypted_n,
+                                 &of->ek, name, sizeof name, secret.bytes, sizeof secret.bytes) == TENON_OK;
 }
 
 /* A body that is one field. */
-bool worst_activation(const worst *of)
+static bool activation(const worst *of)
 {
-    const tenon_activation activation = {.size = sizeof activation,
-                                         .origin = of->body,
-                                         .origin_n = 1,
-                                         .app_id = of->body,
-                                         .app_id_n = 1,
-                                         .challenge = of->body,
-                                         .challenge_n = sizeof of->body,
-                                         .public_key = of->body,
-                                         .public_key_n = 1,
-                                         .ak_name = name,
-                                         .ak_name_n = sizeof name};
-    return tenon_activation_verify(secret.bytes, sizeof secret.bytes, &activation, secret.bytes, sizeof secret.bytes) ==
+    const tenon_activation given = {.size = sizeof given,
+                                    .origin = of->body,
+                                    .origin_n = 1,
+                                    .app_id = of->body,
+                                    .app_id_n = 1,
+                                    .challenge = of->body,
+                                    .challenge_n = sizeof of->body,
+                                    .public_key = of->body,
+                                    .public_key_n = 1,
+                                    .ak_name = name,
+                                    .ak_name_n = sizeof name};
+    return tenon_activation_verify(secret.bytes, sizeof secret.bytes, &given, secret.bytes, sizeof secret.bytes) ==
            TENON_ERROR_ACTIVATION;
+}
+
+bool worst_run(const worst *of, worst_input which)
+{
+    static bool (*const all[])(const worst *) = {
+        [WORST_PROOF] = proof,           [WORST_AK_CERTIFICATE] = ak_certificate, [WORST_EK] = ek,
+        [WORST_CREDENTIAL] = credential, [WORST_ACTIVATION] = activation,
+    };
+    return all[which](of);
 }

@@ -14,10 +14,7 @@ typedef struct worst worst;
 worst *worst_new(void);
 void worst_free(worst *of);
 
-bool worst_proof(const worst *of);
-bool worst_ak_certificate(const worst *of);
-bool worst_ek(const worst *of);
-bool worst_credential(const worst *of);
-bool worst_activation(const worst *of);
+typedef enum { WORST_PROOF, WORST_AK_CERTIFICATE, WORST_EK, WORST_CREDENTIAL, WORST_ACTIVATION } worst_input;
+bool worst_run(const worst *of, worst_input which);
 
 #endif

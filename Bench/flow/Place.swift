@@ -11,16 +11,14 @@ struct Place {
     /// The authority's CA.
     let root: [UInt8]
     let isSmoke: Bool
-    let json: String?
 
-    static let usage = "usage: FlowBench URL CA_ROOT TPM_STATE [--smoke] [--json FILE]\n"
+    static let usage = "usage: FlowBench URL CA_ROOT TPM_STATE [--smoke]\n"
 
     /// - Throws: ``TenonError/Code/options``.
     init(_ words: [String]) throws(TenonError) {
         guard words.count >= 3 else { throw TenonError(.options, message: Place.usage) }
         (authority, tpmState) = (words[0], words[2])
         isSmoke = words.contains("--smoke")
-        json = words.firstIndex(of: "--json").flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
         root = try Place.certificate(words[1])
         issuer = try Place.certificate(tpmState + "/issuer.pem")
     }

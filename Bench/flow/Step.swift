@@ -34,12 +34,4 @@ struct Step {
         line.more["exchanges"] = .integer(Int64(exchanges.count))
         return line
     }
-
-    /// For people; nothing of a smoke run is a time.
-    func text(isSmoke: Bool) -> String {
-        let time = isSmoke ? "" : ", \(Decimal.text(times.median / 1e6, 2)) ms"
-        let sent = commands.isEmpty ? "no TPM command" : commands.joined(separator: " ")
-        return "\(name): \(commands.count) TPM commands, \(exchanges.count) HTTP exchanges\(time)\n"
-            + "    \(sent)\n" + exchanges.map { "    \($0)\n" }.joined()
-    }
 }

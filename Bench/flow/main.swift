@@ -4,7 +4,7 @@ import Tenon
 import TenonBench
 import TenonSynheart
 
-// Figure P12: what a device's life costs in TPM commands and HTTP exchanges. Bench/flow/run starts the authority.
+// Figure P12: what a device's life costs in TPM commands and HTTP exchanges. Bench/run starts the authority, and reads what is written.
 
 func flows(_ place: Place) async throws -> [Step] {
     var steps = [
@@ -43,13 +43,13 @@ do {
     let steps = try await flows(place)
     var records = BenchRecords()
     for step in steps {
-        print(step.text(isSmoke: place.isSmoke), terminator: "")
         if !place.isSmoke { records.add(step.line) }
         records.add(commands: step.commands, exchanges: step.exchanges, of: step.name)
     }
     records.add(figures(steps))
-    try records.write(to: place.json)
-} catch let error as TenonError {
-    print("FlowBench: \(error.description)")
+    try records.write(to: "/dev/stdout")
+} catch {
+    let message = "FlowBench: \(error)\n"
+    _ = write(2, message, message.utf8.count)
     exit(1)
 }

@@ -29,13 +29,4 @@ struct Contest {
     func figure(isSmoke: Bool) -> BenchFigure {
         BenchFigure("P4", what, bound.map { .atMost($0) }, isSmoke ? nil : difference, "ns")
     }
-
-    static let heading = Columns.row(["line", "Swift ns", "C ns", "more ns", "P4"], widths)
-
-    func row(isSmoke: Bool) -> String {
-        let numbers = (lines.map(\.p50) + [difference]).map { isSmoke ? "-" : Decimal.text($0, 0) }
-        return Columns.row([line] + numbers + [figure(isSmoke: isSmoke).verdict], Self.widths)
-    }
-
-    private static let widths = [20, -9, -9, -9, 0]
 }

@@ -4,7 +4,7 @@ import Glibc
 import Tenon
 import TenonBench
 
-// Figure P4: what Swift adds to the calls of the core. `SwiftBench [--rounds N] [--smoke] [--json FILE]`
+// Figure P4: what Swift adds to the calls of the core. `SwiftBench [--smoke]` writes what Bench/run reads.
 
 func check(_ isGood: Bool) throws(TenonError) {
     if !isGood { throw TenonError(.signatureInvalid, message: "A call of the core failed.") }
@@ -61,40 +61,25 @@ func requests(_ device: Device, _ rounds: Int, _ many: Int) throws(TenonError) -
     ]
 }
 
-func argument(after name: String) -> String? {
-    CommandLine.arguments.firstIndex(of: name).flatMap { index in
-        index + 1 < CommandLine.arguments.count ? CommandLine.arguments[index + 1] : nil
-    }
-}
-
 let isSmoke = CommandLine.arguments.contains("--smoke")
-let rounds = isSmoke ? 1 : argument(after: "--rounds").flatMap { Int($0) } ?? 101
+let rounds = isSmoke ? 1 : 101
 
-/// Prints the table, and writes the JSON lines.
 func bench() async throws {
     let device = try await Device()
     defer { withExtendedLifetime(device) {} }
     let contests = try wrappers(rounds, isSmoke ? 1 : 20_000) + requests(device, rounds, isSmoke ? 1 : 500)
-    print(Contest.heading)
     var records = BenchRecords()
-    for contest in contests {
-        print(contest.row(isSmoke: isSmoke))
-        for line in contest.lines where !isSmoke { records.add(line) }
-    }
+    for line in contests.flatMap(\.lines) where !isSmoke { records.add(line) }
     records.add(contests.map { $0.figure(isSmoke: isSmoke) })
-    try records.write(to: argument(after: "--json"))
+    try records.write(to: "/dev/stdout")
+}
+
+func end(_ message: String, _ code: Int32) -> Never {
+    _ = write(2, message, message.utf8.count)
+    exit(code)
 }
 
 guard isSmoke || !BenchBuild.isDebug else {
-    print("SwiftBench: figures of a debug build say nothing: make bench-swift")
-    exit(2)
+    end("SwiftBench: figures of a debug build say nothing: make bench-swift\n", 2)
 }
-do {
-    try await bench()
-} catch let error as TenonError {
-    print("SwiftBench: \(error.description)")
-    exit(1)
-} catch {
-    print("SwiftBench: \(error)")
-    exit(1)
-}
+do { try await bench() } catch { end("SwiftBench: \(error)\n", 1) }

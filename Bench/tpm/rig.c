@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
 #include "rig.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "admin.h"
 
-static rig made;
-static int users;
+/* The one that several sides work on. */
+static rig *shared;
+static int sharers;
 
 static bool export_key(const tenon_tpm_key *key, rig_file *out)
 {
@@ -35,19 +39,12 @@ static bool make(rig *of, bool with_keys)
     if (of->tpm == NULL)
         return false;
     of->wire = support_transport_new(of->tpm);
+    of->table = support_transport_table(of->wire);
     if (!with_keys)
         return true;
-    tenon_tpm_transport table = support_transport_table(of->wire);
-    bool done = tenon_tpm_open_transport(&tpm, &table, NULL) == TENON_OK && make_keys(of, tpm);
+    bool done = tenon_tpm_open_transport(&tpm, &of->table, NULL) == TENON_OK && make_keys(of, tpm);
     tenon_tpm_free(&tpm);
     return done;
-}
-
-static void end(rig *of)
-{
-    support_transport_free(of->wire);
-    support_swtpm_stop(of->tpm);
-    memset(of, 0, sizeof *of);
 }
 
 rig *rig_new(bool with_keys)
@@ -59,28 +56,38 @@ rig *rig_new(bool with_keys)
     return NULL;
 }
 
+rig *rig_share(void)
+{
+    if (sharers++ == 0)
+        shared = rig_new(true);
+    return shared;
+}
+
 void rig_free(rig *of)
 {
-    if (of == NULL)
+    if (of == NULL || (of == shared && --sharers > 0))
         return;
-    end(of);
+    support_transport_free(of->wire);
+    support_swtpm_stop(of->tpm);
     free(of);
 }
 
-const rig *rig_open(void)
+/* The library lies beside the program. */
+bool rig_tcti(const rig *of, char *out)
 {
-    users++;
-    if (users > 1 || make(&made, true))
-        return &made;
-    rig_close();
-    return NULL;
+    ssize_t length = readlink("/proc/self/exe", out, RIG_NAME_MAX - 1);
+    if (length <= 0)
+        return false;
+    out[length] = '\0';
+    char *slash = strrchr(out, '/');
+    const size_t rest = RIG_NAME_MAX - (size_t)(slash - out);
+    return snprintf(slash, rest, "/bench_tcti.so:%p", (const void *)&of->table) < (int)rest;
 }
 
-void rig_close(void)
+const char *rig_version(const char *name)
 {
-    if (--users > 0)
-        return;
-    end(&made);
+    const char *version = getenv(name);
+    return version == NULL || version[0] == '\0' ? NULL : version;
 }
 
 static const char *name_of(uint32_t code)
@@ -109,17 +116,23 @@ static const char *name_of(uint32_t code)
     return "other";
 }
 
-static uint64_t count_of(const rig *of)
+static const rig *rig_of(void *context)
 {
-    return support_transport_count(of->wire, SUPPORT_ANY);
+    return *(rig *const *)context;
 }
 
-static void names_of(const rig *of, uint64_t since, char *out, size_t n)
+static uint64_t count(void *context)
+{
+    return support_transport_count(rig_of(context)->wire, SUPPORT_ANY);
+}
+
+static void names(void *context, uint64_t since, char *out, size_t n)
 {
     support_record record;
     size_t used = 0;
     out[0] = 0;
-    for (size_t age = count_of(of) - since; age-- > 0 && support_transport_record(of->wire, age, &record);) {
+    for (size_t age = count(context) - since;
+         age-- > 0 && support_transport_record(rig_of(context)->wire, age, &record);) {
         int more = snprintf(out + used, n - used, "%s%s", used == 0 ? "" : " ", name_of(record.code));
         if (more < 0 || (size_t)more >= n - used)
             return;
@@ -127,39 +140,9 @@ static void names_of(const rig *of, uint64_t since, char *out, size_t n)
     }
 }
 
-static uint64_t count(void *context)
-{
-    (void)context;
-    return count_of(&made);
-}
-
-static void names(void *context, uint64_t since, char *out, size_t n)
-{
-    (void)context;
-    names_of(&made, since, out, n);
-}
-
 static void latency(void *context, uint32_t milliseconds)
 {
-    (void)context;
-    support_transport_latency(made.wire, milliseconds * 1000);
+    support_transport_latency(rig_of(context)->wire, milliseconds * 1000);
 }
 
-const bench_commands rig_commands = {.count = count, .names = names, .latency = latency};
-
-static uint64_t own_count(void *context)
-{
-    return count_of(*(rig *const *)context);
-}
-
-static void own_names(void *context, uint64_t since, char *out, size_t n)
-{
-    names_of(*(rig *const *)context, since, out, n);
-}
-
-static void own_latency(void *context, uint32_t milliseconds)
-{
-    support_transport_latency((*(rig *const *)context)->wire, milliseconds * 1000);
-}
-
-const bench_commands rig_own_commands = {.count = own_count, .names = own_names, .latency = own_latency};
+const side_commands rig_commands = {.count = count, .names = names, .latency = latency};

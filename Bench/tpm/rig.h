@@ -2,8 +2,10 @@
 #ifndef BENCH_RIG_H
 #define BENCH_RIG_H
 
-#include "side.h"
+#include "bench.h"
 #include "test_transport.h"
+
+enum { RIG_NAME_MAX = 512 };
 
 /* An exported key. */
 typedef struct {
@@ -11,26 +13,36 @@ typedef struct {
     size_t n;
 } rig_file;
 
-/* One software TPM, what is in it, and the wire to it: all sides work on these, in turn. */
+/* One software TPM, what is in it, and the wire to it. */
 typedef struct {
     support_swtpm *tpm;
     support_transport *wire;
-    rig_file primary; /* a key under the transient H-2 primary */
-    rig_file srk;     /* a key under the storage key at 0x81000001 */
-    rig_file kept;    /* the same with a persistent copy */
-    uint32_t handle;  /* where that is */
+    tenon_tpm_transport table; /* of the wire */
+    rig_file primary;          /* a key under the transient H-2 primary */
+    rig_file srk;              /* a key under the storage key at 0x81000001 */
+    rig_file kept;             /* the same with a persistent copy */
+    uint32_t handle;           /* where that is */
 } rig;
 
-/* The program's one; NULL when it cannot be made. Each side that opened it closes it. */
-const rig *rig_open(void);
-void rig_close(void);
-
-/* Another one, with a TPM of its own; without keys that is as it comes from the factory. */
+/*
+ * With a TPM of its own, since a software TPM has room for three sessions and three objects; without keys that is as it
+ * comes from the factory. NULL when it cannot be made.
+ */
 rig *rig_new(bool with_keys);
+
+/* The same one for each that asks, with keys. */
+rig *rig_share(void);
+
+/* NULL is nothing. */
 void rig_free(rig *of);
 
-extern const bench_commands rig_commands;
-extern const bench_commands rig_own_commands; /* of the rig that the side's memory begins with a pointer to */
-extern const side side_tpm_tenon, side_tpm_raw;
+/* The name of the TCTI to it, as tss2's loader takes it, in RIG_NAME_MAX bytes. */
+bool rig_tcti(const rig *of, char *out);
+
+/* Of the rig that the side's memory begins with a pointer to. */
+extern const side_commands rig_commands;
+
+/* The version of a peer, which Bench/peers.sh leaves in the environment; NULL: it is not here. */
+const char *rig_version(const char *name);
 
 #endif

@@ -5,19 +5,16 @@
 #include "crowd.h"
 #include "rig.h"
 
-enum { SIZES = 3, ONE = 1, FOUR = 4, SIXTEEN = 16 };
-
 typedef struct {
+    rig *rig;
     const fixture *fixture;
-    const rig *rig;
-    tenon_tpm_transport wire;
     support_canned *canned;
     /* The same key, ready; host answers out of this process. */
     tenon_key *password, *salted, *encrypted, *host;
     /* The same once more, and an AK beside it. */
     tenon_tpm *tpm;
     tenon_tpm_key *certified, *ak;
-    crowd *crowds[SIZES]; /* with the key of password */
+    crowd *crowd; /* with the key of password */
     size_t turn;
 } tpm_side;
 
@@ -61,53 +58,48 @@ static bool can(const tpm_side *self, uint32_t code)
 
 static bool open_ak(tpm_side *self, const rig_file *file)
 {
-    tenon_status status = tenon_tpm_open_transport(&self->tpm, &self->wire, NULL);
+    tenon_status status = tenon_tpm_open_transport(&self->tpm, &self->rig->table, NULL);
     if (status == TENON_OK)
         status = tenon_tpm_key_load(self->tpm, &self->certified, file->text, file->n, NULL, 0);
     return status == TENON_OK && tenon_tpm_ak_create(self->certified, &self->ak) == TENON_OK;
 }
 
-static bool sign_in_thread(void *context)
+static bool sign_in_thread(void *context, size_t unused)
 {
+    (void)unused;
     const tpm_side *self = context;
     tenon_signature signature;
     return tenon_key_sign_digest(self->password, &signature, &self->fixture->digests[0]) == TENON_OK;
 }
 
-static bool make_crowds(tpm_side *self)
+static bool make_crowd(tpm_side *self)
 {
-    static const size_t sizes[SIZES] = {ONE, FOUR, SIXTEEN};
     void *contexts[CROWD_MAX];
-    bool made = true;
     for (size_t i = 0; i < CROWD_MAX; i++)
         contexts[i] = self;
-    for (size_t i = 0; i < SIZES; i++) {
-        self->crowds[i] = crowd_new(sign_in_thread, contexts, sizes[i], 1);
-        made = made && self->crowds[i] != NULL;
-    }
-    return made;
+    self->crowd = crowd_new(sign_in_thread, contexts, 1);
+    return self->crowd != NULL;
 }
 
 static bool make_ready(tpm_side *self)
 {
     const rig_file *file = &self->rig->kept;
-    self->wire = support_transport_table(self->rig->wire);
-    self->password = open_key(&self->wire, TENON_TPM_SESSION_PASSWORD, file);
+    const tenon_tpm_transport *wire = &self->rig->table;
+    self->password = open_key(wire, TENON_TPM_SESSION_PASSWORD, file);
     if (!can(self, SUPPORT_CC_READ_PUBLIC) || !warm_up(self, self->password) || !can(self, SUPPORT_CC_SIGN))
         return false;
-    self->salted = open_key(&self->wire, TENON_TPM_SESSION_SALTED, file);
-    self->encrypted = open_key(&self->wire, TENON_TPM_SESSION_ENCRYPTED, file);
+    self->salted = open_key(wire, TENON_TPM_SESSION_SALTED, file);
+    self->encrypted = open_key(wire, TENON_TPM_SESSION_ENCRYPTED, file);
     tenon_tpm_transport canned = support_canned_table(self->canned);
     self->host = open_key(&canned, TENON_TPM_SESSION_PASSWORD, file);
     return warm_up(self, self->salted) && warm_up(self, self->encrypted) && warm_up(self, self->host) &&
-           open_ak(self, file) && make_crowds(self);
+           open_ak(self, file) && make_crowd(self);
 }
 
 static void tpm_close(void *context)
 {
     tpm_side *self = context;
-    for (size_t i = 0; i < SIZES; i++)
-        crowd_free(self->crowds[i]);
+    crowd_free(self->crowd);
     tenon_key_free(&self->password);
     tenon_key_free(&self->salted);
     tenon_key_free(&self->encrypted);
@@ -116,8 +108,8 @@ static void tpm_close(void *context)
     tenon_tpm_key_free(&self->certified);
     tenon_tpm_free(&self->tpm);
     support_canned_free(self->canned);
+    rig_free(self->rig);
     free(self);
-    rig_close();
 }
 
 static void *tpm_open(const fixture *made)
@@ -126,7 +118,7 @@ static void *tpm_open(const fixture *made)
     if (self == NULL)
         return NULL;
     self->fixture = made;
-    self->rig = rig_open();
+    self->rig = rig_share();
     self->canned = support_canned_new();
     if (self->rig != NULL && self->canned != NULL && make_ready(self))
         return self;
@@ -140,32 +132,19 @@ static bool sign_with(tpm_side *self, const tenon_key *key)
     return tenon_key_sign_digest(key, &signature, &self->fixture->digests[fixture_next(&self->turn)]) == TENON_OK;
 }
 
-static bool sign(void *context)
+typedef enum { PASSWORD, SALTED, ENCRYPTED, HOST } way;
+
+static bool sign(void *context, size_t which)
 {
     tpm_side *self = context;
-    return sign_with(self, self->password);
+    const tenon_key *const keys[] = {
+        [PASSWORD] = self->password, [SALTED] = self->salted, [ENCRYPTED] = self->encrypted, [HOST] = self->host};
+    return sign_with(self, keys[which]);
 }
 
-static bool sign_salted(void *context)
+static bool attest(void *context, size_t unused)
 {
-    tpm_side *self = context;
-    return sign_with(self, self->salted);
-}
-
-static bool sign_encrypted(void *context)
-{
-    tpm_side *self = context;
-    return sign_with(self, self->encrypted);
-}
-
-static bool sign_host(void *context)
-{
-    tpm_side *self = context;
-    return sign_with(self, self->host);
-}
-
-static bool attest(void *context)
-{
+    (void)unused;
     const tpm_side *self = context;
     const tenon_digest *nonce = &self->fixture->digests[0];
     uint8_t proof[TENON_PROOF_MAX];
@@ -174,71 +153,39 @@ static bool attest(void *context)
                                 NULL, 0) == TENON_OK;
 }
 
+typedef enum { KEPT, BELOW_SRK, BELOW_PRIMARY } place;
+
 /* What a fresh process does, to its end. */
-static bool first(tpm_side *self, const rig_file *file)
+static bool first(void *context, size_t which)
 {
-    tenon_key *key = open_key(&self->wire, TENON_TPM_SESSION_PASSWORD, file);
+    tpm_side *self = context;
+    const rig_file *const files[] = {
+        [KEPT] = &self->rig->kept, [BELOW_SRK] = &self->rig->srk, [BELOW_PRIMARY] = &self->rig->primary};
+    tenon_key *key = open_key(&self->rig->table, TENON_TPM_SESSION_PASSWORD, files[which]);
     bool done = key != NULL && sign_with(self, key);
     tenon_key_free(&key);
     return done;
 }
 
-static bool first_handle(void *context)
-{
-    tpm_side *self = context;
-    return first(self, &self->rig->kept);
-}
-
-static bool first_srk(void *context)
-{
-    tpm_side *self = context;
-    return first(self, &self->rig->srk);
-}
-
-static bool first_primary(void *context)
-{
-    tpm_side *self = context;
-    return first(self, &self->rig->primary);
-}
-
-static bool sign_1(void *context)
+static bool sign_at_once(void *context, size_t threads)
 {
     const tpm_side *self = context;
-    return crowd_run(self->crowds[0]);
-}
-
-static bool sign_4(void *context)
-{
-    const tpm_side *self = context;
-    return crowd_run(self->crowds[1]);
-}
-
-static bool sign_16(void *context)
-{
-    const tpm_side *self = context;
-    return crowd_run(self->crowds[2]);
+    return crowd_run(self->crowd, threads);
 }
 
 static const side_line lines[] = {
-    {"tpm-sign", sign},
-    {"tpm-sign-salted", sign_salted},
-    {"tpm-sign-encrypted", sign_encrypted},
-    {"tpm-sign-host", sign_host},
+    {"tpm-sign", sign, PASSWORD},
+    {"tpm-sign-salted", sign, SALTED},
+    {"tpm-sign-encrypted", sign, ENCRYPTED},
+    {"tpm-sign-host", sign, HOST},
     {"tpm-attest", attest},
-    {"tpm-first-handle", first_handle},
-    {"tpm-first-srk", first_srk},
-    {"tpm-first-primary", first_primary},
-    {"tpm-sign-threads-1", sign_1, ONE},
-    {"tpm-sign-threads-4", sign_4, FOUR},
-    {"tpm-sign-threads-16", sign_16, SIXTEEN},
+    {"tpm-first-handle", first, KEPT},
+    {"tpm-first-srk", first, BELOW_SRK},
+    {"tpm-first-primary", first, BELOW_PRIMARY},
+    {"tpm-sign-threads-1", sign_at_once, CROWD_ONE, CROWD_ONE},
+    {"tpm-sign-threads-4", sign_at_once, CROWD_FOUR, CROWD_FOUR},
+    {"tpm-sign-threads-16", sign_at_once, CROWD_MAX, CROWD_MAX},
 };
 
-const side side_tpm_tenon = {
-    .name = "tenon",
-    .version = tenon_version_text,
-    .open = tpm_open,
-    .close = tpm_close,
-    .lines = lines,
-    .lines_n = sizeof lines / sizeof *lines,
-    .commands = &rig_commands,
-};
+const side side_tpm = {"tenon", tenon_version_text,           tpm_open,     tpm_close,
+                       lines,   sizeof lines / sizeof *lines, &rig_commands};

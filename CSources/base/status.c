@@ -81,7 +81,8 @@ static words words_of_code(tenon_status status)
         WORDS(TENON_ERROR_KEY_NAME, "What the TPM holds there is another key; its Name differs.");
         WORDS(TENON_ERROR_SESSION, "The TPM's answer is not authentic; check what is on the bus.");
         WORDS(TENON_ERROR_TPM_TRANSPORT, "The connection to the TPM failed; try again later.");
-        WORDS(TENON_ERROR_TPM_BUSY, "Another process holds the TPM's node; use /dev/tpmrm0 or try again later.");
+        WORDS(TENON_ERROR_TPM_BUSY,
+              "Another process held the TPM's node until the deadline; use /dev/tpmrm0 or try again later.");
         WORDS(TENON_ERROR_TPM_MISSING, "There is no TPM at this node; check that it is enabled in the firmware.");
         WORDS(TENON_ERROR_TPM_ANSWER, "The TPM's answer cannot be read; no key is lost.");
         WORDS(TENON_ERROR_PARENT_MISSING,

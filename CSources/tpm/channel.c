@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE /* nanosleep, clock_gettime */
 #include "tpm/channel.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "internal/random.h"
 #include "internal/secure.h"
 
-enum { DEADLINE_MS = 2000, BACK_OFF_MAX_MS = 200 };
+enum { DEADLINE_MS = 2000 };
 
 tenon_status tenoni_auth_set(tenoni_auth *auth, const uint8_t *bytes, size_t n)
 {
@@ -99,6 +96,18 @@ static tenon_status open_by_name(tenon_tpm_transport *out, const char *name, siz
     return allow_simulator ? tenoni_tcti_open(out, name, n) : TENON_ERROR_SIMULATOR;
 }
 
+/* Without a resource manager the node is one process's at a time. */
+static tenon_status open_when_free(tenon_tpm_transport *out, const char *name, size_t n, uint32_t allow_simulator,
+                                   uint32_t deadline_ms)
+{
+    tenoni_patience patience = {0};
+    tenon_status status;
+    do
+        status = open_by_name(out, name, n, allow_simulator != 0);
+    while (status == TENON_ERROR_TPM_BUSY && tenoni_wait_once(&patience, deadline_ms, true));
+    return status;
+}
+
 tenon_status tenon_tpm_transport_open(tenon_tpm_transport *out, const char *name, size_t name_n,
                                       uint32_t allow_simulator)
 {
@@ -107,7 +116,9 @@ tenon_status tenon_tpm_transport_open(tenon_tpm_transport *out, const char *name
     memset(out, 0, sizeof *out);
     if (name == NULL)
         return TENON_ERROR_NULL;
-    return allow_simulator > 1 ? TENON_ERROR_OPTIONS : open_by_name(out, name, name_n, allow_simulator != 0);
+    if (allow_simulator > 1)
+        return TENON_ERROR_OPTIONS;
+    return open_when_free(out, name, name_n, allow_simulator, DEADLINE_MS);
 }
 
 tenon_status tenon_tpm_open(tenon_tpm **out, const char *name, size_t name_n, const tenon_tpm_options *options)
@@ -121,7 +132,8 @@ tenon_status tenon_tpm_open(tenon_tpm **out, const char *name, size_t name_n, co
     tenon_status status = new_tpm(&tpm, options);
     if (status != TENON_OK)
         return status;
-    status = tenon_tpm_transport_open(&tpm->transport, name, name_n, options != NULL ? options->allow_simulator : 0);
+    status =
+        open_when_free(&tpm->transport, name, name_n, options != NULL ? options->allow_simulator : 0, tpm->deadline_ms);
     if (status == TENON_OK)
         *out = tpm;
     else
@@ -181,34 +193,17 @@ tenon_status tenoni_tpm_reopen(tenon_tpm *tpm)
 {
     if (tpm->transport.reopen == NULL)
         return TENON_ERROR_TPM_TRANSPORT;
+    tenoni_patience patience = {0};
+    tenon_status status;
     tpm->epoch++;
-    tenon_status status = tpm->transport.reopen(tpm->transport.context);
+    do
+        status = tpm->transport.reopen(tpm->transport.context);
+    while (status == TENON_ERROR_TPM_BUSY && tenoni_wait_once(&patience, tpm->deadline_ms, true));
     if (status != TENON_OK)
         return may_be_said_by_a_transport(status) ? status : TENON_ERROR_TPM_TRANSPORT;
     tenoni_orphans_retry(tpm);
     tenoni_slots_flush(tpm);
     return TENON_OK;
-}
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-void tenoni_tpm_wait(uint32_t ms)
-{
-    struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
-    while (nanosleep(&left, &left) != 0)
-        continue;
-}
-
-/* Of many who wait for the same places no two shall come back together for long. */
-static uint32_t some_of(uint32_t ms)
-{
-    uint32_t random;
-    return tenoni_random((uint8_t *)&random, sizeof random) == TENON_OK ? 1 + random % ms : ms;
 }
 
 static tenon_status run(tenon_tpm *tpm, tenoni_operation *operation, void *context)
@@ -228,25 +223,18 @@ static tenon_status run(tenon_tpm *tpm, tenoni_operation *operation, void *conte
 static tenon_status run_when_there_is_room(tenon_tpm *tpm, tenoni_operation *operation, void *context)
 {
     bool reopens = tpm->transport.managed != 0 && tpm->transport.reopen != NULL;
-    uint64_t deadline = 0;
-    uint32_t wait = 2;
+    tenoni_patience patience = {0};
     tenon_status status = run(tpm, operation, context);
     while (status != TENON_OK && tenoni_status_lacks_room(status)) {
         tenoni_slots_flush(tpm);
         tenoni_orphans_flush(tpm);
-        if (deadline == 0)
-            deadline = now_ms() + tpm->deadline_ms;
         if (reopens) {
             reopens = false;
             status = tenoni_tpm_reopen(tpm);
             if (status != TENON_OK)
                 return status;
-        } else {
-            if (now_ms() >= deadline)
-                return status;
-            tenoni_tpm_wait(some_of(wait));
-            wait = wait * 2 < BACK_OFF_MAX_MS ? wait * 2 : BACK_OFF_MAX_MS;
-        }
+        } else if (!tenoni_wait_once(&patience, tpm->deadline_ms, true))
+            return status;
         status = run(tpm, operation, context);
     }
     return status;
@@ -312,19 +300,15 @@ static uint32_t command_code(const uint8_t *command)
 
 tenon_status tenoni_tpm_send(tenon_tpm *tpm, tenoni_role role, const uint8_t *command, size_t n, tenoni_reader *answer)
 {
-    uint64_t deadline = 0;
-    for (uint32_t wait = 1;; wait = wait * 2 < BACK_OFF_MAX_MS ? wait * 2 : BACK_OFF_MAX_MS) {
+    tenoni_patience patience = {0};
+    for (;;) {
         uint32_t rc = 0;
         tenon_status status = exchange(tpm, command, n, answer, &rc);
         if (status != TENON_OK || rc == 0)
             return status;
         if (tenoni_slots_make_room(tpm, command, n, rc))
             continue;
-        /* The clock is not read for a command that the TPM takes at once. */
-        if (deadline == 0)
-            deadline = now_ms() + tpm->deadline_ms;
-        if (!tenoni_rc_is_retry(rc) || now_ms() + wait > deadline)
+        if (!tenoni_rc_is_retry(rc) || !tenoni_wait_once(&patience, tpm->deadline_ms, false))
             return tenoni_classify(command_code(command), role, rc);
-        tenoni_tpm_wait(wait);
     }
 }

@@ -8,6 +8,7 @@
 #include "internal/reader.h"
 #include "tenon/tpm/tpm.h"
 #include "tpm/classify.h"
+#include "tpm/patience.h"
 #include "tpm/process.h"
 #include "tpm/ticket.h"
 
@@ -78,10 +79,9 @@ tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *co
  */
 tenon_status tenoni_tpm_send(tenon_tpm *tpm, tenoni_role role, const uint8_t *command, size_t n, tenoni_reader *answer);
 
-/* Opens the transport again. What was loaded, or could not be flushed, is flushed, if it is still there. */
+/* Opens the transport again, and waits for a node that another process holds. What was loaded, or could not be flushed,
+ * is flushed, if it is still there. */
 tenon_status tenoni_tpm_reopen(tenon_tpm *tpm);
-
-void tenoni_tpm_wait(uint32_t ms);
 
 /* TPM2_FlushContext. Flushing what is not there any more is no failure. */
 void tenoni_tpm_flush(tenon_tpm *tpm, uint32_t handle);

@@ -42,7 +42,9 @@ static tenon_status open_failure(int error)
 static tenon_status open_node(device *tpm)
 {
     struct stat kind;
-    tpm->node = open(tpm->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    do
+        tpm->node = open(tpm->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    while (tpm->node < 0 && errno == EINTR);
     if (tpm->node < 0)
         return open_failure(errno);
     if (fstat(tpm->node, &kind) == 0 && S_ISCHR(kind.st_mode))

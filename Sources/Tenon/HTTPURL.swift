@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// A URL to which something may be sent: `https`, or `http` for who says so. Only forms that every reader takes the same
-/// way: no user, no fragment, no escaped or Unicode host, no port or IPv4 address in an odd spelling.
+/// A URL to which something may be sent: `https`, or `http` for who says so. Only forms that every reader takes the
+/// same way: no user, no fragment, no escaped or Unicode host, no port or IPv4 address in an odd spelling.
 package struct HTTPURL: Hashable, Sendable {
     package let isSecure: Bool
     /// In lower case; an IPv6 address in its brackets.
@@ -36,7 +36,7 @@ package struct HTTPURL: Hashable, Sendable {
         self.target = target.hasPrefix("/") ? target : "/" + target
     }
 
-    /// `scheme://host[:port]` in lower case, the port that goes without saying left out (security.md 1.2).
+    /// `scheme://host[:port]` in lower case, the port that goes without saying left out (decision: folded-activation).
     package var origin: String {
         let scheme = isSecure ? "https" : "http"
         return port == (isSecure ? 443 : 80) ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// What the authority records of an AK certificate that it issued (security.md 1.2).
+/// What the authority records of an AK certificate that it issued (decision: ak-certificate).
 package struct AKCertificate: Equatable, Sendable {
     /// 16 random bytes.
     package var serial: [UInt8]

@@ -2,7 +2,7 @@
 package import Tenon
 
 /// The answers that backends were given, so that one that was lost can be asked for again without being a replay
-/// (security.md E3).
+/// (decision: verify-endpoint).
 package protocol AnswerStore: Sendable {
     /// The answer under this `request_id` of this backend, for 60 s.
     ///

@@ -33,8 +33,8 @@ struct OutboxLine: Sendable {
     }
 }
 
-/// What a process knows of its lines on their way from the store to the log (security.md F5): each is in the log once,
-/// and out of the store when it is.
+/// What a process knows of its lines on their way from the store to the log (decision: audit-log): each is in the log
+/// once, and out of the store when it is.
 final class AuditOutbox: Sendable {
     private struct State {
         var log: AuditLog?

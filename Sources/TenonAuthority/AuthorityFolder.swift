@@ -3,7 +3,7 @@ internal import Glibc
 package import Tenon
 
 /// The folder that holds what one authority process keeps: opened once, ours alone, and locked as long as this value
-/// lives (security.md D6).
+/// lives (decision: state-folder).
 package final class AuthorityFolder: Sendable {
     /// Without links, which SQLite would not follow.
     package let path: String

@@ -2,7 +2,7 @@
 package import Tenon
 
 /// What the authority keeps under a challenge, or under the secret of its attestation CA, until it is redeemed
-/// (security.md 1.3). Neither the challenge nor a secret is in it: whoever reads the store can forge nothing.
+/// (decision: derived-secret). Neither the challenge nor a secret is in it: whoever reads the store can forge nothing.
 package struct ChallengeEntry: Equatable, Sendable {
     /// What may redeem the entry. An entry is found under its own purpose only.
     package enum Purpose: String, Sendable {
@@ -49,7 +49,7 @@ package struct ChallengeEntry: Equatable, Sendable {
     package var deadline: AuthorityInstant
     /// Who asked for it, as its challenges are counted; "" where nobody counts.
     package var asker: String
-    /// With a credential: the entry is redeemed only with the activation that it belongs to (security.md A4).
+    /// With a credential: the entry is redeemed only with the activation that it belongs to (decision: never-weaker).
     package var attestation: Attestation?
 
     package init(

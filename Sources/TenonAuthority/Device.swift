@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// A device of an app, as the authority knows it (security.md 1.3).
+/// A device of an app, as the authority knows it (decision: same-key-again).
 package struct Device: Equatable, Sendable {
     package enum State: String, Sendable {
         case active

@@ -4,8 +4,8 @@ package import Tenon
 /// The devices, their keys, the AK certificates and the denied EKs.
 ///
 /// Each function is one transaction: what it decides and what it stores are one step, also against other instances
-/// over the same store. What it says has happened is stored when it returns. When it throws, nothing was stored, but with
-/// ``TenonError/Code/outcomeUnknown`` nobody knows: the same call again is safe, and says the truth.
+/// over the same store. What it says has happened is stored when it returns. When it throws, nothing was stored, but
+/// with ``TenonError/Code/outcomeUnknown`` nobody knows: the same call again is safe, and says the truth.
 ///
 /// Over all apps a public key belongs to one device, as its present key or as a retired one, for ever.
 package protocol DeviceStore: Sendable {
@@ -16,8 +16,8 @@ package protocol DeviceStore: Sendable {
     /// The challenge is spent by success only, also by that of a known key; it is remembered for a day.
     ///
     /// For a known key the certificate is recorded beside those before it, a device that a rotation has marked
-    /// unattested is attested again by the same TPM, one that is pending is active where no operator is asked any more, and
-    /// nothing else changes.
+    /// unattested is attested again by the same TPM, one that is pending is active where no operator is asked any more,
+    /// and nothing else changes.
     func register(_ registration: DeviceRegistration, at now: AuthorityInstant) async throws(TenonError)
         -> DeviceRegistration.Outcome
 
@@ -73,8 +73,8 @@ package protocol DeviceStore: Sendable {
 
     // MARK: The audit log, and what a timer asks
 
-    /// From now on a change is acknowledged when its line is in this log, where it is once (security.md F5). Lines of
-    /// changes that an earlier process of this instance did not write are written now, if they can be. Blocks on the
+    /// From now on a change is acknowledged when its line is in this log, where it is once (decision: audit-log). Lines
+    /// of changes that an earlier process of this instance did not write are written now, if they can be. Blocks on the
     /// disk: for a start.
     ///
     /// - Returns: in what the log is not the one that was written, where an operator accepts that.
@@ -82,8 +82,8 @@ package protocol DeviceStore: Sendable {
     @discardableResult
     func audit(in log: AuditLog) async throws(TenonError) -> TenonError?
 
-    /// Writes the lines that could not be written when it was their turn, and lets go of what has expired, a little at a
-    /// time.
+    /// Writes the lines that could not be written when it was their turn, and lets go of what has expired, a little at
+    /// a time.
     func tidy(at now: AuthorityInstant) async throws(TenonError)
 
     /// Changes whose lines are not in the log yet, as far as is known.

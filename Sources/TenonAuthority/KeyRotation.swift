@@ -37,7 +37,8 @@ package struct KeyRotation: Sendable {
     package enum Outcome: Equatable, Sendable {
         /// The new key is the device's.
         case rotated(Device)
-        /// It was so before, and the present or the previous key asked: the answer is the same (security.md D2).
+        /// It was so before, and the present or the previous key asked: the answer is the same
+        /// (decision: own-endpoints).
         case current(Device)
         case refused(Refusal)
     }

@@ -20,7 +20,7 @@ package final class MemoryAnswerStore: AnswerStore {
         }
     }
 
-    /// security.md E3.
+    /// Decision: verify-endpoint.
     package static let retention: Int64 = 60_000
 
     private let clock: any AuthorityClock

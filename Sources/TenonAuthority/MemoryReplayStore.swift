@@ -2,8 +2,8 @@
 internal import Synchronization
 package import Tenon
 
-/// The requests of one process, in memory (security.md E4): a durable write for each would cost more than the rest of
-/// a request.
+/// The requests of one process, in memory (decision: forgetful-stores): a durable write for each would cost more than
+/// the rest of a request.
 ///
 /// What an earlier process accepted is forgotten, so requests from its time are refused: those whose timestamp is not
 /// after the start of this one, nor after the horizons that were stored before they were accepted: one of all devices,

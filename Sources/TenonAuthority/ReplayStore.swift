@@ -32,7 +32,7 @@ package struct SignedUse: Sendable {
     }
 }
 
-/// Which requests were accepted (security.md E1, E4).
+/// Which requests were accepted (decision: one-use, forgetful-stores).
 package protocol ReplayStore: Sendable {
     /// Remembers `(device, nonce)` and `(thumbprint, r)` in one step, for 660 s, or says that either is known. s is not
     /// looked at: n - s is as good, and anybody can compute it.

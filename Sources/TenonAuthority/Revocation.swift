@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// The three names that revocation acts on (security.md 1.2).
+/// The three names that revocation acts on (decision: three-revocations).
 package enum Revocation: Equatable, Sendable {
-    /// Signatures of the device are refused at once, and its AK certificates are not live. Its machine may register anew.
+    /// Signatures of the device are refused at once, and its AK certificates are not live. Its machine may register
+    /// anew.
     ///
-    /// With `compromised` the whole machine goes, as far as its TPM is known: its EK is denied, and every device of that
-    /// EK is revoked, in all apps.
+    /// With `compromised` the whole machine goes, as far as its TPM is known: its EK is denied, and every device of
+    /// that EK is revoked, in all apps.
     case device(app: String, id: String, compromised: Bool)
     /// This AK certificate is not live.
     case certificate(serial: [UInt8])
@@ -54,6 +55,7 @@ package enum RetiredKeyUse: Equatable, Sendable {
     case unknownKey
     /// Within 600 s of the rotation: what was under way.
     case underWay
-    /// Later: somebody has a copy of the key, or of a virtual TPM (security.md D5). The number of such uses so far.
+    /// Later: somebody has a copy of the key, or of a virtual TPM (decision: copied-key). The number of such uses so
+    /// far.
     case alarm(deviceID: String, uses: Int64)
 }

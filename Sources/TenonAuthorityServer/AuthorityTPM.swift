@@ -3,8 +3,8 @@ internal import Tenon
 internal import TenonAuthority
 internal import TenonTPM
 
-/// The TPM that holds the CA's key, where there is one (security.md F2). An operator names it, a software one too: what
-/// it keeps is as safe as it is itself.
+/// The TPM that holds the CA's key, where there is one (decision: authority-keys). An operator names it, a software one
+/// too: what it keeps is as safe as it is itself.
 enum AuthorityTPM {
     /// Makes a key. Blocks.
     static func makeKey(_ name: String) throws(TenonError) -> HeldKey {

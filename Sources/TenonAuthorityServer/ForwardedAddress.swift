@@ -4,7 +4,7 @@ internal import TenonAuthority
 
 /// Who asks, where a proxy passes requests on.
 enum ForwardedAddress {
-    /// The last address that a trusted proxy did not have itself (security.md F4): what stands before it, anybody may
+    /// The last address that a trusted proxy did not have itself (decision: shares): what stands before it, anybody may
     /// have written.
     static func asker(
         _ peer: String, _ headers: [(name: String, value: String)], trusted: Set<String>

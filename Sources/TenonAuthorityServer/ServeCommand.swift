@@ -43,7 +43,7 @@ enum ServeCommand {
         }
     }
 
-    /// What the operator wrote; else one for loopback, which is written and shown (build.md 27).
+    /// What the operator wrote; else one for loopback, which is written and shown (decision: demo).
     private static func configuration(
         _ arguments: Arguments, _ folder: AuthorityFolder
     ) throws(TenonError) -> Configuration {

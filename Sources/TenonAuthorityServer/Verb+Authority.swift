@@ -2,7 +2,7 @@
 internal import Tenon
 internal import TenonCommandLine
 
-// The one table of what can be typed (build.md 28).
+// The one table of what can be typed (decision: one-table).
 extension Verb {
     static let authority: [Verb] = [
         serve, caInit, caRoll, caShow, devicesApprove, devicesReject, devices, revoke, allow, auditVerify, clockReset,

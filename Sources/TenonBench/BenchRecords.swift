@@ -2,7 +2,7 @@
 internal import Glibc
 package import Tenon
 
-/// What a bench measured, as JSON lines of the form of `Bench/core/report.c`: `Bench/run --with FILE` takes them.
+/// What a bench measured, as JSON lines of the form of `Bench/core/report.c`, which `Bench/run` reads.
 package struct BenchRecords: Sendable {
     package private(set) var all: [JSON] = []
 

@@ -9,7 +9,7 @@ package struct Verdict: Sendable {
         case slower = "SLOWER"
     }
 
-    /// build.md 32.
+    /// Decision: bench-margin.
     static let margin = 0.03
 
     /// The median of the first over that of the second: over 1, the second is faster.

@@ -16,15 +16,15 @@ enum StateCheck {
         }
     }
 
-    /// Locks and fsync are not to be trusted there (security.md D5).
+    /// Locks and fsync are not to be trusted there (decision: network-disk).
     private static func state(_ path: String, _ count: Int) -> Finding {
         let text = "\(path), \(count) \(count == 1 ? "identity" : "identities")"
         guard isOnNFS(path) else { return .good("state", text) }
         return .note("state", "\(text), on NFS", mend: "Keep it on a disk of this machine: --state-dir DIR")
     }
 
-    /// What the kernel says of the mount (proc(5), mountinfo): its third word is the device, and the type stands behind a
-    /// dash.
+    /// What the kernel says of the mount (proc(5), mountinfo): its third word is the device, and the type stands behind
+    /// a dash.
     private static func isOnNFS(_ path: String) -> Bool {
         var file = stat()
         guard stat(path, &file) == 0, let mounts = try? SmallFile.read("/proc/self/mountinfo") else { return false }

@@ -54,7 +54,7 @@ enum TPMCheck {
             mend: "Give it in a file: \(set.map { $0 + " FILE" }.joined(separator: ", "))")
     }
 
-    /// security.md B9.
+    /// Decision: lockout-auth.
     private static func clearing(_ info: TPM.Info) -> Finding {
         if info.isClearDisabled { return .good("clear", "disabled: nobody clears this TPM by the lockout auth") }
         if info.isLockoutAuthSet { return .good("clear", "needs the lockout auth, which is set") }

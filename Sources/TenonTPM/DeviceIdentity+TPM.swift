@@ -8,7 +8,7 @@ extension TPM {
         /// The certificate of its endorsement key, which names the machine for ever and is the same for all services,
         /// for a service that attests. With it go those above, leaf first (DER), which some services have not.
         case endorsement(above: [[UInt8]] = [])
-        /// These instead, leaf first (DER), of a TPM that holds no certificate (build.md 13).
+        /// These instead, leaf first (DER), of a TPM that holds no certificate (decision: given-chain).
         case certificates([[UInt8]])
     }
 }

@@ -3,13 +3,18 @@ internal import Glibc
 internal import Tenon
 
 extension TenonError {
-    /// The same, with the node that could not be opened, and the group that may open it.
-    func opening(_ name: String) -> TenonError {
+    /// The same, with the node that could not be opened, and the group that may open it, or how long it was waited for.
+    func opening(_ name: String, waiting: Duration = .seconds(2)) -> TenonError {
         let device = "device:"
         guard name.hasPrefix(device), [.tpmMissing, .tpmPermission, .tpmBusy].contains(code) else { return self }
         let node = String(name.dropFirst(device.count))
-        let group = code == .tpmPermission ? groupName(of: node).map { "; its group is \($0)" } ?? "" : ""
-        return TenonError(code, message: "\(message) [\(node)\(group)]")
+        let more =
+            switch code {
+            case .tpmPermission: groupName(of: node).map { "; its group is \($0)" } ?? ""
+            case .tpmBusy: "; waited for \(waiting)"
+            default: ""
+            }
+        return TenonError(code, message: "\(message) [\(node)\(more)]")
     }
 }
 

@@ -8,7 +8,7 @@ extension TPM {
         public var allowSimulator: Bool
         /// How signatures of keys without an auth value are authorised.
         public var session: Session
-        /// How long a busy TPM is waited for.
+        /// How long a busy TPM, its places or its node are waited for.
         public var deadline: Duration
         /// The auth value of the owner hierarchy, at most 32 bytes.
         public var ownerAuth: [UInt8]

@@ -17,7 +17,8 @@ public final class TPM: Sendable {
     let core: Lease<OpenTPM>
 
     /// Opens a TPM by name: `device:/dev/tpmrm0`, or `tabrmd:`; with ``Options/allowSimulator`` also `swtpm:` and
-    /// `mssim:`. Sends no command.
+    /// `mssim:`. Sends no command. A node that another process holds, as one does that has `/dev/tpm0` open, is waited
+    /// for until the deadline.
     ///
     /// - Throws: ``TenonError/Code/tcti`` for any other name, ``TenonError/Code/tpmMissing``,
     ///   ``TenonError/Code/tpmPermission``, ``TenonError/Code/tpmBusy``.
@@ -25,7 +26,7 @@ public final class TPM: Sendable {
         do {
             core = try Lease(OpenTPM(name, options), on: thread)
         } catch {
-            throw error.opening(name)
+            throw error.opening(name, waiting: options.deadline)
         }
     }
 

@@ -10,7 +10,7 @@
 
 /*
  * Run by valgrind: secrets are marked as undefined, and memcheck reports every branch taken on them and every address
- * made of them, in our own code (contracts/security.md H2).
+ * made of them, in our own code (decision: constant-time).
  *
  *   constant_time           compare, wipe, encode, scalars: memcheck may report nothing
  *   constant_time decode    decoders branch on their verdict, so memcheck reports that, and this mode counts: as many

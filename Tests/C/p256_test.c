@@ -159,7 +159,7 @@ TEST(p256_wycheproof)
     free(text);
 }
 
-/* A signature of IT-Wallet's client data that a TPM made, contracts/it-wallet.md 4.4. */
+/* A signature of IT-Wallet's client data that a TPM made. */
 static sample wallet_sample(void)
 {
     static const char data[] = "{\"challenge\":\"i4ThI2Jhbu81i8mqyWEuDG5t\","

@@ -147,7 +147,7 @@ TEST(request_binding_nonce)
     CHECK_STATUS(tenon_binding_nonce(&nonce, "", 0, "", 0), TENON_ERROR_EMPTY);
 }
 
-/* IT-Wallet, contracts/it-wallet.md 4.3: the client data of each dialect, hashed. */
+/* IT-Wallet: the client data of each dialect, hashed. */
 TEST(request_client_data_of_the_wallet)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE /* explicit_bzero, mincore */
+#define _DEFAULT_SOURCE /* explicit_bzero, mincore, stack_t */
 #include "scan.h"
 
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 const uint8_t scan_secret[SCAN_SIZE] = {0xc4, 0x1b, 0x7e, 0x55, 0x0d, 0x93, 0xe8, 0x26, 0x71, 0xbf, 0x3a,
@@ -75,7 +76,10 @@ static bool is_reported(size_t n, int order, size_t from)
     return n >= TRACE && (order == BIG_ENDIAN_BYTES || n >= COPY || from % 8 == 0);
 }
 
-static void search(const char *region, const volatile uint8_t *start, size_t n, bool verbose, findings *found)
+static findings found;
+static bool verbose;
+
+static void search(const char *region, const volatile uint8_t *start, size_t n)
 {
     for (size_t at = 0; at < n; at++)
         for (int order = 0; order < ORDERS; order++)
@@ -83,7 +87,7 @@ static void search(const char *region, const volatile uint8_t *start, size_t n, 
                 size_t length = matching(start + at, n - at, order, from);
                 if (!is_reported(length, order, from))
                     continue;
-                *(length >= COPY ? &found->copies : &found->traces) += 1;
+                *(length >= COPY ? &found.copies : &found.traces) += 1;
                 if (verbose)
                     fprintf(stderr, "  %zu bytes of the secret from %zu, %s, at offset 0x%zx of %s", length, from,
                             orders[order], at, region);
@@ -91,7 +95,7 @@ static void search(const char *region, const volatile uint8_t *start, size_t n, 
                 order = ORDERS;
                 break;
             }
-    found->bytes += n;
+    found.bytes += n;
 }
 
 static struct {
@@ -126,16 +130,29 @@ static bool is_there(uintptr_t page, size_t size)
     return mincore((void *)page, size, &resident) == 0;
 }
 
-findings scan(bool verbose)
+static void search_regions(void)
 {
-    findings found = {0, 0, 0};
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    found = (findings){0, 0, 0};
     for (size_t i = 0; i < region_count; i++)
         for (uintptr_t start = regions[i].start, end; start < regions[i].end; start = end + page) {
             for (end = start; end < regions[i].end && is_there(end, page);)
                 end += page;
-            search(regions[i].line, (const volatile uint8_t *)start, end - start, verbose, &found);
+            search(regions[i].line, (const volatile uint8_t *)start, end - start);
         }
+}
+
+/* On a stack of its own: on ours its frames would lie where those stood that are searched. */
+findings scan(bool wordy)
+{
+    static uint8_t stack[1 << 16];
+    static ucontext_t here, apart;
+    verbose = wordy;
+    getcontext(&apart);
+    apart.uc_link = &here;
+    apart.uc_stack = (stack_t){.ss_sp = stack, .ss_size = sizeof stack};
+    makecontext(&apart, search_regions, 0);
+    swapcontext(&here, &apart);
     return found;
 }
 

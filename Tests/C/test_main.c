@@ -34,6 +34,29 @@ void test_about(const char *format, ...)
     va_end(arguments);
 }
 
+/* What failed is said once more at the end, where it is looked for; a test may run in a process of its own. */
+enum { DIGEST_MAX = 1500 };
+typedef struct {
+    atomic_size_t used;
+    char text[DIGEST_MAX];
+} failure_digest;
+static failure_digest *digest;
+
+void test_say(const char *format, ...)
+{
+    char line[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    fputs(line, stderr);
+    size_t n = strlen(line), at = atomic_load(&digest->used);
+    while (at + n < DIGEST_MAX && !atomic_compare_exchange_weak(&digest->used, &at, at + n))
+        ;
+    if (at + n < DIGEST_MAX)
+        memcpy(digest->text + at, line, n);
+}
+
 void test_fail(const char *file, int line, const char *format, ...)
 {
     enum { SHOWN = 20 };
@@ -43,7 +66,7 @@ void test_fail(const char *file, int line, const char *format, ...)
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     if (atomic_fetch_add(&failures, 1) < SHOWN)
-        fprintf(stderr, "%s:%d: %s%s%s\n", file, line, message, about[0] != '\0' ? "   about: " : "", about);
+        test_say("%s:%d: %s%s%s\n", file, line, message, about[0] != '\0' ? "   about: " : "", about);
 }
 
 bool test_true(const char *file, int line, const char *what, bool holds)
@@ -126,6 +149,12 @@ size_t test_rounds(size_t full, size_t quick)
     return getenv("TENON_TEST_QUICK") != NULL ? quick : full;
 }
 
+static const char *again(void)
+{
+    const char *command = getenv("TENON_TEST_AGAIN");
+    return command != NULL ? command : "make check";
+}
+
 static bool run(const test_case *test)
 {
     atomic_store(&failures, 0);
@@ -133,7 +162,7 @@ static bool run(const test_case *test)
     test->body();
     int count = atomic_load(&failures);
     if (count != 0)
-        fprintf(stderr, "FAILED %s (%d checks)\n", test->name, count);
+        test_say("FAILED %s (%d checks); again: %s ONLY=%s\n", test->name, count, again(), test->name);
     return count == 0;
 }
 
@@ -199,10 +228,13 @@ int main(int count, char **arguments)
         names = 3;
     }
     provoked = test_shared(PROVOKED_MAX * sizeof *provoked);
+    digest = test_shared(sizeof *digest);
     run_all(false, count - names, arguments + names, workers, &tally);
     run_all(true, count - names, arguments + names, 0, &tally);
     if (tally.passed + tally.failed == 0)
         fprintf(stderr, "no test has such a name; --list shows them\n");
+    if (tally.failed != 0)
+        fprintf(stderr, "\n%s", digest->text);
     fflush(stderr);
     printf("%zu passed, %zu failed\n", tally.passed, tally.failed);
     return tally.failed == 0 && tally.passed != 0 ? EXIT_SUCCESS : EXIT_FAILURE;

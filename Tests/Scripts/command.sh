@@ -82,8 +82,8 @@ accepted() {
 expect "a library to load before others" cc -shared -fPIC -o "$world/preload.so" "$scripts/preload.c"
 export LD_PRELOAD=$world/preload.so
 
-# at CALL N SIGNAL WORD...: types a command line, as JSON, that gets a signal at its Nth call of that name; false when it
-# makes fewer.
+# at CALL N SIGNAL WORD...: types a command line, as JSON, that gets a signal at its Nth call of that name; false when
+# it makes fewer.
 at() {
     rm -f "$world/mark"
     { INTERRUPT_CALL=$1 INTERRUPT_AT=$2 INTERRUPT_WITH=$3 INTERRUPT_MARK=$world/mark \
@@ -397,7 +397,8 @@ sed -i 's/"max_devices_per_ek": 8/"max_devices_per_ek": 1000/; s/^{/{"limits": {
     "$world/authority/authority.json"
 world_again
 for _ in $(seq 50); do accepted && break; done
-# interrupted STEP SIGNAL... -- WORD...: at each command to the TPM, each request, each thing that is stored; or at each STEPth
+# interrupted STEP SIGNAL... -- WORD...: at each command to the TPM, each request, each thing that is stored; or at each
+# STEPth
 interrupted() {
     local step=$1
     shift
@@ -492,7 +493,8 @@ say tenon sign GET /v1/echo --send
 say tenon sign GET /v1/echo
 say tenon maintain --json
 world_again
-# What was signed in the second in which the authority began may have been seen by the one before (security.md E4).
+# What was signed in the second in which the authority began may have been seen by the one before
+# (decision: forgetful-stores).
 for _ in $(seq 50); do accepted && break; done
 say tenon rotate
 expect "it signs on" accepted

@@ -1,30 +1,27 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# dev_mode.sh FOLDER: links a program with the library of the service for release, without and with the trait DevMode:
-# only the latter holds the name of the header by which a service lets an unproven device in.
+# dev_mode.sh PROGRAM FOLDER: only a build with the trait DevMode holds the name of the header by which a service lets an
+# unproven device in. PROGRAM is a `tenon` that is built as it is shipped.
 set -euo pipefail
 
 header=X-Synheart-Dev-Mode
-program=SwiftBench
+program=$1 folder=$2
 
-holds() { # holds FOLDER [OPTION...]: how many lines of the program hold the name
-    local folder=$1
-    shift
-    "${SWIFT:-swift}" build -c release --product "$program" --scratch-path "$folder" "$@" > "$folder.log" 2>&1 || {
-        cat "$folder.log" >&2
-        exit 1
-    }
-    # That the service is in it at all, a name says that each registration sends.
-    grep -qa X-Synheart-Signature "$folder/release/$program" || {
-        echo "$folder/release/$program is linked without the service" >&2
-        exit 1
-    }
-    # 1 is none; anything above is that it could not look.
-    grep -ca "$header" "$folder/release/$program" || [ $? = 1 ]
+# That the service is in it at all, a name says that each registration sends.
+grep -qa X-Synheart-Signature "$program" || { echo "$program is linked without the service" >&2; exit 1; }
+
+mkdir -p "$folder"
+compile() { # compile MODULE SOURCES...
+    "${SWIFTC:-swiftc}" -D DevMode -parse-as-library -package-name tenon -I include -I "$folder" -module-name "$1" \
+        -enable-experimental-feature SafeInteropWrappers -enable-upcoming-feature InternalImportsByDefault \
+        -emit-module -emit-module-path "$folder/$1.swiftmodule" -wmo -c -o "$folder/$1.o" "${@:2}"
 }
+mapfile -t core < <(find Sources/Tenon -name '*.swift')
+compile Tenon "${core[@]}"
+compile TenonSynheart Sources/TenonServices/Synheart/*.swift
 
-mkdir -p "$1"
-released=$(holds "$1/released")
-developed=$(holds "$1/developed" --traits DevMode)
-echo "$header: in $released lines of a released program, in $developed of one for development"
+# 1 is none; anything above is that it could not look.
+released=$(grep -ca "$header" "$program" || [ $? = 1 ])
+developed=$(grep -ca "$header" "$folder/TenonSynheart.o" || [ $? = 1 ])
+echo "$header: in $released lines of $program, in $developed of the module that is built for development"
 [ "$released" = 0 ] && [ "$developed" != 0 ]

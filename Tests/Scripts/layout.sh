@@ -237,6 +237,19 @@ rule spdx "a source says its licence in its first lines" < <(
 rule machine "no path of one machine" < <(
     tr '\n' '\0' < "$texts" | xargs -0 grep -InE '(^|[^A-Za-z0-9_.)}*-])/(work|tmp)/' /dev/null | grep -vE "mktemp|X{6}" | cut -d: -f1,2
 )
+sources='^(CSources|include|Sources|Tests|Bench|Examples|\.ci)/|^(Makefile|Package\.swift)$'
+rule decisions "docs/decisions.md has each decision that a source names" < <(
+    named "$sources" | grep -vE '^Tests/(Vectors|Broken|Fuzz/corpus)/|layout_test' | tr '\n' '\0' | xargs -0 grep -IonE '(^|[(;,] ?|[/*#] )[Dd]ecision: [a-z-]+(, [a-z-]+)*' /dev/null |
+        while IFS=: read -r file line _ names; do
+            for name in ${names//,/ }; do
+                grep -qx "### $name" docs/decisions.md || echo "$file:$line"
+            done
+        done
+)
+rule papers "no source cites what is not in the repository" < <(
+    named "$sources" | grep -vE '^Tests/(Vectors|Broken|Fuzz/corpus)/|layout_test|layout\.sh' |
+        search '\b(security|build|synheart|auths|it-wallet|batch|DESIGN|PERF|STYLE)\.md [0-9A-Z§]|DESIGN §|contracts/'
+)
 rule unfinished "nothing is left to do" < <(search "$word(TOD[O]|FIXM[E]|XX[X])([^A-Za-z0-9_]|\$)" < "$texts")
 
 exit "$broken"

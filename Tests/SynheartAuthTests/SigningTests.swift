@@ -27,7 +27,7 @@ import Testing
         return service.state.withLock { $0.isSigned(values, method, path, body) }
     }
 
-    /// build.md 22: without query and fragment; `/ingest` is taken off only when told.
+    /// Without query and fragment; `/ingest` is taken off only when told.
     @Test func aURLIsSignedByItsPath() async throws {
         let identity = try await identity()
         let body = Array(#"{"a":1}"#.utf8)

@@ -180,7 +180,7 @@ import Testing
         #expect(!next.isRegistered(appId: "com.myapp"))
     }
 
-    /// build.md 25: an unreadable state is never an identity that is not registered.
+    /// Decision: record-form. An unreadable state is never an identity that is not registered.
     @Test func w9AStateThatCannotBeReadIsAnError() async throws {
         _ = try await auth.registerDevice(appId: "com.myapp")
         let name = try IdentityName(profile: "synheart", baseURL: "http://localhost/auth", appID: "com.myapp")
@@ -210,7 +210,8 @@ import Testing
         #expect(try await auth.registerDevice(appId: "com.myapp").status == .success)
     }
 
-    /// W18, security.md D4: the auth service says what the time is, and nobody else; what it says is kept by the record.
+    /// W18, decision: clock-offset: the auth service says what the time is, and nobody else; what it says is kept by
+    /// the record.
     @Test func w18TheClockIsTheAuthServices() async throws {
         _ = try await auth.registerDevice(appId: "com.myapp")
         func skew() throws -> Double {

@@ -65,7 +65,7 @@ import Testing
             program.signal(signal)
             ended = try await program.ended()
             #expect(ended.code == 0)
-            // The head went elsewhere, too, so that a log that is cut short shows (security.md F5).
+            // The head went elsewhere, too, so that a log that is cut short shows (decision: audit-log).
             let told = try #require(ended.output.split(separator: "\n").first { $0.contains(" audit head main 2:") })
             let head = String(told.split(separator: " ")[4])
             ended = try await Program.run("audit", "verify", "--state-dir", state)

@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// What is asked at one listener is not answered at another (security.md F1).
+    /// What is asked at one listener is not answered at another (decision: listeners).
     @Test func doors() async throws {
         try await withAuthority { port, _ in
             let client = try RawClient(port: port)

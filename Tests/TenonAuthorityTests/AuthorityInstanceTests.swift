@@ -54,7 +54,7 @@ import Testing
         #expect(String(decoding: text, as: UTF8.self).contains(#""event":"registered""#))
     }
 
-    /// security.md F5.
+    /// Decision: audit-log.
     @Test(.timeLimit(.minutes(1))) func aQuietLogIsSignedInTime() async throws {
         let folder = try TestFolder()
         let authority = try await AuthorityInstance(
@@ -72,7 +72,7 @@ import Testing
         await authority.close()
     }
 
-    /// security.md F2.
+    /// Decision: authority-keys.
     @Test func aCAIsNotMadeWhereOthersAsk() async throws {
         let folder = try TestFolder()
         let state = try AuthorityFolder(folder.path)

@@ -37,7 +37,7 @@ import Testing
         #expect(second.roots != keys.roots && second.audit != keys.audit)
     }
 
-    /// security.md F2: two are trusted, one issues; what the former one signed is its own still.
+    /// Decision: authority-keys. Two are trusted, one issues; what the former one signed is its own still.
     @Test func rolledOver() throws {
         let folder = try TestFolder()
         let state = try AuthorityFolder(folder.path)

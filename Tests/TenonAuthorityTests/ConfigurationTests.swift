@@ -259,7 +259,7 @@ import Testing
         #expect(try Self.parse(unix.replacing("127.0.0.1:8420", with: "localhost")).isLocal)
     }
 
-    /// Else whoever asks says who he is, or everybody is the proxy (security.md F4).
+    /// Else whoever asks says who he is, or everybody is the proxy (decision: shares).
     @Test func aProxyIsNamed() async throws {
         let open = #""public": {"address": "10.0.0.1", "port": 1, "behind_proxy": true}"#
         let app = #""ek_roots": [{"path": "a"}]"#

@@ -51,7 +51,7 @@ import Testing
             let id = try #require(answer.json["device_id"]?.string)
             let device = try #require(try await rig.stores.devices.device(app: "open", id: id))
             #expect(device.publicKey == key && device.level == .unattested && device.platform == "linux")
-            // The same key under a fresh challenge is the same device (security.md 1.3).
+            // The same key under a fresh challenge is the same device (decision: same-key-again).
             #expect(try await rig.register(key).json["device_id"]?.string == id)
             // In another app it is nobody's.
             #expect(try await rig.register(key, app: "loose").verdict == "403 REGISTRATION_REJECTED")
@@ -136,7 +136,7 @@ import Testing
             #expect(try await verdict("strict", isDevelopment: true) == "403 INVALID_ATTESTATION")
             #expect(try await verdict("strict", isDevelopment: false) == "403 INVALID_ATTESTATION")
             #expect(try await verdict("open", isDevelopment: false) == "200")
-            // A development build in production is refused (synheart.md 1.10).
+            // A development build in production is refused (docs/synheart.md).
             #expect(try await verdict("open", isDevelopment: true) == "403 INVALID_ATTESTATION")
             let levels = try await rig.stores.devices.devices(app: nil, from: nil, limit: 9).devices.map(\.level)
             #expect(levels == [.software, .unattested])
@@ -173,7 +173,7 @@ import Testing
             // Four apps: an attestation CA has to be named.
             #expect(await verdict("POST", "/attest", .public) == "404 NOT_FOUND")
             #expect(await verdict("POST", "/ca/open/attest", .public) == "400 INVALID_REQUEST")
-            // Each listener answers what is its own (security.md F1).
+            // Each listener answers what is its own (decision: listeners).
             for (target, doors) in [
                 ("/v1/revoke", [.public, .internal]), ("/v1/devices", [.public, .internal]),
                 ("/auth/v1/device/verify", [.public, .admin]), ("/v1/device/challenge", [.internal, .admin]),

@@ -43,7 +43,7 @@ import Testing
             ] {
                 #expect(try await stores.register(changed) == .refused(.keyInUse))
             }
-            // An attestation key that was lost is made anew, in the TPM that is known (security.md B2).
+            // An attestation key that was lost is made anew, in the TPM that is known (decision: command-and-code).
             var anotherAK = try sample.registration(ek: "ek")
             anotherAK.device.attestation?.akName = [1]
             anotherAK.device.attestation?.akPublic = [2]

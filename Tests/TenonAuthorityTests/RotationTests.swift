@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// security.md D2: the present and the previous key may ask again, no other.
+    /// Decision: own-endpoints. The present and the previous key may ask again, no other.
     @Test(arguments: StoreKind.allCases)
     func askedAgainItSaysTheSame(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in

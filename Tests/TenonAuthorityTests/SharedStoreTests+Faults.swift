@@ -36,8 +36,8 @@ extension SharedStoreTests {
         await instance.close()
     }
 
-    /// Redis is killed while every request is made twice, at two instances, and challenges are taken: what fails is told
-    /// so, nothing is taken twice, and it goes on by itself.
+    /// Redis is killed while every request is made twice, at two instances, and challenges are taken: what fails is
+    /// told so, nothing is taken twice, and it goes on by itself.
     @Test(arguments: kinds)
     func redisIsKilledUnderLoad(_: StoreKind) async throws {
         let (name, server) = (SharedServers.name(), FakeClock())
@@ -153,7 +153,7 @@ extension SharedStoreTests {
         await instance.close()
     }
 
-    /// security.md E4: what came before the loss is refused, also of a device whose clock is ahead.
+    /// Decision: forgetful-stores. What came before the loss is refused, also of a device whose clock is ahead.
     @Test(arguments: kinds)
     func aRedisThatForgotIsNotBelieved(_: StoreKind) async throws {
         let name = SharedServers.name()

@@ -14,14 +14,14 @@ import Testing
             #expect(answer.json["device_id"]?.string == device.id)
             #expect(answer.json["body_bytes"]?.integer == 3)
             #expect(await rig.ask(request).verdict == "409 NONCE_REPLAY")
-            // The same signature under a new nonce, which is not signed (security.md E1).
+            // The same signature under a new nonce, which is not signed (decision: one-use).
             let nonce = try RequestHeaders.makeNonce()
             #expect(await rig.ask(request.with("X-Synheart-Nonce", nonce)).verdict == "409 NONCE_REPLAY")
             #expect(await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds)).verdict == "200")
         }
     }
 
-    /// The order of synheart.md 1.9: each request breaks one thing and all that is checked behind it.
+    /// The order of docs/synheart.md: each request breaks one thing and all that is checked behind it.
     @Test func theOrderOfChecks() async throws {
         try await ServiceRig.with { rig in
             let device = try await rig.device()
@@ -125,7 +125,7 @@ import Testing
             let answer = await rig.ask(try device.rotation(to: new.publicKey, at: rig.seconds))
             #expect(answer.verdict == "200" && answer.json["status"]?.string == "rotated")
             #expect(answer.json["effective_at"]?.integer == rig.seconds)
-            // The answer was lost: either key asks again (security.md D2).
+            // The answer was lost: either key asks again (decision: own-endpoints).
             let again = await rig.ask(try device.rotation(to: new.publicKey, at: rig.seconds))
             #expect(again.verdict == "200" && again.json["status"]?.string == "rotated")
             let own = await rig.ask(try device.request("GET", "/v1/device/self", at: rig.seconds))
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    /// A retired key that signs, later than what was under way: somebody has a copy (security.md D5).
+    /// A retired key that signs, later than what was under way: somebody has a copy (decision: copied-key).
     @Test func aRetiredKeyIsAnAlarm() async throws {
         try await ServiceRig.with { rig in
             let device = try await rig.device()
@@ -247,7 +247,8 @@ import Testing
         }
     }
 
-    /// A store that cannot be asked: the request is refused, and there is no way around it (security.md E4).
+    /// A store that cannot be asked: the request is refused, and there is no way around it
+    /// (decision: forgetful-stores).
     @Test func storesThatFail() async throws {
         try await ServiceRig.with { rig in
             let device = try await rig.device()

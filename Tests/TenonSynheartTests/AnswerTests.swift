@@ -80,7 +80,7 @@ import Testing
         #expect(said == (400...499 ~= status ? .refused(nil) : .unclear))
     }
 
-    /// security.md 1.2: a certificate that cannot be used costs the next attestation, never the identity.
+    /// Decision: ak-certificate. A certificate that cannot be used costs the next attestation, never the identity.
     @Test(
         arguments: [
             (#"["AQI="]"#, [[1, 2]]), (#"["AQI=","Aw=="]"#, [[1, 2], [3]]), ("[]", []), ("null", []), ("7", []),

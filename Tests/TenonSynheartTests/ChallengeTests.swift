@@ -8,7 +8,7 @@ import Testing
 
     static func wrapped(_ member: String) -> String { "{\"challenge\":\"\(text)\",\(member)}" }
 
-    /// synheart.md 1.2: the union of what is documented and what is sent.
+    /// As docs/synheart.md has it: the union of what is documented and what is sent.
     static let accepted: [(body: String, life: Duration?)] = [
         ("{\"challenge\":\"\(text)\"}", nil),
         ("{\"challenge_nonce\":\"\(text)\"}", nil),
@@ -128,7 +128,7 @@ import Testing
         #expect(Outcome(read) == .accepted)
     }
 
-    /// security.md D3.
+    /// Decision: definite-refusal.
     @Test(arguments: [
         nil, "", "text/html", "text/json", "application/json2", "application/problem+json", "application",
     ])

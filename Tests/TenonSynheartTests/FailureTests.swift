@@ -3,7 +3,7 @@ import Tenon
 import TenonSynheart
 import Testing
 
-/// Answers that are no success: by their code first, their status second (synheart.md 1.11).
+/// Answers that are no success: by their code first, their status second (docs/synheart.md).
 @Suite struct FailureTests {
     static let shapes = [
         "{\"error_code\":\"CLOCK_SKEW\",\"error_description\":\"x\",\"server_timestamp\":1795276800}",
@@ -42,7 +42,7 @@ import Testing
         ("CLOCK_SKEW", .clockSkew, .clockSkew), ("KEY_EXPIRED", .keyExpired, .keyExpired),
         ("NONCE_REPLAY", .nonceReplay, .nonceReplay),
         ("ROTATION_FAILED", .rotationRefused, .rotationFailed),
-        // security.md D3: what a service says of a key never reaches the key.
+        // Decision: definite-refusal. What a service says of a key never reaches the key.
         ("KEY_INVALIDATED", nil, .serviceRefused), ("DEV_001", nil, .serviceRefused),
         ("device_revoked", nil, .serviceRefused), ("DEVICE_REVOKED ", nil, .serviceRefused),
     ]
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// security.md D3: a known code changes a state only where it is said in JSON.
+    /// Decision: definite-refusal. A known code changes a state only where it is said in JSON.
     @Test(arguments: ["text/html", "text/plain", "application/problem+json", ""])
     func outsideJSONACodeHasNoForce(_ type: String) throws {
         let body = "{\"code\":\"DEVICE_REVOKED\"}"

@@ -40,7 +40,7 @@ import Testing
         #expect(Self.text(request) == #"{"app_id":"app_1"}"#)
     }
 
-    /// build.md 23.
+    /// As docs/synheart.md has it.
     @Test func theTPMIsNamedWhereItIsToBeActivated() throws {
         let area = try Self.area(of: SoftwareKey().publicKey)
         var offer = AttestationOffer(endorsementCertificates: [[1, 2, 3], [4]], attestationKey: area)
@@ -54,7 +54,7 @@ import Testing
         #expect(Self.text(named).hasSuffix("[\"AQID\",\"BA==\"],\"parent_name\":\"CQg=\"}"))
     }
 
-    /// W17, synheart.md 1.4, 1.5: the documented fields, `device_local_id` among them, and a nonce over the very texts
+    /// W17, docs/synheart.md: the documented fields, `device_local_id` among them, and a nonce over the very texts
     /// that are sent.
     @Test func w17ARegistrationHasTheDocumentedFields() throws {
         let key = try SoftwareKey().publicKey
@@ -128,8 +128,8 @@ import Testing
         }
     }
 
-    /// The headers of an application's own request are six. In a build for development there is one more, which a backend
-    /// has to see, too (W20).
+    /// The headers of an application's own request are six. In a build for development there is one more, which a
+    /// backend has to see, too (W20).
     @Test func anApplicationSendsSixHeaders() throws {
         let signature = try SoftwareKey(signsDigests: true).signature(for: Digest(hashing: [1]))
         let values = try RequestHeaders(
@@ -151,7 +151,8 @@ import Testing
         #expect(#expect(throws: TenonError.self) { try local().qualifyingData(Self.device, terms) }?.code == .empty)
     }
 
-    /// build.md 23: six headers of the current key, over the path and the body as they are sent, and nothing else.
+    /// As docs/synheart.md has it: six headers of the current key, over the path and the body as they are sent, and
+    /// nothing else.
     @Test func aRotationIsSignedByTheCurrentKey() async throws {
         let current = try SoftwareKey()
         let new = try SoftwareKey().publicKey
@@ -177,7 +178,7 @@ import Testing
         try check(request, "GET", "/auth/v1/device/self", key.publicKey)
     }
 
-    /// security.md 1.2: what the attestation key certifies of a new key.
+    /// Decision: attested-rotation. What the attestation key certifies of a new key.
     @Test func theProofOfARotationNamesAllThatItIsFor() throws {
         let (current, new) = (try SoftwareKey().publicKey, try SoftwareKey().publicKey)
         let terms = RotationTerms(current: current, new: new, stamp: Self.stamp)

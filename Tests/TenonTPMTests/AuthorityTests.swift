@@ -47,7 +47,7 @@ import Testing
                 #expect(try await verdict { message, _ in message["activation_proof"] = nil } == refused)
                 #expect(try await verdict { message, _ in message["proof"] = nil } == refused)
                 #expect(try await verdict { message, _ in message["proof"] = "none" } == refused)
-                // For another service, which passed our challenge on (security.md A1).
+                // For another service, which passed our challenge on (decision: folded-activation).
                 #expect(try await verdict(origin: "https://evil.example") { _, _ in } == refused)
                 #expect(
                     try await verdict { message, _ in
@@ -61,7 +61,7 @@ import Testing
                         message["activation_proof"] = earlierMessage["activation_proof"]
                     } == refused)
                 #expect(try await verdict { message, _ in message["proof"] = earlierMessage["proof"] } == refused)
-                // By an AK that nobody activated (security.md A2).
+                // By an AK that nobody activated (decision: folded-activation).
                 #expect(
                     try await verdict { message, challenge in
                         let nonce = try Digest(bindingChallenge: challenge, toKeyText: device.keyText)
@@ -73,7 +73,7 @@ import Testing
                     try await verdict { message, _ in
                         message["public_key"] = .sent(try SoftwareKey().publicKey.derRepresentation)
                     } == refused)
-                // A challenge without a credential is not redeemed with an activation (security.md A4).
+                // A challenge without a credential is not redeemed with an activation (decision: never-weaker).
                 let plain = try await rig.post("/v1/device/challenge", ["app_id": "demo"])
                 #expect(try await verdict { message, _ in message["challenge"] = plain.json["challenge"] } == refused)
                 #expect(try await rig.stores.devices.devices(app: nil, from: nil, limit: 9).devices.isEmpty)
@@ -203,8 +203,8 @@ import Testing
         }
     }
 
-    /// A key of the NULL hierarchy is gone at the next reset: an app may ask which one a key is of. No Name that is made up
-    /// does for it.
+    /// A key of the NULL hierarchy is gone at the next reset: an app may ask which one a key is of. No Name that is
+    /// made up does for it.
     @Test func theHierarchyOfAKey() async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
             try await AuthorityRig.with { rig in
@@ -276,9 +276,9 @@ import Testing
                     message["activation_proof"] = activation
                     return try await rig.post("/v1/device/register", message)
                 }
-                // Without a credential never with an activation (security.md A4).
+                // Without a credential never with an activation (decision: never-weaker).
                 #expect(try await verdict(chain, activation: "AAAA").verdict == "400 INVALID_ATTESTATION")
-                // A certificate is good for one app (security.md 1.2), and so is none at all.
+                // A certificate is good for one app (decision: own-ak), and so is none at all.
                 #expect(try await verdict(others).verdict == "403 INVALID_ATTESTATION")
                 #expect(try await verdict([]).verdict == "400 INVALID_ATTESTATION")
                 let answer = try await verdict(chain)
@@ -294,7 +294,7 @@ import Testing
     }
 
     /// What an attestation CA gives is one app's, and a secret is good once wherever it is brought.
-    /// A CA whose key is in a TPM (security.md F2): what it issues is as good.
+    /// A CA whose key is in a TPM (decision: authority-keys): what it issues is as good.
     @Test func theKeyOfTheCAInATPM() async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
             try await AuthorityRig.with(caIn: tpm) { rig in

@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    /// The disk of a registered device in another machine, and back (security.md D5, B4).
+    /// The disk of a registered device in another machine, and back (decision: other-machine, attic).
     @Test("W22: a record in another machine", arguments: [false, true])
     func w22_aRecordInAnotherMachine(_ isBlocking: Bool) async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
@@ -236,8 +236,8 @@ import Testing
         }
     }
 
-    /// The CA, its roots and the certificates above the TPM's are kept by the record, once they were taken: of a cleared
-    /// TPM, and after a reset. That the certificate may be shown is said each time.
+    /// The CA, its roots and the certificates above the TPM's are kept by the record, once they were taken: of a
+    /// cleared TPM, and after a reset. That the certificate may be shown is said each time.
     @Test(arguments: [true, false])
     func whatWasToldOnceNeedNotBeToldAgain(_ isFolded: Bool) async throws {
         try await withTPM(state: Endorsed.state) { software, tpm in

@@ -8,8 +8,8 @@ import Testing
 
 /// What becomes of a device's attestation key at a running authority.
 @Suite(.timeLimit(.minutes(1))) struct ServedAttestationKeyTests {
-    /// security.md B2, 1.2: the file of the attestation key is another TPM's. The authority hears of a new one by an
-    /// activation, and the device rotates on.
+    /// Decision: command-and-code, ak-certificate. The file of the attestation key is another TPM's. The authority
+    /// hears of a new one by an activation, and the device rotates on.
     @Test(arguments: Stores.allCases)
     func aLostOneIsActivatedAnew(_ stores: Stores) async throws {
         try await ServedWorld.with(stores) { world in
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// security.md 1.2: at two thirds of its life, by an activation of its own or by the attestation CA.
+    /// Decision: ak-certificate. At two thirds of its life, by an activation of its own or by the attestation CA.
     @Test(arguments: [Dialect.docs, .tenon])
     func itsCertificateIsRenewed(_ dialect: Dialect) async throws {
         try await ServedWorld.with(.sqlite) { world in

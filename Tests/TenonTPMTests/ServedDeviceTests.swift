@@ -19,7 +19,7 @@ import Testing
             if dialect == .tenon {
                 try await identity.rotate()
             } else {
-                // An attested device stays one (security.md 1.2).
+                // An attested device stays one (decision: never-weaker).
                 let error = await errorAwaited { () async throws(TenonError) in try await identity.rotate() }
                 #expect(error?.code == .attestationFailed)
             }
@@ -34,7 +34,8 @@ import Testing
         }
     }
 
-    /// An operator lets a device in, or turns it away; until then it has no id, signs nothing, and asks with the same key.
+    /// An operator lets a device in, or turns it away; until then it has no id, signs nothing, and asks with the same
+    /// key.
     @Test(arguments: Stores.allCases, [Dialect.docs, .tenon])
     func anOperatorDecides(_ stores: Stores, _ dialect: Dialect) async throws {
         try await ServedWorld.with(stores) { world in

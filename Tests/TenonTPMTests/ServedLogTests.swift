@@ -11,7 +11,7 @@ import Testing
 @testable import TenonAuthority
 @testable import TenonAuthorityServer
 
-/// What the command writes down of a full life of devices: nothing that security.md §5 forbids.
+/// What the command writes down of a full life of devices: nothing that no log may hold (decision: said-in-logs).
 @Suite(.timeLimit(.minutes(1))) struct ServedLogTests {
     /// All that goes over the wire.
     private final class Recorder: Transport {

@@ -121,6 +121,8 @@ import Testing
         #expect(missing?.message.hasSuffix("[/nonexistent]") == true)
         let refused = TenonError(.tpmPermission, message: "No.").opening("device:/etc/shadow")
         #expect(refused.message == "No. [/etc/shadow; its group is shadow]")
+        let held = TenonError(.tpmBusy, message: "No.").opening("device:/dev/tpm0", waiting: .milliseconds(1500))
+        #expect(held.message == "No. [/dev/tpm0; waited for 1.5 seconds]")
         #expect(TenonError(.simulator, message: "No.").opening("swtpm:").message == "No.")
     }
 

@@ -195,7 +195,7 @@ TENON_API TENON_MUST_USE tenon_status tenon_rotation_nonce(tenon_digest *out, co
 enum { TENON_SERIAL_SIZE = 16 };
 
 /*
- * Issues a certificate for an AK (build.md 14, security.md 1.2): v3, this serial, empty subject, critical alternative
+ * Issues a certificate for an AK (decision: ak-certificate): v3, this serial, empty subject, critical alternative
  * name with the EK's maker, model and version, EKU 2.23.133.8.3, key usage digitalSignature, no authority, authority
  * key identifier, from not_before to not_after. issuer is the issuing certificate, whose key signs.
  */

@@ -136,7 +136,7 @@ enum {
     TENON_RULE_33B_NOT_OAEP = 0x030001E1,
 
     TENON_ERROR_TPM_TRANSPORT = 0x04000001, /* the way to the TPM failed, and again after it was opened anew */
-    TENON_ERROR_TPM_BUSY = 0x04000002,      /* the node is held by somebody else */
+    TENON_ERROR_TPM_BUSY = 0x04000002,      /* the node is held by another process, and was until the deadline */
 
     TENON_ERROR_TPM_MISSING = 0x05000001,    /* no such node, or it is no TPM's */
     TENON_ERROR_TPM_ANSWER = 0x05000002,     /* an answer that is none: too short, too long, or its sizes lie */

@@ -73,23 +73,22 @@ final class Connection {
     }
 
     func receive() throws(TenonError) -> Answer {
-        var head: Int?
-        while head == nil {
-            head = endOfHead()
-            if head == nil { try read() }
-        }
-        let end = head ?? 0
-        guard let length = length(before: end), let status = Int(text(9..<12)), end + length <= bytes.count else {
+        while endOfHead == nil { try read() }
+        let end = endOfHead ?? 0
+        let head = String(decoding: bytes[..<end], as: UTF8.self).lowercased().split(separator: "\r\n")
+        let length = head.first { $0.hasPrefix("content-length:") }.flatMap { Int($0.dropFirst(15).drop { $0 == " " }) }
+        guard let length, let status = head[0].split(separator: " ").dropFirst().first.flatMap({ Int($0) }),
+            end + length <= bytes.count
+        else {
             throw TenonError(.httpMalformed, message: "An instance answers in another form.")
         }
         while count < end + length { try read() }
-        let body = Array(bytes[end..<end + length])
         // One request at a time: nothing stands behind its answer.
         guard count == end + length else {
             throw TenonError(.httpMalformed, message: "An instance answers more than it was asked.")
         }
         count = 0
-        return Answer(status: status, body: body)
+        return Answer(status: status, body: Array(bytes[end..<end + length]))
     }
 
     private static let cut = TenonError(.httpNoAnswer, message: "An instance ended the connection.")
@@ -102,25 +101,7 @@ final class Connection {
         count += read
     }
 
-    private func endOfHead() -> Int? {
-        guard count >= 4 else { return nil }
-        for index in 3..<count where bytes[index] == 10 && bytes[index - 2] == 10 && bytes[index - 1] == 13 {
-            return index + 1
-        }
-        return nil
+    private var endOfHead: Int? {
+        (3..<max(3, count)).first { bytes[$0] == 10 && bytes[$0 - 2] == 10 && bytes[$0 - 1] == 13 }.map { $0 + 1 }
     }
-
-    private func length(before end: Int) -> Int? {
-        let name = Array("content-length:".utf8)
-        var start = 0
-        while let next = bytes[start..<end].firstIndex(of: 10) {
-            if next - start > name.count, zip(bytes[start...], name).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) {
-                return Int(text(start + name.count..<next - 1).drop { $0 == " " })
-            }
-            start = next + 1
-        }
-        return nil
-    }
-
-    private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
+internal import Synchronization
 internal import Tenon
 internal import TenonBench
 
@@ -18,7 +19,7 @@ struct Costs {
     /// - Throws: ``TenonError/Code/options`` when there is no such process.
     init(_ load: Load, process: Int32, _ options: Options) throws(TenonError) {
         var clock = clockid_t()
-        guard clock_getcpuclockid(process, &clock) == 0 else {
+        guard process > 0, clock_getcpuclockid(process, &clock) == 0 else {
             throw Options.mistake("There is no process \(process).")
         }
         self.load = load
@@ -28,11 +29,18 @@ struct Costs {
         isSmoke = options.isSmoke
     }
 
+    /// Nanoseconds of a CPU so far.
+    private func used() -> Double {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+    }
+
     /// Microseconds of CPU for one of so many.
     private func cost(_ count: Int, _ body: () -> Samples) throws(TenonError) -> (cost: Double, samples: Samples) {
-        let began = nanoseconds(clock)
+        let began = used()
         let samples = body()
-        let cost = Double(nanoseconds(clock) - began) / 1e3 / Double(count)
+        let cost = (used() - began) / 1e3 / Double(count)
         guard samples.errors.isEmpty, samples.latencies.count >= count else {
             throw TenonError(.serviceAnswer, message: "Not all answers were good: \(samples.errors).")
         }
@@ -41,16 +49,19 @@ struct Costs {
 
     /// In two steps, so that what a TPM does between them takes none of the time.
     func registrations(_ records: inout BenchRecords) throws(TenonError) {
-        let answers = Answers(load.devices.count)
+        let answers = Answers()
         let devices = load.devices
         let challenges = try cost(devices.count) {
             load.crew.run(devices.count) { index, lines throws(TenonError) in
-                answers.put(try lines.exchange(try devices[index].challenge()), index)
+                let answer = try lines.exchange(try devices[index].challenge())
+                answers.all.withLock { $0[index] = answer }
             }
         }
         var bodies: [[UInt8]] = []
         for (index, device) in devices.enumerated() {
-            guard let answer = answers.take(index) else { throw Options.mistake("A challenge is missing.") }
+            guard let answer = answers.all.withLock({ $0[index] }) else {
+                throw Options.mistake("A challenge is missing.")
+            }
             bodies.append(try device.registration(answer))
         }
         let requests = bodies
@@ -61,23 +72,13 @@ struct Costs {
             }
         }
         let rate = 1e6 / (challenges.cost + registered.cost)
-        let seconds = challenges.samples.seconds + registered.samples.seconds
-        let byTheClock = Double(devices.count) / seconds
-        let figure = BenchFigure(
-            "P10", "registrations of an authority on one core", .atLeast(500), isSmoke ? nil : rate, "/s")
-        records.add([figure])
+        records.add([
+            BenchFigure(
+                "P10", "registrations of an authority on one core", .atLeast(500), isSmoke ? nil : rate, "/s")
+        ])
         guard !isSmoke else { return }
-        Report.print(
-            "registration: challenge \(Decimal.text(challenges.cost, 0)) us, register "
-                + "\(Decimal.text(registered.cost, 0)) us of CPU; \(Decimal.text(rate, 0))/s on one core "
-                + "(\(Decimal.text(byTheClock, 0))/s by the clock), \(figure.verdict)\n")
-        records.add(line("challenge", challenges.samples, challenges.cost))
-        records.add(line("register", registered.samples, registered.cost))
-    }
-
-    private func line(_ name: String, _ samples: Samples, _ cost: Double) -> MeasuredLine {
-        MeasuredLine(
-            "authority-" + name, samples.latencies.map(Double.init), processor: 1e3 * cost, perSecond: samples.rate)
+        records.add(try challenges.samples.line("challenge", processor: 1e3 * challenges.cost))
+        records.add(try registered.samples.line("register", processor: 1e3 * registered.cost))
     }
 
     func verifiedRequests(_ records: inout BenchRecords) throws(TenonError) {
@@ -93,23 +94,12 @@ struct Costs {
         }
         all.sort { $0.rest < $1.rest }
         let median = all[all.count / 2]
-        let figure = BenchFigure(
-            "P10", "a verified request beyond its exchange and its verification", .atMost(60),
-            isSmoke ? nil : median.rest, "us")
-        records.add([figure])
-        guard !isSmoke else { return }
-        Report.print(
-            "verified request: \(Decimal.text(median.echo, 1)) us of CPU, of which the exchange "
-                + "\(Decimal.text(median.exchange, 1)) and the verification \(Decimal.text(median.verification, 1)); "
-                + "the rest \(Decimal.text(median.rest, 1)) us (\(Decimal.text(all[0].rest, 1)) to "
-                + "\(Decimal.text(all[all.count - 1].rest, 1)) in \(rounds) rounds of \(requests)), \(figure.verdict)\n"
-        )
-        var line = line("request", samples, median.echo)
-        line.more["parts_ns"] = [
-            "HTTP exchange": .number(1e3 * median.exchange), "verification": .number(1e3 * median.verification),
-            "what is left": .number(1e3 * median.rest),
+        let figures = [
+            ("a verified request beyond its exchange and its verification", BenchFigure.Bound.atMost(60), median.rest),
+            ("  its HTTP exchange", nil, median.exchange), ("  its verification", nil, median.verification),
         ]
-        records.add(line)
+        records.add(figures.map { BenchFigure("P10", $0, $1, isSmoke ? nil : $2, "us") })
+        if !isSmoke { records.add(try samples.line("request", processor: 1e3 * median.echo)) }
     }
 
     /// Microseconds of CPU for one request.
@@ -131,10 +121,15 @@ struct Costs {
             signed.append((try hashed.finish(), try key.blockingSignature(for: message)))
         }
         let publicKey = key.publicKey
-        let began = nanoseconds(CLOCK_THREAD_CPUTIME_ID)
+        let began = BenchClock.thread.now
         for (digest, signature) in signed where !publicKey.isValidSignature(signature, for: digest) {
             throw TenonError(.signatureInvalid, message: "A signature of the load is none.")
         }
-        return Double(nanoseconds(CLOCK_THREAD_CPUTIME_ID) - began) / 1e3 / Double(signed.count)
+        return (BenchClock.thread.now - began) / 1e3 / Double(signed.count)
     }
+}
+
+/// By the number of the job that asked.
+private final class Answers: Sendable {
+    let all = Mutex<[Int: Connection.Answer]>([:])
 }

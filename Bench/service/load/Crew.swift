@@ -2,6 +2,7 @@
 internal import Glibc
 internal import Synchronization
 internal import Tenon
+internal import TenonBench
 
 /// Threads that each have a connection, and do the numbered jobs of a phase, whoever is free the next one.
 struct Crew {
@@ -16,12 +17,10 @@ struct Crew {
         return Array(instances[first...] + instances[..<first])
     }
 
-    /// Blocks until all jobs are done.
-    ///
-    /// - Parameter progress: asked now and then, with how many were begun.
-    func run(_ count: Int, progress: (Int) -> Void = { _ in }, _ job: @escaping Job) -> Samples {
-        let shift = Shift(count, job)
-        let began = now()
+    /// Blocks until all jobs are done. A terminal sees how far a phase with a name is.
+    func run(_ count: Int, as phase: String? = nil, _ job: @escaping Job) -> Samples {
+        let shift = Shift(isatty(2) == 1 ? phase : nil, count, job)
+        let began = BenchClock.wall.now
         var threads: [pthread_t] = []
         for index in 0..<min(connections, count) {
             let worker = Unmanaged.passRetained(Worker(shift, from(index)))
@@ -32,58 +31,32 @@ struct Crew {
                 worker.release()
             }
         }
-        while !shift.isOver(threads.count) {
-            progress(shift.begun)
-            shift.wait()
-        }
         for thread in threads { pthread_join(thread, nil) }
-        progress(count)
-        var samples = shift.samples
-        samples.seconds = Double(now() - began) / 1e9
+        var samples = shift.all.withLock { $0 }
+        samples.seconds = (BenchClock.wall.now - began) / 1e9
         return samples
     }
 }
 
 /// What the threads of a phase share.
 private final class Shift: Sendable {
-    let count: Int
     let job: Crew.Job
+    let all = Mutex(Samples())
+    private let phase: String?
+    private let count: Int
     private let next = Atomic(0)
-    private let ended = Atomic(0)
-    private let all = Mutex(Samples())
-    // What is counted: a hundredth that was begun, and each thread that has ended.
-    private nonisolated(unsafe) let steps: UnsafeMutablePointer<sem_t>
 
-    init(_ count: Int, _ job: @escaping Crew.Job) {
-        self.count = count
-        self.job = job
-        steps = .allocate(capacity: 1)
-        sem_init(steps, 0, 0)
+    init(_ phase: String?, _ count: Int, _ job: @escaping Crew.Job) {
+        (self.phase, self.count, self.job) = (phase, count, job)
     }
-
-    deinit {
-        sem_destroy(steps)
-        steps.deallocate()
-    }
-
-    /// Until there is something new.
-    func wait() { while sem_wait(steps) != 0 {} }
-
-    var begun: Int { min(next.load(ordering: .relaxed), count) }
-    var samples: Samples { all.withLock { $0 } }
-
-    func isOver(_ threads: Int) -> Bool { ended.load(ordering: .relaxed) == threads }
 
     func take() -> Int? {
         let index = next.add(1, ordering: .relaxed).oldValue
-        if index % max(1, count / 100) == 0 { sem_post(steps) }
+        if let phase, index <= count, index % max(1, count / 100) == 0 || index == count {
+            let text = "\r\(phase) \(index) of \(count)\(index == count ? "\n" : "")"
+            _ = write(2, text, text.utf8.count)
+        }
         return index < count ? index : nil
-    }
-
-    func end(_ samples: Samples) {
-        all.withLock { $0.add(samples) }
-        ended.add(1, ordering: .relaxed)
-        sem_post(steps)
     }
 }
 
@@ -92,10 +65,7 @@ private final class Worker {
     private let shift: Shift
     private let instances: [Instance]
 
-    init(_ shift: Shift, _ instances: [Instance]) {
-        self.shift = shift
-        self.instances = instances
-    }
+    init(_ shift: Shift, _ instances: [Instance]) { (self.shift, self.instances) = (shift, instances) }
 
     func run() {
         var samples = Samples()
@@ -114,20 +84,11 @@ private final class Worker {
         } catch {
             samples.add(error)
         }
-        shift.end(samples)
+        shift.all.withLock { [samples] all in all.add(samples) }
     }
 }
 
 private func work(_ worker: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     if let worker { Unmanaged<Worker>.fromOpaque(worker).takeRetainedValue().run() }
     return nil
-}
-
-/// Nanoseconds of CLOCK_MONOTONIC.
-func now() -> UInt64 { nanoseconds(CLOCK_MONOTONIC) }
-
-func nanoseconds(_ clock: clockid_t) -> UInt64 {
-    var time = timespec()
-    clock_gettime(clock, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }

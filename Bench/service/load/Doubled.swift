@@ -33,10 +33,9 @@ struct Doubled {
     }
 
     /// Blocks until all is said.
-    func run(_ progress: (Int) -> Void = { _ in }) -> (samples: Samples, outcomes: [String: Int]) {
+    func run() -> (samples: Samples, outcomes: [String: Int]) {
         let outcomes = Outcomes()
-        let samples = crew.run(devices.count, progress: progress) {
-            [devices, requests] index, lines throws(TenonError) in
+        let samples = crew.run(devices.count) { [devices, requests] index, lines throws(TenonError) in
             let (device, isSame) = (devices[index], index % 2 == 0)
             try register(device, isSame, lines, outcomes)
             for number in 0..<requests { try sign(device, (index + number) % 2 == 0, lines, outcomes) }

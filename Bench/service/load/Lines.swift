@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
+internal import TenonBench
 
 /// A worker's connections: one to its own instance and, once they are asked for, those to the others.
 final class Lines {
@@ -16,20 +17,20 @@ final class Lines {
 
     /// Sends a request and waits; what is done between two of them is not measured.
     func exchange(_ request: [UInt8]) throws(TenonError) -> Connection.Answer {
-        let began = now()
+        let began = BenchClock.wall.now
         let answer = try own.exchange(request)
-        samples.add(now() - began, answer)
+        samples.add(BenchClock.wall.now - began, answer)
         return answer
     }
 
     /// Sends one to each of two instances, and waits for neither before both are on their way.
     func both(_ first: [UInt8], _ second: [UInt8]) throws(TenonError) -> [Connection.Answer] {
         let other = try self.second()
-        let began = now()
+        let began = BenchClock.wall.now
         try own.send(first)
         try other.send(second)
         let answers = [try own.receive(), try other.receive()]
-        for answer in answers { samples.add(now() - began, answer) }
+        for answer in answers { samples.add(BenchClock.wall.now - began, answer) }
         return answers
     }
 

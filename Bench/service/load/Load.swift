@@ -26,8 +26,8 @@ struct Load {
     }
 
     /// A challenge and its answer, both over the same connection.
-    func register(_ progress: (Int) -> Void) -> Samples {
-        crew.run(devices.count, progress: progress) { [devices] index, lines throws(TenonError) in
+    func register() -> Samples {
+        crew.run(devices.count, as: "register") { [devices] index, lines throws(TenonError) in
             let device = devices[index]
             let challenge = try lines.exchange(try device.challenge())
             guard challenge.status == 200 else { return }
@@ -36,15 +36,15 @@ struct Load {
         }
     }
 
-    func sign(_ count: Int, _ progress: (Int) -> Void = { _ in }) -> Samples {
+    func sign(_ count: Int, as phase: String? = nil) -> Samples {
         let body = [UInt8](repeating: UInt8(ascii: "x"), count: 256)
-        return crew.run(count, progress: progress) { [devices, path] index, lines throws(TenonError) in
+        return crew.run(count, as: phase) { [devices, path] index, lines throws(TenonError) in
             _ = try lines.exchange(try devices[index % devices.count].request("POST", path, body))
         }
     }
 
-    func rotate(_ progress: (Int) -> Void) -> Samples {
-        crew.run(devices.count, progress: progress) { [devices] index, lines throws(TenonError) in
+    func rotate() -> Samples {
+        crew.run(devices.count, as: "rotate") { [devices] index, lines throws(TenonError) in
             let device = devices[index]
             let rotation = try device.rotation()
             if try lines.exchange(rotation.request).status == 200 { device.rotated(to: rotation.key) }

@@ -9,38 +9,39 @@ internal import TenonBench
         signal(SIGPIPE, SIG_IGN)
         do throws(TenonError) {
             let options = try Options(CommandLine.arguments.dropFirst())
-            if options.help { return Report.print(Options.text) }
-            try run(options)
+            if options.help { return print(Options.text, terminator: "") }
+            let records = try run(options)
+            try records.write(to: "/dev/stdout")
         } catch {
-            Report.note("AuthorityBench: \(error.message)\n")
+            let message = "AuthorityBench: \(error.message)\n"
+            _ = Glibc.write(2, message, message.utf8.count)
             exit(error.code.category.rawValue)
         }
     }
 
-    private static func run(_ options: Options) throws(TenonError) {
+    private static func run(_ options: Options) throws(TenonError) -> BenchRecords {
         let maker = try options.ekRoot.map { path throws(TenonError) in
             let maker = try Maker(count: options.devices)
             try write(maker.root, to: path)
             return maker
         }
         let load = try Load(options, maker: maker)
-        for instance in options.instances { try wait(for: instance) }
-        if let process = options.process {
-            let costs = try Costs(load, process: number(in: process), options)
-            var records = BenchRecords()
+        var records = BenchRecords()
+        if options.isFigure {
+            let costs = try Costs(load, process: readLine().flatMap { Int32($0) } ?? 0, options)
             try costs.registrations(&records)
             try costs.verifiedRequests(&records)
-            return try records.write(to: options.json)
+            return records
         }
-        var phases = [("register", load.register(Report.progress("register", of: load.devices.count)))]
+        for instance in options.instances { try wait(for: instance) }
+        records.add(try load.register().line("register"))
         guard load.devices.allSatisfy({ !$0.id.isEmpty }) else {
-            Report.table(phases)
+            try records.write(to: "/dev/stdout")
             throw TenonError(.serviceAnswer, message: "Not all devices were registered.")
         }
-        phases.append(("request", load.sign(options.requests, Report.progress("request", of: options.requests))))
-        phases.append(("rotate", load.rotate(Report.progress("rotate", of: load.devices.count))))
-        Report.table(phases)
-        try Report.records(phases).write(to: options.json)
+        records.add(try load.sign(options.requests, as: "request").line("request"))
+        records.add(try load.rotate().line("rotate"))
+        return records
     }
 
     /// A minute.
@@ -50,17 +51,6 @@ internal import TenonBench
             usleep(100_000)
         }
         _ = try Connection(instance)
-    }
-
-    private static func number(in path: String) throws(TenonError) -> Int32 {
-        var number: Int32 = 0
-        if let file = fopen(path, "r") {
-            var line = [CChar](repeating: 0, count: 32)
-            if fgets(&line, Int32(line.count), file) != nil { number = atoi(line) }
-            fclose(file)
-        }
-        guard number > 0 else { throw Options.mistake("There is no process id in \(path).") }
-        return number
     }
 
     private static func write(_ text: String, to path: String) throws(TenonError) {

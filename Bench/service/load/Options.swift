@@ -12,11 +12,9 @@ struct Options: Sendable {
     var path = "/auth/v1/echo"
     /// Where the root of the EKs goes; nil for devices without TPMs.
     var ekRoot: String?
-    /// A file with the number of the process whose time is measured, for the figure.
-    var process: String?
+    /// The time of an authority is measured, whose process comes on the standard input.
+    var isFigure = false
     var rounds = 25
-    /// A file for records.
-    var json: String?
     /// Once each: nothing is measured.
     var isSmoke = false
     var help = false
@@ -24,7 +22,8 @@ struct Options: Sendable {
     static let text = """
         usage: AuthorityBench --instances URL[,URL...] [OPTIONS]
 
-        Devices with keys in memory register at authorities of this machine, sign requests, and rotate.
+        Devices with keys in memory register at authorities of this machine, sign requests, and rotate. A line of JSON
+        tells of each phase.
 
           --instances URL,...   http://ADDRESS:PORT, between which the load is shared
           --origin ORIGIN       that of their configuration (else the first URL)
@@ -35,10 +34,9 @@ struct Options: Sendable {
           --path PATH           that takes signed requests (/auth/v1/echo)
           --ek-root FILE        register with TPMs in memory: their root is written to FILE, which the authorities have
                                 to trust; they may be started then, and are waited for
-          --figure FILE         instead, measure figure P10 on the authority whose process id is in FILE
+          --figure              instead, measure figure P10 on the authority whose process id comes on the standard input
           --rounds N            of it (25)
           --smoke               of it each once, nothing is measured
-          --json FILE           write JSON lines
 
         """
 
@@ -46,42 +44,36 @@ struct Options: Sendable {
     init(_ words: some Sequence<String>) throws(TenonError) {
         var words = Array(words)[...]
         while let name = words.popFirst() {
-            if name == "--help" {
+            switch name {
+            case "--help":
                 help = true
                 return
-            }
-            if name == "--smoke" {
+            case "--figure": isFigure = true
+            case "--smoke":
                 isSmoke = true
                 (devices, connections, requests, rounds) = (2, 2, 2, 1)
-                continue
+            default: try take(name, words.popFirst())
             }
-            guard let value = words.popFirst() else { throw Options.mistake("\(name) needs a value.") }
-            try take(name, value)
         }
         if instances.isEmpty { throw Options.mistake("--instances is missing; see --help.") }
     }
 
-    private mutating func take(_ name: String, _ value: String) throws(TenonError) {
-        switch name {
-        case "--instances":
+    private mutating func take(_ name: String, _ value: String?) throws(TenonError) {
+        guard let value else { throw Options.mistake("\(name) is no option, or needs a value; see --help.") }
+        let number = Int(value).flatMap { 1...1_000_000 ~= $0 ? $0 : nil }
+        switch (name, number) {
+        case ("--instances", _):
             for url in value.split(separator: ",") { instances.append(try Instance(String(url))) }
-        case "--origin": origin = value
-        case "--app": app = value
-        case "--path": path = value
-        case "--ek-root": ekRoot = value
-        case "--devices": devices = try Options.number(name, value)
-        case "--connections": connections = try Options.number(name, value)
-        case "--requests": requests = try Options.number(name, value)
-        case "--rounds": rounds = try Options.number(name, value)
-        case "--figure": process = value
-        case "--json": json = value
-        default: throw Options.mistake("\(name) is no option; see --help.")
+        case ("--origin", _): origin = value
+        case ("--app", _): app = value
+        case ("--path", _): path = value
+        case ("--ek-root", _): ekRoot = value
+        case ("--devices", let number?): devices = number
+        case ("--connections", let number?): connections = number
+        case ("--requests", let number?): requests = number
+        case ("--rounds", let number?): rounds = number
+        default: throw Options.mistake("\(name) \(value) is no option, or is not 1 to 1000000; see --help.")
         }
-    }
-
-    private static func number(_ name: String, _ value: String) throws(TenonError) -> Int {
-        guard let number = Int(value), 1...1_000_000 ~= number else { throw mistake("\(name) is 1 to 1000000.") }
-        return number
     }
 
     static func mistake(_ message: String) -> TenonError { TenonError(.options, message: message) }

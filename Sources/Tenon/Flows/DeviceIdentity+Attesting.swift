@@ -5,14 +5,15 @@ public struct IdentityAttestation: Sendable {
     public let proof: Proof
     /// The key that the proof is about: the one that signs.
     public let publicKey: PublicKey
-    /// The key that made it. Whoever verifies has to know it from elsewhere: by what it says of itself nobody is trusted.
+    /// The key that made it. Whoever verifies has to know it from elsewhere: by what it says of itself nobody is
+    /// trusted.
     public let attestationKey: PublicArea
 }
 
 extension DeviceIdentity {
     /// Has the TPM say, to somebody who gave a nonce, that the key of this identity lives in it. Nothing is sent.
     ///
-    /// No certificate goes with it: that of the attestation key is shown to its issuer only (security.md 1.2).
+    /// No certificate goes with it: that of the attestation key is shown to its issuer only (decision: own-ak).
     ///
     /// - Throws: ``TenonError/Code/notRegistered`` and what else stands against signing;
     ///   ``TenonError/Code/attestationUnavailable`` for an identity without an attestation key.

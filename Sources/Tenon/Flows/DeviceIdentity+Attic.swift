@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Nothing of an identity is deleted but by a purge that was asked for (security.md B4).
+// Nothing of an identity is deleted but by a purge that was asked for (decision: attic).
 extension DeviceIdentity {
-    /// The files of this identity that are not in use any more, by their names in the folder `attic` of the state: keys,
-    /// records and certificates.
+    /// The files of this identity that are not in use any more, by their names in the folder `attic` of the state:
+    /// keys, records and certificates.
     public func attic() async throws(TenonError) -> [String] {
         let prefix = context.name.prefix
         return try await context.onDisk { store throws(TenonError) in

@@ -95,8 +95,8 @@ extension DeviceIdentity {
     }
 
     /// Says what a service answered to a signed request, which may be of use: a clock that is wrong, a rotation that is
-    /// not settled, a device that was revoked. Nothing is believed of it: it is the service itself that is asked then. A
-    /// 401 that says nothing is a reason to ask where something is open; a success never proves anything.
+    /// not settled, a device that was revoked. Nothing is believed of it: it is the service itself that is asked then.
+    /// A 401 that says nothing is a reason to ask where something is open; a success never proves anything.
     public func received(
         status: Int, headers: [(name: String, value: String)], body: [UInt8], for request: SignedRequest
     ) async -> ReceivedAnswer {
@@ -115,7 +115,8 @@ extension DeviceIdentity {
             failure = error
         }
         do throws(TenonError) {
-            // Also where nothing was settled another key may sign now, and one that was tried may be the one that is held.
+            // Also where nothing was settled another key may sign now, and one that was tried may be the one that is
+            // held.
             let isHeldNow = wasOpen ? await !isOpen() : false
             let mayHelp = failure == nil && (isHeldNow || verdict != .keyRefused)
             let advice = try await again(request, verdict, mayHelp: mayHelp)
@@ -144,9 +145,9 @@ extension DeviceIdentity {
         return record?.reason == .rotationPending || record?.refusedAt != nil
     }
 
-    /// Asks the service whether it still takes what this device signs, and settles what is open: the clock, which key it
-    /// holds, whether the device was revoked. For an application that was told that something is wrong; what it was
-    /// told, as the time, is not believed (security.md D2 to D4).
+    /// Asks the service whether it still takes what this device signs, and settles what is open: the clock, which key
+    /// it holds, whether the device was revoked. For an application that was told that something is wrong; what it was
+    /// told, as the time, is not believed (decision: own-endpoints, clock-offset).
     public func resolve() async throws(TenonError) {
         _ = try await operate(.resolve) { flow throws(TenonError) in
             try await flow.resolve()
@@ -233,7 +234,8 @@ extension Flow {
 }
 
 extension TenonError {
-    /// Whether it is the device that cannot sign. That the service could not be asked, or did not say, says nothing of it.
+    /// Whether it is the device that cannot sign. That the service could not be asked, or did not say, says nothing of
+    /// it.
     fileprivate var isOfDevice: Bool {
         !mayBeTriedAgain && ![.serviceAnswer, .serviceRefused, .rotationOpen, .rotationFailed].contains(code)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // An attestation key that was lost is made anew, and a certificate of one grows old. The service learns of either by an
-// activation of its own, or by the certificate of its CA (security.md 1.2).
+// activation of its own, or by the certificate of its CA (decision: ak-certificate).
 extension Flow {
     /// What a device that is attested does now and then. That it cannot costs the next attestation, never the identity.
     func renewAttestation() async throws(TenonError) {

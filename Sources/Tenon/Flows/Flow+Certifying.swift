@@ -2,7 +2,7 @@
 
 // The certificate of the attestation key, which a service that has no activation of its own wants to see.
 extension Flow {
-    /// Who is shown the attestation key: it is one for each (security.md 1.2).
+    /// Who is shown the attestation key: it is one for each (decision: own-ak).
     var attestationAuthority: String {
         get throws(TenonError) {
             guard context.declaration.attestation == .certificate else { return context.origin }
@@ -41,7 +41,8 @@ extension Flow {
         context.attestationService ?? record.attestationSettings?.service
     }
 
-    /// The endorsement key's certificate and those above it: with the leaf alone go those that were taken with it before.
+    /// The endorsement key's certificate and those above it: with the leaf alone go those that were taken with it
+    /// before.
     func endorsementCertificates() async throws(TenonError) -> [[UInt8]] {
         let given = try await vault.endorsementCertificates()
         guard given.count == 1, let kept = record.attestationSettings?.endorsement, kept.first == given.first else {
@@ -143,7 +144,8 @@ extension Flow {
 }
 
 extension TenonError {
-    /// The same, said of the attestation CA, which has a URL and flags of its own. That a task was cancelled is nobody's.
+    /// The same, said of the attestation CA, which has a URL and flags of its own. That a task was cancelled is
+    /// nobody's.
     fileprivate func ofAttestationCA(_ url: String) -> TenonError {
         guard code != .cancelled, code != .outcomeUnknown else { return self }
         var error = saying("The attestation CA at \(url): \(message)")

@@ -97,7 +97,7 @@ extension Flow {
                 certificates: await attestationCertificates())
             terms.parent = key.facts.parent
         } catch {
-            // A device that was attested never becomes one that is not (security.md 1.2).
+            // A device that was attested never becomes one that is not (decision: never-weaker).
             throw .attestation(error)
         }
     }

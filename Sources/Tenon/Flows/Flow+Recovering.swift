@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Where only the record before can be read, each key of which there is a file may be the one that the service holds
-// (security.md D5). It is asked, key by key; until it has said so nothing is signed and nothing is made.
+// (decision: damaged-record). It is asked, key by key; until it has said so nothing is signed and nothing is made.
 extension Flow {
     /// Ends the doubt, or leaves all as it is.
     func resolveLeftover() async throws(TenonError) {

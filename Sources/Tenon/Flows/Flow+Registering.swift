@@ -77,7 +77,7 @@ extension Flow {
         _ = try? await context.onDisk { store throws(TenonError) in try store.recover(held) }
     }
 
-    /// A try that ends without success: what is known about the wire stays in the journal (build.md 21).
+    /// A try that ends without success: what is known about the wire stays in the journal (decision: open-outcome).
     private func endTry() throws(TenonError) {
         switch record.state {
         case .challengeReceived, .keyReady: try step(to: .unregistered, by: .abandon)
@@ -185,7 +185,7 @@ extension Flow {
         return Registration(status: .registered, deviceID: id)
     }
 
-    /// The service said no for good: the key has no use, and goes to the attic (security.md D3).
+    /// The service said no for good: the key has no use, and goes to the attic (decision: definite-refusal).
     private func reject() async throws(TenonError) {
         isOutcomeOpen = false
         try endTry()
@@ -204,7 +204,7 @@ extension IdentityRecord {
 
 extension HTTPRequest {
     /// What of the message is kept while it is on its way: all of one that must be sent again as it is. Of another the
-    /// sum, as a proof is not to lie on a disk (synheart.md 1.11) and is never sent twice.
+    /// sum, as a proof is not to lie on a disk (docs/synheart.md) and is never sent twice.
     func kept(_ declaration: ServiceDeclaration) throws(TenonError) -> [UInt8] {
         let bytes = try journalled()
         return declaration.resend == .identical ? bytes : try Digest(hashing: bytes).rawRepresentation

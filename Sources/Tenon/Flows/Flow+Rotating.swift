@@ -7,7 +7,8 @@ public struct Rotation: Hashable, Sendable {
 }
 
 extension Flow {
-    /// Offers a new key: the one that was offered before, if there is one that nobody accepted yet (security.md D1).
+    /// Offers a new key: the one that was offered before, if there is one that nobody accepted yet
+    /// (decision: one-offered-key).
     func rotate() async throws(TenonError) -> Rotation {
         try requireRegistered()
         guard context.declaration.rotation != .none else { throw .noSuchStep }
@@ -165,7 +166,7 @@ extension Flow {
         }
         isOutcomeOpen = wasOpen
         // The first message with this key was refused, and there is no other: the old key stays. One that may not be
-        // made anew stays for ever (security.md G1).
+        // made anew stays for ever (decision: one-message).
         if !wasOpen, context.declaration.resend == .fresh, let verdict = refusal.verdict,
             ![.nonceReplay, .clockSkew, .keyRefused].contains(verdict)
         {

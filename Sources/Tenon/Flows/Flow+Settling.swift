@@ -12,7 +12,7 @@ enum NextKey {
     case unsaid(TenonError)
 }
 
-// Which key does the service hold? Only its own endpoints say (security.md D2).
+// Which key does the service hold? Only its own endpoints say (decision: own-endpoints).
 extension Flow {
     /// Finds out what came of a rotation, and whether the service still knows the device.
     func resolve() async throws(TenonError) {
@@ -117,7 +117,7 @@ extension Flow {
         switch probed {
         case .held:
             (record.refusedAt, record.signsByNext) = (nil, false)
-            // The service accepted a request by it: the key before has no use any more (security.md D1).
+            // The service accepted a request by it: the key before has no use any more (decision: one-offered-key).
             record.retirePrevious()
             try await save()
         case .revoked: try await confirmRevoked(.revoked)
@@ -165,8 +165,8 @@ extension Flow {
         return true
     }
 
-    /// A service that refuses all keys is believed when it does so again an hour later (security.md D2); what it said
-    /// in another boot, or longer ago than any timer waits, was another matter.
+    /// A service that refuses all keys is believed when it does so again an hour later (decision: two-refusals); what
+    /// it said in another boot, or longer ago than any timer waits, was another matter.
     func noteAllRefused(_ error: TenonError) async throws(TenonError) {
         guard canProbe, try await !adoptHeldKey() else { return }
         let now = clock.bootMoment
@@ -180,7 +180,7 @@ extension Flow {
         throw .superseded
     }
 
-    /// A service that says that the device is revoked is asked once more (security.md D3).
+    /// A service that says that the device is revoked is asked once more (decision: definite-refusal).
     func confirmRevoked(_ error: TenonError) async throws(TenonError) {
         guard let signer = record.key(record.signsByNext ? .next : .current), canProbe else { return }
         guard try await probe(signer) == .revoked else { throw error }

@@ -45,12 +45,14 @@ package struct FlowLimits: Sendable {
     /// For those who have the lock.
     package var lock = Duration.seconds(60)
     package var retry = RetryRule()
-    /// Between the first time that a service refused all keys, and the second that is believed (security.md D2).
+    /// Between the first time that a service refused all keys, and the second that is believed
+    /// (decision: two-refusals).
     package var secondRefusal = Duration.seconds(3600)
     package var oldestRefusal = Duration.seconds(7 * 86_400)
     /// A younger key is not changed because an application says that it is too old: nobody sets how often that is done.
     package var youngestExpired = Duration.seconds(3600)
-    /// The age at which a key is rotated (synheart.md 1.6), and how much earlier a device may be that its number chose.
+    /// The age at which a key is rotated (docs/synheart.md), and how much earlier a device may be that its number
+    /// chose.
     package var keyAge = Duration.seconds(90 * 86_400)
     package var keyAgeSpread = Duration.seconds(9 * 86_400)
 

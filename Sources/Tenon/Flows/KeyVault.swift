@@ -14,7 +14,7 @@ package protocol KeyVault: Sendable {
     /// The key that the facts are of.
     ///
     /// - Throws: an error of the category ``TenonError/Category/gone`` only for a key that is lost for good, seen twice
-    ///   (security.md B1); with it the identity ends. So do its functions that sign.
+    ///   (decision: gone); with it the identity ends. So do its functions that sign.
     func key(_ facts: KeyFacts) async throws(TenonError) -> any DeviceKey
 
     /// The same on the caller's thread, which it blocks.
@@ -23,7 +23,7 @@ package protocol KeyVault: Sendable {
     /// What there is to know of the key in a file.
     func facts(ofFile pem: [UInt8]) async throws(TenonError) -> KeyFacts
 
-    // What the following throw says nothing about a signing key, whatever category it has (security.md B2).
+    // What the following throw says nothing about a signing key, whatever category it has (decision: command-and-code).
 
     /// Makes an attestation key that lives and dies with a signing key.
     func makeAttestationKey(beside key: KeyFacts) async throws(TenonError) -> KeyFacts

@@ -2,8 +2,8 @@
 
 /// What an identity does, for a log.
 ///
-/// It has no place for a text or for bytes of anybody, so that what must not be written down cannot be: no challenge, key,
-/// proof, body, token, certificate, Name, secret or id (DESIGN §5).
+/// It has no place for a text or for bytes of anybody, so that what must not be written down cannot be: no challenge,
+/// key, proof, body, token, certificate, Name, secret or id (decision: said-in-logs).
 public enum LogEvent: Hashable, Sendable {
     public enum Operation: String, CaseIterable, Sendable {
         case register, rotate, renew, maintain, resolve, reset, purge

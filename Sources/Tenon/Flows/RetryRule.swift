@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When something is tried again (DESIGN §5): 1 s doubled each time and up to 0.5 s of chance, 30 s at most, 5 tries.
+/// When something is tried again (decision: retries): 1 s doubled each time and up to 0.5 s of chance, 30 s at most, 5
+/// tries.
 package struct RetryRule: Sendable {
     package var tries = 5
     package var first = Duration.seconds(1)

@@ -57,7 +57,7 @@ package enum KeyHolding: Sendable {
 }
 
 extension ServiceDeclaration {
-    /// What an answer that is no success says: by its code first, its status second (synheart.md 1.11).
+    /// What an answer that is no success says: by its code first, its status second (docs/synheart.md).
     ///
     /// - Parameters:
     ///   - code: the code in the body or a header; nil when there is none.
@@ -99,8 +99,8 @@ extension HTTPResponse {
     /// In seconds: whoever asks for more means that nobody shall come again.
     private static let longestPause = 1_000_000_000
 
-    /// How long its `Retry-After` asks to wait (RFC 9110, 10.2.3). A date is compared with the answer's own, so that the
-    /// clock of this device has no say in it.
+    /// How long its `Retry-After` asks to wait (RFC 9110, 10.2.3). A date is compared with the answer's own, so that
+    /// the clock of this device has no say in it.
     var retryAfter: Duration? {
         let (waits, dates) = (values(of: "Retry-After"), values(of: "Date"))
         guard waits.count == 1 else { return nil }

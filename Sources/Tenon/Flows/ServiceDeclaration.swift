@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a service is like, as values: the registrar reads them, and no code of a profile decides it (security.md G5).
+/// What a service is like, as values: the registrar reads them, and no code of a profile decides it
+/// (decision: declared).
 package struct ServiceDeclaration: Sendable {
     /// The kind of service, as `synheart`.
     package var profile: String
@@ -12,12 +13,13 @@ package struct ServiceDeclaration: Sendable {
     package var platform: String
 
     package var keys = KeyPlan.one
-    /// Whether a key of which nobody was told is not used when a registration begins anew (security.md G3).
+    /// Whether a key of which nobody was told is not used when a registration begins anew (decision: unsent-key).
     package var replacesUnsentKeys = false
     /// nil where a registration needs no challenge.
     package var challenge: ChallengeRule? = ChallengeRule()
     package var attestation = AttestationRule.none
-    /// An attestation that is required is never done without, and never replaced by another dialect (security.md 1.2).
+    /// An attestation that is required is never done without, and never replaced by another dialect
+    /// (decision: never-weaker).
     package var isAttestationRequired = true
     /// What is done with a message whose answer was lost.
     package var resend = Journal.Resend.fresh
@@ -28,7 +30,7 @@ package struct ServiceDeclaration: Sendable {
     package var settlements: [Settlement] = []
     /// What the service's codes mean. One that is not here changes no state.
     package var verdicts: [String: ServiceVerdict] = [:]
-    /// The media types of an answer whose code is believed (security.md D3).
+    /// The media types of an answer whose code is believed (decision: definite-refusal).
     package var errorTypes = ["application/json"]
 
     package init(profile: String, dialect: String, baseURL: String, alias: String, platform: String = "linux") {
@@ -75,7 +77,7 @@ package enum RotationRule: Equatable, Sendable {
     case signedByNext
 }
 
-/// What finds out which key a service holds (security.md D2).
+/// What finds out which key a service holds (decision: own-endpoints).
 package enum Settlement: Sendable {
     /// It can be asked, by a request that the candidate signs.
     case ask

@@ -116,7 +116,7 @@ package enum ServiceDraft: Sendable {
     /// The registrar has it signed, by the key that the step is signed by.
     case unsigned(Preimage, finish: @Sendable (Signature) throws(TenonError) -> HTTPRequest)
 
-    /// Each kind has its own form, so that none can pass for another (security.md E2).
+    /// Each kind has its own form, so that none can pass for another (decision: message-kinds).
     package enum Preimage: Sendable {
         case request(RequestMessage)
         case rotation(to: PublicKey)

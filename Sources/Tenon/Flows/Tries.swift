@@ -41,8 +41,8 @@ struct Tries {
         }
     }
 
-    /// What is thrown where there is no more try. A service that asks for a longer pause than there is time is obeyed by
-    /// giving up, which is said with both times.
+    /// What is thrown where there is no more try. A service that asks for a longer pause than there is time is obeyed
+    /// by giving up, which is said with both times.
     private func last(_ error: TenonError, _ left: Duration, _ isOpen: Bool) -> TenonError {
         var error = error
         if let asked = error.retryAfter, asked >= left {
@@ -56,11 +56,12 @@ struct Tries {
 }
 
 extension TenonError {
-    /// Whether the same is done once more at once, with everything made anew (synheart.md 1.11).
+    /// Whether the same is done once more at once, with everything made anew (docs/synheart.md).
     fileprivate func isMendedByRestart(_ flow: Flow) -> Bool {
         switch code {
         case .challengeExpired, .nonceReplay: true
-        // What the device's own TPM failed of, or what the service says so of; of what it refuses there is no second try.
+        // What the device's own TPM failed of, or what the service says so of; of what it refuses there is no second
+        // try.
         case .attestationFailed:
             httpStatus == nil || serverCode.flatMap { flow.context.declaration.verdicts[$0] } == .attestationFailed
         case .clockSkew: flow.hasLearntClock

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far the service's clock is ahead of this device's, and what that was measured against (security.md D4).
+/// How far the service's clock is ahead of this device's, and what that was measured against (decision: clock-offset).
 package struct ClockOffset: Equatable, Sendable {
     static let longestLife: Int64 = 86_400_000
 

@@ -8,7 +8,7 @@ internal import Synchronization
 /// Its file is never removed and never renamed. It is opened anew for each holder: the lock belongs to the open file
 /// (F_OFD_SETLK), not to the process, so two threads exclude each other as two processes do. Not for NFS.
 package struct FileLock: Sendable {
-    // <fcntl.h>, F_OFD_SETLK: a macro that Swift does not see (build.md 18).
+    // <fcntl.h>, F_OFD_SETLK: a macro that Swift does not see (decision: lock-constants).
     private static let setLock: Int32 = 37
 
     let folder: StateFolder

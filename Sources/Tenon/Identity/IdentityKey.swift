@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of a key beside what its file says, and the file once more (security.md B3).
+/// What is known of a key beside what its file says, and the file once more (decision: key-digest).
 package struct KeyFacts: Equatable, Sendable {
     static let longestFile = 4096
 
@@ -34,9 +34,10 @@ package enum KeyRole: String, CaseIterable, Sendable {
     case current
     /// Is to follow: offered by a rotation, or committed to before.
     case next
-    /// Is to follow the next one: a rotation that reveals that binds itself to this (security.md G2).
+    /// Is to follow the next one: a rotation that reveals that binds itself to this (decision: key-roles).
     case following
-    /// Came before the current one, and is kept until the service accepted a request signed by that (security.md D1).
+    /// Came before the current one, and is kept until the service accepted a request signed by that
+    /// (decision: one-offered-key).
     case previous
 }
 
@@ -78,7 +79,7 @@ package struct AttestationKey: Equatable, Sendable {
             self.digest = digest
         }
 
-        /// Whether two thirds of its life are over (security.md 1.2).
+        /// Whether two thirds of its life are over (decision: ak-certificate).
         func isDue(at time: Int64) -> Bool {
             let (life, overflow) = notAfter.subtractingReportingOverflow(notBefore)
             return overflow || life < 0 || time >= notAfter &- life / 3

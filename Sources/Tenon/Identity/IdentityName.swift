@@ -10,8 +10,8 @@ package struct IdentityName: Hashable, Sendable {
     /// What the names of its files begin with: no text of a service or an app is ever part of one (W21).
     package let id: String
 
-    /// - Throws: ``TenonError/Code/appID`` for an app id that is not 1 to 200 bytes 0x21-0x7E, ``TenonError/Code/statePath``
-    ///   for another text that no such name can be.
+    /// - Throws: ``TenonError/Code/appID`` for an app id that is not 1 to 200 bytes 0x21-0x7E,
+    ///   ``TenonError/Code/statePath`` for another text that no such name can be.
     package init(profile: String, baseURL: String, appID: String) throws(TenonError) {
         guard appID.isVisible(atMost: 200) else {
             throw TenonError(.appID, message: "An app id has 1 to 200 characters of ASCII without spaces.")
@@ -28,7 +28,7 @@ package struct IdentityName: Hashable, Sendable {
         id = String(try Digest(hashing: Array(text.utf8)).description.prefix(32))
     }
 
-    /// Whether a service may have given this id to a device: 1 to 128 bytes 0x21-0x7E (build.md 20).
+    /// Whether a service may have given this id to a device: 1 to 128 bytes 0x21-0x7E (decision: ids).
     package static func isDeviceID(_ text: String) -> Bool { text.isVisible(atMost: 128) }
 }
 
@@ -38,7 +38,7 @@ package enum KeyFile: Hashable, Comparable, Sendable {
     case attestation
 }
 
-// The names of its files (build.md 19).
+// The names of its files (decision: record-form).
 extension IdentityName {
     package var record: String { id + ".record" }
     package var lock: String { id + ".lock" }
@@ -56,7 +56,7 @@ extension IdentityName {
         return file == self.file(.generation(number)) ? .generation(number) : nil
     }
 
-    /// The name in the attic, before anything that makes it unique: generation and parent (security.md B4), behind the
+    /// The name in the attic, before anything that makes it unique: generation and parent (decision: attic), behind the
     /// identity, as one attic serves all.
     func atticName(_ key: KeyFile, parent: [UInt8]?) -> String {
         "\(stem(key))-\(parent.map { TextEncoding.hex.encode($0) } ?? "unknown").pem"

@@ -14,8 +14,8 @@ extension IdentityRecord {
 
     /// Lets a key go that never left the device; its file is moved to the attic by the next sweep.
     ///
-    /// - Throws: ``TenonError/Code/keyGeneration`` for a key that the service may come to hold (security.md D1), and for
-    ///   the one that it holds.
+    /// - Throws: ``TenonError/Code/keyGeneration`` for a key that the service may come to hold
+    ///   (decision: one-offered-key), and for the one that it holds.
     package mutating func drop(_ generation: Int) throws(TenonError) {
         guard let key = keys.first(where: { $0.generation == generation }), !key.isOffered || key.role == .previous,
             journal?.newGeneration != generation, journal?.oldGeneration != generation,
@@ -27,7 +27,7 @@ extension IdentityRecord {
     /// Writes down a message before its first byte leaves, or one that is to follow it in the same operation.
     ///
     /// - Throws: ``TenonError/Code/operationInFlight`` while another operation is not settled,
-    ///   ``TenonError/Code/slotTaken`` for a second message where there may be one only (security.md G1),
+    ///   ``TenonError/Code/slotTaken`` for a second message where there may be one only (decision: one-message),
     ///   ``TenonError/Code/keyGeneration`` when a key is not what the operation needs.
     package mutating func begin(_ next: Journal) throws(TenonError) {
         guard next.message.count <= Journal.longestMessage else {
@@ -68,7 +68,8 @@ extension IdentityRecord {
         signsByNext = false
     }
 
-    /// The service refused the signature of the current key: the one that it was offered is tried, and neither is let go.
+    /// The service refused the signature of the current key: the one that it was offered is tried, and neither is let
+    /// go.
     ///
     /// - Throws: ``TenonError/Code/keyGeneration`` when none was offered.
     package mutating func tryNext() throws(TenonError) {
@@ -109,14 +110,14 @@ extension IdentityRecord {
     /// The service's own endpoint accepted a request by the current key: the one before has no use any more.
     package mutating func retirePrevious() { keys.removeAll { $0.role == .previous } }
 
-    /// The service revoked the device, and said so twice (security.md D3).
+    /// The service revoked the device, and said so twice (decision: definite-refusal).
     package mutating func revoke() throws(TenonError) {
         guard state == .registered || state == .keyInvalid else { throw TenonError(from: state, to: state) }
         isRevoked = true
     }
 
     /// The TPM that is here will never sign with the current key. Also of a registration whose outcome is open: the key
-    /// that was offered stays, for its TPM may come back (security.md B4), and nothing is begun anew but when asked.
+    /// that was offered stays, for its TPM may come back (decision: attic), and nothing is begun anew but when asked.
     package mutating func invalidate(because cause: IdentityReason) throws(TenonError) {
         try passToRegistered()
         try move(to: .keyInvalid, because: cause)
@@ -128,8 +129,8 @@ extension IdentityRecord {
         (cause == .foreignTPM || cause == .tpmCleared) && !isRevoked ? key(signsByNext ? .next : .current) : nil
     }
 
-    /// The TPM that is here takes the key that was given up: the identity stands where it stood before, and what was open
-    /// is as open as it was. Nothing was sent in between, as whatever is sent changes the record first.
+    /// The TPM that is here takes the key that was given up: the identity stands where it stood before, and what was
+    /// open is as open as it was. Nothing was sent in between, as whatever is sent changes the record first.
     package mutating func revive() throws(TenonError) {
         guard cause == .foreignTPM || cause == .tpmCleared else { throw TenonError(from: state, to: .unregistered) }
         let signedByNext = signsByNext
@@ -140,16 +141,17 @@ extension IdentityRecord {
     }
 
     /// What it means that the key is lost for good in the TPM that is here. Only the same endorsement key says that it
-    /// is the same TPM: a machine that is taken for another draws a new local id, and merges with none (security.md D5).
+    /// is the same TPM: a machine that is taken for another draws a new local id, and merges with none
+    /// (decision: other-machine).
     package func causeOfLoss(ekID: Digest?) -> IdentityReason {
         self.ekID != nil && ekID == self.ekID ? .tpmCleared : .foreignTPM
     }
 
     /// Takes the key that the service was seen to hold, where only an older record was left. The keys that are younger
-    /// may have been offered, and the youngest of them stays the next one (security.md D1).
+    /// may have been offered, and the youngest of them stays the next one (decision: one-offered-key).
     ///
-    /// - Throws: ``TenonError/Code/slotTaken`` where messages have an order: of a lost record nobody knows the last one,
-    ///   and a second one in its place would be worse than a lost identity (security.md G1).
+    /// - Throws: ``TenonError/Code/slotTaken`` where messages have an order: of a lost record nobody knows the last
+    ///   one, and a second one in its place would be worse than a lost identity (decision: one-message).
     package mutating func resolve(to generation: Int, among found: [IdentityKey]) throws(TenonError) {
         guard lastSlot == nil else { throw .slotTaken }
         guard var current = found.first(where: { $0.generation == generation }) else { throw .keyGeneration }
@@ -172,7 +174,7 @@ extension IdentityRecord {
 
     /// Begins anew after an invalid key. What it is known by stays in the same machine (W17).
     ///
-    /// - Parameter deviceLocalID: another one, when the state came from another machine (security.md D5).
+    /// - Parameter deviceLocalID: another one, when the state came from another machine (decision: other-machine).
     package mutating func wipe(deviceLocalID: String? = nil) throws(TenonError) {
         guard state == .keyInvalid else { throw TenonError(from: state, to: .unregistered) }
         if cause == .foreignTPM, deviceLocalID == nil || deviceLocalID == self.deviceLocalID {
@@ -185,7 +187,7 @@ extension IdentityRecord {
     }
 
     /// Says in which machine the first key is made. A local id that was drawn elsewhere, or nobody knows where, is
-    /// not used: all copies of one disk would be one device (security.md D5).
+    /// not used: all copies of one disk would be one device (decision: other-machine).
     package mutating func place(in machine: Digest?, deviceLocalID: String) {
         guard machine == nil || machine != ekID else { return }
         (ekID, self.deviceLocalID) = (machine, deviceLocalID)
@@ -201,7 +203,7 @@ extension IdentityRecord {
     /// Whether no service heard of a key.
     package var isUnheard: Bool { state == .unregistered && journal == nil && keys.allSatisfy { !$0.isOffered } }
 
-    /// Whether the service is spoken to as it was when the device was registered (security.md D7).
+    /// Whether the service is spoken to as it was when the device was registered (decision: dialect-kept).
     package func check(dialect: String) throws(TenonError) {
         guard dialect == self.dialect || isUnheard else {
             throw TenonError(

@@ -23,8 +23,8 @@ package struct IdentityRecord: Equatable, Sendable {
     package internal(set) var journal: Journal?
     /// The last slot for which a message was made.
     package internal(set) var lastSlot: Int64?
-    /// Whether the key that was offered signs: the service refused the signature of the current one, and did not say yet
-    /// that it holds this one.
+    /// Whether the key that was offered signs: the service refused the signature of the current one, and did not say
+    /// yet that it holds this one.
     package var signsByNext = false
 
     package var attestationKey: AttestationKey?
@@ -74,7 +74,8 @@ package struct IdentityRecord: Equatable, Sendable {
     /// The one function that changes the state.
     ///
     /// - Parameter cause: why the key is invalid; given with ``IdentityState/keyInvalid`` and with no other state.
-    /// - Throws: ``TenonError/Code/invalidStateTransition`` for whatever the documents do not allow; nothing is changed.
+    /// - Throws: ``TenonError/Code/invalidStateTransition`` for whatever the documents do not allow; nothing is
+    ///   changed.
     package mutating func move(
         to next: IdentityState, by step: IdentityStep = .edge, because cause: IdentityReason? = nil
     ) throws(TenonError) {
@@ -94,7 +95,7 @@ package struct IdentityRecord: Equatable, Sendable {
         }
     }
 
-    /// An unknown rotation is never a failure (build.md 21); what is revoked does not begin anew by itself (D3).
+    /// An unknown rotation is never a failure (decision: open-outcome); what is revoked does not begin anew by itself.
     private func mayLeave(by step: IdentityStep, to next: IdentityState) -> Bool {
         if step == .reset { return true }
         if state == .registering, next == .unregistered { return journal?.operation != .rotate }

@@ -46,7 +46,7 @@ package enum IdentityStep: CaseIterable, Sendable {
     /// Somebody asked for a reset: edge R.
     case reset
 
-    /// synheart.md §3.1; DESIGN §5 says who may take edge R.
+    /// docs/states.md says who may take edge R.
     func leads(from state: IdentityState, to next: IdentityState) -> Bool {
         switch (self, state, next) {
         case (.edge, .unregistered, .challengeReceived), (.edge, .challengeReceived, .keyReady),

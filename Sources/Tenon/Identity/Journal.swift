@@ -56,7 +56,7 @@ package struct Journal: Equatable, Sendable {
             operation: .rotate, resend: resend, slot: slot, message: message, oldGeneration: old, newGeneration: new)
     }
 
-    /// Whether another message may take the place of this one (security.md G1).
+    /// Whether another message may take the place of this one (decision: one-message).
     var isReplaceable: Bool { resend == .fresh && slot == nil }
 
     /// Whether the other is a step of the same operation with the same keys.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is left when only the record before can be read (security.md D5): each key of which there is a file, or a copy in
-/// that record, may be the one that the service holds.
+/// What is left when only the record before can be read (decision: damaged-record): each key of which there is a file,
+/// or a copy in that record, may be the one that the service holds.
 package struct Leftover: Sendable {
     /// A key that may be it.
     package struct Candidate: Equatable, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The form of a record's file (build.md 19): one line of JSON, and one with the SHA-256 of the first.
+/// The form of a record's file (decision: record-form): one line of JSON, and one with the SHA-256 of the first.
 package enum RecordFile {
     /// Longer ones are no records: a message of the greatest length and all keys fit twice.
     package static let longest = 262_144

@@ -11,7 +11,8 @@ extension RecordStore {
         return max(record.lastGeneration, files.max() ?? 0) + 1
     }
 
-    /// Puts a key on disk, before its public half leaves the device. On return its file and its name are there for good.
+    /// Puts a key on disk, before its public half leaves the device. On return its file and its name are there for
+    /// good.
     package func save(_ facts: KeyFacts, as key: KeyFile, _ held: FileLock.Held) throws(TenonError) {
         _ = try found(held)
         if try isIntact(key, facts) { return }
@@ -36,7 +37,7 @@ extension RecordStore {
         return try Digest(hashing: found.bytes) == expected ? found.bytes : nil
     }
 
-    /// Whether the file of a key is what the record says (security.md B3: decided here, not by a TPM).
+    /// Whether the file of a key is what the record says (decision: key-digest).
     func isIntact(_ key: KeyFile, _ facts: KeyFacts) throws(TenonError) -> Bool {
         switch folder.read(name.file(key), atMost: KeyFacts.longestFile) {
         case .found(let file): return file.bytes == facts.pem
@@ -48,7 +49,8 @@ extension RecordStore {
         }
     }
 
-    /// Brings back a key that the record has: out of the attic, or out of the record itself (security.md B3, B4).
+    /// Brings back a key that the record has: out of the attic, or out of the record itself (decision: key-digest,
+    /// attic).
     func restore(_ key: KeyFile, _ facts: KeyFacts) throws(TenonError) {
         try retire(key, parent: facts.parent)
         let attic = try folder.attic()
@@ -71,7 +73,8 @@ extension RecordStore {
 }
 
 extension KeyFacts {
-    /// The parent's Name as the text of a key's file has it (build.md 8). It names a file and decides nothing.
+    /// The parent's Name as the text of a key's file has it (decision: file-names). It names a file and decides
+    /// nothing.
     fileprivate static func parent(saidIn pem: [UInt8]) -> [UInt8]? {
         for line in String(decoding: pem, as: UTF8.self).split(separator: "\n") where line.hasPrefix("tenon-parent: ") {
             let name = try? TextEncoding.hex.decode(String(line.dropFirst("tenon-parent: ".count)))

@@ -2,7 +2,8 @@
 
 // For the holder of the lock.
 extension RecordStore {
-    /// Writes the first record of an identity of which nothing is there. It comes before any key (security.md D5).
+    /// Writes the first record of an identity of which nothing is there. It comes before any key
+    /// (decision: missing-state).
     package func create(_ record: IdentityRecord, _ held: FileLock.Held) throws(TenonError) {
         try check(held)
         switch read() {
@@ -27,8 +28,8 @@ extension RecordStore {
         return record
     }
 
-    /// Moves all that there is of an identity into the attic, its record too, readable or not (security.md D6). A reset
-    /// of a record that can be read is a change of it.
+    /// Moves all that there is of an identity into the attic, its record too, readable or not (decision: state-folder).
+    /// A reset of a record that can be read is a change of it.
     package func setAside(_ held: FileLock.Held) throws(TenonError) {
         try check(held)
         for file in try keyFiles() { try retire(file, parent: nil) }

@@ -25,8 +25,8 @@ package final class RecordStore: Sendable {
     /// Gives the record, and reads it again when it is another file than the last time.
     ///
     /// - Returns: absent only when nothing of the identity is there: no record before it, and no key. Unreadable with
-    ///   ``TenonError/Code/stateMissing`` when there is any; with ``TenonError/Code/stateUnresolved`` when only the record
-    ///   before can be read; else with what is wrong with the record.
+    ///   ``TenonError/Code/stateMissing`` when there is any; with ``TenonError/Code/stateUnresolved`` when only the
+    ///   record before can be read; else with what is wrong with the record.
     package func read() -> Reading<IdentityRecord> {
         if case .found(let stamp) = folder.stamp(of: file), let last = last.withLock({ $0 }), last.stamp == stamp {
             return .found(last.record)
@@ -65,7 +65,7 @@ package final class RecordStore: Sendable {
         }
     }
 
-    /// Where there is no record there must be nothing else (security.md D5).
+    /// Where there is no record there must be nothing else (decision: missing-state).
     private func absence() -> Reading<IdentityRecord> {
         do throws(TenonError) {
             let remains = try !keyFiles().isEmpty || folder.isThere(name.record + StateFolder.previous)

@@ -10,7 +10,7 @@ package struct Recovery: Equatable, Sendable {
         case resend
         /// The same key once more, under a fresh challenge: the service may have it, or think about it (W4).
         case register
-        /// The service may hold either key, and only its own endpoints say which (security.md D2).
+        /// The service may hold either key, and only its own endpoints say which (decision: own-endpoints).
         case settle
         /// The service took the next key, from this second since 1970 on.
         case promote(Int64)
@@ -42,7 +42,7 @@ package struct Recovery: Equatable, Sendable {
         if let journal = found.journal, journal.phase == .prepared, journal.isReplaceable { record.settle() }
         switch found.state {
         case .challengeReceived, .keyReady: try record.move(to: .unregistered, by: .abandon)
-        // build.md 21: a rotation leaves the old key in use, whatever came of it.
+        // Decision: open-outcome. A rotation leaves the old key in use, whatever came of it.
         case .registering: try record.move(to: found.journal?.operation == .rotate ? .registered : .unregistered)
         case .unregistered, .registered, .keyInvalid: break
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-// Nothing of an identity is deleted but by a purge that was asked for (security.md B4): it is moved into `attic/`.
+// Nothing of an identity is deleted but by a purge that was asked for (decision: attic): it is moved into `attic/`.
 extension StateFolder {
     private static let attic = "attic"
     private static let keptFiles = 16

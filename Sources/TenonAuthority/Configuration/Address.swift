@@ -21,7 +21,7 @@ package enum Address {
         return name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
     }
 
-    /// What one subscriber has: an IPv4 address, or an IPv6 /64 (security.md F4).
+    /// What one subscriber has: an IPv4 address, or an IPv6 /64 (decision: shares).
     package static func subscriber(_ address: String) -> String {
         guard case .six(let bytes) = parsed(address), !bytes.starts(with: mapped) else { return address }
         return TextEncoding.hex.encode(Array(bytes.prefix(8)))
@@ -64,8 +64,8 @@ package enum Address {
         return isLoopback(parts(String(origin[start...])).host.filter { $0 != "[" && $0 != "]" })
     }
 
-    /// `scheme://host[:port]` as security.md 1.2 writes it: lower case, no default port, nothing behind; http for this
-    /// machine only.
+    /// `scheme://host[:port]` as it is bound (decision: folded-activation): lower case, no default port, nothing
+    /// behind; http for this machine only.
     static func isOrigin(_ text: String) -> Bool {
         for (scheme, defaultPort) in [("https://", "443"), ("http://", "80")] where text.hasPrefix(scheme) {
             let (host, port) = parts(String(text.dropFirst(scheme.count)))

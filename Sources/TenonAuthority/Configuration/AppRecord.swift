@@ -8,7 +8,7 @@ package struct AppRecord: Equatable, Sendable {
         case tenon
     }
 
-    /// What makes an EK good (security.md 1.2).
+    /// What makes an EK good (decision: admitted-tpm).
     package enum Admission: String, ConfigurationChoice, Sendable {
         /// Its certificate ends below one of the roots.
         case chain
@@ -58,8 +58,8 @@ package struct AppRecord: Equatable, Sendable {
     package var requiresAttestation: Bool
     package var ekAdmission: Admission
     package var ekRoots: [EKRoots]
-    /// TPMs by their ek_ids, SHA-256 of the EK's SubjectPublicKeyInfo, and what the operator says of each, in the words of
-    /// EK certificates; an empty one was not given.
+    /// TPMs by their ek_ids, SHA-256 of the EK's SubjectPublicKeyInfo, and what the operator says of each, in the words
+    /// of EK certificates; an empty one was not given.
     package var inventory: [Digest: EndorsementPolicy.Model]
     package var maxDevicesPerEK: Int
     package var registration: Registration
@@ -122,7 +122,7 @@ package struct AppRecord: Equatable, Sendable {
     }
 
     private func check(_ section: ConfigurationSection, isLocal: Bool) throws(TenonError) {
-        // On loopback a demo may start first and be told by its first registration (build.md 27).
+        // On loopback a demo may start first and be told by its first registration (decision: demo).
         if ekAdmission.needsChain && ekRoots.isEmpty && requiresAttestation && !isLocal {
             throw section.mistake("needs \"ek_roots\": without roots no EK certificate is good")
         }
@@ -148,7 +148,8 @@ package struct AppRecord: Equatable, Sendable {
         }
     }
 
-    /// Whether an attested device that speaks `docs` keeps its first key for ever: its rotation has no place for a proof.
+    /// Whether an attested device that speaks `docs` keeps its first key for ever: its rotation has no place for a
+    /// proof.
     package var cannotRotateInDocs: Bool { dialects.contains(.docs) && unprovenRotation == .refuse }
 
     /// What could never be asked is not taken for a demand.

@@ -20,7 +20,7 @@ package struct AuthorityLimits: Equatable, Sendable {
     package var connections = 1_024
     /// Of one address, of the public listener, while they are scarce; nil is a 128th.
     package var connectionsPerAddress: Int?
-    /// Bytes of a body (build.md 12).
+    /// Bytes of a body (decision: body-limits).
     package var bodyBytes = 32_768
     /// Seconds in which a stop answers what was asked; behind them the process ends all the same.
     package var stopSeconds = 25

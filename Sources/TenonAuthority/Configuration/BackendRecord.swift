@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// A service that may ask whether a request is good (security.md E3).
+/// A service that may ask whether a request is good (decision: verify-endpoint).
 package struct BackendRecord: Equatable, Sendable {
     package var name: String
     /// SHA-256 of its token, which is 32 random bytes in whatever text; the token itself is nowhere here.

@@ -13,7 +13,7 @@ package struct Configuration: Equatable, Sendable {
     package var publicListener: Listener
     /// Where backends ask; without one they cannot.
     package var internalListener: Listener?
-    /// A unix socket's path (security.md F1).
+    /// A unix socket's path (decision: listeners).
     package var adminSocket: String
     /// Where metrics are read, on loopback; without one the admin socket has them alone.
     package var metricsListener: Listener?
@@ -27,7 +27,8 @@ package struct Configuration: Equatable, Sendable {
     /// The proxies whose `X-Forwarded-For` is believed: addresses, and `unix` for who comes by a unix socket.
     package var trustedProxies: [String]
 
-    /// Whether nobody but this machine asks, also by way of a proxy: what is meant for a demo is on then (build.md 27).
+    /// Whether nobody but this machine asks, also by way of a proxy: what is meant for a demo is on then
+    /// (decision: demo).
     package var isLocal: Bool { Configuration.isLocal(publicListener, origins) }
 
     /// - Parameter tls: of the public listener, in the place of what the text says.
@@ -103,7 +104,7 @@ package struct Configuration: Equatable, Sendable {
         }
     }
 
-    /// Behind a proxy everybody has its address: it has to say whose they are, and nobody else may (security.md F4).
+    /// Behind a proxy everybody has its address: it has to say whose they are, and nobody else may (decision: shares).
     private func check(_ section: ConfigurationSection, hasProxy: Bool) throws(TenonError) {
         guard trustedProxies.isEmpty else { return }
         if hasProxy { throw section.mistake("is behind a proxy: name it in \"trusted_proxies\"", "public") }

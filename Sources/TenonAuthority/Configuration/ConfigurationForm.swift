@@ -21,7 +21,7 @@ enum ConfigurationForm {
         }
     }
 
-    /// build.md 20.
+    /// Decision: ids.
     static func appID(_ json: JSON) -> String? {
         json.string.flatMap { text in
             1...200 ~= text.utf8.count && text.utf8.allSatisfy { 0x21...0x7e ~= $0 } ? text : nil

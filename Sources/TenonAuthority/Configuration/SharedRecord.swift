@@ -43,8 +43,8 @@ package struct SharedRecord: Equatable, Sendable {
 }
 
 extension RedisStore.Address {
-    /// `redis://127.0.0.1:6379`, `redis://[::1]:6379`, or `unix:/run/redis.sock`: an address of this machine, as nothing
-    /// is encrypted on the way (security.md E4), and nothing else, like a password.
+    /// `redis://127.0.0.1:6379`, `redis://[::1]:6379`, or `unix:/run/redis.sock`: an address of this machine, as
+    /// nothing is encrypted on the way (decision: encrypted-stores), and nothing else, like a password.
     package init?(url: String) {
         if url.hasPrefix("unix:/") {
             let path = String(url.dropFirst(5))

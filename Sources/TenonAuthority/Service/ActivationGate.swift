@@ -3,9 +3,10 @@ internal import Glibc
 internal import Synchronization
 internal import Tenon
 
-/// How many requests may have certificates, credentials and proofs computed or waiting for it: who asks for more is told
-/// to come again (security.md A5). It is done on threads of its own, as many as leave a core for the others: on the
-/// cooperative pool a few such requests would be all that a small machine does, and nobody would be there to refuse more.
+/// How many requests may have certificates, credentials and proofs computed or waiting for it: who asks for more is
+/// told to come again (decision: costly-signatures). It is done on threads of its own, as many as leave a core for the
+/// others: on the cooperative pool a few such requests would be all that a small machine does, and nobody would be
+/// there to refuse more.
 final class ActivationGate: Sendable {
     private let capacity: Int
     private let threads: [WorkThread]

@@ -2,9 +2,10 @@
 internal import Tenon
 
 extension AuthorityService {
-    // Operators ask over the admin socket, whose peer is authenticated there (security.md F1).
+    // Operators ask over the admin socket, whose peer is authenticated there (decision: listeners).
 
-    /// `?app=ID&state=pending&from=PLACE&limit=N`, each of which may be left out; `after=DEVICE` in the place of `from`.
+    /// `?app=ID&state=pending&from=PLACE&limit=N`, each of which may be left out; `after=DEVICE` in the place of
+    /// `from`.
     func devices(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         var values: [Substring: Substring] = [:]
         for part in (request.query ?? "").split(separator: "&") {
@@ -78,8 +79,8 @@ extension AuthorityService {
         ])
     }
 
-    /// One of `device_id` with `app_id`, `serial` and `ek_id`; the reason is for the audit log. With `dry_run` it is only
-    /// said what would be. Devices are told in pages: with `dry_run` and `from` one asks for the next.
+    /// One of `device_id` with `app_id`, `serial` and `ek_id`; the reason is for the audit log. With `dry_run` it is
+    /// only said what would be. Devices are told in pages: with `dry_run` and `from` one asks for the next.
     func revoke(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let message = try request.message()
         let revocation = try refusing(Refusal.init(form:)) { () throws(TenonError) in try named(message) }

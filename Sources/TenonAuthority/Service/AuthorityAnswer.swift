@@ -30,7 +30,7 @@ package struct AuthorityAnswer: Sendable {
             status: status, headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")], body: body)
     }
 
-    /// synheart.md 1.11: the code, a sentence, and the time by which a device may set its clock right.
+    /// As docs/synheart.md has it: the code, a sentence, and the time by which a device may set its clock right.
     init(_ refusal: Refusal, at now: AuthorityInstant) {
         let json: JSON = [
             "error_code": .string(refusal.code.rawValue), "message": .string(refusal.message),

@@ -21,7 +21,7 @@ package final class AuthorityInstance: Sendable {
     /// What an operator has to know of this start: one sentence each.
     package let notices: [String]
     private let log: AuditLog
-    /// Signs the log's head: a quiet log would sign nothing by itself (security.md F5).
+    /// Signs the log's head: a quiet log would sign nothing by itself (decision: audit-log).
     private let heads: Task<Void, Never>
     private let watch: StoreWatch
     /// Each second's look at the stores.
@@ -37,7 +37,7 @@ package final class AuthorityInstance: Sendable {
     ///   - told: takes a line for each fault of a store, and for the end of each.
     ///   - refused: takes a line of why a device was refused, for operators.
     /// - Throws: ``TenonError/Code/configuration`` when there is no CA and it may not be made by itself, when it is not
-    ///   the other instances' (security.md F2), or the EK roots cannot be read; what the stores throw.
+    ///   the other instances' (decision: authority-keys), or the EK roots cannot be read; what the stores throw.
     package init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: Shared? = nil,
         clock: any AuthorityClock = SystemClock(), headsEvery: Duration = .seconds(3600),

@@ -2,7 +2,7 @@
 internal import Glibc
 package import Tenon
 
-// One file, 0600, so that no half of it is ever there without the other: security.md F2.
+// One file, 0600, so that no half of it is ever there without the other (decision: authority-keys).
 extension AuthorityKeys {
     private static let fileName = "ca.json"
     private static let maxBytes = 65_536

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// What the instances of one authority share (security.md 1.2, F2).
+/// What the instances of one authority share (decision: derived-secret, authority-keys).
 package struct AuthorityKeys: Sendable {
     /// Issues the certificates of AKs.
     package let issuer: AttestationAuthority
@@ -15,7 +15,7 @@ package struct AuthorityKeys: Sendable {
     let ek: Secret
     /// The keys that issued before, whose signatures in the audit log are good still.
     package let former: [PublicKey]
-    /// Of what this took the place, as instances knew it (security.md F2).
+    /// Of what this took the place, as instances knew it (decision: authority-keys).
     let replaced: Digest?
     /// Made by itself, for a demo, and good for nothing else.
     let isTest: Bool

@@ -35,7 +35,7 @@ final class AuthorityMetrics: Sendable {
         }
     }
 
-    /// Counts a good signature by a key that was retired (security.md D5).
+    /// Counts a good signature by a key that was retired (decision: copied-key).
     func countRetiredKey() { counts.withLock { $0.retiredKeys += 1 } }
 
     /// The text exposition format, version 0.0.4.

@@ -2,7 +2,7 @@
 
 /// One HTTP request as it came in, its framing checked and its body whole: what the sockets give the service.
 package struct AuthorityRequest: Sendable {
-    /// The listener that it came in by: what may be asked there is what is answered there (security.md F1).
+    /// The listener that it came in by: what may be asked there is what is answered there (decision: listeners).
     package enum Door: Sendable {
         case `public`
         case `internal`

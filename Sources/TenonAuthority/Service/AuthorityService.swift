@@ -27,7 +27,7 @@ package struct AuthorityService: Sendable {
     let metrics = AuthorityMetrics()
     let refusals: RefusalLog
 
-    /// Seconds for which a challenge is good (synheart.md 1.2), and a secret of the attestation CA.
+    /// Seconds for which a challenge is good (docs/synheart.md), and a secret of the attestation CA.
     static let challengeLife: Int64 = 90
     /// Seconds for which an AK certificate is good.
     static let certificateLife: Int64 = 90 * 86_400

@@ -2,7 +2,7 @@
 internal import Tenon
 
 extension AuthorityService {
-    /// security.md 1.2, "AK certificate": a random serial, five minutes for clocks that are behind.
+    /// Decision: ak-certificate. A random serial, five minutes for clocks that are behind.
     func certificateTerms() -> CertificateTerms {
         let now = clock.now().seconds
         return CertificateTerms(

@@ -22,7 +22,7 @@ private struct ChallengeMessage {
 }
 
 extension AuthorityService {
-    /// security.md 1.2, step 1: the cheapest first.
+    /// The cheapest first (decision: folded-activation).
     func challenge(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let object = try request.message()
         let message = try refusing(Refusal.init(form:)) { () throws(TenonError) in try ChallengeMessage(object) }
@@ -60,7 +60,7 @@ extension AuthorityService {
         try refusing { () throws(TenonError) in try Digest(hashing: Array(text.utf8)) }
     }
 
-    /// security.md 1.2, step 2: the secret is derived, and kept nowhere.
+    /// The secret is derived, and kept nowhere (decision: derived-secret).
     private func offer(
         _ challenge: String, _ akPublic: [UInt8], _ certificates: [[UInt8]], _ parent: [UInt8]?, _ app: AppRecord
     ) async throws(Refusal) -> (credential: Credential, attestation: ChallengeEntry.Attestation) {

@@ -2,8 +2,9 @@
 internal import Synchronization
 internal import Tenon
 
-/// EKs whose certificates were found good, so that a device that asks again costs no signatures (security.md 1.2). Roots
-/// and policy do not change while a service lives; dates do, so that nothing is kept for more than an hour.
+/// EKs whose certificates were found good, so that a device that asks again costs no signatures
+/// (decision: costly-signatures). Roots and policy do not change while a service lives; dates do, so that nothing is kept for more
+/// than an hour.
 final class EndorsementCache: Sendable {
     private struct Entry {
         let key: EndorsementKey

@@ -27,7 +27,7 @@ extension EndorsementKey {
 }
 
 extension AuthorityService {
-    /// An EK that the app takes, by the certificates that were sent (security.md 1.2).
+    /// An EK that the app takes, by the certificates that were sent (decision: admitted-tpm).
     ///
     /// - Throws: ``Refusal/Code/invalidAttestation``: 400 for what is no certificate of an EK, 403 for one that is not
     ///   taken.

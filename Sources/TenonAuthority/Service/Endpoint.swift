@@ -43,7 +43,7 @@ package enum Endpoint: String, CaseIterable, Sendable {
 
     /// One whose path is no app's; those are found by the apps that there are.
     init?(path: String, at door: AuthorityRequest.Door) {
-        // Base URLs end with /auth or not (synheart.md 1.1); what a device signs is the path as it is sent.
+        // Base URLs end with /auth or not (docs/synheart.md); what a device signs is the path as it is sent.
         guard !path.contains("{") else { return nil }
         let isPrefixed = door != .admin && path.hasPrefix("/auth/")
         guard let found = Endpoint(rawValue: isPrefixed ? String(path.dropFirst(5)) : path), found.doors.contains(door)

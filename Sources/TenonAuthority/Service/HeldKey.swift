@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// The CA's key where a TPM has it (security.md F2): what is kept of it, which only that TPM can use.
+/// The CA's key where a TPM has it (decision: authority-keys): what is kept of it, which only that TPM can use.
 package struct HeldKey: Equatable, Sendable {
     /// Blocks, and may give what blocks.
     package typealias Opener = @Sendable (HeldKey) throws(TenonError) -> any DigestSigner

@@ -3,7 +3,7 @@ internal import Tenon
 
 /// Why a request was refused, as it is told.
 package struct Refusal: Error, Equatable, Sendable {
-    /// The codes of synheart.md 1.11, and what this service adds where that has none.
+    /// The codes of docs/synheart.md, and what this service adds where that has none.
     package enum Code: String, CaseIterable, Sendable {
         case invalidRequest = "INVALID_REQUEST"
         case notFound = "NOT_FOUND"

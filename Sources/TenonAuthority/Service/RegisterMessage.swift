@@ -2,7 +2,7 @@
 internal import Tenon
 
 /// The body of `POST /v1/device/register`. Members that name a device select nothing: `device_id` is passed over, and
-/// `device_local_id` is data (security.md 1.3).
+/// `device_local_id` is data (decision: same-key-again).
 struct RegisterMessage {
     let appID: String
     let challenge: String
@@ -14,7 +14,7 @@ struct RegisterMessage {
     let platform: String?
     let localID: String?
 
-    /// base64url of 16 KiB of CBOR (build.md 12).
+    /// base64url of 16 KiB of CBOR (decision: body-limits).
     private static let maxProof = 22_000
 
     init(_ message: MessageObject) throws(TenonError) {

@@ -2,7 +2,7 @@
 internal import Tenon
 
 extension AuthorityService {
-    /// security.md 1.2, step 4, in exactly its order.
+    /// In exactly this order (decision: folded-activation).
     func register(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let object = try request.message()
         let message = try refusing(Refusal.init(form:)) { () throws(TenonError) in try RegisterMessage(object) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
-/// How often each address and each app asked within this minute (security.md F4).
+/// How often each address and each app asked within this minute (decision: shares).
 ///
 /// It is bounded: where as many names as it holds came within a minute, those that are new share one count.
 final class RequestRates: Sendable {

@@ -5,12 +5,12 @@ internal import Tenon
 package enum AcceptedKey: Sendable {
     /// The device's key, if it is not too old.
     case present
-    /// The device's key, or the one before, of whatever age: for what settles a rotation (security.md D2).
+    /// The device's key, or the one before, of whatever age: for what settles a rotation (decision: own-endpoints).
     case presentOrPrevious
 }
 
 extension AuthorityService {
-    /// Verifies a request, in the order of synheart.md 1.9, and remembers it: it is good once.
+    /// Verifies a request, in the order of `Refusal`s below, and remembers it: it is good once.
     ///
     /// - Throws: what to answer.
     package func verify(
@@ -68,7 +68,8 @@ extension AuthorityService {
         }
     }
 
-    /// The key that made the signature. A former one that did, where no such is taken, is an alarm (security.md D5).
+    /// The key that made the signature. A former one that did, where no such is taken, is an alarm
+    /// (decision: copied-key).
     private func signer(
         of digest: Digest, _ signature: Signature, _ device: Device, _ accepted: AcceptedKey
     ) async throws(Refusal) -> PublicKey {
@@ -94,7 +95,7 @@ extension AuthorityService {
         if case .alarm = use { metrics.countRetiredKey() }
     }
 
-    /// After the signature: else anybody could spend a nonce (synheart.md 1.9, security.md E1).
+    /// After the signature: else anybody could spend a nonce (docs/synheart.md, decision: one-use).
     private func remember(_ headers: SignedHeaders, _ key: PublicKey, _ device: Device) async throws(Refusal) {
         let outcome = try await waiting { () throws(TenonError) in
             let thumbprint = key == device.publicKey ? device.thumbprint : try key.thumbprint

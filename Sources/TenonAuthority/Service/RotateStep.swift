@@ -3,7 +3,7 @@ internal import Tenon
 
 extension AuthorityService {
     /// `POST /v1/device/rotate-key`: signed by the key that is to be replaced, and proven by the device's AK
-    /// (security.md 1.2, "Rotation is attested").
+    /// (decision: attested-rotation).
     func rotateKey(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let signed = try await verify(try DeviceRequest(request), accepting: .presentOrPrevious)
         let object = try request.message()

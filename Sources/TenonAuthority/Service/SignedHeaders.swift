@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// The six headers of a signed request (synheart.md 1.7), each there once and of its form.
+/// The six headers of a signed request (docs/synheart.md), each there once and of its form.
 package struct SignedHeaders: Sendable {
     package let appID: String
     package let deviceID: String
@@ -13,8 +13,8 @@ package struct SignedHeaders: Sendable {
     package let nonce: String
 
     /// - Parameter value: gives the value of a header.
-    /// - Throws: ``Refusal/Code/invalidRequest``, which says nothing of a key: whoever strips a header on the way must not
-    ///   make a device believe that its key is refused.
+    /// - Throws: ``Refusal/Code/invalidRequest``, which says nothing of a key: whoever strips a header on the way must
+    ///   not make a device believe that its key is refused.
     init(_ value: (String) throws(Refusal) -> String?) throws(Refusal) {
         let names = [
             "X-App-ID", "X-Device-ID", "X-Synheart-Signature", "X-Synheart-Timestamp", "X-Synheart-Nonce",

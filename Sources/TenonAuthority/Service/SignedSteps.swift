@@ -3,7 +3,7 @@ internal import Tenon
 
 extension AuthorityService {
     /// `GET /v1/device/self`: which key is held, said to either of the two that a device may have in doubt
-    /// (security.md D2).
+    /// (decision: own-endpoints).
     func ownState(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let device = try await verify(try DeviceRequest(request), accepting: .presentOrPrevious).device
         return try AuthorityAnswer([

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-/// The body of `POST /auth/v1/device/verify` (security.md E3): a device's request as a backend got it.
+/// The body of `POST /auth/v1/device/verify` (decision: verify-endpoint): a device's request as a backend got it.
 private struct VerifyMessage {
     let requestID: String?
     let method: String
@@ -69,8 +69,8 @@ extension AuthorityService {
         }
     }
 
-    /// The answer that was given to the same question; nil when there is none, and the caller is to give it. Of those who
-    /// ask at the same time one does, and the others wait for it.
+    /// The answer that was given to the same question; nil when there is none, and the caller is to give it. Of those
+    /// who ask at the same time one does, and the others wait for it.
     private func given(
         _ backend: BackendRecord, _ id: String, _ question: Digest
     ) async throws(Refusal) -> [UInt8]? {

@@ -13,16 +13,16 @@ struct Vouched {
 }
 
 extension AuthorityService {
-    /// security.md 1.2, step 4: from the challenge that was taken to a proof that is good.
+    /// From the challenge that was taken to a proof that is good (decision: folded-activation).
     func vouch(
         _ message: RegisterMessage, _ entry: ChallengeEntry, _ key: PublicKey, _ app: AppRecord, isDevelopment: Bool
     ) async throws(Refusal) -> Vouched {
-        // synheart.md 1.10: whatever else it brings.
+        // Whatever else it brings (decision: development-builds).
         guard !isDevelopment || app.allowsDevelopment else {
             throw Refusal(
                 .invalidAttestation, "Development builds are not taken here.", status: 403, cause: "development_build")
         }
-        // With a credential only with its activation, without one never (security.md A4).
+        // With a credential only with its activation, without one never (decision: never-weaker).
         guard (entry.attestation == nil) == (message.activation == nil) else {
             throw Refusal(
                 .invalidAttestation, "The challenge and the activation do not belong together.", cause: "activation")
@@ -133,8 +133,8 @@ enum KeyParent {
     /// A Name with SHA-256.
     static let nameSize = 34
 
-    /// The qualified Name that a primary key of the owner hierarchy has, and a key of another hierarchy has not (TPM 2.0
-    /// Part 1, 16): nameAlg, and the digest of TPM_RH_OWNER and the Name.
+    /// The qualified Name that a primary key of the owner hierarchy has, and a key of another hierarchy has not (TPM
+    /// 2.0 Part 1, 16): nameAlg, and the digest of TPM_RH_OWNER and the Name.
     static func qualifiedName(ofOwnerPrimary name: [UInt8]) throws(TenonError) -> [UInt8] {
         let owner: [UInt8] = [0x40, 0x00, 0x00, 0x01]
         return [0x00, 0x0b] + (try Digest(hashing: owner + name)).rawRepresentation

@@ -96,8 +96,8 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
         }
     }
 
-    /// Ends what was asked for, gives back the instance's name, and closes the connections, each in its time whatever the
-    /// server does. Later calls throw ``TenonError/Code/storeClosed``.
+    /// Ends what was asked for, gives back the instance's name, and closes the connections, each in its time whatever
+    /// the server does. Later calls throw ``TenonError/Code/storeClosed``.
     package func close() async {
         await threads.end()
         try? await watching { [lookout] connection throws(TenonError) in try lookout.leave(connection) }
@@ -139,7 +139,7 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
     }
 
     /// Settles what all instances over this database have to have in common, like the CA: false when it is settled
-    /// otherwise (security.md F2), unless as what this takes the place of.
+    /// otherwise (decision: authority-keys), unless as what this takes the place of.
     package func settle(
         _ name: String, as value: Digest, replacing former: Digest? = nil
     ) async throws(TenonError) -> Bool {

@@ -3,7 +3,7 @@ internal import CPostgres
 internal import Tenon
 
 /// Where PostgreSQL is: a URL, or what else libpq takes. It names its host, and a host that is not this machine only
-/// with `sslmode=verify-full` (security.md F6).
+/// with `sslmode=verify-full` (decision: encrypted-stores).
 struct PostgresTarget {
     private let text: String
     let schema: String

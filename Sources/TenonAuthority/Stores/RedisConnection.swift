@@ -161,7 +161,7 @@ final class RedisConnection {
 }
 
 /// Where Redis is: a path of a unix socket, or a port of this machine; nothing is encrypted on the way to it
-/// (security.md E4).
+/// (decision: encrypted-stores).
 struct RedisTarget {
     private let address: RedisStore.Address
     /// The command that says who asks; nil where nobody needs to.

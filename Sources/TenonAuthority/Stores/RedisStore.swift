@@ -3,7 +3,7 @@ internal import Synchronization
 package import Tenon
 
 /// Challenges, replay entries and answers in Redis, for any number of instances: what expires soon, and may be lost
-/// where its loss is noticed (security.md E4). One thread sends what is waiting in one go.
+/// where its loss is noticed (decision: forgetful-stores). One thread sends what is waiting in one go.
 package final class RedisStore: WatchedStore {
     package enum Address: Equatable, Sendable {
         case unix(path: String)
@@ -131,10 +131,10 @@ package final class RedisStore: WatchedStore {
     /// KEYS: the time, the epoch. ARGV: the server's life; the time or nothing; the lowest and the highest time, in
     /// milliseconds, that the instance's clocks say, or nothing.
     ///
-    /// It gives Redis's `time` in milliseconds, which is stepped with its machine's clock, and `now`, which stands still
-    /// when that is stepped back a little; and the `epoch`. Another one begins when Redis has lost entries, or may
-    /// have: with its life, when it threw some away, and when its clock was stepped far, as entries expire by it. The
-    /// last word of its name is what makes two of the same moment differ.
+    /// It gives Redis's `time` in milliseconds, which is stepped with its machine's clock, and `now`, which stands
+    /// still when that is stepped back a little; and the `epoch`. Another one begins when Redis has lost entries, or
+    /// may have: with its life, when it threw some away, and when its clock was stepped far, as entries expire by it.
+    /// The last word of its name is what makes two of the same moment differ.
     static let clockScript = """
         local read = redis.call('TIME')
         local time = tonumber(ARGV[2]) or read[1] * 1000 + math.floor(read[2] / 1000)

@@ -13,7 +13,7 @@ private struct ExpiredRows {
 
     static let all = [
         ExpiredRows("certificates", "serial", "not_after <= ?", kept: 86_400),
-        // For as long as a failover may bring a challenge back (security.md E4).
+        // For as long as a failover may bring a challenge back (decision: forgetful-stores).
         ExpiredRows("spent_challenges", "hash", "at <= ?", kept: 86_400),
         // A horizon that has passed; the clocks of instances are not that far apart.
         ExpiredRows(

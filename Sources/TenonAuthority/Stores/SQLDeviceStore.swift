@@ -165,7 +165,7 @@ extension SQLDeviceStore {
 }
 
 extension RetiredKeyUse {
-    /// For requests that were under way when the key changed (security.md D5).
+    /// For requests that were under way when the key changed (decision: copied-key).
     package static let graceSeconds: Int64 = 600
 }
 
@@ -184,8 +184,8 @@ extension SQLConnection {
         try !run("SELECT 1 FROM denied_eks WHERE ek=?", SQLValue(ek)).isEmpty
     }
 
-    /// One row more than asked for says where the next page begins. What is damaged is named, and nobody is kept from the
-    /// others by it.
+    /// One row more than asked for says where the next page begins. What is damaged is named, and nobody is kept from
+    /// the others by it.
     fileprivate func page(
         app: String?, from place: Int64, limit: Int, and condition: String = ""
     ) throws(TenonError) -> DevicePage {

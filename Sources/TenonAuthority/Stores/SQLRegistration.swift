@@ -32,7 +32,7 @@ struct SQLRegistration {
         }
     }
 
-    /// Registering a key again is how a device repairs a lost answer (security.md 1.3).
+    /// Registering a key again is how a device repairs a lost answer (decision: same-key-again).
     private func known(_ stored: StoredKey) throws(TenonError) -> DeviceRegistration.Outcome {
         guard var known = try connection.device(id: stored.device) else { throw .damaged("a key of no device") }
         if known.app != device.app { return .refused(.keyInUse) }
@@ -57,7 +57,7 @@ struct SQLRegistration {
     }
 
     /// A device is known by its key and its TPM: the attestation key may have been lost, and another be activated
-    /// (security.md B2). A device that a rotation has marked unattested is attested again by its own TPM.
+    /// (decision: command-and-code). A device that a rotation has marked unattested is attested again by its own TPM.
     private func isSame(as known: Device) -> Bool {
         known.attestation?.ek == device.attestation?.ek
             && (known.level == device.level || known.level == .unattested && device.level == .attested)

@@ -117,7 +117,7 @@ package final class SQLiteStore: SQLDeviceStore, WatchedStore {
         try await readers.read(body)
     }
 
-    /// A start after a step backwards of the wall clock does not go back behind this (security.md E4).
+    /// A start after a step backwards of the wall clock does not go back behind this (decision: forgetful-stores).
     private static func stamp(_ connection: SQLiteConnection, _ clock: SteadyClock) throws(TenonError) {
         let now = clock.now().wall
         try connection.run("UPDATE clock SET seen=?1 WHERE seen < ?1 - 1000", .integer(now))

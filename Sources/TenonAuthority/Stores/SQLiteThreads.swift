@@ -34,7 +34,7 @@ extension BatchThread where Item == SQLiteJob {
 }
 
 /// The one connection that writes, and its thread. What queued while the last fsync ran is the next transaction
-/// (build.md 27): its steps are stored together, or none of them is and each caller is told so.
+/// (decision: group-commit): its steps are stored together, or none of them is and each caller is told so.
 final class SQLiteWriter: Sendable {
     private let thread: BatchThread<SQLiteJob>
 

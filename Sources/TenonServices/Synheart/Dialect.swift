@@ -15,7 +15,7 @@ public struct Dialect: Hashable, Sendable {
         name: "docs", attestation: .certificate, rotation: .signedByCurrent(isProven: false),
         settlements: [.resend, .selfRotation])
     /// `docs`, with the attestation key activated in the same two exchanges, and rotations that carry a proof
-    /// (security.md 1.2).
+    /// (decision: attested-rotation).
     public static let tenon = Self(
         name: "tenon", attestation: .activation, rotation: .signedByCurrent(isProven: true),
         settlements: [.ask, .resend])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-/// What the auth service is asked (synheart.md 1.2-1.6; `self` by security.md D2).
+/// What the auth service is asked (docs/synheart.md), and `self` (decision: own-endpoints).
 enum Endpoint: String, CaseIterable {
     case challenge
     case register
@@ -24,7 +24,7 @@ enum Endpoint: String, CaseIterable {
 }
 
 extension RequestHeaders {
-    /// The six headers of a signed request (synheart.md 1.7).
+    /// The six headers of a signed request (docs/synheart.md).
     var lines: [(name: String, value: String)] {
         [
             ("X-App-ID", appID), ("X-Device-ID", deviceID), ("X-Synheart-Signature", signature),

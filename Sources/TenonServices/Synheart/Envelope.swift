@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-/// A body that is a JSON object, and what it is wrapped in (synheart.md 1.2, 1.11).
+/// A body that is a JSON object, and what it is wrapped in (docs/synheart.md).
 struct Envelope {
     private let object: JSON
 

@@ -6,7 +6,7 @@ struct Optionally<Value> {
     let value: Value?
 }
 
-// The members of a challenge (synheart.md 1.2, build.md 23).
+// The members of a challenge (docs/synheart.md).
 extension JSON {
     /// The first that is there of the names it goes by.
     var challengeText: String? {
@@ -44,7 +44,7 @@ extension JSON {
 
 // The members of other answers.
 extension JSON {
-    /// One that may stand in a header (build.md 20).
+    /// One that may stand in a header (decision: ids).
     var deviceID: Optionally<String>? {
         guard let value = self["device_id"], !value.isNull else { return Optionally(value: nil) }
         guard let text = value.string, text.isVisible(atMost: 128) else { return nil }
@@ -58,7 +58,7 @@ extension JSON {
     var unixSeconds: Double? { number.flatMap { 1e9..<1e12 ~= $0 ? $0 : nil } }
 
     /// Up to four certificates of at most 4 KiB; none when they do not have that form: what is wrong with a certificate
-    /// costs the next attestation, never the identity (security.md 1.2).
+    /// costs the next attestation, never the identity (decision: ak-certificate).
     var certificates: [[UInt8]] {
         guard let texts = self["ak_certificate"]?.array, texts.count <= 4 else { return [] }
         let certificates = texts.compactMap { $0.string.flatMap { try? TextEncoding.base64.decode($0) } }
@@ -67,7 +67,7 @@ extension JSON {
     }
 }
 
-/// synheart.md 1.5.
+/// As docs/synheart.md has it.
 enum RegistrationStatus {
     case registered, pending, rejected
 

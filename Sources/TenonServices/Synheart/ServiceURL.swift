@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-/// Where the service is. Two texts that mean one place are equal (synheart.md 1.1).
+/// Where the service is. Two texts that mean one place are equal (docs/synheart.md).
 struct ServiceURL: Hashable, Sendable {
     /// `scheme://host[:port]` in lower case, the port that goes without saying left out.
     let origin: String

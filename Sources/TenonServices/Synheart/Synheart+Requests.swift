@@ -13,7 +13,7 @@ extension Synheart: ServiceProfile {
         return declaration
     }
 
-    /// Base64 of the SubjectPublicKeyInfo (synheart.md 1.5).
+    /// Base64 of the SubjectPublicKeyInfo (docs/synheart.md).
     package func text(of key: PublicKey) -> String { TextEncoding.base64.encode(key.derRepresentation) }
 
     package func challengeRequest(
@@ -29,7 +29,7 @@ extension Synheart: ServiceProfile {
         return Endpoint.challenge.request(at: service, try body.encoded())
     }
 
-    /// synheart.md 1.4: of the two texts exactly as they are on the wire.
+    /// Of the two texts exactly as they are on the wire.
     package func qualifyingData(
         _ device: ServiceDevice, _ terms: RegistrationTerms
     ) throws(TenonError) -> [UInt8] {
@@ -49,7 +49,7 @@ extension Synheart: ServiceProfile {
         return .ready(Endpoint.register.request(at: service, try body.encoded()))
     }
 
-    /// security.md 1.2, "Rotation is attested".
+    /// Decision: attested-rotation.
     package func qualifyingData(_ device: ServiceDevice, _ terms: RotationTerms) throws(TenonError) -> [UInt8] {
         try Digest.rotationNonce(
             origin: service.origin, appID: device.appID, deviceID: device.deviceID ?? "",

@@ -32,8 +32,8 @@ public struct Synheart: Sendable {
     /// Whether it runs on this very machine, by the name of its host.
     package var isLocal: Bool { (try? HTTPURL(parsing: service.origin))?.isLoopback ?? false }
 
-    /// What the codes of the service mean (synheart.md 1.11). `KEY_INVALIDATED` is not here: what a service says of a key
-    /// never reaches the key (security.md D3).
+    /// What the codes of the service mean (docs/synheart.md). `KEY_INVALIDATED` is not here: what a service says of a
+    /// key never reaches the key (decision: definite-refusal).
     static let verdicts: [String: ServiceVerdict] = [
         "CHALLENGE_EXPIRED": .challengeSpent, "INVALID_CHALLENGE": .challengeSpent,
         "INVALID_ATTESTATION": .attestationRefused, "ATTESTATION_FAILED": .attestationFailed,

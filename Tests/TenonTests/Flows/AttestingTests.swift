@@ -6,7 +6,7 @@ import Testing
 
 /// An attestation key that was lost, attestations that fail, and what an answer asks to wait for.
 @Suite struct AttestingTests {
-    /// security.md B2, 1.2: its loss never touches the signing key, and the device rotates on.
+    /// Decision: command-and-code, ak-certificate. Its loss never touches the signing key, and the device rotates on.
     @Test(arguments: [false, true])
     func aLostAttestationKeyIsActivatedAnew(_ isMaintained: Bool) async throws {
         let rig = try await FlowRig.registered()
@@ -73,7 +73,7 @@ import Testing
         #expect(rig.service.paths == [] && rig.vault.attestationKeysMade == 1)
     }
 
-    /// synheart.md 1.11: retried once, then surfaced; what is refused is surfaced at once.
+    /// As docs/synheart.md has it: retried once, then surfaced; what is refused is surfaced at once.
     @Test func anAttestationThatFailedIsTriedOnceMore() async throws {
         let rig = try FlowRig()
         rig.service.script(.arrives, .answers(403, "ATTESTATION_FAILED"))
@@ -107,7 +107,7 @@ import Testing
         #expect(rig.time.pauses == [.seconds(1)])
     }
 
-    /// security.md 1.2: at two thirds of its life.
+    /// Decision: ak-certificate. At two thirds of its life.
     @Test func aCertificateIsDueAtTwoThirds() throws {
         func certificate(_ notBefore: Int64, _ notAfter: Int64) throws -> AttestationKey.Certificate {
             .init(issuer: "i", serial: [1], notBefore: notBefore, notAfter: notAfter, digest: try Digest(hashing: []))

@@ -104,30 +104,4 @@ import Testing
             #expect(moment.files.contains("\(record.name.id).g\(key.generation).pem"))
         }
     }
-
-    /// All orders of loss, late delivery and repetition of a rotation, and a new process between.
-    @Test(arguments: RotationTests.settlements, [false, true])
-    func w1_noOrderOfEventsLosesTheIdentity(_ settlements: [Settlement], _ isLate: Bool) async throws {
-        let events: [ScriptedService.Fate] = [
-            .arrives, .requestLost, .answerLost, .late, .garbled, .answers(503, nil),
-        ]
-        var cases = 0
-        for first in events {
-            for second in events {
-                for third in [ScriptedService.Fate.arrives, .answerLost, .late] {
-                    let rig = try await FlowRig.registered { $0.settlements = settlements }
-                    rig.service.change { $0.fates = [first, second, third] + Array(repeating: .notSent, count: 2) }
-                    _ = try? await rig.identity.rotate()
-                    if !isLate { rig.service.deliverLate() }
-                    rig.service.change { $0.fates = [second, third] }
-                    _ = try? await rig.restarted().maintain()
-                    rig.service.deliverLate()
-                    try await rig.expectNotLost()
-                    #expect(rig.vault.keysMade == 2)
-                    cases += 1
-                }
-            }
-        }
-        #expect(cases == 108)
-    }
 }

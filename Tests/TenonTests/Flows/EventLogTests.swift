@@ -4,7 +4,8 @@ import Synchronization
 import Tenon
 import Testing
 
-/// A service without a challenge, whose messages are a log that two keys take turns to write (security.md G1, G2).
+/// A service without a challenge, whose messages are a log that two keys take turns to write (decision: one-message,
+/// key-roles).
 @Suite struct EventLogTests {
     private struct Profile: ServiceProfile {
         let declaration: ServiceDeclaration = {

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Tenon
 
-/// Whichever key the service holds, of those that it ever heard of, is found (security.md D1, D2).
+/// Whichever key the service holds, of those that it ever heard of, is found (decision: one-offered-key,
+/// own-endpoints).
 @Suite struct HeldKeyTests {
     /// W1: the rotation was done, and the answer said no.
     @Test(arguments: [(404, nil), (403, nil), (409, "ROTATION_FAILED"), (403, "BAD_SIGNATURE")] as [(Int, String?)])

@@ -7,7 +7,7 @@ import Testing
 /// What outlives its time: a disk its machine, a key its TPM, a word its boot, a begun signature its right.
 @Suite struct LastingTests {
     /// A disk was copied, before anything was registered or after a reset: its copies are devices of their own
-    /// (security.md D5).
+    /// (decision: damaged-record).
     @Test(arguments: ["fresh", "reset"])
     func copiesOfADiskAreDevicesOfTheirOwn(_ state: String) async throws {
         let rig = state == "reset" ? try await FlowRig.registered() : try FlowRig()
@@ -37,8 +37,8 @@ import Testing
         #expect(rig.localIDs.count == 3 && Set(rig.localIDs).count == 1)
     }
 
-    /// D1, DESIGN 5: what was sent is not dropped because a TPM says that it is gone; it is said, and begun anew by
-    /// nothing but another call.
+    /// Decision: one-offered-key. What was sent is not dropped because a TPM says that it is gone; it is said, and
+    /// begun anew by nothing but another call.
     @Test(arguments: [false, true])
     func w4_aKeyThatWasSentIsNotDroppedOnOneWord(_ isBack: Bool) async throws {
         let rig = try FlowRig()
@@ -70,7 +70,7 @@ import Testing
         #expect(rig.vault.keysMade == 2 && rig.service.devices.count == 1)
     }
 
-    /// security.md D2: twice, an hour apart; what was said in another boot, or long ago, is not the first time.
+    /// Decision: two-refusals. Twice, an hour apart; what was said in another boot, or long ago, is not the first time.
     @Test(arguments: [true, false])
     func aRefusalIsOfItsTime(_ isReboot: Bool) async throws {
         let rig = try await FlowRig.registered()

@@ -185,45 +185,4 @@ import Testing
         #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x", body: [1])))
         #expect(rig.vault.keysMade == 2 && rig.service.devices.count == 1)
     }
-
-    /// All orders of what may happen to three messages, at each kind of service, with a new start between.
-    @Test(arguments: RotationTests.settlements)
-    func noOrderLosesTheIdentity(_ settlements: [Settlement]) async throws {
-        let fates: [ScriptedService.Fate] = [
-            .arrives, .requestLost, .answerLost, .late, .denied(409, "ROTATION_FAILED"), .denied(401, "BAD_SIGNATURE"),
-            .answers(401, "BAD_SIGNATURE"), .answers(500, nil),
-        ]
-        var cases = 0
-        // How a key is rotated to itself matters where that is how it is asked about.
-        let manners =
-            settlements.first == .ask
-            ? Self.manners.prefix(1)
-            : Self.manners.filter {
-                $0.code == nil && (!$0.isUnseen || $0.status == 409)
-            }[...]
-        for manner in manners {
-            for first in fates {
-                for second in fates {
-                    let rig = try await FlowRig.registered(.tokens) { $0.settlements = settlements }
-                    rig.service.change { state in
-                        state.refusesSelfRotation = manner.status.map { ($0, manner.code) }
-                        state.refusesUnseen = manner.isUnseen
-                        state.fates = [first] + Array(repeating: .notSent, count: 5)
-                    }
-                    _ = try? await rig.identity.rotate()
-                    rig.service.change { $0.fates = [second] + Array(repeating: .requestLost, count: 5) }
-                    _ = try? await send(rig)
-                    rig.service.change { $0.fates = [] }
-                    rig.service.deliverLate()
-                    let isFound = try await send(rig)
-                    _ = try? await rig.restarted().maintain()
-                    let signed = try await rig.restarted().sign("POST", path: "/x", body: [1])
-                    #expect(isFound && rig.isAccepted(signed), "\(manner): \(first), \(second)")
-                    #expect(rig.vault.keysMade <= 3 && rig.service.devices.count == 1)
-                    cases += 1
-                }
-            }
-        }
-        print("rotations at services of all manners, settled by \(settlements): \(cases) orders")
-    }
 }

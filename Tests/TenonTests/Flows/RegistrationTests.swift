@@ -266,7 +266,7 @@ import Testing
         }
     }
 
-    /// What a service does to the attestation is no word about the signing key (security.md B2).
+    /// What a service does to the attestation is no word about the signing key (decision: command-and-code).
     @Test func aRefusedCredentialLeavesTheKey() async throws {
         let rig = try FlowRig()
         rig.vault.fail(.activate, TenonError(.keyGone, message: "TPM_RC_INTEGRITY"))

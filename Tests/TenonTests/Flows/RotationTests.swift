@@ -3,7 +3,8 @@ import FlowParts
 import Tenon
 import Testing
 
-/// Rotation: the faults that lose identities elsewhere (contract, W1 to W3, W17, W23; security.md D1, D2, D7).
+/// Rotation: the faults that lose identities elsewhere (W1 to W3, W17, W23; decision: one-offered-key, own-endpoints,
+/// dialect-kept).
 @Suite struct RotationTests {
     /// Services that tell which key they hold, and those of which only the same request again tells.
     static let settlements: [[Settlement]] = [[.ask, .resend], [.resend, .selfRotation]]

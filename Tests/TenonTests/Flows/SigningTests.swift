@@ -66,7 +66,7 @@ import Testing
         #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
     }
 
-    /// A TPM that is back is the same device, with the same key (security.md B4).
+    /// A TPM that is back is the same device, with the same key (decision: attic).
     @Test(arguments: [false, true])
     func w16_aTPMThatIsBackIsTheSameDevice(_ isBlocking: Bool) async throws {
         let rig = try await FlowRig.registered()
@@ -122,7 +122,7 @@ import Testing
         #expect(rig.vault.keysMade <= 2)
     }
 
-    /// An attestation key that is lost is made anew, and says nothing about the other (security.md B2).
+    /// An attestation key that is lost is made anew, and says nothing about the other (decision: command-and-code).
     @Test func aLostAttestationKeyIsMadeAnew() async throws {
         let rig = try await FlowRig.registered()
         rig.vault.fail(.areaOfAK, TenonError(.keyGone, message: "TPM_RC_INTEGRITY"))

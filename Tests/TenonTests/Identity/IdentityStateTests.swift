@@ -10,7 +10,7 @@ import Testing
         (.registering, .registerSent), (.registered, .registered), (.keyInvalid, .cleared),
     ]
 
-    /// What the documents allow (synheart.md 3.1, DESIGN 5): a row a state, a column the next; `e` an edge, `a` an
+    /// What the documents allow (docs/states.md): a row a state, a column the next; `e` an edge, `a` an
     /// attempt that is abandoned, `r` a reset.
     static let table = """
         .                 unregistered challengeReceived keyReady registering registered keyInvalid

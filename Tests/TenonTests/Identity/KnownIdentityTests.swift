@@ -40,7 +40,7 @@ import Testing
         #expect(known.name == name && known.record.code == .stateUnresolved)
     }
 
-    /// A key without a record is no identity that was never there (security.md D5).
+    /// A key without a record is no identity that was never there (decision: missing-state).
     @Test func aKeyAlone() throws {
         let name = try RecordShape.name()
         try temporary.put("key", as: name.file(.generation(1)))

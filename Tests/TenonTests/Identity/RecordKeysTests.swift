@@ -84,7 +84,7 @@ import Testing
         #expect(plan.made == [])
     }
 
-    // security.md B4: with an absent or unreadable record nothing is moved.
+    // Decision: attic. With an absent or unreadable record nothing is moved.
     @Test func theSweepNeedsARecord() throws {
         try put(.promoted)
         for damage in ["unlink", "cut", "mode", "later"] {
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    // security.md B3
+    // Decision: key-digest
     @Test(arguments: ["absent", "cut", "other", "empty", "long", "mode", "link", "folder"])
     func aDamagedFileIsRestoredFromTheRecord(_ damage: String) throws {
         try put(.registered)
@@ -182,7 +182,7 @@ import Testing
             } == .tooLarge)
     }
 
-    // security.md D6
+    // Decision: state-folder
     @Test(arguments: ["readable", "cut", "absent", "mode", "later", "only before"])
     func whatIsSetAsideIsInTheAttic(_ damage: String) throws {
         try put(.promoted)
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    // security.md D5
+    // Decision: other-machine
     @Test func whatIsLeftOfALostRecord() throws {
         #expect(codeThrown { () throws(TenonError) in try store.leftover(held) } == .stateMissing)
         try put(.registered)

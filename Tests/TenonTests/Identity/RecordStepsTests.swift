@@ -94,7 +94,8 @@ import Testing
         }
     }
 
-    // A key whose public half went out is dropped by a rejection or a reset, never by anything else (security.md D1).
+    // A key whose public half went out is dropped by a rejection or a reset, never by anything else
+    // (decision: one-offered-key).
     @Test func anOfferedKeyIsNotDropped() throws {
         var dropped: Set<String> = []
         for shape in RecordShape.allCases {
@@ -151,7 +152,7 @@ import Testing
         }
     }
 
-    // security.md G1: two signed events with one sequence number poison an identity for ever.
+    // Decision: one-message. Two signed events with one sequence number poison an identity for ever.
     @Test func thereIsOneMessageForASlot() throws {
         func register(_ message: [UInt8], _ slot: Int64?, _ resend: Journal.Resend = .identical) -> Journal {
             .register(1, message: message, resend: resend, slot: slot)
@@ -259,7 +260,7 @@ import Testing
         #expect(reset.deviceLocalID == RecordShape.otherLocal && reset.lastGeneration == 2 && reset.journal == nil)
         expected.deviceLocalID = RecordShape.otherLocal
         #expect(try RecordFile.encode(reset).count == RecordFile.encode(expected).count)
-        // A golden image must not merge with its copies (security.md D5).
+        // A golden image must not merge with its copies (decision: other-machine).
         for local in [nil, RecordShape.local] {
             let (record, code) = try change(.foreign) { record throws(TenonError) in
                 try record.wipe(deviceLocalID: local)
@@ -301,7 +302,7 @@ import Testing
         #expect(other.abandonedKey == nil)
     }
 
-    // security.md D7
+    // Decision: dialect-kept
     @Test func theDialectIsTheOneOfTheRegistration() throws {
         let record = try RecordShape.registered.record()
         #expect(codeThrown { () throws(TenonError) in try record.check(dialect: "docs") } == nil)
@@ -338,8 +339,8 @@ import Testing
         for wall in [Int64.min, .max] { #expect(!offset.holds(at: wall, wallLessBoot: 0, boot: boot)) }
     }
 
-    /// A registration that was sent, and a TPM that is another one now (security.md D5): nothing is forgotten but when it
-    /// is begun anew.
+    /// A registration that was sent, and a TPM that is another one now (decision: other-machine): nothing is forgotten
+    /// but when it is begun anew.
     @Test(arguments: [RecordShape.registerSent, .registerUnknown, .registerPending, .slotSent])
     func anOfferedKeyThatIsLostIsInvalid(_ shape: RecordShape) throws {
         let before = try shape.record()
@@ -354,7 +355,7 @@ import Testing
         #expect(record.keys.isEmpty && record.journal == nil)
     }
 
-    // security.md D5
+    // Decision: other-machine
     @Test func theLocalIDIsOfOneMachine() throws {
         let (here, elsewhere) = (try Digest(hashing: [1]), try Digest(hashing: [2]))
         for (before, now, isKept) in [

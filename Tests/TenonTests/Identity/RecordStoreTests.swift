@@ -90,7 +90,7 @@ import Testing
         return codeThrown { () throws(TenonError) in try store.create(RecordShape.fresh.record(), held) }
     }
 
-    // security.md D5: a volume that is not mounted yet looks like a new device.
+    // Decision: missing-state. A volume that is not mounted yet looks like a new device.
     @Test func absentIsAbsentOnlyWhereNothingIs() throws {
         let store = try store()
         for file in [name.file(.generation(1)), name.file(.generation(7)), name.file(.attestation)] {

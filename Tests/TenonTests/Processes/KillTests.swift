@@ -75,7 +75,7 @@ import Testing
         print("kill -9: \(operation), a request that \(fate.rawValue): \(number - 1) cuts")
     }
 
-    /// DESIGN 8: the device signs with the key that the service holds, or is cleanly unregistered, or knows that it does
+    /// The device signs with the key that the service holds, or is cleanly unregistered, or knows that it does
     /// not know.
     private func expectKnown(_ world: DeviceWorld, _ operation: Operation, _ place: String) throws {
         let child = try world.child()

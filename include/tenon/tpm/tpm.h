@@ -21,6 +21,9 @@
  * places, a call flushes all of its own and tries again until the deadline; what it is answered then is category
  * TENON_CATEGORY_TRANSIENT with the TPM's code 0x902 to 0x906, and tenon_tpm_loaded_handles says what is there.
  *
+ * The node of a bare TPM is open in one process at a time. Whoever opens it meanwhile, or again after the transport
+ * failed, waits for it, with waits that grow up to 200 ms, and has TENON_ERROR_TPM_BUSY when the deadline has passed.
+ *
  * No function deletes a key because of what a TPM said. A key is *gone* (category TENON_CATEGORY_GONE) only when the
  * seed witness kept with it differs from the TPM's, and the TPM refused it under each parent that it may have, twice,
  * two seconds apart, over a freshly opened transport. The TPM of another machine is such a TPM, too.
@@ -60,7 +63,7 @@ typedef struct {
     size_t size;               /* sizeof(tenon_tpm_options) */
     uint32_t allow_simulator;  /* 1: swtpm: and mssim: are accepted */
     uint32_t session;          /* TENON_TPM_SESSION_* for signatures of keys without an auth value */
-    uint32_t deadline_ms;      /* how long a busy TPM is waited for; 0: 2000 */
+    uint32_t deadline_ms;      /* how long a busy TPM, its places or its node are waited for; 0: 2000 */
     const uint8_t *owner_auth; /* of the owner hierarchy; NULL: empty. It crosses the bus as it is */
     size_t owner_auth_n;
     const uint8_t *endorsement_auth; /* of the endorsement hierarchy; NULL: empty */
@@ -78,7 +81,8 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_open(tenon_tpm **out, const char
  * The same over functions of the caller: for tests, for other hardware, for a TPM behind a wire.
  *
  * exchange   sends one command and gives one answer of at most answer_size bytes; called by one thread at a time
- * reopen     starts over after an exchange failed, as by a fresh connection; may be NULL: then it is not started over
+ * reopen     starts over after an exchange failed, as by a fresh connection; may be NULL: then it is not started over.
+ *            TENON_ERROR_TPM_BUSY: it is called again until the deadline
  * close      gives the context back; may be NULL
  * managed    1: what is loaded over it is nobody else's and goes with the connection, as behind a resource manager; 0:
  *            it is a bare TPM, or nobody knows
@@ -101,7 +105,8 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_open_transport(tenon_tpm **out, 
 /*
  * The way to a TPM by name, with the names and the refusals of tenon_tpm_open: for who counts, delays or writes down
  * what goes over it. Whoever opened it closes it, by its own close, which it always has; a tenon_tpm that was opened
- * over it does so in the end. allow_simulator is 0 or 1. On failure all of *out is zero.
+ * over it does so in the end. allow_simulator is 0 or 1. A node that another process holds is waited for for 2000 ms.
+ * On failure all of *out is zero.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_transport_open(tenon_tpm_transport *out,
                                                                const char *TENON_COUNTED(name_n) name, size_t name_n,

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "peer.h"
-#include "tpm_sides.h"
+#include "folder.h"
+#include "rig.h"
 
 /* tpm2-pkcs11 in this process: a token with a key of its own, logged in, in a loop of C_SignInit and C_Sign. */
 typedef struct {
-    peer peer;
+    rig *rig;
+    char *folder; /* of its token */
     void *library;
     CK_FUNCTION_LIST *call;
     CK_SESSION_HANDLE session;
@@ -22,7 +23,7 @@ static CK_UTF8CHAR pin[] = "1234";
 
 static const char *version(void)
 {
-    return peer_package("libtpm2-pkcs11-1");
+    return rig_version("BENCH_PKCS11");
 }
 
 static void pkcs11_close(void *context)
@@ -32,15 +33,21 @@ static void pkcs11_close(void *context)
         self->call->C_Finalize(NULL);
     if (self->library != NULL)
         dlclose(self->library);
-    peer_close(&self->peer);
+    if (self->folder != NULL)
+        support_folder_remove(self->folder);
+    rig_free(self->rig);
     free(self);
 }
 
 static bool load(pkcs11_side *self)
 {
     CK_C_GetFunctionList list = NULL;
-    setenv("TPM2_PKCS11_TCTI", self->peer.inside, 1);
-    setenv("TPM2_PKCS11_STORE", self->peer.folder, 1);
+    char tcti[RIG_NAME_MAX];
+    self->folder = support_folder_make();
+    if (self->folder == NULL || !rig_tcti(self->rig, tcti))
+        return false;
+    setenv("TPM2_PKCS11_TCTI", tcti, 1);
+    setenv("TPM2_PKCS11_STORE", self->folder, 1);
     self->library = dlopen("libtpm2_pkcs11.so.1", RTLD_NOW | RTLD_LOCAL);
     void *found = self->library == NULL ? NULL : dlsym(self->library, "C_GetFunctionList");
     memcpy(&list, &found, sizeof list);
@@ -84,14 +91,16 @@ static void *pkcs11_open(const fixture *made)
     if (self == NULL)
         return NULL;
     memcpy(self->digest, made->digests[0].bytes, sizeof self->digest);
-    if (peer_open(&self->peer, false) && load(self) && make_token(self, &slot) && log_in(self, slot) && make_key(self))
+    if ((self->rig = rig_new(false)) != NULL && load(self) && make_token(self, &slot) && log_in(self, slot) &&
+        make_key(self))
         return self;
     pkcs11_close(self);
     return NULL;
 }
 
-static bool sign(void *context)
+static bool sign(void *context, size_t unused)
 {
+    (void)unused;
     pkcs11_side *self = context;
     CK_MECHANISM mechanism = {CKM_ECDSA, NULL, 0};
     uint8_t signature[TENON_SIGNATURE_SIZE * 2];
@@ -102,12 +111,4 @@ static bool sign(void *context)
 
 static const side_line lines[] = {{"tpm-sign", sign}};
 
-const side side_pkcs11 = {
-    .name = "tpm2-pkcs11",
-    .version = version,
-    .open = pkcs11_open,
-    .close = pkcs11_close,
-    .lines = lines,
-    .lines_n = 1,
-    .commands = &rig_own_commands,
-};
+const side side_pkcs11 = {"tpm2-pkcs11", version, pkcs11_open, pkcs11_close, lines, 1, &rig_commands};

@@ -2,14 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tss2/tss2_esys.h>
+#include <tss2/tss2_tctildr.h>
 
-#include "peer.h"
-#include "tcti.h"
-#include "tpm_sides.h"
+#include "rig.h"
 
 /* tpm2-tss by the interface that programs use. What may be kept is kept: context, key, session. */
 typedef struct {
-    peer peer;
+    rig *rig;
     TSS2_TCTI_CONTEXT *tcti;
     ESYS_CONTEXT *esys;
     ESYS_TR key, parent, salted, encrypted, hmac;
@@ -50,7 +49,7 @@ static const TPM2B_PUBLIC signing_template = {
 
 static const char *version(void)
 {
-    return peer_package("libtss2-dev");
+    return rig_version("BENCH_ESYS");
 }
 
 static void esys_close(void *context)
@@ -62,8 +61,8 @@ static void esys_close(void *context)
     Esys_Free(self->primary_blob);
     if (self->esys != NULL)
         Esys_Finalize(&self->esys);
-    free(self->tcti);
-    peer_close(&self->peer);
+    Tss2_TctiLdr_Finalize(&self->tcti);
+    rig_free(self->rig);
     free(self);
 }
 
@@ -92,8 +91,8 @@ static bool make_primary(const esys_side *self, ESYS_TR *out)
 static bool make_ready(esys_side *self)
 {
     ESYS_TR primary = ESYS_TR_NONE;
-    if (Esys_TR_FromTPMPublic(self->esys, self->peer.rig->handle, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE,
-                              &self->key) != TSS2_RC_SUCCESS ||
+    if (Esys_TR_FromTPMPublic(self->esys, self->rig->handle, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &self->key) !=
+            TSS2_RC_SUCCESS ||
         Esys_TR_FromTPMPublic(self->esys, storage_key, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &self->parent) !=
             TSS2_RC_SUCCESS)
         return false;
@@ -106,12 +105,14 @@ static bool make_ready(esys_side *self)
 
 static void *esys_open(const fixture *made)
 {
+    char tcti[RIG_NAME_MAX];
     esys_side *self = calloc(1, sizeof *self);
     if (self == NULL)
         return NULL;
     self->digest.size = sizeof made->digests[0].bytes;
     memcpy(self->digest.buffer, made->digests[0].bytes, self->digest.size);
-    if (peer_open(&self->peer, true) && (self->tcti = tcti_new(&self->peer)) != NULL &&
+    if ((self->rig = rig_new(true)) != NULL && rig_tcti(self->rig, tcti) &&
+        Tss2_TctiLdr_Initialize(tcti, &self->tcti) == TSS2_RC_SUCCESS &&
         Esys_Initialize(&self->esys, self->tcti, NULL) == TSS2_RC_SUCCESS && make_ready(self))
         return self;
     esys_close(self);
@@ -129,28 +130,14 @@ static bool sign_with(const esys_side *self, ESYS_TR key, ESYS_TR session)
     return done;
 }
 
-static bool sign(void *context)
-{
-    const esys_side *self = context;
-    return sign_with(self, self->key, ESYS_TR_PASSWORD);
-}
+typedef enum { PASSWORD, SALTED, ENCRYPTED, HMAC } way;
 
-static bool sign_salted(void *context)
+static bool sign(void *context, size_t which)
 {
     const esys_side *self = context;
-    return sign_with(self, self->key, self->salted);
-}
-
-static bool sign_encrypted(void *context)
-{
-    const esys_side *self = context;
-    return sign_with(self, self->key, self->encrypted);
-}
-
-static bool sign_hmac(void *context)
-{
-    const esys_side *self = context;
-    return sign_with(self, self->key, self->hmac);
+    const ESYS_TR sessions[] = {
+        [PASSWORD] = ESYS_TR_PASSWORD, [SALTED] = self->salted, [ENCRYPTED] = self->encrypted, [HMAC] = self->hmac};
+    return sign_with(self, self->key, sessions[which]);
 }
 
 static bool load_sign_flush(const esys_side *self, ESYS_TR parent, const TPM2B_PRIVATE *blob, const TPM2B_PUBLIC *area)
@@ -163,14 +150,16 @@ static bool load_sign_flush(const esys_side *self, ESYS_TR parent, const TPM2B_P
     return Esys_FlushContext(self->esys, key) == TSS2_RC_SUCCESS && signs;
 }
 
-static bool sign_below_srk(void *context)
+static bool sign_below_srk(void *context, size_t unused)
 {
+    (void)unused;
     const esys_side *self = context;
     return load_sign_flush(self, self->parent, self->blob, self->area);
 }
 
-static bool sign_below_primary(void *context)
+static bool sign_below_primary(void *context, size_t unused)
 {
+    (void)unused;
     const esys_side *self = context;
     ESYS_TR primary = ESYS_TR_NONE;
     if (!make_primary(self, &primary))
@@ -180,31 +169,15 @@ static bool sign_below_primary(void *context)
 }
 
 static const side_line lines[] = {
-    {"tpm-sign", sign},
-    {"tpm-sign-salted", sign_salted},
-    {"tpm-sign-encrypted", sign_encrypted},
+    {"tpm-sign", sign, PASSWORD},
+    {"tpm-sign-salted", sign, SALTED},
+    {"tpm-sign-encrypted", sign, ENCRYPTED},
     {"tpm-first-srk", sign_below_srk},
     {"tpm-first-primary", sign_below_primary},
 };
-static const side_line hmac_lines[] = {{"tpm-sign-salted", sign_hmac}};
+static const side_line hmac_lines[] = {{"tpm-sign-salted", sign, HMAC}};
 
-const side side_esys = {
-    .name = "esys",
-    .version = version,
-    .open = esys_open,
-    .close = esys_close,
-    .lines = lines,
-    .lines_n = sizeof lines / sizeof *lines,
-    .commands = &rig_own_commands,
-};
+const side side_esys = {"esys", version, esys_open, esys_close, lines, sizeof lines / sizeof *lines, &rig_commands};
 
 /* The same with a session that is not salted. */
-const side side_esys_hmac = {
-    .name = "esys-hmac",
-    .version = version,
-    .open = esys_open,
-    .close = esys_close,
-    .lines = hmac_lines,
-    .lines_n = 1,
-    .commands = &rig_own_commands,
-};
+const side side_esys_hmac = {"esys-hmac", version, esys_open, esys_close, hmac_lines, 1, &rig_commands};

@@ -3,15 +3,15 @@
 #include <openssl/evp.h>
 #include <openssl/provider.h>
 #include <openssl/store.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "peer.h"
-#include "tpm_sides.h"
+#include "rig.h"
 
 /* The provider tpm2-openssl, by EVP with key and context kept. */
 typedef struct {
-    peer peer;
+    rig *rig;
     OSSL_LIB_CTX *library;
     OSSL_PROVIDER *tpm2, *plain;
     EVP_PKEY *key;
@@ -21,7 +21,7 @@ typedef struct {
 
 static const char *version(void)
 {
-    return peer_package("tpm2-openssl");
+    return rig_version("BENCH_PROVIDER");
 }
 
 static void provider_close(void *context)
@@ -34,7 +34,7 @@ static void provider_close(void *context)
     if (self->plain != NULL)
         OSSL_PROVIDER_unload(self->plain);
     OSSL_LIB_CTX_free(self->library);
-    peer_close(&self->peer);
+    rig_free(self->rig);
     free(self);
 }
 
@@ -42,7 +42,7 @@ static EVP_PKEY *load_key(const provider_side *self)
 {
     char uri[32];
     EVP_PKEY *key = NULL;
-    snprintf(uri, sizeof uri, "handle:0x%x", self->peer.rig->handle);
+    snprintf(uri, sizeof uri, "handle:0x%x", self->rig->handle);
     OSSL_STORE_CTX *store = OSSL_STORE_open_ex(uri, self->library, "?provider=tpm2", NULL, NULL, NULL, NULL, NULL);
     while (store != NULL && key == NULL && !OSSL_STORE_eof(store)) {
         OSSL_STORE_INFO *found = OSSL_STORE_load(store);
@@ -56,9 +56,12 @@ static EVP_PKEY *load_key(const provider_side *self)
 
 static bool make_ready(provider_side *self)
 {
-    setenv("TPM2OPENSSL_TCTI", self->peer.inside, 1);
+    char tcti[RIG_NAME_MAX];
+    if (!rig_tcti(self->rig, tcti))
+        return false;
+    setenv("TPM2OPENSSL_TCTI", tcti, 1);
     self->library = OSSL_LIB_CTX_new();
-    OSSL_PROVIDER_set_default_search_path(self->library, getenv("BENCH_OPENSSL_MODULES"));
+    OSSL_PROVIDER_set_default_search_path(self->library, getenv("BENCH_MODULES"));
     self->tpm2 = OSSL_PROVIDER_load(self->library, "tpm2");
     self->plain = OSSL_PROVIDER_load(self->library, "default");
     unsetenv("TPM2OPENSSL_TCTI");
@@ -78,14 +81,15 @@ static void *provider_open(const fixture *made)
     if (self == NULL)
         return NULL;
     memcpy(self->digest, made->digests[0].bytes, sizeof self->digest);
-    if (peer_open(&self->peer, true) && make_ready(self))
+    if ((self->rig = rig_new(true)) != NULL && make_ready(self))
         return self;
     provider_close(self);
     return NULL;
 }
 
-static bool sign(void *context)
+static bool sign(void *context, size_t unused)
 {
+    (void)unused;
     provider_side *self = context;
     uint8_t der[TENON_SIGNATURE_DER_MAX * 2];
     size_t n = sizeof der;
@@ -94,12 +98,4 @@ static bool sign(void *context)
 
 static const side_line lines[] = {{"tpm-sign", sign}};
 
-const side side_tpm2_openssl = {
-    .name = "tpm2-openssl",
-    .version = version,
-    .open = provider_open,
-    .close = provider_close,
-    .lines = lines,
-    .lines_n = 1,
-    .commands = &rig_own_commands,
-};
+const side side_tpm2_openssl = {"tpm2-openssl", version, provider_open, provider_close, lines, 1, &rig_commands};

@@ -1,26 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tcti.h"
-
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <tss2/tss2_tcti.h>
 
-#include "door.h"
+#include "tenon/tpm/tpm.h"
 
 /*
- * A TCTI, in the program and as a library beside it. Its configuration is "table:" with the address of a
- * tenon_tpm_transport of the same process, or the path of a door's socket.
+ * A TCTI, as a library beside the program: whoever loads it is in the same process, and nobody pays for a hop. Its
+ * configuration is the address of a tenon_tpm_transport.
  */
 typedef struct {
     TSS2_TCTI_CONTEXT_COMMON_V2 common;
     const tenon_tpm_transport *table;
-    int fd;
     uint8_t command[TENON_TPM_BUFFER_SIZE], answer[TENON_TPM_BUFFER_SIZE];
     size_t command_n, answer_n;
 } bench_tcti;
-
-static const char inside[] = "table:";
 
 static TSS2_RC transmit(TSS2_TCTI_CONTEXT *context, size_t n, const uint8_t *command)
 {
@@ -33,20 +27,13 @@ static TSS2_RC transmit(TSS2_TCTI_CONTEXT *context, size_t n, const uint8_t *com
     return TSS2_RC_SUCCESS;
 }
 
-static tenon_status exchange(bench_tcti *self)
-{
-    if (self->table != NULL)
-        return self->table->exchange(self->table->context, self->answer, sizeof self->answer, &self->answer_n,
-                                     self->command, self->command_n);
-    return door_exchange(self->fd, self->answer, sizeof self->answer, &self->answer_n, self->command, self->command_n);
-}
-
 /* Without a buffer it says how large one has to be. */
 static TSS2_RC receive(TSS2_TCTI_CONTEXT *context, size_t *n, uint8_t *answer, int32_t timeout)
 {
     bench_tcti *self = (bench_tcti *)context;
     (void)timeout;
-    if (self->answer_n == 0 && exchange(self) != TENON_OK)
+    if (self->answer_n == 0 && self->table->exchange(self->table->context, self->answer, sizeof self->answer,
+                                                     &self->answer_n, self->command, self->command_n) != TENON_OK)
         return TSS2_TCTI_RC_IO_ERROR;
     if (answer != NULL && *n < self->answer_n)
         return TSS2_TCTI_RC_INSUFFICIENT_BUFFER;
@@ -72,9 +59,7 @@ static TSS2_RC set_locality(TSS2_TCTI_CONTEXT *context, uint8_t locality)
 
 static void finalize(TSS2_TCTI_CONTEXT *context)
 {
-    bench_tcti *self = (bench_tcti *)context;
-    if (self->table == NULL)
-        close(self->fd);
+    (void)context;
 }
 
 static TSS2_RC init(TSS2_TCTI_CONTEXT *context, size_t *n, const char *configuration)
@@ -94,21 +79,8 @@ static TSS2_RC init(TSS2_TCTI_CONTEXT *context, size_t *n, const char *configura
     TSS2_TCTI_FINALIZE(self) = finalize;
     TSS2_TCTI_CANCEL(self) = cancel;
     TSS2_TCTI_SET_LOCALITY(self) = set_locality;
-    if (strncmp(configuration, inside, strlen(inside)) == 0)
-        self->table = (const tenon_tpm_transport *)(uintptr_t)strtoull(configuration + strlen(inside), NULL, 16);
-    else
-        self->fd = door_connect(configuration);
-    return self->fd < 0 ? TSS2_TCTI_RC_IO_ERROR : TSS2_RC_SUCCESS;
-}
-
-TSS2_TCTI_CONTEXT *tcti_new(const peer *to)
-{
-    size_t n = sizeof(bench_tcti);
-    TSS2_TCTI_CONTEXT *made = calloc(1, n);
-    if (made != NULL && init(made, &n, strstr(to->inside, inside)) == TSS2_RC_SUCCESS)
-        return made;
-    free(made);
-    return NULL;
+    self->table = (const tenon_tpm_transport *)(uintptr_t)strtoull(configuration, NULL, 16);
+    return TSS2_RC_SUCCESS;
 }
 
 const TSS2_TCTI_INFO *Tss2_Tcti_Info(void);

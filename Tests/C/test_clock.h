@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TEST_CLOCK_H
+#define TEST_CLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A clock of a test's thread, by -Wl,--wrap: it stands still but for what the thread sleeps, and nothing is slept. */
+typedef struct {
+    uint64_t moved_ms;
+    uint64_t longest_ms; /* of one sleep */
+    size_t sleeps;
+} test_clock;
+
+void test_clock_start(void);
+
+/* The thread has the machine's clock again. */
+test_clock test_clock_stop(void);
+
+#endif
