@@ -111,8 +111,8 @@ static void bury(const crew *of, size_t worker, int status)
     if (at == 0 && status == 0)
         return;
     test_say("FAILED %s (its process ended by signal %d, with %d)\n",
-            at == 0 ? "after its last test" : of->work->name(at - 1), WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-            WIFEXITED(status) ? WEXITSTATUS(status) : 0);
+             at == 0 ? "after its last test" : of->work->name(at - 1), WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+             WIFEXITED(status) ? WEXITSTATUS(status) : 0);
     atomic_fetch_add(&of->shared->failed, 1);
 }
 

@@ -4,8 +4,8 @@
 #include <time.h>
 
 /*
- * The Swift tests are one program, and in it what waits for seconds by nanosleep is the core before its second look at a
- * key that seems gone: it need not wait there. How long it waits is a C test's matter, which has a clock of its own.
+ * The Swift tests are one program, and in it what waits for seconds by nanosleep is the core before its second look at
+ * a key that seems gone: it need not wait there. How long it waits is a C test's matter, which has a clock of its own.
  */
 #ifdef SWIFT_PACKAGE
 enum { SECONDS_SKIPPED = 2 };
