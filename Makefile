@@ -454,7 +454,7 @@ release-%:
 
 ## bench-peers      the same beside what others have, and every figure: about ten minutes; what is missing here is fetched, or named (FLAGS=)
 .PHONY: bench-peers
-bench-peers: deps release-SwiftBench release-AuthorityBench release-FlowBench release-tenon-authority $(TPM_STATE_FILE)
+bench-peers: deps release-SwiftBench release-AuthorityBench release-tenon-authority $(TPM_STATE_FILE)
 	@mkdir -p .build/bench
 	Bench/peers.sh
 	$(MAKE) benches
@@ -466,8 +466,7 @@ bench-peers: deps release-SwiftBench release-AuthorityBench release-FlowBench re
 ## bench-flow       TPM commands and HTTP exchanges of a device's life, at an authority: figure P12
 .PHONY: bench-swift bench-authority bench-flow
 bench-swift: release-SwiftBench
-bench-authority: release-AuthorityBench release-tenon-authority
-bench-flow: release-FlowBench release-tenon-authority $(TPM_STATE_FILE)
+bench-authority bench-flow: release-AuthorityBench release-tenon-authority $(TPM_STATE_FILE)
 bench-swift bench-authority bench-flow: bench-%:
 	@mkdir -p .build/bench
 	Bench/run --swift $(RELEASE_BINARIES) $(TPM_STATE) --part $* --json .build/bench/$*.json $(SMOKE)

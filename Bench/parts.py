@@ -90,7 +90,7 @@ def flow(place):
     with serving(place, url, app):
         with open(ca, "w", encoding="utf-8") as file:
             subprocess.run([place.binaries / "tenon-authority", "ca", "show", "--state-dir", place.state], stdout=file, check=True)
-        return place.read(place.start("FlowBench", url, ca, place.tpm_state))
+        return place.read(place.start("AuthorityBench", "--instances", url, "--flows", place.tpm_state, "--root", ca))
 
 
 ALL = {"swift": swift, "authority": authority, "flow": flow}
