@@ -435,13 +435,13 @@ bench: benches
 # The parts in Swift are built for release with OpenSSL; to run each once, as the tests are, where that is done.
 SMOKE ?= $(findstring --smoke,$(FLAGS))
 RELEASE_FLAGS = $(if $(SMOKE),$(SWIFT_FLAGS),-c release --traits OpenSSL --scratch-path .build/swift-release)
-RELEASE_BINARIES = $(shell $(SWIFT) build $(RELEASE_FLAGS) --show-bin-path)
+RELEASE_BINARIES = $(if $(SMOKE),.build/swift-$(CRYPTO)/$(if $(OPTIMISED),release,debug),.build/swift-release/release)
 release-%:
-	$(SWIFT) build $(RELEASE_FLAGS) $(if $(MAKE_TERMOUT),,-q) --product $*
+	$(SWIFT) build $(RELEASE_FLAGS) $(if $(MAKE_TERMOUT),,-q) $(if $(filter-out all,$*),--product $*)
 
 ## bench-peers      the same beside what others have, and every figure: about ten minutes; what is missing here is fetched, or named (FLAGS=)
 .PHONY: bench-peers
-bench-peers: deps release-SwiftBench release-AuthorityBench release-FlowBench release-tenon-authority $(TPM_STATE_FILE)
+bench-peers: deps $(addprefix release-,$(if $(SMOKE),all,SwiftBench AuthorityBench tenon-authority)) $(TPM_STATE_FILE)
 	@mkdir -p .build/bench
 	Bench/peers.sh
 	$(MAKE) benches
@@ -453,8 +453,7 @@ bench-peers: deps release-SwiftBench release-AuthorityBench release-FlowBench re
 ## bench-flow       TPM commands and HTTP exchanges of a device's life, at an authority: figure P12
 .PHONY: bench-swift bench-authority bench-flow
 bench-swift: release-SwiftBench
-bench-authority: release-AuthorityBench release-tenon-authority
-bench-flow: release-FlowBench release-tenon-authority $(TPM_STATE_FILE)
+bench-authority bench-flow: release-AuthorityBench release-tenon-authority $(TPM_STATE_FILE)
 bench-swift bench-authority bench-flow: bench-%:
 	@mkdir -p .build/bench
 	Bench/run --swift $(RELEASE_BINARIES) $(TPM_STATE) --part $* --json .build/bench/$*.json $(SMOKE)

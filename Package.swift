@@ -141,16 +141,13 @@ let package = Package(
         ),
         .executableTarget(
             name: "AuthorityBench",
-            dependencies: ["CBenchIdentity", "Tenon", "TenonBench", "TestEvidence"],
-            path: "Bench/service/load",
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "FlowBench",
             dependencies: [
-                "CTestSupport", "Tenon", "TenonBench", "TenonHTTP", "TenonSynheart", "TenonTPM", "TestFolders",
+                "CBenchIdentity", "CTestSupport", "Tenon", "TenonBench", "TenonHTTP", "TenonSynheart", "TenonTPM",
+                "TestEvidence", "TestFolders",
             ],
-            path: "Bench/flow", swiftSettings: interop),
+            path: "Bench/service/load",
+            swiftSettings: interop
+        ),
         .testTarget(
             name: "TenonTests",
             dependencies: ["FlowParts", "StateChild", "Tenon", "TenonBench", "TestEvidence", "TestFolders"],

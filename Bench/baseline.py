@@ -29,6 +29,12 @@ def key_of(records):
             "valgrind": valgrind_version()}
 
 
+def ratios_of(records):
+    """Of a TPM that is slower the number of commands tells as much."""
+    return {f"{r['backend']} {r['line']} {r['peer']}": round(r["median"], 2)
+            for r in results.of_kind(records, "ratio") if "@" not in r["line"]}
+
+
 def path_of(key):
     text = "_".join(value if name in ("cpu", "compiler") else f"{name}-{value}" for name, value in key.items())
     return FOLDER / (re.sub(r"[^a-z0-9._-]+", "-", text.lower()) + ".json")

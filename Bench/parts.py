@@ -74,7 +74,9 @@ def authority(place):
     url, root = free_url(), place.state / "root.pem"
     load = place.start("AuthorityBench", "--figure", "--instances", url, "--ek-root", root, "--devices", 1000, "--requests", 50_000,
                        prefix=cores(f"1-{LAST_CORE}"), stdin=subprocess.PIPE)
-    while load.poll() is None and not (root.exists() and root.stat().st_size):
+    while not (root.exists() and root.stat().st_size):
+        if load.poll() is not None:
+            return place.read(load)
         time.sleep(0.1)
     limits = {"per_address_per_minute": 1_000_000, "per_app_per_minute": 100_000_000, "requests_per_device": 1_000_000}
     with serving(place, url, {"ek_roots": [{"path": str(root)}]}, [*cores("0"), "chrt", "-b", "0"], limits=limits) as served:
@@ -90,7 +92,7 @@ def flow(place):
     with serving(place, url, app):
         with open(ca, "w", encoding="utf-8") as file:
             subprocess.run([place.binaries / "tenon-authority", "ca", "show", "--state-dir", place.state], stdout=file, check=True)
-        return place.read(place.start("FlowBench", url, ca, place.tpm_state))
+        return place.read(place.start("AuthorityBench", "--instances", url, "--flows", place.tpm_state, "--root", ca))
 
 
 ALL = {"swift": swift, "authority": authority, "flow": flow}

@@ -40,15 +40,6 @@ static const side_line *find_line(const side *of, const char *name)
     return NULL;
 }
 
-/* Tenon's, each of which one of its sides has. */
-static const char *line_name(size_t index)
-{
-    for (size_t i = 0; i < sides_n; index -= is_tenon(sides[i]) ? sides[i]->lines_n : 0, i++)
-        if (is_tenon(sides[i]) && index < sides[i]->lines_n)
-            return sides[i]->lines[index].name;
-    return NULL;
-}
-
 static bool is_wanted(const char *name, char *const *patterns, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -100,7 +91,6 @@ static void run_line(const bench_options *options, const char *name)
 
 static int run(const bench_options *options, char *const *patterns, size_t n)
 {
-    const char *name;
     bool any = false;
     open_sides(NULL, patterns, n);
     bench_report_machine();
@@ -110,11 +100,12 @@ static int run(const bench_options *options, char *const *patterns, size_t n)
         if (!is_tenon(sides[i]))
             bench_report_peer(sides[i]->name, version_of(sides[i]));
     }
-    for (size_t i = 0; (name = line_name(i)) != NULL; i++)
-        if (is_wanted(name, patterns, n)) {
-            any = true;
-            run_line(options, name);
-        }
+    for (size_t i = 0; i < sides_n; i++)
+        for (size_t j = 0; is_tenon(sides[i]) && j < sides[i]->lines_n; j++)
+            if (is_wanted(sides[i]->lines[j].name, patterns, n)) {
+                any = true;
+                run_line(options, sides[i]->lines[j].name);
+            }
     close_sides();
     if (!any)
         fprintf(stderr, "bench: no such line; see: bench list\n");
@@ -144,17 +135,11 @@ static int count(char *name, const char *who, const char *times)
     return code;
 }
 
-/* LINE: SIDE... */
 static int list(void)
 {
-    const char *name;
-    for (size_t i = 0; (name = line_name(i)) != NULL; i++) {
-        printf("%s:", name);
-        for (size_t j = 0; j < sides_n; j++)
-            if (find_line(sides[j], name) != NULL)
-                printf(" %s", sides[j]->name);
-        putchar('\n');
-    }
+    for (size_t i = 0; i < sides_n; i++)
+        for (size_t j = 0; is_tenon(sides[i]) && j < sides[i]->lines_n; j++)
+            puts(sides[i]->lines[j].name);
     return EXIT_SUCCESS;
 }
 

@@ -105,3 +105,11 @@ final class Connection {
         (3..<max(3, count)).first { bytes[$0] == 10 && bytes[$0 - 2] == 10 && bytes[$0 - 1] == 13 }.map { $0 + 1 }
     }
 }
+
+extension Connection.Answer {
+    /// The status and, of a refusal, the code.
+    var verdict: String {
+        guard status != 200, let code = (try? JSON(parsing: body))?["error_code"]?.string else { return "\(status)" }
+        return "\(status) \(code)"
+    }
+}

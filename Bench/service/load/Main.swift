@@ -5,17 +5,19 @@ internal import TenonBench
 
 /// A load for authorities: see `Bench/README.md`.
 @main struct Main {
-    static func main() {
+    static func main() async {
         signal(SIGPIPE, SIG_IGN)
-        do throws(TenonError) {
+        do {
             let options = try Options(CommandLine.arguments.dropFirst())
             if options.help { return print(Options.text, terminator: "") }
-            let records = try run(options)
+            let flows = try options.flows.map { state in try Flows(options, tpmState: state) }
+            let records = if let flows { try await flows.run() } else { try run(options) }
             try records.write(to: "/dev/stdout")
         } catch {
-            let message = "AuthorityBench: \(error.message)\n"
+            let known = error as? TenonError
+            let message = "AuthorityBench: \(known?.message ?? "\(error)")\n"
             _ = Glibc.write(2, message, message.utf8.count)
-            exit(error.code.category.rawValue)
+            exit(known?.code.category.rawValue ?? 1)
         }
     }
 

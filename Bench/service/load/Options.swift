@@ -14,6 +14,9 @@ struct Options: Sendable {
     var ekRoot: String?
     /// The time of an authority is measured, whose process comes on the standard input.
     var isFigure = false
+    /// The state of a software TPM, and the authority's CA, for a device's life.
+    var flows: String?
+    var root = ""
     var rounds = 25
     /// Once each: nothing is measured.
     var isSmoke = false
@@ -36,7 +39,9 @@ struct Options: Sendable {
                                 to trust; they may be started then, and are waited for
           --figure              instead, measure figure P10 on the authority whose process id comes on the standard input
           --rounds N            of it (25)
-          --smoke               of it each once, nothing is measured
+          --flows TPM_STATE     instead, measure figure P12 with a software TPM, at an authority whose CA is that of --root
+          --root FILE           PEM
+          --smoke               of a figure each once, nothing is measured
 
         """
 
@@ -68,6 +73,8 @@ struct Options: Sendable {
         case ("--app", _): app = value
         case ("--path", _): path = value
         case ("--ek-root", _): ekRoot = value
+        case ("--flows", _): flows = value
+        case ("--root", _): root = value
         case ("--devices", let number?): devices = number
         case ("--connections", let number?): connections = number
         case ("--requests", let number?): requests = number

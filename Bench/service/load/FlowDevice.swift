@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Tenon
-import TenonBench
-import TenonSynheart
-import TenonTPM
-import TestFolders
+internal import Tenon
+internal import TenonBench
+internal import TenonSynheart
+internal import TenonTPM
+internal import TestFolders
 
 /// A device that was never registered, at a running authority.
 struct FlowDevice {
@@ -13,7 +13,7 @@ struct FlowDevice {
     private let folder: ScratchFolder
     private let origin: String
 
-    init(_ place: Place, _ dialect: Dialect) throws {
+    init(_ place: Flows, _ dialect: Dialect) throws {
         wire = BenchWire(over: try FlowTPM(state: place.tpmState))
         transport = try FlowTransport(to: place.authority)
         folder = try ScratchFolder()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
-import Tenon
-import TenonHTTP
+internal import Synchronization
+internal import Tenon
+internal import TenonHTTP
 
 /// HTTP as a device speaks it, which notes what is asked.
 final class FlowTransport: Transport {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import CTestSupport
-import Tenon
-import TenonTPM
+internal import CTestSupport
+internal import Tenon
+internal import TenonTPM
 
 /// A software TPM of its own, with an EK of RSA-2048 and no other.
 final class FlowTPM: TPMTransport {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Tenon
-import TenonBench
+internal import Tenon
+internal import TenonBench
 
 /// One step of a device's life, each round once: what it sends, and how long it takes.
-struct Step {
+struct FlowStep {
     let name: String
     /// As people say it.
     let what: String

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Synchronization
-internal import Tenon
+import Synchronization
+import Tenon
+
+@testable import AuthorityBench
 
 /// A load that says everything twice, to two instances at once: of each pair one may be accepted.
 ///
@@ -74,12 +76,4 @@ private func rotate(
     let second = isSame ? first : try device.rotation()
     let good = try outcomes.one("rotate", try lines.both(first.request, second.request))
     device.rotated(to: [first, second][good].key)
-}
-
-extension Connection.Answer {
-    /// The status and, of a refusal, the code.
-    var verdict: String {
-        guard status != 200, let code = (try? JSON(parsing: body))?["error_code"]?.string else { return "\(status)" }
-        return "\(status) \(code)"
-    }
 }
