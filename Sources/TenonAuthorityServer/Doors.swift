@@ -59,7 +59,7 @@ final class Doors: Sendable {
     }
 
     /// Only who runs the authority, and root, whatever the file's mode has become.
-    private static func adminAnswer(
+    static func adminAnswer(
         _ request: AuthorityRequest, _ peer: HTTPPeer, _ service: AuthorityService, _ metrics: Metrics
     ) async -> AuthorityAnswer {
         guard let user = peer.user, user == geteuid() || user == 0 else {

@@ -81,8 +81,12 @@ import Testing
                 client.send(Self.get)
                 #expect(statuses(await client.readAnswer()) == [200])
             }
-            let third = try RawClient(port: server.socket.port)
-            #expect(await third.readByte() == nil)
+            // Who is refused has no place to give back.
+            for number in 3..<12 {
+                let more = try RawClient(port: server.socket.port)
+                more.send(Self.get)
+                #expect(await more.readByte() == nil, "\(number)")
+            }
         }
     }
 
@@ -96,6 +100,16 @@ import Testing
         #expect(counts.enter("2001:db8:0:1::1") && counts.enter("192.0.2.1") && counts.enter("::ffff:192.0.2.2"))
         counts.leave("2001:db8::1")
         #expect(counts.enter("2001:db8::3") && !counts.enter("2001:db8::4"))
+    }
+
+    /// While half of the places are free an address may have them all, again and again.
+    @Test func placesThatAreGivenBackAreFree() {
+        let counts = ConnectionCounts(.connections(8, each: 1))
+        for _ in 0..<3 {
+            for _ in 0..<4 { #expect(counts.enter("192.0.2.1")) }
+            #expect(!counts.enter("192.0.2.1"))
+            for _ in 0..<4 { counts.leave("192.0.2.1") }
+        }
     }
 
     @Test func whoGoesMakesRoom() async throws {
@@ -137,6 +151,48 @@ import Testing
         }
     }
 
+    /// What came before the end is read, and done: nobody knows whether the peer waits for an answer.
+    @Test func whatCameBeforeTheEndIsRead() async throws {
+        var options = HTTPServer.Options()
+        options.threads = 1
+        try await withServer(options) { server, arrivals in
+            let (count, port) = (256, server.socket.port)
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        for _ in 0..<(count / 8) {
+                            let client = try? RawClient(port: port)
+                            client?.send(Self.get)
+                            client?.close()
+                        }
+                    }
+                }
+            }
+            for _ in 0..<1_000_000 where arrivals.all.count < count { await Task.yield() }
+            #expect(arrivals.all.count == count)
+        }
+    }
+
+    /// While an answer is made no time runs: here for longer than another has for its request.
+    @Test func anAnswerMayTakeLonger() async throws {
+        var options = HTTPServer.Options()
+        options.seconds = 1
+        let gate = Gate()
+        try await withServer(options) { _ in
+            await gate.pass()
+            return AuthorityAnswer(status: 200)
+        } _: { server, _ in
+            let asking = try RawClient(port: server.socket.port)
+            asking.send(Self.get)
+            await gate.waitFor(1)
+            let slow = try RawClient(port: server.socket.port)
+            slow.send("GET /x HT")
+            #expect(await slow.readByte() == nil)
+            gate.open()
+            #expect(statuses(await asking.readAnswer()) == [200])
+        }
+    }
+
     /// 17 addresses take what they get: somebody else still comes in, while they hold what they have.
     @Test func manyAddressesKeepNobodyOut() async throws {
         try await withAuthority(#", "limits": {"connections": 68}"#) { port, _ in
@@ -168,11 +224,15 @@ import Testing
     /// Who is gone before his answer is made harms nobody, and a stop waits for it.
     @Test func aStopWaitsForWhatNobodyWaitsFor() async throws {
         let gate = Gate()
-        let over = Mutex(0)
+        let begun = Atomic(0)
+        let over = Atomic(0)
         let socket = try ListeningSocket(address: "127.0.0.1", port: 0)
         let server = try HTTPServer(socket) { _, _ in
+            begun.add(1, ordering: .relaxed)
             await gate.pass()
-            over.withLock { $0 += 1 }
+            // Longer than a stop takes that waits for nothing.
+            for _ in 0..<20_000 { await Task.yield() }
+            over.add(1, ordering: .relaxed)
             return AuthorityAnswer(status: 200, body: [1])
         }
         for _ in 0..<4 {
@@ -187,7 +247,8 @@ import Testing
         let stop = Task { await server.stop() }
         gate.open()
         await stop.value
-        #expect(over.withLock { $0 } >= 1)
+        #expect(over.load(ordering: .relaxed) >= 1)
+        #expect(over.load(ordering: .relaxed) == begun.load(ordering: .relaxed))
     }
 
     /// What is computed is computed elsewhere, so that there is always somebody who can refuse more.

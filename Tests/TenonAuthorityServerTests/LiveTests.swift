@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import Tenon
+import TestFolders
 import Testing
 
 @testable import TenonAuthority
@@ -113,6 +115,23 @@ import Testing
                     #expect(statuses(await client.readAnswer()) == [404], "\(endpoint)")
                 }
             }
+        }
+    }
+
+    /// Whoever runs the authority, and root, whatever the mode of the socket has become.
+    @Test func whoIsAnOperator() async throws {
+        try await withFolder { folder in
+            let text =
+                #"{"origins": ["http://127.0.0.1:8420"], "apps": [{"id": "open", "require_attestation": false}]}"#
+            let authority = try await AuthorityInstance(
+                Configuration(parsing: Array(text.utf8)), in: AuthorityFolder(folder + "/state"))
+            let request = AuthorityRequest(method: "GET", target: "/v1/health")
+            for (user, status) in [(UInt32?.none, 403), (geteuid(), 200), (0, 200), (geteuid() + 1, 403)] {
+                let peer = HTTPPeer(address: "", user: user)
+                let answer = await Doors.adminAnswer(request, peer, authority.service, Metrics())
+                #expect(answer.status == status, "\(String(describing: user))")
+            }
+            await authority.close()
         }
     }
 

@@ -53,6 +53,31 @@ import Testing
         }
     }
 
+    /// What the database knows has to be there, to its last line.
+    @Test func whatTheDatabaseKnowsIsThere() async throws {
+        let folder = try TestFolder()
+        var marks: [AuditMark] = []
+        try await AuditLogTests.withLog(folder) { log in
+            for number in 0..<3 {
+                try await log.append(AuditLogTests.event(number))
+                marks.append(log.mark)
+            }
+        }
+        let bytes = try folder.read(AuditLog.fileName)
+        var other = marks[1]
+        other.mac = marks[0].mac
+        for (kept, count, isGood) in [
+            (marks[2], 3, true), (marks[1], 3, true), (marks[2], 2, false), (marks[2], 0, false), (other, 3, false),
+        ] {
+            var verifier = try AuditVerifier(instance: "main", key: Self.key, kept: kept) { _, _ in }
+            let error = await errorThrown {
+                try verifier.update(Array(bytes.prefix(count == 0 ? 0 : Int(marks[count - 1].bytes))))
+                _ = try verifier.finish()
+            }
+            #expect(error?.code == (isGood ? nil : .auditChain), "\(kept.sequence) of \(count)")
+        }
+    }
+
     /// The one form: what means the same is not the same.
     @Test func aLineHasOneForm() async throws {
         let lines = try await Self.lines(1, in: TestFolder())

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import Tenon
 import TenonAuthority
 import Testing
@@ -92,6 +93,30 @@ import Testing
         try await Self.expectRefusal(folder, "another log")
     }
 
+    /// The lines that the store did not know of yet when it stored its last change: the chain says that they are those.
+    @Test func aLineBehindTheKnownOneCounts() async throws {
+        let folder = try TestFolder()
+        var saved: [(String, [UInt8])] = []
+        try await Self.withStore(folder) { store in
+            for reason in ["a", "b"] { try await Self.deny(reason, in: store) }
+            saved = try Self.store.filter(folder.names.contains).map { ($0, try folder.read($0)) }
+            for reason in ["c", "d", "e"] { try await Self.deny(reason, in: store) }
+        }
+        let lines = try Self.lines(folder)
+        for line in 1..<4 {
+            let (crashed, good) = (try TestFolder(), try TestFolder())
+            for (name, bytes) in saved { for folder in [crashed, good] { try folder.write(bytes, to: name) } }
+            var changed = lines
+            let text = String(decoding: lines[line], as: UTF8.self)
+            changed[line] = Array(text.replacing(#""reason":""#, with: #""reason":"x"#).utf8)
+            try crashed.write(AuditChainTests.joined(changed), to: Self.log)
+            let error = await errorThrown { try await Self.withStore(crashed) { _ in } }
+            #expect(error?.code == .auditChain, "line \(line + 1)")
+            try good.write(AuditChainTests.joined(lines), to: Self.log)
+            try await Self.withStore(good) { _ in }
+        }
+    }
+
     /// A database that is older than the log does not have what the log tells of.
     @Test func anOlderDatabaseStopsTheStart() async throws {
         let folder = try TestFolder()
@@ -165,6 +190,42 @@ import Testing
         let key = keys.audit.withBytes { span in span.indices.map { span[$0] } }
         let summary = try AuditReader.verify(folder.read(Self.log), key: key)
         #expect(summary.acceptances == [what == "shorter" ? 2 : 1])
+    }
+
+    /// An operator goes on, and lines that waited for the log before cannot be written: the next start asks nobody again.
+    @Test func anOperatorGoesOnOnce() async throws {
+        let folder = try TestFolder()
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in
+            try await AuditStartTests.acceptWithoutRoom(path)
+        }
+        try await Self.withStore(folder) { try await Self.deny("later", in: $0) }
+        #expect(try Self.reasons(folder).suffix(2) == [Self.waits, "later"])
+    }
+
+    /// Of a line that is longer than the one that says that an operator goes on.
+    private static let waits = String(repeating: "w", count: 700)
+
+    /// Cuts a log, goes on with it where there is room for the line that says so, and ends as a process that is killed.
+    static func acceptWithoutRoom(_ path: String) async throws {
+        let (first, log) = try await CrashTests.open(path)
+        let filling = AuditEvent(.ekDenied, details: ["reason": .string(String(repeating: "x", count: 1_500))])
+        _ = try await atOnce(16) { _ in for _ in 0..<100 { try await log.append(filling) } }
+        let end = log.mark
+        for number in 0..<2 { try await log.append(AuditLogTests.event(number)) }
+        await log.close()
+        _ = await errorThrown { try await deny(waits, in: first) }
+        await first.close()
+        guard truncate("\(path)/\(Self.log)", Int(end.bytes)) == 0 else { throw Surprise("not cut") }
+
+        let folder = try AuthorityFolder(path)
+        let store = try SQLiteStore(in: folder, clock: FakeClock())
+        let accepted = try AuditLog(
+            in: folder, clock: store.clock,
+            options: .init(instance: "main", key: CrashTests.auditKey, accepts: true))
+        signal(SIGXFSZ, SIG_IGN)
+        CrashTests.limitFiles(to: rlim_t(end.bytes) + 600)
+        guard try await store.audit(in: accepted) != nil, store.waitingLines == 1 else { throw Surprise("it had room") }
+        _exit(0)
     }
 
     /// A process that ends between storing a change and writing its line, or in the middle of the line: each byte of it.

@@ -129,6 +129,24 @@ import Testing
         }
     }
 
+    /// Where challenges are scarce, an address that redeems one may have another.
+    @Test(arguments: StoreKind.allCases)
+    func aShareIsGivenBack(_ kind: StoreKind) async throws {
+        try await kind.withStores(maxChallenges: 10) { stores async throws in
+            func put(_ text: String, by asker: String) async -> TenonError.Code? {
+                var entry = Self.entry(stores)
+                entry.asker = asker
+                return await errorThrown { [entry] in try await stores.put(entry, text) }?.code
+            }
+            for other in 0..<6 { #expect(await put("\(other)", by: "other \(other)") == nil) }
+            for round in 0..<3 {
+                #expect(await put("a \(round)", by: "one") == nil)
+                #expect(await put("b \(round)", by: "one") == .storeFull)
+                #expect(try await stores.take("a \(round)") != nil)
+            }
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func theLimitHoldsFor64AtOnce(_ kind: StoreKind) async throws {
         try await kind.withStores(maxChallenges: 10) { stores in

@@ -81,6 +81,18 @@ final class FakeClock: AuthorityClock {
         #expect(clock.now() == source.now())
     }
 
+    /// A boot clock that went ahead with the wall clock, and back, was none: nothing waits by it.
+    @Test func aBootClockMayGoBack() {
+        let source = FakeClock(wall: 10_000_000, boot: 0)
+        let clock = SteadyClock(source)
+        _ = clock.now()
+        source.advance(3_600_000)
+        #expect(clock.now() == source.now())
+        source.advance(-3_600_000)
+        clock.compare(with: [0, 0])
+        #expect(clock.now() == source.now())
+    }
+
     /// Where nobody can be asked, a step is the time when requests of before cannot be made again.
     @Test(arguments: [Int64(3_600_000), -3_600_000])
     func aStepThatStaysIsBelieved(_ step: Int64) {

@@ -68,6 +68,24 @@ import Testing
         }
     }
 
+    /// One cause has three lines in a second, and then it is said how many had none.
+    @Test func aFloodHasFewLines() async throws {
+        try await ServiceRig.with { rig in
+            let lines = Lines()
+            let service = AuthorityService(
+                configuration: rig.service.configuration, stores: rig.stores, keys: rig.keys, clock: rig.clock,
+                ekRoots: [:], refused: lines.add)
+            for count in [5, 1] {
+                for _ in 0..<count { #expect(await ask(service, "/v1/device/self", .public).status == 400) }
+                rig.clock.advance(1_000)
+            }
+            await service.refusals.close()
+            let told = lines.all
+            #expect(told.map { $0.hasPrefix("refused: self, ") } == [true, true, true, false, true], "\(told)")
+            #expect(told.count > 3 && told[3].hasPrefix("2 more refusals have no line"), "\(told)")
+        }
+    }
+
     /// Strangers learn that it is not well; operators what it is.
     @Test func notWell() async throws {
         try await ServiceRig.with { rig in

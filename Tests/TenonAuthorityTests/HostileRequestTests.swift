@@ -61,6 +61,20 @@ import Testing
         }
     }
 
+    /// A body of the greatest size is read, and one byte more is not.
+    @Test func aBodyHasItsLimit() async throws {
+        try await ServiceRig.with { rig in
+            let limit = rig.service.configuration.limits.bodyBytes
+            for (count, status) in [(limit, 400), (limit + 1, 413)] {
+                let body = [UInt8](repeating: UInt8(ascii: " "), count: count)
+                let request = AuthorityRequest(
+                    method: "POST", target: "/v1/device/challenge", headers: [("Host", "auth.example")], body: body,
+                    peer: "192.0.2.1")
+                #expect(await rig.ask(request).status == status, "\(count)")
+            }
+        }
+    }
+
     /// What a device signed, with one place changed: it is refused unless it says the same.
     @Test func signedRequests() async throws {
         try await ServiceRig.with(limits: #"{"per_address_per_minute": 1000000}"#) { rig in

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Synchronization
 import Tenon
-import TenonAuthority
 import Testing
+
+@testable import TenonAuthority
 
 @Suite struct ReplayStoreTests {
     static func nonce(_ number: Int) -> String {
@@ -48,6 +50,22 @@ import Testing
             for _ in 0..<60 {
                 stores.clock.advance(10_000)
                 #expect(try await stores.remember(use) == .replay)
+            }
+        }
+    }
+
+    /// Two nonces that differ in one digit, whichever it is, are two.
+    @Test(arguments: StoreKind.allCases)
+    func eachDigitOfANonceCounts(_ kind: StoreKind) async throws {
+        try await kind.withStores { stores in
+            let now = stores.clock.now().seconds
+            let text = Array("00000000-0000-4000-8000-000000000000".utf8)
+            for place in text.indices where text[place] != UInt8(ascii: "-") {
+                var nonce = text
+                nonce[place] = UInt8(ascii: "f")
+                let use = try Self.use(at: now, nonce: String(decoding: nonce, as: UTF8.self), r: place)
+                #expect(try await stores.remember(use) == .fresh, "\(place)")
+                #expect(try await stores.remember(use) == .replay, "\(place)")
             }
         }
     }
@@ -231,4 +249,103 @@ import Testing
             #expect(await errorThrown { try await replays.remember(use) }?.code == .storeClosed)
         }
     }
+
+    /// A horizon counts when it is stored: who comes while it is being stored stores it, too.
+    @Test func aHorizonThatIsUnderWayIsNone() async throws {
+        let (clock, horizon) = (FakeClock(), SlowHorizon())
+        let replays = try await MemoryReplayStore(clock: clock, horizon: horizon)
+        for (number, ahead) in [Int64(0), 300].enumerated() {
+            let seconds = clock.now().seconds + ahead
+            let uses = try (0..<2).map { index in
+                try ReplayStoreTests.use(at: seconds, nonce: ReplayStoreTests.nonce(index), r: number * 2 + index)
+            }
+            horizon.meanwhile { _ = try? await replays.remember(uses[1]) }
+            let before = horizon.count
+            _ = try await replays.remember(uses[0])
+            #expect(horizon.count == before + 2, "\(ahead)")
+        }
+    }
+
+    /// A request that was refused, as its horizon could not be stored, is not spent.
+    @Test(arguments: [Int64(0), 300]) func withoutAHorizonNothingIsSpent(ahead: Int64) async throws {
+        let (clock, horizon) = (FakeClock(), SlowHorizon())
+        let replays = try await MemoryReplayStore(clock: clock, horizon: horizon)
+        let use = try ReplayStoreTests.use(at: clock.now().seconds + ahead, nonce: ReplayStoreTests.nonce(1), r: 1)
+        horizon.fail()
+        #expect(await errorThrown { try await replays.remember(use) }?.code == .storeFailed)
+        #expect(try await replays.remember(use) == .fresh)
+    }
+
+    /// What is in time by a clock that was set back is remembered, to its last second.
+    @Test func whatIsInTimeIsRemembered() async throws {
+        let (clock, horizon) = (FakeClock(), SlowHorizon())
+        let replays = try await MemoryReplayStore(clock: clock, horizon: horizon)
+        let use = try ReplayStoreTests.use(at: clock.now().seconds, nonce: ReplayStoreTests.nonce(1), r: 1)
+        #expect(try await replays.remember(use) == .fresh)
+        clock.advance(MemoryReplayStore.retention)
+        clock.step(MemoryReplayStore.window * 1_000 - MemoryReplayStore.retention)
+        #expect(try await replays.remember(use) == .replay)
+        clock.step(1_000)
+        #expect(try await replays.remember(use) == .fresh)
+    }
+
+    /// The same with Redis, where one stores the horizon and the others wait for it.
+    @Test(arguments: SharedStoreTests.kinds) func aHorizonThatIsUnderWayIsNoneInRedis(_: StoreKind) async throws {
+        let (clock, horizon, fresh) = (FakeClock(), SlowHorizon(), Lines())
+        let store = try SharedServers.redis(SharedServers.name(), clock: clock, server: clock, horizon: horizon)
+        let uses = try (0..<2).map { index in
+            try ReplayStoreTests.use(at: clock.now().seconds, nonce: ReplayStoreTests.nonce(index), r: index)
+        }
+        _ = try await store.look()
+        let other = Mutex<Task<Void, Never>?>(nil)
+        horizon.meanwhile {
+            let task = Task { if (try? await store.remember(uses[1])) == .fresh { fresh.add("fresh") } }
+            other.withLock { $0 = task }
+            // Longer than it takes to be accepted.
+            for _ in 0..<100 { _ = try? await store.look() }
+            #expect(fresh.all.isEmpty)
+        }
+        #expect(try await store.remember(uses[0]) == .fresh)
+        await other.withLock { $0 }?.value
+        #expect(fresh.all.count == 1)
+        await store.close()
+    }
+
+    /// Spans that touch or overlap are one, as long as the longest reaches.
+    @Test func spansAreMerged() {
+        func span(_ from: Int64, _ to: Int64) -> ReplaySpan { ReplaySpan(from: from, to: to) }
+        let all = ReplayHorizons(
+            all: [span(50, 60), span(0, 30), span(10, 20), span(30, 40)], devices: ["d": [span(5, 5)]])
+        #expect(all.merged() == ReplayHorizons(all: [span(0, 40), span(50, 60)], devices: ["d": [span(5, 5)]]))
+    }
+}
+
+/// Stores nothing, fails when it is told to, and lets others come meanwhile.
+private final class SlowHorizon: ReplayHorizon {
+    private struct State {
+        var count = 0
+        var fails = false
+        var meanwhile: (@Sendable () async -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    /// How often something was to be stored.
+    var count: Int { state.withLock { $0.count } }
+
+    func meanwhile(_ body: @escaping @Sendable () async -> Void) { state.withLock { $0.meanwhile = body } }
+
+    /// Once.
+    func fail() { state.withLock { $0.fails = true } }
+
+    func raise(device: String?, to span: ReplaySpan, epoch: String) async throws(TenonError) {
+        let before = state.withLock { state in
+            defer { (state.count, state.fails, state.meanwhile) = (state.count + 1, false, nil) }
+            return state
+        }
+        await before.meanwhile?()
+        if before.fails { throw TenonError(.storeFailed, message: "There is no room.") }
+    }
+
+    func horizons(besides epoch: String?) async throws(TenonError) -> ReplayHorizons? { nil }
 }

@@ -40,6 +40,17 @@ enum SharedServers {
         return try RedisStore(options: options, clock: clock, horizon: horizon)
     }
 
+    /// What the PostgreSQL that stays has said.
+    static func log() throws -> [String] {
+        let path = "\(try #require(folder))/postgres.log"
+        guard let file = fopen(path, "re") else { throw Surprise("no log") }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while case let count = fread(&piece, 1, piece.count, file), count > 0 { bytes += piece[..<count] }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
     /// Commands the servers that may be stopped.
     static func command(_ words: String) throws {
         let folder = try #require(folder)

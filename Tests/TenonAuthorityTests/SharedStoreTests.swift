@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Tenon
-import TenonAuthority
 import Testing
+
+@testable import TenonAuthority
 
 /// What there is only with Redis and PostgreSQL: other instances, and servers that go and forget. Where the servers are
 /// not, ``StoreKind`` has no such kind.
@@ -49,6 +50,35 @@ import Testing
         }
         #expect(errors.count { $0 == nil } == 10)
         for instance in instances { await instance.close() }
+    }
+
+    /// What is acknowledged is on the disk, whatever is set for the role; and a commit that PostgreSQL made none of is none.
+    @Test(arguments: kinds)
+    func aCommitIsOne(_: StoreKind) async throws {
+        let (name, folder) = (SharedServers.name(), try #require(SharedServers.folder))
+        let owner = PostgresConnection(try PostgresTarget("host=\(folder) user=tenon dbname=postgres", schema: name))
+        try owner.connect()
+        try owner.runScript(
+            "CREATE ROLE \(name) LOGIN; GRANT CREATE ON DATABASE postgres TO \(name); "
+                + "ALTER ROLE \(name) SET synchronous_commit=off")
+        owner.close()
+        let store = try PostgresStore(
+            options: .init(
+                address: "host=\(folder) user=\(name) dbname=postgres", schema: name, connections: 1,
+                deadline: SharedServers.patience))
+        let setting = try await store.read { connection throws(TenonError) in
+            try connection.run("SELECT current_setting('synchronous_commit')").first?.text(0)
+        }
+        #expect(setting == "on")
+        let error = await errorThrown {
+            try await store.write { connection throws(TenonError) in
+                try connection.run("INSERT INTO settled VALUES ('one', ?)", .blob([1]))
+                _ = try? connection.run("INSERT INTO settled VALUES ('two', NULL)")
+            }
+        }
+        #expect(error?.code == .storeFailed)
+        #expect(try await store.settle("one", as: Sample.digest("one")))
+        await store.close()
     }
 
     /// Of instances that start at once on an empty database one makes the tables.

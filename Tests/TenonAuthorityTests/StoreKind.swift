@@ -158,7 +158,8 @@ struct Sample: Sendable {
         var device = try device(
             app: app, level: ek == nil ? .unattested : .attested, attestation: ek.map(Sample.attestation))
         if let id { device.id = id }
-        let fresh = "challenge \(number) \(Sample.count.add(1, ordering: .relaxed).newValue)"
+        // A child process counts from the beginning, too.
+        let fresh = "challenge \(getpid()) \(number) \(Sample.count.add(1, ordering: .relaxed).newValue)"
         return DeviceRegistration(
             device: device, challenge: try Sample.digest(challenge ?? fresh), certificate: certificate,
             maxDevicesPerEK: limit)

@@ -83,11 +83,38 @@ import Testing
         }
     }
 
+    /// It lasts since it began, and not since the last look.
+    @Test func patienceEnds() async throws {
+        let patient = StoreWatch.Watched(name: "requests", patience: .milliseconds(300)) {
+            () async throws(TenonError) in
+            throw TenonError(.storeFailed, message: "for long")
+        }
+        try await with([patient]) { watch, lines in
+            await wait { watch.health.fault?.message == "for long" && !lines.all.isEmpty }
+        }
+    }
+
+    /// What a store said of the time is not said any more when it cannot be asked.
+    @Test func aStoreThatIsGoneHasNoClock() async throws {
+        let isGone = Atomic(false)
+        let store = StoreWatch.Watched(name: "redis") { () async throws(TenonError) in
+            if isGone.load(ordering: .relaxed) { throw TenonError(.storeFailed, message: "gone") }
+            return SystemClock().now().wall - 3_600_000
+        }
+        try await with([store]) { watch, _ in
+            await wait { watch.health.redisClockDifference ?? 0 > 3_000_000 }
+            isGone.store(true, ordering: .relaxed)
+            await wait { watch.health.parts[0].fault != nil }
+            #expect(watch.health.redisClockDifference == nil)
+        }
+    }
+
     /// A disk without room is told in the system's words: here a limit of the size of files stands for it.
     @Test func aFolderWithoutRoom() async throws {
         let folder = try TestFolder()
-        let look = try FolderLook(in: AuthorityFolder(folder.path))
-        #expect(try await look.look() == nil)
+        let state = try AuthorityFolder(folder.path)
+        let (look, store) = (try FolderLook(in: state), try SQLiteStore(in: state, clock: FakeClock()))
+        for part in [look, store] as [any WatchedStore] { #expect(try await part.look() == nil) }
         #expect(!folder.names.contains("look"))
         var before = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &before)
@@ -95,8 +122,12 @@ import Testing
         var small = rlimit(rlim_cur: 4_096, rlim_max: before.rlim_max)
         setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &small)
         let error = await errorThrown { try await look.look() }
+        // What is there can be read still.
+        let written = await errorThrown { try await store.look() }
         setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &before)
         #expect(error?.code == .storeFull && error?.message.contains("File too large") == true)
-        #expect(try await look.look() == nil)
+        #expect(written?.code == .storeFailed)
+        for part in [look, store] as [any WatchedStore] { #expect(try await part.look() == nil) }
+        await store.close()
     }
 }

@@ -103,9 +103,13 @@ import Testing
         let options = PostgresStore.Options(
             address: "host=\(folder) user=\(name) dbname=postgres", schema: name, connections: 1)
         let store = try PostgresStore(options: options)
+        _ = try await store.look()
         try owner.runScript("ALTER ROLE \(name) CONNECTION LIMIT 0")
         let full = await errorThrown { try await store.device(app: "a", id: "b") }
         #expect(full?.code == .storeFailed && full?.message.contains("too many connections") == true, "\(full as Any)")
+        // The look has its connection, and says all the same what requests met.
+        let look = await errorThrown { try await store.look() }
+        #expect(look?.message.contains("too many connections") == true, "\(look as Any)")
         try owner.runScript("ALTER ROLE \(name) CONNECTION LIMIT -1 NOLOGIN")
         let login = await errorThrown { try await store.device(app: "a", id: "b") }
         #expect(login?.message.contains("not permitted to log in") == true, "\(login as Any)")
@@ -113,8 +117,32 @@ import Testing
         #expect(gone?.message.contains("No such file or directory") == true, "\(gone as Any)")
         try owner.runScript("ALTER ROLE \(name) LOGIN")
         #expect(try await store.device(app: "a", id: "b") == nil)
+        _ = try await store.look()
         await store.close()
         owner.close()
+    }
+
+    /// What nobody waits for any more is cancelled on the server, before its own time for a statement is over.
+    @Test(arguments: SharedStoreTests.kinds)
+    func whatNobodyWaitsForIsCancelled(_: StoreKind) async throws {
+        let name = SharedServers.name()
+        let store = try SharedServers.postgres(name, connections: 1, deadline: .seconds(2))
+        let error = await Self.thrown {
+            try await store.read { connection throws(TenonError) in
+                try connection.run("SELECT CAST(count(pg_sleep(1.5)) AS BIGINT)")
+                try connection.run("SELECT CAST(count(pg_sleep(60)) AS BIGINT) AS \(name)")
+            }
+        }
+        #expect((error as? TenonError)?.message.contains("did not answer") == true, "\(error as Any)")
+        var words = ""
+        while words.isEmpty {
+            let log = try SharedServers.log()
+            // Why stands before what.
+            if let place = log.firstIndex(where: { $0.contains("AS \(name)") }), place > 0 { words = log[place - 1] }
+            await Task.yield()
+        }
+        #expect(words.contains("due to user request"), "\(words)")
+        await store.close()
     }
 
     /// A few wait for a connection that hangs; the others are told at once to come back.

@@ -16,7 +16,7 @@ struct AuthorityRig: Sendable {
 
     static func with(
         inventory: [Digest] = [], words: String? = nil, deny: String = "{}", caIn tpm: TPM? = nil,
-        _ body: (AuthorityRig) async throws -> Void
+        revoked: RevokedCertificates = RevokedCertificates(), _ body: (AuthorityRig) async throws -> Void
     ) async throws {
         let place = try ScratchFolder()
         let folder = try AuthorityFolder(place.path)
@@ -45,7 +45,7 @@ struct AuthorityRig: Sendable {
             ekRoots: [
                 "demo": [roots], "other": [roots], "few": [roots], "listed": [roots], "marked": [roots],
                 "owned": [roots],
-            ])
+            ], revoked: revoked)
         try await body(AuthorityRig(service: service, stores: stores, keys: keys))
         await store.close()
         withExtendedLifetime(place) {}

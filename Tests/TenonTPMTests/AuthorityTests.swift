@@ -92,6 +92,9 @@ import Testing
                 for verdict in ["200", "200", "403 REGISTRATION_REJECTED"] {
                     #expect(try await rig.register(Device(tpm), app: "few").verdict == verdict)
                 }
+                // That one app takes it says nothing to another.
+                #expect(try await rig.challenge(device).verdict == "200")
+                #expect(try await rig.challenge(device, app: "bare").verdict == "403 INVALID_ATTESTATION")
                 // Denied between the challenge and the registration.
                 let challenge = try await rig.challenge(device)
                 #expect(try await rig.revoke(["ek_id": .string(ek.id.description)]) == "200")
@@ -436,14 +439,15 @@ import Testing
     /// By another AK of the same EK that has a live certificate for the same app; or without a proof, where the app's
     /// record has the device marked.
     @Test(arguments: [
-        ("demo", "demo" as String?, EndorsementKey.Kind.p384, "200", TenonAuthority.Device.Level.attested),
-        ("demo", "other", .p384, "403 INVALID_ATTESTATION", .attested),
-        ("demo", "demo", .rsa2048, "403 INVALID_ATTESTATION", .attested),
-        ("marked", nil, .p384, "200", .unattested),
+        ("demo", "demo" as String?, EndorsementKey.Kind.p384, "200", TenonAuthority.Device.Level.attested, false),
+        ("demo", "demo", .p384, "403 INVALID_ATTESTATION", .attested, true),
+        ("demo", "other", .p384, "403 INVALID_ATTESTATION", .attested, false),
+        ("demo", "demo", .rsa2048, "403 INVALID_ATTESTATION", .attested, false),
+        ("marked", nil, .p384, "200", .unattested, false),
     ])
     func rotationByACertificateOrMarked(
         _ app: String, _ certifier: String?, _ kind: EndorsementKey.Kind, _ verdict: String,
-        _ level: TenonAuthority.Device.Level
+        _ level: TenonAuthority.Device.Level, _ isDenied: Bool
     ) async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
             try await AuthorityRig.with { rig in
@@ -460,9 +464,12 @@ import Testing
                         let nonce = try Digest.rotationNonce(
                             origin: "https://localhost", appID: app, deviceID: id, oldKeyText: device.keyText,
                             newKeyText: text, timestamp: timestamp)
+                        let certificates = try await rig.certificates(second, app: certifier)
+                        let ek = try EndorsementKey(unverified: second.chain[0])
+                        // No certificate of it is live any more; its devices stay.
+                        if isDenied { #expect(try await rig.revoke(["ek_id": .string(ek.id.description)]) == "200") }
                         let proof = try await next.attest(
-                            by: second.ak, qualifyingData: nonce.rawRepresentation,
-                            certificates: rig.certificates(second, app: certifier))
+                            by: second.ak, qualifyingData: nonce.rawRepresentation, certificates: certificates)
                         members["proof"] = .string(TextEncoding.base64url.encode(proof.dataRepresentation))
                     }
                     return try JSON.members(members).encoded()

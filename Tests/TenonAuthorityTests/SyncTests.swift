@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+import Tenon
+import Testing
+
+@testable import TenonAuthority
+
+/// What our own code syncs: it stands before the C library's fdatasync.
+enum Syncs {
+    private struct State {
+        /// How long each file was when it was synced last.
+        var sizes: [ino_t: off_t] = [:]
+        /// Files of disks that fail.
+        var broken: Set<ino_t> = []
+    }
+
+    private static let state = Mutex(State())
+
+    private static func facts(_ path: String) -> stat {
+        var facts = stat()
+        stat(path, &facts)
+        return facts
+    }
+
+    /// Whether everything that is in the file now would be there after a power cut.
+    static func hold(_ path: String) -> Bool {
+        let facts = facts(path)
+        return facts.st_size > 0 && state.withLock { $0.sizes[facts.st_ino] } == facts.st_size
+    }
+
+    static func setBroken(_ path: String, _ isBroken: Bool) {
+        let number = facts(path).st_ino
+        state.withLock { state in
+            if isBroken { state.broken.insert(number) } else { state.broken.remove(number) }
+        }
+    }
+
+    fileprivate static func sync(_ file: Int32) -> Int32 {
+        var facts = stat()
+        guard fstat(file, &facts) == 0 else { return -1 }
+        guard state.withLock({ !$0.broken.contains(facts.st_ino) }) else {
+            errno = EIO
+            return -1
+        }
+        guard fsync(file) == 0 else { return -1 }
+        state.withLock { $0.sizes[facts.st_ino] = facts.st_size }
+        return 0
+    }
+}
+
+@_cdecl("fdatasync") func countedSync(_ file: Int32) -> Int32 { Syncs.sync(file) }
+
+/// What was acknowledged is on the disk, and not only on its way there.
+@Suite struct SyncTests {
+    @Test func aLineIsSyncedBeforeItIsAcknowledged() async throws {
+        let folder = try TestFolder()
+        let path = "\(folder.path)/\(AuditLog.fileName)"
+        try await AuditLogTests.withLog(folder) { log in
+            for number in 0..<4 {
+                try await log.append(AuditLogTests.event(number))
+                #expect(Syncs.hold(path), "\(number)")
+            }
+        }
+    }
+
+    /// SQLite's own words: 2 is FULL, which syncs each commit. With less a power cut takes back what was acknowledged.
+    @Test func aTransactionIsSyncedBeforeItIsAcknowledged() async throws {
+        let folder = try TestFolder()
+        let store = try SQLiteStore(in: AuthorityFolder(folder.path), clock: FakeClock())
+        let setting = try await store.writer.write { connection throws(TenonError) in
+            try connection.run("PRAGMA synchronous").first?.integer(0)
+        }
+        #expect(setting == 2)
+        await store.close()
+    }
+
+    /// Behind a sync that failed nobody knows what is on the disk, also when the next one does not fail.
+    @Test func aSyncThatFailsIsSaid() async throws {
+        let folder = try TestFolder()
+        let path = "\(folder.path)/\(AuditLog.fileName)"
+        try await AuditLogTests.withLog(folder) { log in
+            #expect(await AuditChainTests.append(log) == nil)
+            Syncs.setBroken(path, true)
+            #expect(await AuditChainTests.append(log)?.code == .storeFailed)
+            Syncs.setBroken(path, false)
+            #expect(await AuditChainTests.append(log)?.code == .storeFailed)
+        }
+        // What is there, a start finds.
+        try await AuditLogTests.withLog(folder) { #expect(await AuditChainTests.append($0) == nil) }
+        #expect(try AuditReader.verify(folder.read(AuditLog.fileName), key: AuditLogTests.key).lines == 3)
+    }
+}
