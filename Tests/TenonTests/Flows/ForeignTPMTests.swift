@@ -131,6 +131,8 @@ import Testing
         #expect(try await code(.register, identity) != nil)
         #expect(try identity.status() == IdentityStatus(state: .keyInvalid, reason: .tpmCleared, deviceID: "device-1"))
         #expect(try rig.record().keys == before.keys && rig.record().deviceLocalID == before.deviceLocalID)
+        // No number is given twice, not to a key that is in the attic by now.
+        #expect(try rig.record().lastGeneration == (cause == "no key" ? 1 : 2))
         rig.vault.fail(.endorsement, nil)
         rig.vault.fail(.make, nil)
         rig.service.change { ($0.fates, $0.answers) = ([], [:]) }

@@ -159,6 +159,23 @@ import Testing
         #expect(rig.service.paths == [])
     }
 
+    /// While the key was looked for another process changed it: the new one is not given up for the old one.
+    @Test func aKeyThatIsGoneTakesNoOtherWithIt() async throws {
+        let rig = try await FlowRig.registered()
+        let before = try rig.record()
+        try await rig.identity.rotate()
+        let after = try RecordFile.encode(rig.record())
+        try rig.folder.put(RecordFile.encode(before), as: before.name.record)
+        rig.vault.lose(try #require(before.key(.current)).facts.pem)
+        let folder = rig.folder
+        rig.vault.onBlocking { try? folder.put(after, as: before.name.record) }
+        let identity = try rig.restarted()
+        let code = Blocking.code { () throws(TenonError) in try identity.sign("GET", path: "/") }
+        #expect(code == .keyInvalidated)
+        #expect(try rig.record().state == .registered && rig.record().key(.current)?.generation == 2)
+        #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x")))
+    }
+
     @Test func w18_theClockIsLearntOfTheServiceItself() async throws {
         let rig = try await FlowRig.registered()
         let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
