@@ -149,6 +149,19 @@ import Testing
         #expect(rig.service.paths == ["/self", "/self"])
     }
 
+    /// Of what an application refuses without a word only a 401 may be about the key, also while a rotation is open.
+    @Test(arguments: [400, 403, 404, 409, 422, 500])
+    func otherRefusalsAskNobody(_ status: Int) async throws {
+        let rig = try await FlowRig.registered()
+        rig.service.change { $0.fates = Array(repeating: .answerLost, count: 9) }
+        _ = try? await rig.identity.rotate()
+        rig.service.change { ($0.fates, $0.seen) = ([], []) }
+        let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
+        #expect(await rig.identity.received(status: status, headers: [], body: [], for: signed).isDone)
+        #expect(rig.service.paths == [])
+        #expect(await rig.identity.received(status: 401, headers: [], body: [], for: signed).again?.generation == 2)
+    }
+
     @Test func aReplayedNonceIsSignedAnewOnce() async throws {
         let rig = try await FlowRig.registered()
         let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
