@@ -59,6 +59,10 @@ package final class ScriptedService: Transport {
         /// Sent in the place of what the service would say to this path.
         package var answers: [String: (Int, String)] = [:]
         package var onExchange: (@Sendable (String) -> Void)?
+        /// When each answer had to be there.
+        package var deadlines: [ContinuousClock.Instant] = []
+        /// How long an answer is on its way back.
+        package var way = Duration.zero
 
         package init() {}
     }
@@ -72,6 +76,8 @@ package final class ScriptedService: Transport {
     package func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
 
     package var devices: [String: Device] { state.withLock { $0.devices } }
+    /// When each answer had to be there.
+    package var deadlines: [ContinuousClock.Instant] { state.withLock { $0.deadlines } }
     /// The paths that were asked for, whatever came of it.
     package var paths: [String] { seen.map { Self.path($0) } }
     package var seen: [HTTPRequest] { state.withLock { $0.seen } }
@@ -88,7 +94,8 @@ package final class ScriptedService: Transport {
     package func exchange(
         _ request: HTTPRequest, deadline: ContinuousClock.Instant
     ) async throws(TenonError) -> HTTPResponse {
-        try exchange(request)
+        state.withLock { $0.deadlines.append(deadline) }
+        return try exchange(request)
     }
 
     package func exchange(_ request: HTTPRequest) throws(TenonError) -> HTTPResponse {
@@ -128,12 +135,15 @@ package final class ScriptedService: Transport {
         _ status: Int, _ body: JSON, _ headers: [(name: String, value: String)] = []
     ) -> HTTPResponse {
         let moment = time.moment
-        let date = state.withLock { $0.saysDate ? [("Date", imfDate($0.seconds(at: moment)))] : [] }
+        let (date, way) = state.withLock { state in
+            (state.saysDate ? [("Date", imfDate(state.seconds(at: moment)))] : [], state.way)
+        }
+        time.advance(way)
         return HTTPResponse(
             status: status,
             headers: (headers.contains { $0.name == "Content-Type" } ? [] : [("Content-Type", "application/json")])
                 + date + headers,
-            body: (try? body.encoded()) ?? [], sent: moment, received: moment)
+            body: (try? body.encoded()) ?? [], sent: moment, received: time.moment)
     }
 
     /// What the service does, and says.

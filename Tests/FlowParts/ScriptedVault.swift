@@ -11,6 +11,8 @@ package final class ScriptedVault: KeyVault {
         var faults: [Call: TenonError] = [:]
         var proofs: [[UInt8]] = []
         var activations: [Activation] = []
+        var activated: [[UInt8]] = []
+        var above: [[UInt8]] = []
         var attestationKeys = 0
         var onProof: (@Sendable () -> Void)?
         var onBlocking: (@Sendable () -> Void)?
@@ -50,6 +52,12 @@ package final class ScriptedVault: KeyVault {
     /// What was certified, in order.
     package var proofs: [[UInt8]] { state.withLock { $0.proofs } }
     package var activations: [Activation] { state.withLock { $0.activations } }
+
+    /// The certificates by which credentials were opened, in order.
+    package var activated: [[UInt8]] { state.withLock { $0.activated } }
+
+    /// What is above the certificate of its endorsement key.
+    package func setAbove(_ certificates: [[UInt8]]) { state.withLock { $0.above = certificates } }
 
     package func fail(_ call: Call, _ error: TenonError?) { state.withLock { $0.faults[call] = error } }
 
@@ -118,7 +126,7 @@ package final class ScriptedVault: KeyVault {
 
     package func endorsementCertificates() async throws(TenonError) -> [[UInt8]] {
         try check(.endorsement)
-        return [ekCertificate]
+        return [ekCertificate] + state.withLock { $0.above }
     }
 
     package func endorsementKeyID() async throws(TenonError) -> Digest { try blockingEndorsementKeyID() }
@@ -142,7 +150,10 @@ package final class ScriptedVault: KeyVault {
         _ activation: Activation, with credential: Credential, certificate: [UInt8], by ak: KeyFacts
     ) async throws(TenonError) -> Digest {
         try check(.activate)
-        state.withLock { $0.activations.append(activation) }
+        state.withLock { state in
+            state.activations.append(activation)
+            state.activated.append(certificate)
+        }
         return try Digest(hashing: Array("activated".utf8) + credential.idObject)
     }
 

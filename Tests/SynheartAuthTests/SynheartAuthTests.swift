@@ -7,7 +7,7 @@ import TenonSynheart
 import TestFolders
 import Testing
 
-@Suite struct SynheartAuthTests {
+@Suite(.timeLimit(.minutes(1))) struct SynheartAuthTests {
     let auth: SynheartAuth
     let service = MemoryService()
     let vault = MemoryVault()
@@ -236,6 +236,29 @@ import Testing
         auth.correctClockSkew(serverTimestamp: 0)
         await asked(2)
         #expect(abs(try skew() - 7200) <= 60)
+    }
+
+    /// Who is asked to make identities, and by whom it was configured meanwhile.
+    private final class Makers: Sendable {
+        let auth = Mutex<SynheartAuth?>(nil)
+        let made = Mutex<[String]>([])
+    }
+
+    /// What was being made when the configuration changed is no identity of the new one.
+    @Test func anIdentityOfBeforeIsNotKept() {
+        let (makers, make) = (Makers(), Self.maker(service, vault, folder))
+        let auth = SynheartAuth { baseUrl, appId throws(TenonError) in
+            makers.made.withLock { $0.append(baseUrl) }
+            if baseUrl == "http://localhost/old" {
+                makers.auth.withLock { $0 }?.configure(baseUrl: "http://localhost/new")
+            }
+            return try make(baseUrl, appId)
+        }
+        makers.auth.withLock { $0 = auth }
+        auth.configure(baseUrl: "http://localhost/old")
+        for _ in 0..<3 { #expect(!auth.isRegistered(appId: "com.myapp")) }
+        #expect(makers.made.withLock { $0 } == ["http://localhost/old", "http://localhost/new"])
+        makers.auth.withLock { $0 = nil }
     }
 
     /// As in the iOS SDK nobody waits for another call, whatever it is configured with meanwhile. (Who wants the other

@@ -32,6 +32,24 @@ import Testing
         }
     }
 
+    /// How long a connection may take says nothing of how long an answer may.
+    @Test func silenceAfterTheTimeToConnect() async throws {
+        try await withServer {
+            $0.waitForEnd()
+        } _: { server in
+            var (time, isWhole) = (Self.brief, false)
+            var code = TenonError.Code?.some(.httpConnectTimeout)
+            while code == .httpConnectTimeout {
+                let start = ContinuousClock.now
+                code = try await HTTPTransport(.init(connectTimeout: time, exchangeTimeout: time * 3)).failure(
+                    server.url)
+                isWhole = ContinuousClock.now - start >= time * 3
+                time *= 2
+            }
+            #expect(code == .httpTimeout && isWhole)
+        }
+    }
+
     /// Something comes all the time, and never the end.
     @Test func slowDrip() async throws {
         try await withServer { connection in

@@ -160,6 +160,12 @@ import Testing
         #expect(synheart.refusal(in: answer(401, "no"))?.error.httpStatus == 401)
         #expect(synheart.refusal(in: answer(401, "no"))?.verdict == nil)
         #expect(synheart.refusal(in: answer(200, "{\"code\":\"DEVICE_REVOKED\"}")) == nil)
+        // What was done is not done again for a word in its answer.
+        for code in synheart.declaration.verdicts.keys {
+            for status in [200, 201, 299] {
+                #expect(synheart.refusal(in: answer(status, "{\"code\":\"\(code)\"}")) == nil)
+            }
+        }
         #expect(synheart.refusal(in: answer(503, "{}")) == nil)
     }
 

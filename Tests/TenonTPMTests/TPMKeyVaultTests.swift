@@ -30,13 +30,22 @@ import Testing
     }
 
     @Test func threeKeysAreKeptAndMoreAreLoadedAgain() async throws {
-        try await withTPM { _, tpm in
+        try await withTPM { software, tpm in
             let vault = TPMKeyVault(tpm)
             var all: [KeyFacts] = []
             for _ in 0..<5 { all.append(try await vault.makeKey()) }
             var names: Set<PublicKey> = []
             for facts in all + all { names.insert(try await vault.key(facts).publicKey) }
             #expect(names.count == 5)
+            // Those that were used last are kept, and nothing is sent for them.
+            support_transport_reset_counts(software.wire)
+            for facts in all.suffix(3) { _ = try await vault.key(facts) }
+            #expect(software.commands() == 0)
+            _ = try await vault.key(all[0])
+            #expect(software.commands() > 0)
+            support_transport_reset_counts(software.wire)
+            _ = try await vault.key(all[0])
+            #expect(software.commands() == 0)
         }
     }
 
@@ -69,6 +78,19 @@ import Testing
             await #expect(throws: TenonError(.ekMissing, message: "")) { try await vault.endorsementCertificates() }
             // It is compared all the same, and stays in the device.
             _ = try await vault.endorsementKeyID()
+        }
+    }
+
+    /// Which machine this is its TPM says, if it has a certificate; while it cannot, nothing that was handed in does.
+    @Test func whatIsHandedInIsNotTheTPMs() async throws {
+        try await withTPM(state: Endorsed.state) { software, tpm in
+            let certificates = try await TPMKeyVault(tpm, .endorsement(above: [])).endorsementCertificates()
+            let vault = TPMKeyVault(tpm, .certificates(certificates))
+            let own = try await vault.endorsementKeyID()
+            support_fail_code(software.wire, support_times(SUPPORT_ANY, 1, SUPPORT_ALWAYS), 0x101)
+            await #expect(throws: TenonError.self) { try await vault.endorsementKeyID() }
+            support_transport_forget_faults(software.wire)
+            #expect(try await vault.endorsementKeyID() == own)
         }
     }
 

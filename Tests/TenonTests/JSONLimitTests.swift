@@ -24,6 +24,16 @@ import Testing
         #expect(codeThrown { () throws(TenonError) in try JSON(parsing: members, maxValues: 0) } == .jsonTooManyValues)
     }
 
+    /// The longest number has 64 characters, its sign and its exponent among them.
+    @Test(arguments: ["0.", "-0.", "1e"])
+    func numbersAreCapped(_ head: String) throws {
+        let zeros = String(repeating: "0", count: 64 - head.utf8.count)
+        #expect(try JSON(parsing: Array((head + zeros).utf8)).number != nil)
+        #expect(
+            codeThrown { () throws(TenonError) in try JSON(parsing: Array((head + zeros + "0").utf8)) }
+                == .jsonNumberRange)
+    }
+
     /// Many keys with one long beginning: what a search for duplicates likes least.
     @Test func manyAlikeKeysAreRead() throws {
         let head = String(repeating: "k", count: 40)

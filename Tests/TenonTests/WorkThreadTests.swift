@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import Tenon
 import Testing
 
@@ -15,6 +16,16 @@ import Testing
         }
         queue.end()
         #expect(await stream.reduce(into: []) { $0.append($1) } == Array(0..<100))
+    }
+
+    /// A program's signals are for its own threads.
+    @Test func theThreadTakesNoSignals() async throws {
+        let taken = try await WorkThread().run { () throws(TenonError) in
+            var blocked = sigset_t()
+            pthread_sigmask(SIG_SETMASK, nil, &blocked)
+            return [SIGHUP, SIGINT, SIGTERM, SIGCHLD, SIGUSR1, SIGALRM].filter { sigismember(&blocked, $0) != 1 }
+        }
+        #expect(taken == [])
     }
 
     @Test func theThreadEnds() async throws {

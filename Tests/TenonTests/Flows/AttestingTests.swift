@@ -37,6 +37,45 @@ import Testing
         #expect(rig.service.paths == ["/rotate", "/self"])
     }
 
+    /// What is above the endorsement key's certificate is told once, and is kept for this one only.
+    @Test func theChainOfAnotherTPMIsNotShown() async throws {
+        let rig = try FlowRig()
+        rig.vault.setAbove([[0x30, 0x01, 0x00], [0x30, 0x01, 0x01]])
+        try await rig.identity.register()
+        #expect(try rig.record().attestationSettings?.endorsement.count == 3)
+        // The disk is in another machine, whose TPM has another certificate, and nobody says what is above that.
+        let other = ScriptedVault(ekCertificate: [0x30, 0x02, 0x05, 0x00])
+        let identity = try rig.identity(with: other)
+        try await identity.reset()
+        try await identity.register()
+        #expect(other.activated == [other.ekCertificate])
+        // Back in its own machine it is taken as it was told.
+        rig.vault.setAbove([])
+        let again = try rig.identity(with: rig.vault)
+        try await again.reset()
+        try await again.register()
+        #expect(rig.vault.activated.last == rig.vault.ekCertificate)
+    }
+
+    /// What does not fit into a record is told again the next time, and the device is registered all the same.
+    @Test func aChainThatIsTooLongIsNotKept() async throws {
+        let rig = try FlowRig()
+        rig.vault.setAbove(Array(repeating: [UInt8](repeating: 0x30, count: 4096), count: 20))
+        try await rig.identity.register()
+        #expect(rig.identity.isRegistered && rig.vault.activated.count == 1)
+        #expect(try rig.record().attestationSettings == nil)
+    }
+
+    /// An attestation CA is shown which TPM this is, and nobody on the way is.
+    @Test(arguments: ["http://ca.example", "https://ca.example", "http://localhost"])
+    func anAttestationCAIsReachedSafely(_ url: String) async throws {
+        let rig = try FlowRig { $0.attestation = .certificate }
+        let identity = try rig.identity(with: rig.vault, .init(url: url, roots: []))
+        // What this TPM has for a certificate is none that any CA is shown.
+        let code = await refusal { () async throws(TenonError) in try await identity.register() }
+        #expect((code == .httpURL) == (url == "http://ca.example") && rig.service.seen.isEmpty)
+    }
+
     /// Nothing of it changes the state, whatever comes of it, and the next call does it again.
     @Test(arguments: Fault.allCases, [1, 2])
     func aLostActivationIsRepaired(_ fault: Fault, _ step: Int) async throws {

@@ -42,6 +42,15 @@ struct FlowRig {
         try Self.identity(profile, vault, service, folder, time, calls, log)
     }
 
+    /// The same state with another TPM, or with an attestation CA.
+    func identity(
+        with vault: ScriptedVault, _ attestationService: DeviceIdentity.AttestationService? = nil
+    ) throws -> DeviceIdentity {
+        try DeviceIdentity(
+            appID: "app", profile: profile, vault: vault, transport: service, attestationService: attestationService,
+            folder: folder.open(), clock: time.clock)
+    }
+
     static func registered(
         _ kind: ScriptedVault.Kind = .signatures, _ declare: (inout ServiceDeclaration) -> Void = { _ in }
     ) async throws -> FlowRig {

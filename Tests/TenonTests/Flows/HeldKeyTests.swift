@@ -70,7 +70,10 @@ import Testing
             await refusal { () async throws(TenonError) in try await identity.sign("GET", path: "/") }
                 == .keyInvalidated)
         rig.vault.bringBack()
+        rig.service.change { $0.seen = [] }
         #expect(try await identity.register().status == .alreadyRegistered)
+        // The youngest is asked about first, and it is the one.
+        #expect(rig.service.paths == ["/self"])
         #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
         #expect(rig.service.devices.count == 1)
     }

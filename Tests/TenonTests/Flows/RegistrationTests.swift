@@ -131,6 +131,29 @@ import Testing
             #expect(error.message.hasSuffix("It asks for a pause of 61 s, and this call takes 60 s at most."))
         }
         #expect(late.service.paths.count == 1)
+        // A pause that ends with the time of the call leaves none for another try.
+        let last = try FlowRig()
+        last.service.script(.answers(429, nil, headers: [("Retry-After", "60")]))
+        #expect(await refusal { () async throws(TenonError) in try await last.identity.register() } == .serviceBusy)
+        #expect(last.time.pauses == [])
+    }
+
+    /// However long one exchange may take, it ends with the call.
+    @Test func noExchangeIsLongerThanItsCall() async throws {
+        let rig = try FlowRig()
+        let end = rig.time.moment.continuous + .seconds(60)
+        rig.service.script(.answers(503, nil, headers: [("Retry-After", "45")]))
+        try await rig.identity.register()
+        #expect(rig.service.deadlines == [end - .seconds(30), end, end])
+    }
+
+    /// How long the answer was on its way is a part of a challenge's life.
+    @Test func w7_aChallengeLivesFromWhenItWasAskedFor() async throws {
+        let rig = try FlowRig()
+        rig.service.change { $0.way = .seconds(56) }
+        #expect(
+            await refusal { () async throws(TenonError) in try await rig.identity.register() } == .challengeExpired)
+        #expect(!rig.service.paths.contains("/register"))
     }
 
     /// However large the number is, nobody comes again before it is over.

@@ -21,6 +21,16 @@ import Testing
         #expect(rig.service.paths == ["/rotate"])
     }
 
+    /// An answer that comes late is about the key that was changed, however old the new one is by then.
+    @Test func aLateAnswerChangesNoKeyAgain() async throws {
+        let rig = try await FlowRig.registered()
+        let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
+        try await rig.identity.rotate()
+        rig.time.advance(.seconds(2 * 86_400))
+        #expect(await rig.answer(signed, 403, "KEY_EXPIRED").again?.generation == 2)
+        #expect(rig.service.paths == ["/rotate"])
+    }
+
     /// An application cannot have keys changed as often as it likes.
     @Test func aYoungKeyIsNotChanged() async throws {
         let rig = try await FlowRig.registered()
@@ -84,6 +94,25 @@ import Testing
         #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x")))
         #expect(rig.service.devices["device-1"]?.retired.count ?? 0 >= 1)
         #expect(try #require(try rig.restarted().rotationDue()) > rig.time.seconds)
+    }
+
+    /// A TPM that makes no key now keeps it from being changed, and does not undo the report.
+    @Test func aReportOutlivesATPMThatIsBusy() async throws {
+        let rig = try await FlowRig.registered()
+        rig.vault.fail(.make, TenonError(.tpmBusy, message: "Not now."))
+        #expect(
+            await refusal { () async throws(TenonError) in try await rig.identity.reportCompromise() } == .tpmBusy)
+        #expect(try rig.record().isCompromised)
+        rig.vault.fail(.make, nil)
+        // What was reported is due, though the clock was set back behind the registration.
+        rig.time.setWall(by: .seconds(-200 * 86_400))
+        rig.service.change { $0.skew = 200 * 86_400 }
+        _ = try? await rig.restarted().maintain()
+        #expect(rig.service.paths.first == "/rotate")
+        rig.time.setWall(by: .seconds(200 * 86_400))
+        rig.service.change { $0.skew = 0 }
+        try await rig.restarted().maintain()
+        #expect(try !rig.record().isCompromised)
     }
 
     @Test func whoIsNotRegisteredReportsNothing() async throws {

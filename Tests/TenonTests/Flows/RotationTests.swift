@@ -143,6 +143,17 @@ import Testing
         #expect(registration.deviceID == "device-2")
     }
 
+    /// Two refusals that lie further apart than any timer waits are two matters.
+    @Test func aRefusalOfLongAgoIsNotTheFirstOfTwo() async throws {
+        let rig = try await FlowRig.registered()
+        rig.service.change { $0.devices["device-1"]?.key = "" }
+        for _ in 0..<3 {
+            #expect(await refusal { () async throws(TenonError) in try await rig.identity.rotate() } == .keyRefused)
+            #expect(rig.identity.isRegistered)
+            rig.time.advance(.seconds(7 * 86_400 + 1))
+        }
+    }
+
     /// D5: the record is damaged, and only the one from before a rotation can be read. The service says which key.
     @Test(arguments: settlements, [false, true])
     func d5_anOlderRecordIsResolvedByTheService(_ settlements: [Settlement], _ isLost: Bool) async throws {

@@ -149,6 +149,19 @@ import Testing
         #expect(rig.service.paths == ["/self", "/self"])
     }
 
+    /// Of what an application refuses without a word only a 401 may be about the key, also while a rotation is open.
+    @Test(arguments: [400, 403, 404, 409, 422, 500])
+    func otherRefusalsAskNobody(_ status: Int) async throws {
+        let rig = try await FlowRig.registered()
+        rig.service.change { $0.fates = Array(repeating: .answerLost, count: 9) }
+        _ = try? await rig.identity.rotate()
+        rig.service.change { ($0.fates, $0.seen) = ([], []) }
+        let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
+        #expect(await rig.identity.received(status: status, headers: [], body: [], for: signed).isDone)
+        #expect(rig.service.paths == [])
+        #expect(await rig.identity.received(status: 401, headers: [], body: [], for: signed).again?.generation == 2)
+    }
+
     @Test func aReplayedNonceIsSignedAnewOnce() async throws {
         let rig = try await FlowRig.registered()
         let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
@@ -157,6 +170,23 @@ import Testing
         #expect(rig.isAccepted(second))
         #expect(await rig.answer(second, 409, "NONCE_REPLAY").isDone)
         #expect(rig.service.paths == [])
+    }
+
+    /// While the key was looked for another process changed it: the new one is not given up for the old one.
+    @Test func aKeyThatIsGoneTakesNoOtherWithIt() async throws {
+        let rig = try await FlowRig.registered()
+        let before = try rig.record()
+        try await rig.identity.rotate()
+        let after = try RecordFile.encode(rig.record())
+        try rig.folder.put(RecordFile.encode(before), as: before.name.record)
+        rig.vault.lose(try #require(before.key(.current)).facts.pem)
+        let folder = rig.folder
+        rig.vault.onBlocking { try? folder.put(after, as: before.name.record) }
+        let identity = try rig.restarted()
+        let code = Blocking.code { () throws(TenonError) in try identity.sign("GET", path: "/") }
+        #expect(code == .keyInvalidated)
+        #expect(try rig.record().state == .registered && rig.record().key(.current)?.generation == 2)
+        #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x")))
     }
 
     @Test func w18_theClockIsLearntOfTheServiceItself() async throws {

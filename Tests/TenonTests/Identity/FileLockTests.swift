@@ -59,6 +59,19 @@ final class SkippingClock: Clock {
         #expect(try lock.attempt() != nil)
     }
 
+    /// A child that was forked meanwhile has the lock's file open, too, as whoever has a copy of the descriptor.
+    @Test func aReleaseIsNotForTheHolderAlone() throws {
+        let held = try #require(try lock.attempt())
+        var (file, opened) = (stat(), stat())
+        try #require(stat(temporary["x.lock"], &file) == 0)
+        let copies = (3..<1024).filter { fstat($0, &opened) == 0 && opened.st_ino == file.st_ino }.map { dup($0) }
+        defer { for copy in copies { close(copy) } }
+        try #require(!copies.isEmpty)
+        #expect(try lock.attempt() == nil)
+        held.release()
+        #expect(try lock.attempt() != nil)
+    }
+
     @Test func fileStaysAndNamesItsHolder() throws {
         try #require(try lock.attempt()).release()
         let holder = try #require(lock.lastHolder())

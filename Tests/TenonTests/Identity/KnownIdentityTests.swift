@@ -57,13 +57,16 @@ import Testing
     }
 
     @Test func theAtticOfOneIsEmptied() throws {
-        let folder = try temporary.open()
+        let plan = CallPlan()
+        let folder = try temporary.open(plan.calls)
         for name in ["a.g1", "a.g2", "b.g1"] {
             try temporary.put("", as: "x")
             try folder.moveToAttic("x", as: name)
         }
         #expect(try folder.atticNames() == ["a.g1", "a.g2", "b.g1"])
+        plan.forget()
         #expect(try folder.emptyAttic(of: "a.") == ["a.g1", "a.g2"])
+        #expect(plan.made == ["remove a.g1", "remove a.g2", "syncFolder attic"])
         #expect(try folder.atticNames() == ["b.g1"])
         #expect(try folder.emptyAttic(of: "a.") == [])
     }

@@ -214,6 +214,9 @@ import Testing
             try record.promote(at: 8)
         }
         #expect(code == nil && again.key(.current)?.generation == 3 && again.keys.count == 2)
+        // That all keys were refused is over with it.
+        let (held, _) = try change(.rotateRefused) { record throws(TenonError) in try record.promote(at: 9) }
+        #expect(held.refusedAt == nil && held.key(.current)?.generation == 2)
     }
 
     /// A key that is tried is so while the identity is registered, and no longer than until something is settled.

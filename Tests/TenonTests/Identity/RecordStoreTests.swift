@@ -171,9 +171,10 @@ import Testing
     @Test func nothingIsWrittenWithoutTheLock() throws {
         let (store, another) = (try store(), RecordStore(try RecordShape.name("x"), in: try temporary.open()))
         let wrong = try held(another)
+        let beside = try held(RecordStore(RecordShape.name("y"), in: store.folder))
         let released = try held(store)
         released.release()
-        for held in [wrong, released] {
+        for held in [wrong, beside, released] {
             for body: (FileLock.Held) throws -> Void in [
                 { try store.create(RecordShape.fresh.record(), $0) }, { try store.change($0) { $0.deviceID = "d" } },
                 { try store.setAside($0) }, { _ = try store.recover($0) }, { _ = try store.nextGeneration($0) },

@@ -110,13 +110,21 @@ import Testing
         for (number, name) in ["1", "1.2", "1.3"].enumerated() {
             try temporary.put("\(number)", as: "x")
             #expect(try folder.moveToAttic("x", as: "1") == name)
+            // The attic is there for good before anything is in it.
+            if number == 0 {
+                #expect(
+                    plan.made.prefix(3).map { $0.split(separator: " ")[0] } == ["makeFolder", "syncFolder", "rename"])
+            }
         }
         let attic = try folder.attic()
         #expect(text(of: "1.3", in: attic) == "2")
         #expect(folder.read("x", atMost: 9).isAbsent)
         #expect(plan.made.suffix(3).map { $0.split(separator: " ")[0] } == ["rename", "syncFolder", "syncFolder"])
         #expect(plan.made.suffix(2).first == "syncFolder attic")
+        plan.forget()
         try folder.restore("1.2", from: attic, to: "x")
+        #expect(plan.made.map { $0.split(separator: " ")[0] } == ["rename", "syncFolder", "syncFolder"])
+        #expect(plan.made.last == "syncFolder attic")
         #expect(text(of: "x", in: folder) == "1")
         #expect(codeThrown { () throws(TenonError) in try folder.restore("1", from: attic, to: "x") } == .keyGeneration)
         #expect(text(of: "1", in: attic) == "0")
@@ -126,6 +134,9 @@ import Testing
         let folder = try temporary.open()
         for number in 10..<30 {
             try temporary.put("", as: "x")
+            // How old a key is does not count: the attic has it since it was moved.
+            var long = [timeval(), timeval()]
+            try #require(utimes(temporary["x"], &long) == 0)
             try folder.moveToAttic("x", as: "a.g\(number)")
         }
         try temporary.put("", as: "x")
