@@ -144,3 +144,24 @@ TEST(tpm_classify_retries)
         count += tenoni_rc_is_retry(rc);
     CHECK_NUMBER(count, sizeof again / sizeof again[0]);
 }
+
+static bool is_within(uint32_t rc, uint32_t first, uint32_t last)
+{
+    return rc >= first && rc <= last;
+}
+
+/* Part 2, 6.6.3: what is not there any more, and what there is no room for; of each range the first and the last. */
+TEST(tpm_classify_lost_and_full)
+{
+    for (uint32_t rc = 1; rc < 0x1000; rc++) {
+        tenon_status status = tenoni_classify(TENONI_CC_ANY, TENONI_ROLE_ANY, rc);
+        bool handle = (rc & 0xbf) == 0x8b, value = (rc & 0xbf) == 0x84;
+        bool format_one = (rc & 0x80) != 0;
+        test_about("0x%x", (unsigned)rc);
+        CHECK(tenoni_status_lost_object(status) == (format_one ? handle : is_within(rc, 0x910, 0x916)));
+        CHECK(tenoni_status_lost_session(status) == (format_one ? value : rc == 0x901 || is_within(rc, 0x918, 0x91e)));
+        CHECK(tenoni_status_lacks_room(status) == (!format_one && is_within(rc, 0x902, 0x906)));
+    }
+    CHECK(!tenoni_status_lost_object(TENON_OK) && !tenoni_status_lost_session(TENON_OK));
+    CHECK(!tenoni_status_lacks_room(TENON_ERROR_TPM_BUSY));
+}

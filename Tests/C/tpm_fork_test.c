@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,15 +14,29 @@
 
 /* A TPM belongs to the process that opened it. The child is told so, sends nothing, and can free what it has. */
 
-/* By -Wl,--wrap: a child that has its parent's number, as the first of another pid namespace; and a kernel or sandbox
- * that cannot empty a page in a child. */
+/* By -Wl,--wrap: a child that has its parent's number, as the first of another pid namespace, and that namespace's
+ * file; and a kernel or sandbox that cannot empty a page in a child. */
 pid_t __real_getpid(void);
 pid_t __wrap_getpid(void);
+int __real_stat(const char *path, struct stat *found);
+int __wrap_stat(const char *path, struct stat *found);
 int __real_madvise(void *address, size_t n, int advice);
 int __wrap_madvise(void *address, size_t n, int advice);
 
 static pid_t pretended;
 static bool cannot_wipe;
+static dev_t other_device;
+static ino_t other_number;
+
+int __wrap_stat(const char *path, struct stat *found)
+{
+    int result = __real_stat(path, found);
+    if (result == 0 && strcmp(path, "/proc/self/ns/pid") == 0) {
+        found->st_dev += other_device;
+        found->st_ino += other_number;
+    }
+    return result;
+}
 
 pid_t __wrap_getpid(void)
 {
@@ -148,6 +163,28 @@ TEST(tpm_fork_kernel_that_cannot_wipe)
     if (child == 0)
         run_child(&all);
     check_child(child);
+    CHECK_STATUS(tpm_rig_sign(all.key), TENON_OK);
+    free_all(&all);
+    tpm_rig_stop(&all.rig);
+}
+
+/* Nor by its number, which two namespaces have: their files differ, by either of their numbers. */
+TEST(tpm_fork_kernel_that_cannot_wipe_nor_count)
+{
+    cannot_wipe = true;
+    family all = set();
+    cannot_wipe = false;
+    for (int i = 0; i < 2; i++) {
+        pid_t parent = getpid();
+        pid_t child = fork();
+        if (child == 0) {
+            pretended = parent;
+            other_number = i == 0 ? 1 : 0;
+            other_device = i == 0 ? 0 : 1;
+            run_child(&all);
+        }
+        check_child(child);
+    }
     CHECK_STATUS(tpm_rig_sign(all.key), TENON_OK);
     free_all(&all);
     tpm_rig_stop(&all.rig);

@@ -152,37 +152,77 @@ static bool check_activation(const char *state)
     return good;
 }
 
-static bool start_session(const tenon_public_key *salt_to)
+/* The value that authorises a command, in a session that is there. */
+static bool authorise(void)
+{
+    tenoni_session session = {.state = TENONI_SESSION_LIVE};
+    const tenoni_session_use use = {.auth = {given, sizeof given}};
+    uint8_t bytes[TENONI_SESSION_ENTRY_SIZE];
+    tenoni_writer entry = tenoni_writer_over(bytes, sizeof bytes);
+    return tenoni_session_authorise(&session, &entry, &use, NULL, 0) == TENON_OK;
+}
+
+/* An answer's entry: another nonce, no attributes, an HMAC that is none. */
+static bool refuse_answer(void)
+{
+    static const uint8_t bytes[TENONI_SESSION_ENTRY_SIZE] = {0, TENONI_SESSION_NONCE_SIZE, 1, [36] = TENON_DIGEST_SIZE};
+    tenoni_session session = {.state = TENONI_SESSION_LIVE};
+    const tenoni_session_use use = {.auth = {given, sizeof given}};
+    tenoni_reader entry = tenoni_reader_over(bytes, sizeof bytes);
+    return tenoni_session_check(&session, &entry, &use, NULL, 0) == TENON_ERROR_SESSION && entry.left == 4;
+}
+
+static bool check_value(const char *what, bool (*use)(void))
+{
+    scan_reveal(given);
+    bool good = use();
+    scan_list_regions();
+    size_t before = look(false);
+    good = use() && good;
+    explicit_bzero(given, sizeof given);
+    size_t left = look(true);
+    return report(what, before, left) && good;
+}
+
+static bool start_session(const tenon_public_key *to)
 {
     uint8_t parameters[TENONI_SESSION_START_SIZE];
     tenoni_writer writer = tenoni_writer_over(parameters, sizeof parameters);
     tenoni_session session;
     scan_draws = true;
-    tenon_status status = tenoni_session_start(&session, &writer, salt_to, false);
+    tenon_status status = tenoni_session_start(&session, &writer, to, false);
     scan_draws = false;
     tenoni_session_end(&session);
+    explicit_bzero(parameters, sizeof parameters); /* the nonce, which was drawn, too */
     return status == TENON_OK;
 }
 
-/* What both sides of a salt agree on, for the scalar that is drawn. It is what is looked for from here on. */
-static bool check_agreement(void)
+static tenon_public_key salt_to;
+
+static bool start_and_end(void)
+{
+    return start_session(&salt_to);
+}
+
+/* The scalar that is drawn for a salt; and what both sides agree on with it, which is looked for from there on. */
+static bool check_salt(void)
 {
     static const uint8_t two[SCAN_SIZE] = {[SCAN_SIZE - 1] = 2};
-    tenon_public_key salt_to;
     tenon_key *key = NULL;
     uint8_t copy[SCAN_SIZE];
     bool good = tenon_software_key_import(&key, two, sizeof two, 0) == TENON_OK &&
                 tenon_key_public_key(key, &salt_to) == TENON_OK;
     tenon_key_free(&key);
+    good = check_value("the scalar of a salt", start_and_end) && good;
     scan_reveal(given);
     memcpy(copy, given, sizeof copy);
     good = good && tenoni_p256_agree(given, copy, &salt_to) == TENON_OK;
     memcpy(copy, given, sizeof copy);
     scan_for(copy);
-    good = good && start_session(&salt_to);
+    good = start_session(&salt_to) && good;
     scan_list_regions();
     size_t before = look(false);
-    good = good && start_session(&salt_to);
+    good = start_session(&salt_to) && good;
     explicit_bzero(given, sizeof given);
     size_t left = look(true);
     return report("what a salt is derived of", before, left) && good;
@@ -196,6 +236,8 @@ int main(int count, char **arguments)
     }
     bool good = check_owner_auth();
     good = check_activation(arguments[1]) && good;
-    good = check_agreement() && good;
+    good = check_value("what authorises a session's command", authorise) && good;
+    good = check_value("what authorises a session's answer", refuse_answer) && good;
+    good = check_salt() && good;
     return good ? 0 : 1;
 }

@@ -94,3 +94,20 @@ TEST(tpm_session_is_over_after_a_malformed_answer)
     check_over_after(plan_stripped, TENON_ERROR_TPM_ANSWER);
     check_over_after(plan_forged, TENON_ERROR_SESSION);
 }
+
+/* With the transport all slots are emptied: a session's handle may be the next session's by the time it is asked for.
+ */
+TEST(tpm_session_is_not_used_after_its_flush)
+{
+    pair keys = pair_start();
+    support_fail_before(keys.rig.wire, support_next(SUPPORT_CC_SIGN), TENON_ERROR_TPM_TRANSPORT);
+    CHECK_STATUS(tpm_rig_sign(keys.b), TENON_OK);
+    CHECK_NUMBER(support_transport_reopens(keys.rig.wire), 1);
+    support_transport_reset_counts(keys.rig.wire);
+    CHECK_STATUS(tpm_rig_sign(keys.a), TENON_OK);
+    CHECK_NUMBER(support_transport_count(keys.rig.wire, SUPPORT_CC_SIGN), 1);
+    CHECK_NUMBER(support_transport_count(keys.rig.wire, SUPPORT_CC_START_AUTH_SESSION), 1);
+    CHECK_STATUS(tpm_rig_sign(keys.a), TENON_OK);
+    check_one_command(&keys);
+    pair_stop(&keys);
+}

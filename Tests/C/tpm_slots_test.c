@@ -156,6 +156,63 @@ TEST(tpm_slots_flush_that_nobody_can_tell)
     tpm_rig_stop(&rig);
 }
 
+/* A flush that was done after all: its handle is given to what is loaded next, which stays. */
+TEST(tpm_slots_given_anew_is_not_flushed)
+{
+    enum { LAST_OF_Y = 10 + 2 + 86 - 1 };
+    uint8_t garbled[10] = {0};
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    support_flip(rig.wire, support_next(SUPPORT_CC_READ_PUBLIC), LAST_OF_Y, 1);
+    support_replace(rig.wire, support_next(SUPPORT_CC_FLUSH_CONTEXT), garbled, sizeof garbled);
+    CHECK_STATUS(tenon_tpm_key_check(key), TENON_OK);
+    CHECK_NUMBER(support_transport_pending(rig.wire), 0);
+    CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
+    CHECK_NUMBER(support_transient_count(rig.sw), 2);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    tenon_tpm_key_free(&key);
+    tpm_rig_stop(&rig);
+}
+
+/* What could not be flushed when its key was freed is tried once more when the TPM is closed. */
+TEST(tpm_slots_closing_flushes_what_was_left)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    support_fail_code(rig.wire, support_times(SUPPORT_CC_FLUSH_CONTEXT, 1, 2), 0x101);
+    tenon_tpm_key_free(&key);
+    CHECK_NUMBER(support_transport_pending(rig.wire), 0);
+    CHECK_NUMBER(support_transient_count(rig.sw), 1);
+    tenon_tpm_free(&rig.tpm);
+    CHECK_NUMBER(support_transient_count(rig.sw), 0);
+    tpm_rig_stop(&rig);
+}
+
+/* A TPM that flushes nothing: more is left than there is room to note. What is beyond is the TPM's, and nothing else.
+ */
+TEST(tpm_slots_more_left_than_noted)
+{
+    enum { LEFT = 20, HANDLE_AT = 13 };
+    tpm_rig rig = tpm_rig_start(NULL);
+    tpm_pem pem = tpm_rig_make(&rig);
+    tenon_tpm_key *key;
+    support_fail_code(rig.wire, support_times(SUPPORT_CC_FLUSH_CONTEXT, 1, SUPPORT_ALWAYS), 0x101);
+    for (uint32_t i = 0; i < LEFT; i++) {
+        test_about("handle %u", (unsigned)i);
+        support_flip(rig.wire, support_next(SUPPORT_CC_LOAD), HANDLE_AT, (uint8_t)(0x80 | i));
+        CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
+        tenon_tpm_key_free(&key);
+        CHECK_NUMBER(support_flush_all(rig.sw), 0);
+    }
+    support_transport_forget_faults(rig.wire);
+    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
+    tpm_rig_stop(&rig);
+}
+
 /* What the TPM made and could not tell: nobody knows its handle. A resource manager takes it away with the connection.
  */
 TEST(tpm_slots_lost_end_in_a_reopen)
