@@ -70,7 +70,8 @@ case "\$1 \$2" in
 "redis start")
     ./redis-server --port 0 --unixsocket '$1/redis.sock' --unixsocketperm 777 --save '' --appendonly no \\
         --dir '$1' --pidfile '$1/redis.pid' --daemonize yes --logfile '$1/redis.log' > /dev/null
-    wait_until -S redis.sock ;;
+    # Who kills it finds it by the second, which comes later.
+    wait_until -S redis.sock -a -s redis.pid ;;
 "redis stop") kill \$(cat redis.pid); wait_until ! -e redis.pid ;;
 "redis kill") [ ! -e redis.pid ] || kill -9 \$(cat redis.pid); rm -f redis.pid redis.sock ;;
 "redis set") '$redis/redis-cli' -s redis.sock config set "\$3" "\$4" > /dev/null ;;
