@@ -209,7 +209,7 @@ import Testing
     static func acceptWithoutRoom(_ path: String) async throws {
         let (first, log) = try await CrashTests.open(path)
         let filling = AuditEvent(.ekDenied, details: ["reason": .string(String(repeating: "x", count: 1_500))])
-        _ = try await atOnce(16) { _ in for _ in 0..<100 { try await log.append(filling) } }
+        _ = try await atOnce(16) { _ in for _ in 0..<25 { try await log.append(filling) } }
         let end = log.mark
         for number in 0..<2 { try await log.append(AuditLogTests.event(number)) }
         await log.close()

@@ -83,9 +83,11 @@ package final class SQLiteStore: SQLDeviceStore, WatchedStore {
 
     package let watchedName = "sqlite"
 
-    /// The row is written also when it stays as it is.
+    /// The row stays as it is in the end; where it is never another, SQLite writes nothing.
     package func look() async throws(TenonError) -> Int64? {
-        try await writer.write { connection throws(TenonError) in _ = try connection.run("UPDATE clock SET seen=seen") }
+        try await writer.write { connection throws(TenonError) in
+            for change in ["seen+1", "seen-1"] { try connection.run("UPDATE clock SET seen=\(change)") }
+        }
         return nil
     }
 
