@@ -119,6 +119,21 @@ static void write_index(tpm_rig *rig, uint32_t index, const char *owner_auth, co
 /* OWNERWRITE, NO_DA, and who may read. */
 enum { NV_NOBODY = 0x02080002, NV_OWNER = 0x02020002, NV_AUTH = 0x02040002, NV_BOTH = 0x02060002 };
 
+/* What is told is of the index that was asked for, or it is no answer. */
+TEST(tpm_ek_certificate_of_another_index)
+{
+    enum { INDEX_AT = 10 + 2 };
+    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_certificate found;
+    for (int32_t i = 0; i < 4; i++) {
+        test_about("byte %d", (int)i);
+        support_flip(rig.wire, support_next(SUPPORT_CC_NV_READ_PUBLIC), INDEX_AT + i, 1);
+        CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_ERROR_TPM_ANSWER);
+    }
+    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_OK);
+    tpm_rig_stop(&rig);
+}
+
 TEST(tpm_ek_certificate_by_owner)
 {
     static const uint32_t attributes[] = {NV_OWNER, NV_BOTH};
@@ -247,7 +262,7 @@ TEST(tpm_ek_of_each_template)
 /* A persistent EK is used where it lies, and not made; whatever else lies there is passed over. */
 TEST(tpm_ek_persistent)
 {
-    static const uint32_t elsewhere = 0x8101FFF0;
+    static const uint32_t elsewhere = 0x8101FFFF; /* the last one */
     tpm_rig rig = tpm_rig_ek_start(NULL);
     tpm_device device = tpm_rig_ek_device(&rig, TENON_EK_P384);
     support_public area;

@@ -115,6 +115,31 @@ static size_t answer_with_another(void *context, uint8_t *answer, size_t n, size
     return at;
 }
 
+/* A parent whose Name nobody can compute, as of another nameAlg: the key loads, and has none of it. */
+TEST(tpm_foreign_parent_without_a_name)
+{
+    enum { NAME_ALGORITHM_AT = 10 + 2 + 3, TO_SHA384 = 0x0b ^ 0x0c };
+    tpm_rig rig = tpm_rig_start(NULL);
+    support_public parent;
+    support_blob blob;
+    tenon_tpm_key *key;
+    uint8_t name[TENON_NAME_SIZE];
+    size_t n;
+    put_parent(rig.sw, &parent);
+    CHECK_NUMBER(support_create(rig.sw, elsewhere, SUPPORT_SIGNING, "auth", &blob), 0);
+    tenoni_keyfile file = file_of(&blob, elsewhere);
+    tpm_pem pem = write_pem(&file);
+    support_flip(rig.wire, support_next(SUPPORT_CC_READ_PUBLIC), NAME_ALGORITHM_AT, TO_SHA384);
+    CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, auth, sizeof auth), TENON_OK);
+    CHECK_NUMBER(support_transport_pending(rig.wire), 0);
+    CHECK_STATUS(tenon_tpm_key_parent_name(key, name, sizeof name, &n), TENON_OK);
+    CHECK_NUMBER(n, 0);
+    pem = tpm_rig_export(key);
+    CHECK(strstr(pem.text, "tenon-parent: ") == NULL);
+    tenon_tpm_key_free(&key);
+    tpm_rig_stop(&rig);
+}
+
 /* A file without the parent's Name: the parent that the key first loaded under is salted to, and no other. */
 TEST(tpm_foreign_parent_is_kept)
 {

@@ -188,6 +188,26 @@ TEST(tpm_handle_list_fails_in_the_middle)
     tpm_rig_stop(&rig);
 }
 
+/* Where one is asked for there is room for one. */
+TEST(tpm_handle_more_than_was_asked)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    uint32_t handles[128];
+    invented list = {0x81000000, 65}; /* 64 at most are asked for at once */
+    size_t n = 99;
+    support_edit(rig.wire, support_next(SUPPORT_CC_GET_CAPABILITY), invent_handles, &list);
+    CHECK_STATUS(tenon_tpm_handles(rig.tpm, handles, 128, &n), TENON_ERROR_TPM_ANSWER);
+    CHECK_NUMBER(n, 0);
+    tenon_tpm_key *key;
+    invented two = {0x81080000, 2};
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    support_edit(rig.wire, support_next(SUPPORT_CC_GET_CAPABILITY), invent_handles, &two);
+    CHECK_STATUS(tenon_tpm_key_persist(key, NULL), TENON_ERROR_TPM_ANSWER);
+    CHECK_NUMBER(support_persistent_count(rig.sw), 0);
+    tenon_tpm_key_free(&key);
+    tpm_rig_stop(&rig);
+}
+
 static size_t none_but_more(void *context, uint8_t *answer, size_t n, size_t size)
 {
     (void)context;

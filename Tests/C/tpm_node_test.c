@@ -2,24 +2,34 @@
 #define _GNU_SOURCE 1 /* O_TMPFILE */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+#include <termios.h>
+#include <unistd.h>
 
 #include "test_clock.h"
 #include "tpm_rig.h"
+#include "wire.h"
 
 /*
  * The node of a bare TPM is one process's at a time: whoever opens it meanwhile waits, with waits that grow, until the
  * deadline.
  */
 
-/* By -Wl,--wrap: a node whose open fails so often, and then opens a device that is none. Of this thread alone. */
+/* By -Wl,--wrap: a node whose open fails so often, then opens another device; and what sysfs says of it. */
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
+ssize_t __real_readlink(const char *path, char *out, size_t n);
+ssize_t __wrap_readlink(const char *path, char *out, size_t n);
 
-static const char node[] = "/dev/tenon-node";
 static const char node_name[] = "device:/dev/tenon-node";
+static _Thread_local const char *node = "/dev/tenon-node";
+static _Thread_local const char *opened = "/dev/null";
+static _Thread_local const char *class; /* NULL: there is no sysfs */
 static _Thread_local struct {
     unsigned refusals, tries;
     int error, odd_error; /* of the tries with an even number, and with an odd one */
@@ -39,9 +49,22 @@ int __wrap_open(const char *path, int flags, ...)
     if (strcmp(path, node) != 0)
         return __real_open(path, flags, mode);
     if (held.tries++ >= held.refusals)
-        return __real_open("/dev/null", flags, mode);
+        return __real_open(opened, flags, mode);
     errno = held.tries % 2 == 0 ? held.error : held.odd_error;
     return -1;
+}
+
+ssize_t __wrap_readlink(const char *path, char *out, size_t n)
+{
+    if (strncmp(path, "/sys/dev/char/", strlen("/sys/dev/char/")) != 0)
+        return __real_readlink(path, out, n);
+    if (class == NULL) {
+        errno = ENOENT;
+        return -1;
+    }
+    size_t length = strlen(class) < n ? strlen(class) : n;
+    memcpy(out, class, length);
+    return (ssize_t)length;
 }
 
 static void hold(unsigned refusals, int error, int odd_error)
@@ -184,4 +207,94 @@ TEST(tpm_node_behind_a_transport)
     CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
     tenon_tpm_key_free(&key);
     tpm_rig_stop(&rig);
+}
+
+/* Behind the kernel's resource manager, by the class of the node; where nobody says that, by its usual name. */
+TEST(tpm_node_is_managed)
+{
+    static const struct {
+        const char *node, *class;
+        uint32_t managed;
+    } rows[] = {{"/dev/tpmrm0", "../../../../class/tpmrm", 1},
+                {"/dev/tpm0", "../../../../class/tpm", 0},
+                {"/dev/mine", "../../../../class/tpmrm", 1},
+                {"/dev/tpmrm0", "../../../../class/tpm", 0},
+                {"/dev/tpmrm0", NULL, 1},
+                {"/dev/tpmrm12", NULL, 1},
+                {"/dev/tpm0", NULL, 0},
+                {"/dev/tpmr", NULL, 0},
+                {"/dev/tpmrm/0", NULL, 0},
+                {"/dev/null", "../../../../class/mem", 0}};
+    const char *usual = node;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char name[64];
+        tenon_tpm_transport way;
+        test_about("%s, %s", rows[i].node, rows[i].class == NULL ? "no sysfs" : rows[i].class);
+        snprintf(name, sizeof name, "device:%s", rows[i].node);
+        node = rows[i].node;
+        class = rows[i].class;
+        hold(0, EBUSY, EBUSY);
+        if (CHECK_STATUS(tenon_tpm_transport_open(&way, name, strlen(name), 0), TENON_OK)) {
+            CHECK_NUMBER(way.managed, rows[i].managed);
+            way.close(way.context);
+        }
+        (void)test_clock_stop();
+    }
+    node = usual;
+    class = NULL;
+}
+
+/* A driver on the other side of a terminal: it takes a command whole, and gives its answer in one piece. */
+typedef struct {
+    int side;
+    size_t length; /* of the answer */
+} driver;
+
+static void *drive(void *context)
+{
+    static const uint8_t failure[10] = {0x80, 0x01, 0, 0, 0, 10, 0, 0, 0x01, 0x01};
+    const driver *of = context;
+    uint8_t command[256];
+    ssize_t n = read(of->side, command, sizeof command);
+    CHECK(n >= (ssize_t)sizeof failure && support_fetch32(command + 2) == (uint32_t)n);
+    CHECK_NUMBER(write(of->side, failure, of->length), of->length);
+    return NULL;
+}
+
+static int open_terminal(char *name, size_t size)
+{
+    struct termios raw;
+    int side = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    CHECK(side >= 0 && grantpt(side) == 0 && unlockpt(side) == 0 && ptsname_r(side, name, size) == 0);
+    CHECK_NUMBER(tcgetattr(side, &raw), 0);
+    cfmakeraw(&raw);
+    CHECK_NUMBER(tcsetattr(side, TCSANOW, &raw), 0);
+    return side;
+}
+
+TEST(tpm_node_takes_commands)
+{
+    static const struct {
+        size_t length;
+        tenon_status status;
+    } rows[] = {{10, (tenon_status)0x05800101}, {9, TENON_ERROR_TPM_ANSWER}, {10, (tenon_status)0x05800101}};
+    char name[128];
+    tenon_tpm *tpm;
+    tenon_tpm_info info;
+    driver of = {.side = open_terminal(name, sizeof name)};
+    opened = name;
+    hold(0, EBUSY, EBUSY);
+    CHECK_STATUS(tenon_tpm_open(&tpm, node_name, sizeof node_name - 1, NULL), TENON_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pthread_t thread;
+        of.length = rows[i].length;
+        CHECK_NUMBER(pthread_create(&thread, NULL, drive, &of), 0);
+        CHECK_STATUS(tenon_tpm_read_info(tpm, &info), rows[i].status);
+        CHECK_NUMBER(pthread_join(thread, NULL), 0);
+    }
+    CHECK_NUMBER(held.tries, 1);
+    (void)test_clock_stop();
+    tenon_tpm_free(&tpm);
+    opened = "/dev/null";
+    close(of.side);
 }

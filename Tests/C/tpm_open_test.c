@@ -334,7 +334,7 @@ TEST(tpm_open_by_name_end_to_end)
     setenv("TSS2_LOG", "all+NONE", 0);
     pid_t child = start_listening(folder, name, sizeof name);
     CHECK_STATUS(open_name(name), TENON_ERROR_SIMULATOR);
-    (void)count_open(&inherited_before);
+    size_t before = count_open(&inherited_before);
     CHECK_STATUS(tenon_tpm_open(&tpm, name, strlen(name), &simulator), TENON_OK);
     CHECK_STATUS(tenon_tpm_key_create(tpm, &key, NULL, 0), TENON_OK);
     CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
@@ -344,6 +344,7 @@ TEST(tpm_open_by_name_end_to_end)
     waitpid(child, NULL, 0);
     tenon_status status = tpm_rig_sign(key);
     CHECK(status == TENON_ERROR_TPM_MISSING || status == TENON_ERROR_TPM_TRANSPORT);
+    CHECK_NUMBER(count_open(&inherited), before); /* what failed was closed before another was opened */
     tenon_tpm_key_free(&key);
     tenon_tpm_free(&tpm);
     unlink(strchr(name, '/'));

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "tpm_rig.h"
 
 /* The persistent copy is a cache whose Name is looked at; the blob is the truth. */
@@ -175,6 +177,38 @@ TEST(tpm_persist_makes_one_copy)
     CHECK_STATUS(tenon_tpm_key_evict(key), TENON_OK);
     CHECK_NUMBER(support_persistent_count(rig.sw), 0);
     CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    tenon_tpm_key_free(&key);
+    tpm_rig_stop(&rig);
+}
+
+/* There is none, says the answer that is one moment too old. */
+static size_t none_there(void *context, uint8_t *answer, size_t n, size_t size)
+{
+    enum { COUNT_AT = 15, VALUES_AT = 19 };
+    (void)context;
+    (void)size;
+    if (n < VALUES_AT)
+        return n;
+    memset(answer + COUNT_AT, 0, VALUES_AT - COUNT_AT);
+    answer[4] = 0;
+    answer[5] = VALUES_AT;
+    return VALUES_AT;
+}
+
+TEST(tpm_persist_handle_taken_meanwhile)
+{
+    tpm_rig rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    uint32_t handle;
+    (void)make_persistent(&rig);
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    support_edit(rig.wire, support_next(SUPPORT_CC_GET_CAPABILITY), none_there, NULL);
+    CHECK_STATUS(tenon_tpm_key_persist(key, &handle), TENON_OK);
+    CHECK_NUMBER(handle, first + 1);
+    CHECK_NUMBER(support_transport_pending(rig.wire), 0);
+    CHECK_NUMBER(support_persistent_count(rig.sw), 2);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_STATUS(tenon_tpm_key_evict(key), TENON_OK);
     tenon_tpm_key_free(&key);
     tpm_rig_stop(&rig);
 }

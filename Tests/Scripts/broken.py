@@ -24,7 +24,7 @@ TREE = WORK / "tree"
 LONGEST = 1800
 
 # How the runners name the test that failed.
-CULPRITS = [r"^FAILED (\w+)", r"Test (?:\"([^\"]+)\"|(\w+)\(.*?\)) (?:recorded an issue|failed)", r"does not hold: (.*)",
+CULPRITS = [r"^FAILED (?!after its)(\w+)", r"Test (?:\"([^\"]+)\"|(\w+)\(.*?\)) (?:recorded an issue|failed)", r"does not hold: (.*)",
             r"^(\w+, [^:\n]+: \d+ copies before, [1-9]\d* copies and traces after)$", r"(error: .*)",
             r"(.*WARNING: ThreadSanitizer.*)", r"(.*ERROR: AddressSanitizer.*)"]
 
