@@ -123,7 +123,7 @@ enum { NV_NOBODY = 0x02080002, NV_OWNER = 0x02020002, NV_AUTH = 0x02040002, NV_B
 TEST(tpm_ek_certificate_of_another_index)
 {
     enum { INDEX_AT = 10 + 2 };
-    tpm_rig rig = tpm_ek_rig_start(NULL);
+    tpm_rig rig = tpm_rig_ek_start(NULL);
     tpm_certificate found;
     for (int32_t i = 0; i < 4; i++) {
         test_about("byte %d", (int)i);
