@@ -127,8 +127,8 @@ TEST(tpm_foreign_parent_without_a_name)
     size_t n;
     put_parent(rig.sw, &parent);
     CHECK_NUMBER(support_create(rig.sw, elsewhere, SUPPORT_SIGNING, "auth", &blob), 0);
-    tenoni_keyfile file = file_of(&blob, elsewhere);
-    tpm_pem pem = write_pem(&file);
+    tenoni_keyfile file = tpm_rig_keyfile(&blob, elsewhere);
+    tpm_pem pem = tpm_rig_write(&file);
     support_flip(rig.wire, support_next(SUPPORT_CC_READ_PUBLIC), NAME_ALGORITHM_AT, TO_SHA384);
     CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, auth, sizeof auth), TENON_OK);
     CHECK_NUMBER(support_transport_pending(rig.wire), 0);
