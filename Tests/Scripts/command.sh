@@ -638,7 +638,7 @@ verbs=(doctor register status "sign GET /v1/echo" "rotate --if-due" maintain res
 authority_verbs=("serve --state-dir $world/mute" "devices --state-dir $authority_folder" "ca show --state-dir $authority_folder"
     "revoke --state-dir $authority_folder --ek $nonce" "allow --state-dir $authority_folder --ek $nonce" "health --state-dir $authority_folder"
     "metrics --state-dir $authority_folder" "ca init --state-dir $world/mute-ca" "audit verify --state-dir $authority_folder" --version --help)
-tenon-authority serve --state-dir "$world/mute" --port "$(world_port)" > /dev/full 2> "$world/err"
+timeout 60 tenon-authority serve --state-dir "$world/mute" --port "$(world_port)" > /dev/full 2> "$world/err"
 expect "an authority whose first lines nobody sees does not serve" test "$? $(grep -c "cannot be written" "$world/err")" = "5 1"
 each_verb() { # each_verb FUNCTION: calls it with each command line
     local verb
