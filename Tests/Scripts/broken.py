@@ -8,11 +8,13 @@ A patch begins with two lines: "# " and what is broken, then "# step: " and the 
 What was tried is not tried again until the patch or the tree changes, so a run can be stopped and gone on with.
 """
 
+import fcntl
 import hashlib
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -23,8 +25,10 @@ WORK = ROOT / ".build/broken"
 TREE = WORK / "tree"
 LONGEST = 1800
 
+SURVIVED, NO_COPY = "SURVIVED", "DOES NOT BUILD"
+NOT_BUILT = r"^\S+\.(?:swift|c|h):\d+:\d+: (?:fatal )?error: |^\S+: error: (?:fatalError|link command failed)"
 # How the runners name the test that failed.
-CULPRITS = [r"^FAILED (?!after its)(\w+)", r"Test (?:\"([^\"]+)\"|(\w+)\(.*?\)) (?:recorded an issue|failed)", r"does not hold: (.*)",
+CULPRITS = [r"^FAILED (?!after its)([\w./]+)", r"Test (?:\"([^\"]+)\"|(\w+)\(.*?\)) (?:recorded an issue|failed)", r"does not hold: (.*)",
             r"^(\w+, [^:\n]+: \d+ copies before, [1-9]\d* copies and traces after)$", r"(error: .*)",
             r"(.*WARNING: ThreadSanitizer.*)", r"(.*ERROR: AddressSanitizer.*)"]
 
@@ -84,6 +88,30 @@ def culprit(log):
     return "its exit code"
 
 
+def step(command, log):
+    """The exit code, or None if it took too long; nothing that it began goes on."""
+    with open(log, "wb") as out:
+        process = subprocess.Popen(["bash", "-c", command], cwd=TREE, stdin=subprocess.DEVNULL, stdout=out,
+                                   stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            return process.wait(LONGEST)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+
+def build(patches):
+    """What is not broken is built before: the first build takes longer than any step."""
+    if any("check-swift" in step_of(patch) for patch in patches):
+        print("building the Swift tests: the first time it takes some minutes", flush=True)
+        words = ["Tests/Scripts/swift.sh", "build", "--build-tests", "--scratch-path", ".build/swift-mbedtls", "-q"]
+        subprocess.run(words, cwd=TREE, check=True, stdin=subprocess.DEVNULL)
+
+
 def attempt(patch):
     applied = apply(patch, TREE)
     if applied.returncode != 0:
@@ -91,18 +119,17 @@ def attempt(patch):
     changed = re.findall(r"^\+\+\+ b/(.*)$", patch.read_text(), re.MULTILINE)
     log = WORK / f"{patch.stem}.log"
     try:
-        with open(log, "wb") as out:
-            done = subprocess.run(["bash", "-c", step_of(patch)], cwd=TREE, stdin=subprocess.DEVNULL, stdout=out,
-                                  stderr=subprocess.STDOUT, timeout=LONGEST)
-        failed = done.returncode != 0
-        by = culprit(log.read_text(errors="replace")) if failed else ""
-    except subprocess.TimeoutExpired:
-        failed, by = True, "the time it took"
+        code = step(step_of(patch), log)
     finally:
         apply(patch, TREE, "-R")
         for name in changed:
             os.utime(TREE / name)
-    return f"caught by {by}" if failed else "SURVIVED"
+    if code == 0:
+        return SURVIVED
+    text = log.read_text(errors="replace")
+    if re.search(NOT_BUILT, text, re.MULTILINE):
+        return NO_COPY
+    return f"caught by {'the time it took' if code is None else culprit(text)}"
 
 
 def run(names):
@@ -110,19 +137,26 @@ def run(names):
     unknown = [name for name in names if name not in known]
     if unknown:
         raise SystemExit(f"there is no broken copy of this name: {', '.join(unknown)}")
-    state, survived, caught = follow(), [], 0
-    for name in names or known:
-        patch = PATCHES / f"{name}.patch"
+    WORK.mkdir(parents=True, exist_ok=True)
+    lock = open(WORK / "lock", "w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise SystemExit("another run breaks this copy")
+    state, missed, caught = follow(), [], 0
+    patches = [PATCHES / f"{name}.patch" for name in names or known]
+    build(patches)
+    for patch in patches:
         key = f"{state}-{hashlib.sha256(patch.read_bytes()).hexdigest()[:16]}"
-        result, began = WORK / f"{name}.result", time.monotonic()
+        result, began = WORK / f"{patch.stem}.result", time.monotonic()
         if not (result.is_file() and result.read_text().startswith(key)):
             result.write_text(f"{key} {attempt(patch)}")
         said = result.read_text().split(" ", 1)[1]
-        print(f"{name:40} {said} ({time.monotonic() - began:.0f} s)", flush=True)
-        survived += [name] if said == "SURVIVED" else []
-        caught += said != "SURVIVED"
-    print(f"{caught} caught, {len(survived)} survived" + "".join(f"\n  {name}" for name in survived))
-    return 1 if survived else 0
+        print(f"{patch.stem:40} {said} ({time.monotonic() - began:.0f} s)", flush=True)
+        missed += [f"{patch.stem}: {said}"] if said in (SURVIVED, NO_COPY) else []
+        caught += said not in (SURVIVED, NO_COPY)
+    print(f"{caught} caught, {len(missed)} not" + "".join(f"\n  {one}" for one in missed))
+    return 1 if missed else 0
 
 
 def applies():
