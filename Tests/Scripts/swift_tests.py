@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the Swift tests, in two processes side by side, and ends with what failed.
+"""Runs the Swift tests, in three processes side by side, and ends with what failed.
 
 swift_tests.py BINARY [PATTERN]     those that the pattern finds, or all
 
-Within a process one test runs after the other: what measures a wait would measure the others, too. The two halves share
-no server. All that was printed is in .build/tests. A test that is skipped has failed.
+Within a process one test runs after the other: what measures a wait would measure the others, too. The parts share no
+server. All that was printed is in .build/tests. A test that is skipped has failed.
 """
 
 import json
@@ -15,19 +15,22 @@ import subprocess
 import sys
 import time
 
-# Those of the second half use the Redis and the PostgreSQL that are beside them.
-HALVES = {"device": r"^(Tenon|TenonHTTP|TenonSynheart|SynheartAuth)Tests\.", "authority": r"^Tenon(TPM|Authority|AuthorityServer)Tests\."}
+SEARCH = r"^TenonTests[.]RotationSearchTests"
+# What a part runs, and what of it another part does. Only the authority's uses the Redis and the PostgreSQL.
+PARTS = {"search": (SEARCH, None), "device": (r"^(Tenon|TenonHTTP|TenonSynheart|SynheartAuth)Tests[.]", SEARCH),
+         "authority": (r"^Tenon(TPM|Authority|AuthorityServer)Tests[.]", None)}
 SHOWN = 4
 FOLDER = pathlib.Path(".build/tests")
 
 
-class Half:
-    def __init__(self, name, binary, pattern):
+class Part:
+    def __init__(self, name, binary, wanted, unwanted):
         self.name = name
         self.log, self.events = FOLDER / f"{name}.log", FOLDER / f"{name}.jsonl"
         self.events.unlink(missing_ok=True)
         self.events.touch()
-        command = [binary, "--testing-library", "swift-testing", "--no-parallel", "--filter", pattern,
+        command = [binary, "--testing-library", "swift-testing", "--no-parallel", "--filter", wanted,
+                   *(["--skip", unwanted] if unwanted else []),
                    "--event-stream-output-path", str(self.events), "--event-stream-version", "0"]
         self.stream = self.events.open()
         self.started, self.passed, self.failed, self.rest = {}, 0, {}, ""
@@ -62,7 +65,7 @@ class Half:
         code = self.process.returncode
         if code != 0 and (self.started or not self.failed):
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
-            for name in self.started or {f"the half {self.name}": True}:
+            for name in self.started or {f"the part {self.name}": True}:
                 self.failed.setdefault(name, []).append(f"the process ended here with {how}")
 
 
@@ -73,16 +76,16 @@ def command(name):
 def main(binary, pattern=None):
     FOLDER.mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
-    halves = [Half(name, binary, one) for name, one in ({"chosen": pattern} if pattern else HALVES).items()]
-    while any(half.process.poll() is None for half in halves):
+    parts = [Part(name, binary, *which) for name, which in ({"chosen": (pattern, None)} if pattern else PARTS).items()]
+    while any(part.process.poll() is None for part in parts):
         time.sleep(0.3)
-        for half in halves:
-            half.look()
+        for part in parts:
+            part.look()
         if sys.stdout.isatty():
-            print(f"\r{sum(half.passed for half in halves)} passed", end="", flush=True)
-    for half in halves:
-        half.end()
-    failed = {name: texts for half in halves for name, texts in half.failed.items()}
+            print(f"\r{sum(part.passed for part in parts)} passed", end="", flush=True)
+    for part in parts:
+        part.end()
+    failed = {name: texts for part in parts for name, texts in part.failed.items()}
     for name, texts in list(failed.items())[:SHOWN]:
         print(f"FAILED {name}")
         for text in texts[:2]:
@@ -90,7 +93,7 @@ def main(binary, pattern=None):
         print(f"    again: {command(name)}")
     if len(failed) > SHOWN:
         print(f"and {len(failed) - SHOWN} more: .build/tests/*.log")
-    passed = sum(half.passed for half in halves)
+    passed = sum(part.passed for part in parts)
     print(f"\r{passed} passed, {len(failed)} failed, {time.monotonic() - begun:.0f} s")
     return 0 if passed and not failed else 1
 

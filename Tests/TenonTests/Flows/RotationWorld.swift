@@ -201,7 +201,7 @@ final class RotationNetwork: Transport {
     /// What may happen to the first rotation of a call.
     private static let fates: [ScriptedService.Fate] = [
         .arrives, .requestLost, .answerLost, .answers(503, nil), .denied(409, "ROTATION_FAILED"),
-        .denied(401, "BAD_SIGNATURE"), .answers(401, "BAD_SIGNATURE"), .answers(500, nil), .garbled, .late,
+        .denied(401, "BAD_SIGNATURE"), .answers(401, "BAD_SIGNATURE"), .garbled, .late,
     ]
     private static let fewFates: [ScriptedService.Fate] = [
         .arrives, .answerLost, .denied(401, "BAD_SIGNATURE"), .late,
