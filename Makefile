@@ -453,7 +453,8 @@ bench-peers: deps $(addprefix release-,$(if $(SMOKE),all,SwiftBench AuthorityBen
 ## bench-flow       TPM commands and HTTP exchanges of a device's life, at an authority: figure P12
 .PHONY: bench-swift bench-authority bench-flow
 bench-swift: release-SwiftBench
-bench-authority bench-flow: release-AuthorityBench release-tenon-authority $(TPM_STATE_FILE)
+bench-authority: release-AuthorityBench release-tenon-authority $(TPM_STATE_FILE)
+bench-flow: release-AuthorityBench release-tenon-authority $(TPM_STATE_FILE)
 bench-swift bench-authority bench-flow: bench-%:
 	@mkdir -p .build/bench
 	Bench/run --swift $(RELEASE_BINARIES) $(TPM_STATE) --part $* --json .build/bench/$*.json $(SMOKE)
