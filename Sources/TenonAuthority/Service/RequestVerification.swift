@@ -10,7 +10,7 @@ package enum AcceptedKey: Sendable {
 }
 
 extension AuthorityService {
-    /// Verifies a request, in the order of `Refusal`s below, and remembers it: it is good once.
+    /// Verifies a request, in the order of the steps below, and remembers it: it is good once.
     ///
     /// - Throws: what to answer.
     package func verify(
