@@ -21,8 +21,9 @@
  * places, a call flushes all of its own and tries again until the deadline; what it is answered then is category
  * TENON_CATEGORY_TRANSIENT with the TPM's code 0x902 to 0x906, and tenon_tpm_loaded_handles says what is there.
  *
- * The node of a bare TPM is open in one process at a time. A process that opens it meanwhile, or again after the transport
- * failed, waits for it, with waits that grow up to 200 ms, and has TENON_ERROR_TPM_BUSY when the deadline has passed.
+ * The node of a bare TPM is open in one process at a time. A process that opens it meanwhile, or again after the
+ * transport failed, waits for it, with waits that grow up to 200 ms, and has TENON_ERROR_TPM_BUSY when the deadline has
+ * passed.
  *
  * No function deletes a key because of what a TPM said. A key is *gone* (category TENON_CATEGORY_GONE) only when the
  * seed witness kept with it differs from the TPM's, and the TPM refused it under each parent that it may have, twice,
