@@ -29,7 +29,9 @@ class Part:
         self.log, self.events = FOLDER / f"{name}.log", FOLDER / f"{name}.jsonl"
         self.events.unlink(missing_ok=True)
         self.events.touch()
-        command = [binary, "--testing-library", "swift-testing", "--no-parallel", "--filter", wanted,
+        # Tests look beside the program for the commands, from other folders.
+        command = [str(pathlib.Path(binary).absolute()), "--testing-library", "swift-testing", "--no-parallel",
+                   "--filter", wanted,
                    *(["--skip", unwanted] if unwanted else []),
                    "--event-stream-output-path", str(self.events), "--event-stream-version", "0"]
         self.stream = self.events.open()
