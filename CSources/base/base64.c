@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/secure.h"
-#include "internal/writer.h"
+#include "base/secure.h"
+#include "base/writer.h"
 #include "tenon/encoding.h"
 
 /* RFC 4648, 4 and 5. No table is indexed with the data and no branch taken on it: keys and secrets pass through here.

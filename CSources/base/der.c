@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/der.h"
+#include "base/der.h"
 
 #include <string.h>
 

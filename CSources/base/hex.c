@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/secure.h"
-#include "internal/writer.h"
+#include "base/secure.h"
+#include "base/writer.h"
 #include "tenon/encoding.h"
 
 /* No table is indexed with the data and no branch taken on it: secrets pass through here. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/random.h"
+#include "base/random.h"
 
 #include <errno.h>
 #include <sys/random.h>
 #include <sys/types.h>
 
-#include "internal/secure.h"
+#include "base/secure.h"
 
 tenon_status tenoni_random(uint8_t *out, size_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/scalar.h"
+#include "base/scalar.h"
 
 #include <stddef.h>
 

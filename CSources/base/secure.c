@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE /* explicit_bzero */
-#include "internal/secure.h"
+#include "base/secure.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "internal/der.h"
-#include "internal/scalar.h"
-#include "internal/signature.h"
+#include "base/der.h"
+#include "base/scalar.h"
+#include "base/signature.h"
 #include "tenon/encoding.h"
 
 bool tenoni_signature_in_range(const tenon_signature *signature)

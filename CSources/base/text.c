@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdbool.h>
 
-#include "internal/text.h"
+#include "base/text.h"
 #include "tenon/types.h"
 
 /* The message of a request is joined with line feeds, so a form that let one through would let two messages be one. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/agree.h"
+#include "crypto/agree.h"
 
 #include <string.h>
 
-#include "internal/backend.h"
-#include "internal/point.h"
-#include "internal/scalar.h"
-#include "internal/secure.h"
+#include "base/scalar.h"
+#include "base/secure.h"
+#include "crypto/backend.h"
+#include "crypto/point.h"
 
 size_t tenoni_curve_size(tenoni_curve curve)
 {

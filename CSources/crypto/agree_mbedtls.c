@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 
-#include "internal/agree.h"
-#include "internal/group.h"
+#include "crypto/agree.h"
+#include "crypto/group.h"
 
 enum { SIZE = TENONI_P384_SIZE };
 

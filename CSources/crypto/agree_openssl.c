@@ -7,7 +7,7 @@
 #include <openssl/obj_mac.h>
 #include <stdbool.h>
 
-#include "internal/agree.h"
+#include "crypto/agree.h"
 
 enum { SIZE = TENONI_P384_SIZE };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/attest.h"
+#include "crypto/attest.h"
 
 #include <string.h>
 
-#include "internal/der.h"
-#include "internal/public_area.h"
+#include "base/der.h"
+#include "crypto/public_area.h"
 
 /* A TPM2B. */
 static bool read_sized(tenoni_reader *reader, tenoni_reader *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/certified_key.h"
+#include "crypto/certified_key.h"
 
-#include "internal/der.h"
+#include "base/der.h"
 
 size_t tenoni_key_field(tenoni_key_kind kind)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/cfb.h"
+#include "crypto/cfb.h"
 
 #include <mbedtls/aes.h>
 #include <string.h>
 
-#include "internal/secure.h"
+#include "base/secure.h"
 
 /* mbedTLS's in both builds: OpenSSL's has a context on the heap, and a command holds a hundred bytes. */
 static tenon_status cfb(int mode, uint8_t *data, size_t n, const uint8_t *key, size_t key_n, const uint8_t *iv)

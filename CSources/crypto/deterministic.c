@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <mbedtls/ecdsa.h>
 
-#include "internal/backend.h"
-#include "internal/group.h"
-#include "internal/secure.h"
+#include "base/secure.h"
+#include "crypto/backend.h"
+#include "crypto/group.h"
 
 /* RFC 6979. The blinding of the multiplication is random all the same: only the nonce is derived. */
 tenon_status tenoni_sign_deterministic(tenon_signature *out, const uint8_t *scalar, const tenon_digest *digest)

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "internal/backend.h"
-#include "internal/hmac.h"
-#include "internal/secure.h"
-#include "internal/stream.h"
+#include "base/secure.h"
+#include "crypto/backend.h"
+#include "crypto/hmac.h"
+#include "crypto/stream.h"
 
 tenon_status tenoni_stream_begin(uint64_t *stream, uint64_t kind)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/group.h"
+#include "crypto/group.h"
 
 #include <mbedtls/platform.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "internal/random.h"
+#include "base/random.h"
 
 enum { POINTS = 8, COORDINATE = 32 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/hash.h"
+#include "crypto/hash.h"
 
 #include <assert.h>
 
-#include "internal/backend.h"
-#include "internal/secure.h"
-#include "internal/stream.h"
+#include "base/secure.h"
+#include "crypto/backend.h"
+#include "crypto/stream.h"
 
 static_assert((size_t)TENONI_SHA256_STATE_SIZE <= (size_t)TENONI_HASH_STATE_SIZE, "a stream has room for SHA-256");
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/hmac.h"
+#include "crypto/hmac.h"
 
 #include <string.h>
 
-#include "internal/secure.h"
+#include "base/secure.h"
 
 /* RFC 2104, 2. */
 enum { INNER_PAD = 0x36, OUTER_PAD = 0x5c };

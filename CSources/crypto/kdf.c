@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/kdf.h"
+#include "crypto/kdf.h"
 
 #include <string.h>
 
-#include "internal/secure.h"
-#include "internal/writer.h"
+#include "base/secure.h"
+#include "base/writer.h"
 
 static tenoni_part word(uint8_t *bytes, uint32_t number)
 {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal/point.h"
-#include "internal/secure.h"
-#include "internal/signature.h"
+#include "base/secure.h"
+#include "base/signature.h"
+#include "crypto/point.h"
 #include "tenon/digest.h"
 #include "tenon/encoding.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/oaep.h"
+#include "crypto/oaep.h"
 
 #include <string.h>
 
-#include "internal/secure.h"
+#include "base/secure.h"
 
 enum { HASH = 32 };
 

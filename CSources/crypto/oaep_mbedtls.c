@@ -3,8 +3,8 @@
 
 #include <mbedtls/bignum.h>
 
-#include "internal/group.h"
-#include "internal/oaep.h"
+#include "crypto/group.h"
+#include "crypto/oaep.h"
 
 /* mbedTLS wipes numbers when it frees them. */
 tenon_status tenoni_rsa_raise(uint8_t *out, const uint8_t *modulus, const uint8_t *number)

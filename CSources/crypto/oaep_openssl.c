@@ -8,7 +8,7 @@
 #include <openssl/rsa.h>
 #include <stdbool.h>
 
-#include "internal/oaep.h"
+#include "crypto/oaep.h"
 
 static RSA *read_key(const uint8_t *modulus)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tenon/p256.h"
 
-#include "internal/backend.h"
-#include "internal/point.h"
-#include "internal/signature.h"
+#include "base/signature.h"
+#include "crypto/backend.h"
+#include "crypto/point.h"
 
 tenon_status tenoni_point_check(const tenon_public_key *key)
 {

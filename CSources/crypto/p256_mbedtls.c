@@ -4,8 +4,8 @@
 #include <mbedtls/ecdsa.h>
 #include <stdlib.h>
 
-#include "internal/backend.h"
-#include "internal/group.h"
+#include "crypto/backend.h"
+#include "crypto/group.h"
 #include "tenon/tenon.h"
 
 const char *tenon_backend_name(void)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/public_area.h"
+#include "crypto/public_area.h"
 
 #include <string.h>
 
-#include "internal/reader.h"
-#include "internal/secure.h"
+#include "base/reader.h"
+#include "base/secure.h"
 #include "tenon/digest.h"
 #include "tenon/p256.h"
 

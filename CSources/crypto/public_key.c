@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "internal/backend.h"
-#include "internal/point.h"
-#include "internal/scalar.h"
-#include "internal/secure.h"
-#include "internal/writer.h"
+#include "base/scalar.h"
+#include "base/secure.h"
+#include "base/writer.h"
+#include "crypto/backend.h"
+#include "crypto/point.h"
 #include "tenon/digest.h"
 #include "tenon/encoding.h"
 

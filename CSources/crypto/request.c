@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "internal/random.h"
-#include "internal/stream.h"
-#include "internal/text.h"
-#include "internal/writer.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "base/writer.h"
+#include "crypto/stream.h"
 #include "tenon/digest.h"
 #include "tenon/encoding.h"
 

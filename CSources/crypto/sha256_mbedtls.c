@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <mbedtls/sha256.h>
 
-#include "internal/backend.h"
-#include "internal/stream.h"
+#include "crypto/backend.h"
+#include "crypto/stream.h"
 
 static_assert(sizeof(mbedtls_sha256_context) <= TENONI_SHA256_STATE_SIZE, "the stream has room for mbedTLS's state");
 

@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <openssl/sha.h>
 
-#include "internal/backend.h"
-#include "internal/stream.h"
+#include "crypto/backend.h"
+#include "crypto/stream.h"
 
 static_assert(sizeof(SHA256_CTX) <= TENONI_SHA256_STATE_SIZE, "the stream has room for OpenSSL's state");
 

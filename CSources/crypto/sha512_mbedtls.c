@@ -5,8 +5,8 @@
 #include <mbedtls/sha512.h>
 #include <string.h>
 
-#include "internal/hash.h"
-#include "internal/secure.h"
+#include "base/secure.h"
+#include "crypto/hash.h"
 
 static_assert(sizeof(mbedtls_sha512_context) <= TENONI_HASH_STATE_SIZE, "a stream has room for mbedTLS's state");
 

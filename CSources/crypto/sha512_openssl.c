@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <openssl/sha.h>
 
-#include "internal/hash.h"
+#include "crypto/hash.h"
 
 static_assert(sizeof(SHA512_CTX) <= TENONI_HASH_STATE_SIZE, "a stream has room for OpenSSL's state");
 

@@ -5,8 +5,8 @@
 #include <mbedtls/md.h>
 #include <mbedtls/rsa.h>
 
-#include "internal/certified_key.h"
-#include "internal/group.h"
+#include "crypto/certified_key.h"
+#include "crypto/group.h"
 
 /* mbedTLS adds the code of what failed below, which is all that tells no memory from a signature above the modulus. */
 static tenon_status rsa_result(int error)

@@ -11,7 +11,7 @@
 #include <openssl/obj_mac.h>
 #include <openssl/rsa.h>
 
-#include "internal/certified_key.h"
+#include "crypto/certified_key.h"
 
 /* What is left in the thread's queue of errors tells no memory from everything else; then it is emptied. */
 static tenon_status refused(tenon_status status)

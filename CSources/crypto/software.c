@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal/backend.h"
-#include "internal/random.h"
-#include "internal/scalar.h"
-#include "internal/secure.h"
+#include "base/random.h"
+#include "base/scalar.h"
+#include "base/secure.h"
+#include "crypto/backend.h"
 #include "tenon/p256.h"
 
 typedef struct {

@@ -4,7 +4,7 @@
 #include <mbedtls/platform.h>
 #include <stdbool.h>
 
-#include "internal/group.h"
+#include "crypto/group.h"
 
 enum { POINTS = 8 };
 

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "internal/credential.h"
-#include "internal/hmac.h"
-#include "internal/secure.h"
-#include "internal/writer.h"
+#include "base/secure.h"
+#include "base/writer.h"
+#include "crypto/hmac.h"
+#include "proof/credential.h"
 
 /* No text of a registration is near this. */
 enum { FIELDS = 8, FIELD_MAX = 65535, KEY_MIN = 32 };

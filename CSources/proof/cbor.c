@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/cbor.h"
+#include "proof/cbor.h"
 
 #include <string.h>
 
-#include "internal/secure.h"
+#include "base/secure.h"
 
 /* RFC 8949, 3.1: the major types. */
 enum { UNSIGNED = 0, NEGATIVE = 1, BYTES = 2, TEXT = 3, ARRAY = 4, MAP = 5 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/certificate.h"
+#include "proof/certificate.h"
 
 #include <string.h>
 
-#include "internal/date.h"
-#include "internal/der.h"
-#include "internal/extension.h"
-#include "internal/name.h"
-#include "internal/report.h"
+#include "base/der.h"
+#include "proof/date.h"
+#include "proof/extension.h"
+#include "proof/name.h"
+#include "proof/report.h"
 
 /* TCG OIDs: 2.23.133 is 67 81 05. */
 const uint8_t tenoni_usage_ek[TENONI_TCG_OID_SIZE] = {0x67, 0x81, 0x05, 8, 1};

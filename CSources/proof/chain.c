@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "internal/certificate.h"
-#include "internal/name.h"
-#include "internal/report.h"
+#include "proof/certificate.h"
+#include "proof/name.h"
+#include "proof/report.h"
 
 typedef struct {
     tenoni_certificate certificates[TENON_CERTIFICATES_MAX];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/credential.h"
+#include "proof/credential.h"
 
 #include <string.h>
 
-#include "internal/cfb.h"
-#include "internal/kdf.h"
-#include "internal/random.h"
-#include "internal/secure.h"
-#include "internal/writer.h"
+#include "base/random.h"
+#include "base/secure.h"
+#include "base/writer.h"
+#include "crypto/cfb.h"
+#include "crypto/kdf.h"
 
 /* What the kind of an EK fixes (TCG EK Credential Profile, templates). */
 typedef struct {

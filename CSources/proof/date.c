@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/date.h"
+#include "proof/date.h"
 
-#include "internal/der.h"
+#include "base/der.h"
 
 enum { UTC_FIRST = 1950, UTC_END = 2050, DAY = 86400 };
 

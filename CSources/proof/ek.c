@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "internal/admission.h"
-#include "internal/name.h"
-#include "internal/report.h"
-#include "internal/roca.h"
-#include "internal/secure.h"
+#include "base/secure.h"
+#include "proof/admission.h"
+#include "proof/name.h"
+#include "proof/report.h"
+#include "proof/roca.h"
 #include "tenon/digest.h"
 
 static void take_text(const tenoni_admission *of, const uint8_t *oid, uint8_t *out, size_t *n)

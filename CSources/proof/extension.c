@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/extension.h"
+#include "proof/extension.h"
 
-#include "internal/der.h"
-#include "internal/name.h"
+#include "base/der.h"
+#include "proof/name.h"
 
 /* Comparing each with those before it is quadratic. No maker's certificate has half as many. */
 enum { EXTENSIONS_MAX = 32 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/date.h"
-#include "internal/der.h"
-#include "internal/name.h"
-#include "internal/plan.h"
-#include "internal/point.h"
-#include "internal/text.h"
+#include "base/der.h"
+#include "base/text.h"
+#include "crypto/point.h"
+#include "proof/date.h"
+#include "proof/name.h"
+#include "proof/plan.h"
 
 static bool is_text(const uint8_t *text, size_t n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/name.h"
+#include "proof/name.h"
 
-#include "internal/der.h"
-#include "internal/text.h"
+#include "base/der.h"
+#include "base/text.h"
 
 bool tenoni_same(tenoni_reader left, tenoni_reader right)
 {

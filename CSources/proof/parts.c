@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "internal/attest.h"
-#include "internal/public_area.h"
-#include "internal/secure.h"
-#include "internal/signature.h"
+#include "base/secure.h"
+#include "base/signature.h"
+#include "crypto/attest.h"
+#include "crypto/public_area.h"
 #include "tenon/encoding.h"
 #include "tenon/proof.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/plan.h"
+#include "proof/plan.h"
 
 #include <string.h>
 
-#include "internal/date.h"
-#include "internal/der.h"
-#include "internal/name.h"
+#include "base/der.h"
+#include "proof/date.h"
+#include "proof/name.h"
 #include "tenon/digest.h"
 #include "tenon/encoding.h"
 

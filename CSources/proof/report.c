@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/report.h"
+#include "proof/report.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/roca.h"
+#include "proof/roca.h"
 
 /*
  * Nemec et al., The Return of Coppersmith's Attack (2017), 2.2: the weak primes are k M + (65537^a mod M), M a product

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/statement.h"
+#include "proof/statement.h"
 
 #include <string.h>
 

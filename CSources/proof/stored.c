@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/der.h"
+#include "base/der.h"
 #include "tenon/activate.h"
 
 /* TCG PC Client, 7.3.2: a stored certificate may have a tag 1001, a type 00 (whole certificate) and its size before it.

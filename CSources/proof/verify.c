@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "internal/inquiry.h"
-#include "internal/public_area.h"
-#include "internal/report.h"
-#include "internal/secure.h"
+#include "base/secure.h"
+#include "crypto/public_area.h"
+#include "proof/inquiry.h"
+#include "proof/report.h"
 
 enum { ANY = TENON_TRUST_AK | TENON_TRUST_ROOTS };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "internal/secure.h"
+#include "base/secure.h"
 #include "tenon/digest.h"
 #include "tpm/ek.h"
 #include "tpm/key.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "internal/secure.h"
+#include "base/secure.h"
 #include "tpm/said.h"
 
 /* Part 3, 18.2 TPM2_Certify: the key is authorised as for a signature, the AK by its empty password. */

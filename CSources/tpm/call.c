@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "internal/secure.h"
+#include "base/secure.h"
 
 enum {
     TAG_NO_SESSIONS = 0x8001,

@@ -2,7 +2,7 @@
 #ifndef TENONI_CALL_H
 #define TENONI_CALL_H
 
-#include "internal/writer.h"
+#include "base/writer.h"
 #include "tpm/channel.h"
 #include "tpm/session.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal/secure.h"
+#include "base/secure.h"
 
 enum { DEADLINE_MS = 2000 };
 

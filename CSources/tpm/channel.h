@@ -4,8 +4,8 @@
 
 #include <stdatomic.h>
 
-#include "internal/public_area.h"
-#include "internal/reader.h"
+#include "base/reader.h"
+#include "crypto/public_area.h"
 #include "tenon/tpm/tpm.h"
 #include "tpm/classify.h"
 #include "tpm/patience.h"

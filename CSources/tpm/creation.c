@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "internal/secure.h"
+#include "base/secure.h"
 #include "tpm/said.h"
 
 /* Part 3, 18.3 TPM2_CertifyCreation: an AK says of itself how it was made. */

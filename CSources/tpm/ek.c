@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "internal/hash.h"
-#include "internal/secure.h"
+#include "base/secure.h"
+#include "crypto/hash.h"
 #include "tpm/call.h"
 #include "tpm/capability.h"
 #include "tpm/nv.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal/secure.h"
+#include "base/secure.h"
 #include "tpm/parent.h"
 
 static tenon_tpm_key *new_key(tenon_tpm *tpm)

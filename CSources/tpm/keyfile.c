@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "internal/der.h"
-#include "internal/reader.h"
-#include "internal/secure.h"
-#include "internal/writer.h"
+#include "base/der.h"
+#include "base/reader.h"
+#include "base/secure.h"
+#include "base/writer.h"
 #include "tenon/encoding.h"
 #include "tenon/tpm/tpm.h"
 

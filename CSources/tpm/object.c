@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "internal/secure.h"
+#include "base/secure.h"
 
 enum { RH_OWNER = 0x40000001 };
 

@@ -2,7 +2,7 @@
 #ifndef TENONI_OBJECT_H
 #define TENONI_OBJECT_H
 
-#include "internal/public_area.h"
+#include "crypto/public_area.h"
 #include "tpm/call.h"
 #include "tpm/keyfile.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "internal/secure.h"
+#include "base/secure.h"
 
 static const uint32_t srk = 0x81000001;
 

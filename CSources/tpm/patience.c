@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-#include "internal/random.h"
+#include "base/random.h"
 
 enum { FIRST_MS = 1, LONGEST_MS = 200 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tpm/policy.h"
 
-#include "internal/random.h"
-#include "internal/secure.h"
+#include "base/random.h"
+#include "base/secure.h"
 #include "tpm/call.h"
 
 enum {

@@ -2,7 +2,7 @@
 #ifndef TENONI_POLICY_H
 #define TENONI_POLICY_H
 
-#include "internal/hash.h"
+#include "crypto/hash.h"
 #include "tpm/channel.h"
 
 /* How an EK is authorised: TCG EK Credential Profile, PolicyA, or PolicyB, which is PolicyA or the maker's PolicyC. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "internal/secure.h"
+#include "base/secure.h"
 #include "tpm/key.h"
 #include "tpm/parent.h"
 

@@ -2,7 +2,7 @@
 #ifndef TENONI_SAID_H
 #define TENONI_SAID_H
 
-#include "internal/attest.h"
+#include "crypto/attest.h"
 #include "tenon/proof.h"
 #include "tpm/key.h"
 

@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#include "internal/backend.h"
-#include "internal/cfb.h"
-#include "internal/kdf.h"
-#include "internal/public_area.h"
-#include "internal/random.h"
-#include "internal/scalar.h"
-#include "internal/secure.h"
+#include "base/random.h"
+#include "base/scalar.h"
+#include "base/secure.h"
+#include "crypto/backend.h"
+#include "crypto/cfb.h"
+#include "crypto/kdf.h"
+#include "crypto/public_area.h"
 
 enum {
     TPM_SE_HMAC = 0x00,      /* Part 2, 6.11 */

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-#include "internal/hmac.h"
-#include "internal/reader.h"
-#include "internal/writer.h"
+#include "base/reader.h"
+#include "base/writer.h"
+#include "crypto/hmac.h"
 
 /*
  * A salted HMAC session (Part 1, 19.6) with SHA-256, unbound: what is computed for it. Nothing is sent here.

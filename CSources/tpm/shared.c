@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal/secure.h"
+#include "base/secure.h"
 #include "tenon/encoding.h"
 #include "tenon/p256.h"
 #include "tpm/key.h"

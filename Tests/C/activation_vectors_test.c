@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal/hmac.h"
+#include "crypto/hmac.h"
 #include "tenon/activate.h"
 #include "test.h"
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal/agree.h"
-#include "internal/backend.h"
+#include "crypto/agree.h"
+#include "crypto/backend.h"
 #include "test.h"
 
 enum { SIZE = TENONI_P384_SIZE };

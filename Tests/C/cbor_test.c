@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "internal/cbor.h"
+#include "proof/cbor.h"
 #include "test.h"
 
 /* RFC 8949, appendix A, and the edges of each length. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "certificate_rig.h"
-#include "internal/admission.h"
+#include "proof/admission.h"
 
 #include <stdio.h>
 #include <stdlib.h>

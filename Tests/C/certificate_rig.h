@@ -2,7 +2,7 @@
 #ifndef CERTIFICATE_RIG_H
 #define CERTIFICATE_RIG_H
 
-#include "internal/certificate.h"
+#include "proof/certificate.h"
 #include "tenon/activate.h"
 #include "test.h"
 

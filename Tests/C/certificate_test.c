@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "certificate_rig.h"
-#include "internal/date.h"
+#include "proof/date.h"
 
 static tenoni_certificate read_named(const char *name)
 {

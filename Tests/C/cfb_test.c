@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/cfb.h"
+#include "crypto/cfb.h"
 
 #include <string.h>
 

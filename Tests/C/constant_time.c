@@ -4,8 +4,8 @@
 #include <string.h>
 #include <valgrind/memcheck.h>
 
-#include "internal/scalar.h"
-#include "internal/secure.h"
+#include "base/scalar.h"
+#include "base/secure.h"
 #include "tenon/tenon.h"
 
 /*

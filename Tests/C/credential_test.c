@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/credential.h"
+#include "proof/credential.h"
 
 #include <stdlib.h>
 #include <string.h>

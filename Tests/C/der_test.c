@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "internal/der.h"
+#include "base/der.h"
 #include "test.h"
 
 static void read_element(const char *hex, tenon_status expected, size_t content_n, size_t left)

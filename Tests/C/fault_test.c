@@ -11,8 +11,8 @@
 #include <openssl/err.h>
 #endif
 
-#include "internal/backend.h"
-#include "internal/random.h"
+#include "base/random.h"
+#include "crypto/backend.h"
 #include "proof_rig.h"
 #include "test.h"
 #include "tpm_rig.h"

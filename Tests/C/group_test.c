@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/group.h"
+#include "crypto/group.h"
 
 #include "test.h"
 

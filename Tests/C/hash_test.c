@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/hash.h"
+#include "crypto/hash.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/hmac.h"
+#include "crypto/hmac.h"
 #include "tenon/digest.h"
 
 #include <stdlib.h>

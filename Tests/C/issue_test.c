@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/der.h"
 #include "certificate_rig.h"
-#include "internal/date.h"
-#include "internal/der.h"
-#include "internal/name.h"
+#include "proof/date.h"
+#include "proof/name.h"
 
 /* An authority, an issuer below it, and an AK of RFC 6979's key. */
 static tenon_key *root_key, *issuer_key, *timid_key;

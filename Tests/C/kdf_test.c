@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/kdf.h"
+#include "crypto/kdf.h"
 
 #include <string.h>
 
-#include "internal/backend.h"
+#include "crypto/backend.h"
 #include "test.h"
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/oaep.h"
+#include "crypto/oaep.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal/public_area.h"
+#include "crypto/public_area.h"
 #include "test.h"
 
 /* Public areas of TPM objects. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/reader.h"
+#include "base/reader.h"
 
 #include <string.h>
 

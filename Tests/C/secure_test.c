@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/secure.h"
+#include "base/secure.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal/attest.h"
+#include "crypto/attest.h"
 #include "tenon/verify.h"
 #include "tpm_rig.h"
 

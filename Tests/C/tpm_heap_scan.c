@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "internal/backend.h"
-#include "internal/certificate.h"
+#include "crypto/backend.h"
+#include "proof/certificate.h"
 #include "scan.h"
 #include "swtpm.h"
 #include "tenon/tenon.h"

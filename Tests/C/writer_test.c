@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "internal/writer.h"
+#include "base/writer.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #define TENON_ATTEST_WORK_H
 
 #include "fuzz.h"
-#include "internal/certificate.h"
+#include "proof/certificate.h"
 #include "tenon/tenon.h"
 #include "tenon/tpm/tpm.h"
 

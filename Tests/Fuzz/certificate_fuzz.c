@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
-#include "internal/certificate.h"
+#include "proof/certificate.h"
 #include "tenon/activate.h"
 
 /* A part that was found lies in the certificate. */

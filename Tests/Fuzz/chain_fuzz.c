@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/der.h"
 #include "fuzz.h"
-#include "internal/certificate.h"
-#include "internal/der.h"
+#include "proof/certificate.h"
 #include "tenon/tenon.h"
 
 /*

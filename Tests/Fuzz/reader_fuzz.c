@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/der.h"
 #include "fuzz.h"
-#include "internal/der.h"
 
 /*
  * Input: a count, so many instructions of two bytes, and the bytes that they read. A second account of where each

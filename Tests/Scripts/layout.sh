@@ -84,11 +84,11 @@ folders='Sources|CSources|Tests|Bench|include|Examples|docs|\.ci'
 rule top "only what DESIGN names lies at the top" < <(named . | grep -vE "^(($top)\$|($folders)/)" | cut -d/ -f1)
 rule spaces "a file name has no space" < <(named '[[:space:]]' | tr ' \t' '__')
 rule c-folders "only .c and .h lie in the folders of the core" < <(
-    named '^CSources/(base|crypto|proof|tpm|internal)/' | grep -vE '^CSources/[a-z]+/[A-Za-z0-9_]+\.[ch]$'
+    named '^CSources/(base|crypto|proof|tpm)/' | grep -vE '^CSources/[a-z]+/[A-Za-z0-9_]+\.[ch]$'
 )
 
 rule mbedtls "mbedTLS is called in CSources/crypto only" < <(
-    includes 'mbedtls/' | grep -vE '^CSources/(crypto/|internal/group\.h:)'
+    includes 'mbedtls/' | grep -v '^CSources/crypto/'
 )
 rule openssl "OpenSSL is called in CSources/crypto/*_openssl.c only" < <(
     includes 'openssl/' | grep -vE '^CSources/crypto/[a-z0-9_]+_openssl\.c:'
@@ -99,7 +99,7 @@ rule httpd "libmicrohttpd is called in CSources/ports/httpd only" < <(
 )
 rule tss2 "tss2 is called in CSources/tpm only" < <(includes 'tss2/' | grep -vE '^CSources/tpm/')
 
-# A function belongs to the folder that defines it, and an internal header to the folder of the functions it declares.
+# A function belongs to the folder that defines it, a private header to the folder that it lies in.
 rule layers "base <- crypto <- proof, and crypto <- tpm, which of proof uses what is public: nothing is used against the arrows" < <(awk '
     function layer_of(file) {
         return match(file, /^CSources\/(base|crypto|proof|tpm)\//) ? substr(file, 10, RLENGTH - 10) : ""
@@ -117,28 +117,17 @@ rule layers "base <- crypto <- proof, and crypto <- tpm, which of proof uses wha
     }
     END {
         for (i = 1; i <= NR; i++) {
-            if (files[i] !~ /^CSources\/internal\//)
-                continue
-            text = texts[i]
-            while (match(text, /tenoni?_[a-z0-9_]+\(/)) {
-                declared = owner[substr(text, RSTART, RLENGTH - 1)]
-                header = substr(files[i], length("CSources/") + 1)
-                if (declared != "" && (!(header in of_header) || of_header[header] == "base"))
-                    of_header[header] = declared
-                text = substr(text, RSTART + RLENGTH)
-            }
-        }
-        for (i = 1; i <= NR; i++) {
             user = layer_of(files[i])
             if (user == "")
                 continue
             text = texts[i]
-            if (match(text, /#[ \t]*include[ \t]*"internal\/[a-z0-9_]+\.h"/)) {
-                match(text, /internal\/[a-z0-9_]+\.h/)
-                if (forbidden(user, of_header[substr(text, RSTART, RLENGTH)]))
+            if (match(text, /#[ \t]*include[ \t]*"(base|crypto|proof|tpm)\//)) {
+                header = substr(text, RSTART, RLENGTH - 1)
+                sub(/.*"/, "", header)
+                if (forbidden(user, header))
                     print files[i] ":" numbers[i]
             }
-            if (match(text, /#[ \t]*include[ \t]*[<"](internal|tenon)\/tpm\//) && user != "tpm")
+            if (match(text, /#[ \t]*include[ \t]*[<"]tenon\/tpm\//) && user != "tpm")
                 print files[i] ":" numbers[i]
             while (match(text, /tenoni?_[a-z0-9_]+/)) {
                 name = substr(text, RSTART, RLENGTH)
@@ -148,7 +137,6 @@ rule layers "base <- crypto <- proof, and crypto <- tpm, which of proof uses wha
             }
         }
     }' "$code")
-
 rule ctenon "CTenon is imported in Sources/Tenon/C and Sources/TenonTPM only, CTenonTPM in the latter only" < <(
     imports CTenon | grep -vE '^Sources/(Tenon/C|TenonTPM)/'
     imports CTenonTPM | grep -v '^Sources/TenonTPM/'

@@ -2,7 +2,7 @@
 #ifndef TENONI_PLAN_H
 #define TENONI_PLAN_H
 
-#include "internal/certificate.h"
+#include "proof/certificate.h"
 #include "tenon/activate.h"
 
 /* What an AK's and an authority's certificate are made of. */

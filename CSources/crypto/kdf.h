@@ -2,7 +2,7 @@
 #ifndef TENONI_KDF_H
 #define TENONI_KDF_H
 
-#include "internal/hmac.h"
+#include "crypto/hmac.h"
 
 /*
  * The key derivations of TPM 2.0, whole bytes only, with SHA-256 or with another hash. The label's terminating NUL is

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "internal/inquiry.h"
-#include "internal/public_area.h"
-#include "internal/report.h"
-#include "internal/secure.h"
-#include "internal/signature.h"
+#include "base/secure.h"
+#include "base/signature.h"
+#include "crypto/public_area.h"
+#include "proof/inquiry.h"
+#include "proof/report.h"
 #include "tenon/digest.h"
 #include "tenon/p256.h"
 

@@ -2,8 +2,8 @@
 #ifndef TENONI_CBOR_H
 #define TENONI_CBOR_H
 
-#include "internal/reader.h"
-#include "internal/writer.h"
+#include "base/reader.h"
+#include "base/writer.h"
 #include "tenon/status.h"
 
 /*

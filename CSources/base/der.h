@@ -2,8 +2,8 @@
 #ifndef TENONI_DER_H
 #define TENONI_DER_H
 
-#include "internal/reader.h"
-#include "internal/writer.h"
+#include "base/reader.h"
+#include "base/writer.h"
 #include "tenon/status.h"
 
 /* X.680, 8.4: the tags that are read or written, with the bit of constructed ones. */

@@ -2,7 +2,7 @@
 #ifndef TENONI_ATTEST_H
 #define TENONI_ATTEST_H
 
-#include "internal/reader.h"
+#include "base/reader.h"
 #include "tenon/status.h"
 #include "tenon/types.h"
 

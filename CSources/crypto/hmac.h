@@ -2,7 +2,7 @@
 #ifndef TENONI_HMAC_H
 #define TENONI_HMAC_H
 
-#include "internal/hash.h"
+#include "crypto/hash.h"
 #include "tenon/status.h"
 #include "tenon/types.h"
 

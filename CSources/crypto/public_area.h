@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "internal/writer.h"
+#include "base/writer.h"
 #include "tenon/proof.h"
 #include "tenon/status.h"
 #include "tenon/types.h"

@@ -11,7 +11,7 @@
 
 /*
  * What a cryptographic library has to do for the core: here SHA-256 and P-256 with its ECDH; beside it SHA-384 and
- * SHA-512 (internal/hash.h), ECDH on P-384 (agree.h), RSA (oaep.h), and the signatures of certificates
+ * SHA-512 (crypto/hash.h), ECDH on P-384 (agree.h), RSA (oaep.h), and the signatures of certificates
  * (certified_key.h). Each has a pair of files, one a library, *_mbedtls.c and *_openssl.c; the build takes one.
  * Arguments were checked by the callers: no NULL, coordinates below p, scalars and signatures in range. Points were
  * not: whether one is on the curve is for the backend to say.

@@ -2,7 +2,7 @@
 #ifndef TENONI_ADMISSION_H
 #define TENONI_ADMISSION_H
 
-#include "internal/certificate.h"
+#include "proof/certificate.h"
 #include "tenon/activate.h"
 
 /* An EK certificate that is being verified: what was asked, and what was read. */
@@ -15,7 +15,7 @@ typedef struct {
     tenon_ek ek;             /* all but the key is the leaf's, the key is put there by rule 33 */
 } tenoni_admission;
 
-/* A rule of tenon_ek_verify, as tenoni_rule of internal/inquiry.h: it stands for itself. */
+/* A rule of tenon_ek_verify, as tenoni_rule of proof/inquiry.h: it stands for itself. */
 typedef struct {
     tenon_status code;
     tenon_status (*holds)(tenoni_admission *admission);

@@ -2,7 +2,7 @@
 #ifndef TENONI_STATEMENT_H
 #define TENONI_STATEMENT_H
 
-#include "internal/cbor.h"
+#include "proof/cbor.h"
 #include "tenon/proof.h"
 
 /* A proof as it stands in its CBOR, whatever it says. What is found lies in the proof's bytes. */

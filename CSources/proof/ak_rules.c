@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "internal/inquiry.h"
-#include "internal/public_area.h"
-#include "internal/report.h"
-#include "internal/secure.h"
+#include "base/secure.h"
+#include "crypto/public_area.h"
+#include "proof/inquiry.h"
+#include "proof/report.h"
 #include "tenon/p256.h"
 
 /* The rules about who the AK is: a public area that is known, or the leaf of a chain. */

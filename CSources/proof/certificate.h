@@ -2,7 +2,7 @@
 #ifndef TENONI_CERTIFICATE_H
 #define TENONI_CERTIFICATE_H
 
-#include "internal/certified_key.h"
+#include "crypto/certified_key.h"
 #include "tenon/proof.h"
 
 /*

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "internal/hash.h"
-#include "internal/reader.h"
+#include "base/reader.h"
+#include "crypto/hash.h"
 #include "tenon/status.h"
 
 /*

@@ -2,8 +2,8 @@
 #ifndef TENONI_NAME_H
 #define TENONI_NAME_H
 
-#include "internal/reader.h"
-#include "internal/writer.h"
+#include "base/reader.h"
+#include "base/writer.h"
 
 /* One AttributeTypeAndValue of a Name. */
 typedef struct {

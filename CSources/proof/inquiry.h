@@ -2,10 +2,10 @@
 #ifndef TENONI_INQUIRY_H
 #define TENONI_INQUIRY_H
 
-#include "internal/attest.h"
-#include "internal/certificate.h"
-#include "internal/hash.h"
-#include "internal/statement.h"
+#include "crypto/attest.h"
+#include "crypto/hash.h"
+#include "proof/certificate.h"
+#include "proof/statement.h"
 #include "tenon/verify.h"
 
 /* A proof that is being verified: what was asked, and what was read. */

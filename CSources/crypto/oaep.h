@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "internal/hash.h"
+#include "crypto/hash.h"
 
 /* RSA-2048 with e = 65537. */
 enum { TENONI_RSA_SIZE = 256, TENONI_OAEP_SALT_SIZE = 32, TENONI_OAEP_MAX = TENONI_RSA_SIZE - 2 * 32 - 2 };
