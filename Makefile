@@ -33,7 +33,7 @@ export XDG_CACHE_HOME := $(CURDIR)/.build/home/.cache
 comma := ,
 BUILD := .build/make/$(CRYPTO)$(if $(SANITIZE),-$(firstword $(subst $(comma), ,$(SANITIZE))))
 
-number = $(shell sed -n 's/^.define VERSION_$(1) //p' CSources/base/version.c)
+number = $(shell sed -n 's/^.define VERSION_$(1) //p' CSources/base/constants.c)
 SOVERSION := $(call number,MAJOR)
 VERSION := $(SOVERSION).$(call number,MINOR).$(call number,PATCH)
 
@@ -97,7 +97,7 @@ $(TPM_STATIC): $(TPM_OBJECTS)
 
 PC = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' -e 's|@TPM_LIBS@|$(TPM_LIBS)|'
 
-$(BUILD)/%.pc: CSources/%.pc.in CSources/base/version.c Makefile
+$(BUILD)/%.pc: CSources/%.pc.in CSources/base/constants.c Makefile
 	@mkdir -p $(@D)
 	$(PC) $< > $@
 

@@ -2,8 +2,7 @@
 #ifndef TENONI_DER_H
 #define TENONI_DER_H
 
-#include "base/reader.h"
-#include "base/writer.h"
+#include "base/bytes.h"
 #include "tenon/status.h"
 
 /* X.680, 8.4: the tags that are read or written, with the bit of constructed ones. */

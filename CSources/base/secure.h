@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tenon/status.h"
+
 /* Overwrites with zeros in a way that no compiler leaves out. */
 void tenoni_wipe(void *bytes, size_t n);
 
@@ -39,5 +41,9 @@ static inline uint32_t tenoni_mask_within(uint32_t a, uint32_t low, uint32_t hig
 {
     return ~tenoni_mask_below(a, low) & tenoni_mask_below(a, high + 1);
 }
+
+/* n bytes of getrandom(2). There is no generator in the process: a fork or a restored snapshot has nothing to repeat.
+ */
+tenon_status tenoni_random(uint8_t *out, size_t n);
 
 #endif

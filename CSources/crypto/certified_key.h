@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/reader.h"
+#include "base/bytes.h"
 #include "crypto/hash.h"
 #include "tenon/status.h"
 

@@ -4,8 +4,8 @@
 #include <mbedtls/ecdsa.h>
 #include <stdlib.h>
 
-#include "crypto/backend.h"
 #include "crypto/group.h"
+#include "crypto/p256.h"
 #include "tenon/tenon.h"
 
 const char *tenon_backend_name(void)

@@ -12,7 +12,7 @@
 #include <openssl/obj_mac.h>
 #include <stdlib.h>
 
-#include "crypto/backend.h"
+#include "crypto/p256.h"
 #include "tenon/tenon.h"
 
 const char *tenon_backend_name(void)

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "base/random.h"
+#include "base/bytes.h"
+#include "base/secure.h"
 #include "base/text.h"
-#include "base/writer.h"
-#include "crypto/stream.h"
+#include "crypto/hash.h"
 #include "tenon/digest.h"
 #include "tenon/encoding.h"
 

@@ -2,9 +2,8 @@
 #include <string.h>
 
 #include "base/secure.h"
-#include "crypto/public_area.h"
-#include "proof/inquiry.h"
-#include "proof/report.h"
+#include "crypto/structures.h"
+#include "proof/rules.h"
 #include "tenon/p256.h"
 
 /* The rules about who the AK is: a public area that is known, or the leaf of a chain. */

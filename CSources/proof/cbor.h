@@ -2,8 +2,7 @@
 #ifndef TENONI_CBOR_H
 #define TENONI_CBOR_H
 
-#include "base/reader.h"
-#include "base/writer.h"
+#include "base/bytes.h"
 #include "tenon/status.h"
 
 /*

@@ -5,9 +5,8 @@
 
 #include "base/der.h"
 #include "proof/date.h"
-#include "proof/extension.h"
 #include "proof/name.h"
-#include "proof/report.h"
+#include "proof/rules.h"
 
 /* TCG OIDs: 2.23.133 is 67 81 05. */
 const uint8_t tenoni_usage_ek[TENONI_TCG_OID_SIZE] = {0x67, 0x81, 0x05, 8, 1};

@@ -80,4 +80,7 @@ tenon_status tenoni_chain_verify(tenoni_certificate *leaf, const tenon_bytes *ch
                                  const tenon_bytes *roots, size_t roots_count, int64_t now, const uint8_t *usage,
                                  tenon_status chain_rule);
 
+/* Reads the content of Extensions (RFC 5280, 4.2) into the certificate; false: a departure. */
+bool tenoni_extensions_read(tenoni_certificate *certificate, tenoni_reader extensions);
+
 #endif

@@ -3,7 +3,7 @@
 
 #include "proof/certificate.h"
 #include "proof/name.h"
-#include "proof/report.h"
+#include "proof/rules.h"
 
 typedef struct {
     tenoni_certificate certificates[TENON_CERTIFICATES_MAX];

@@ -2,8 +2,7 @@
 #ifndef TENONI_CREDENTIAL_H
 #define TENONI_CREDENTIAL_H
 
-#include "crypto/agree.h"
-#include "crypto/oaep.h"
+#include "crypto/protection.h"
 #include "tenon/activate.h"
 
 /* What is drawn anew for each credential. For an RSA EK the seed, 32 bytes, and OAEP's salt; for an ECC EK the scalar

@@ -2,8 +2,7 @@
 #ifndef TENONI_DATE_H
 #define TENONI_DATE_H
 
-#include "base/reader.h"
-#include "base/writer.h"
+#include "base/bytes.h"
 
 /* The dates that a certificate may have, in Unix seconds: 1950-01-01 00:00:00 to 9999-12-31 23:59:59. */
 #define TENONI_DATE_MIN INT64_C(-631152000)

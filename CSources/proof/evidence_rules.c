@@ -3,9 +3,9 @@
 
 #include "base/secure.h"
 #include "base/signature.h"
-#include "crypto/public_area.h"
-#include "proof/inquiry.h"
-#include "proof/report.h"
+#include "crypto/quirks.h"
+#include "crypto/structures.h"
+#include "proof/rules.h"
 #include "tenon/digest.h"
 #include "tenon/p256.h"
 
@@ -171,8 +171,8 @@ tenon_status tenoni_rule_21_algorithm(tenoni_inquiry *inquiry)
 static tenon_signature signature_of(const tenoni_inquiry *inquiry)
 {
     tenon_signature signature;
-    tenoni_number_pad(signature.bytes, inquiry->signature.r);
-    tenoni_number_pad(signature.bytes + TENON_SCALAR_SIZE, inquiry->signature.s);
+    tenoni_number_pad(signature.bytes, TENON_SCALAR_SIZE, inquiry->signature.r);
+    tenoni_number_pad(signature.bytes + TENON_SCALAR_SIZE, TENON_SCALAR_SIZE, inquiry->signature.s);
     return signature;
 }
 

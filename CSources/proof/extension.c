@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "proof/extension.h"
+#include "proof/certificate.h"
 
 #include "base/der.h"
 #include "proof/name.h"

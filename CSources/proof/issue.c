@@ -1,10 +1,234 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "proof/issue.h"
+
+#include <string.h>
+
 #include "base/der.h"
 #include "base/text.h"
-#include "crypto/point.h"
+#include "crypto/p256.h"
 #include "proof/date.h"
 #include "proof/name.h"
-#include "proof/plan.h"
+#include "tenon/digest.h"
+#include "tenon/encoding.h"
+
+/* RFC 5280, 4.1 and 4.2, as far as AKs and the authorities above them need it. */
+
+enum {
+    EXPLICIT = TENONI_DER_CONTEXT_CONSTRUCTED,
+    DIRECTORY_NAME = TENONI_DER_CONTEXT_CONSTRUCTED + 4, /* RFC 5280, 4.2.1.6 */
+    KEY_ID_SIZE = 20
+};
+
+/* ecdsa-with-SHA256 (RFC 5758, 3.2). */
+static const uint8_t algorithm[] = {0x30, 10, 0x06, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 2};
+
+static void write_time(tenoni_writer *writer, int64_t not_before, int64_t not_after)
+{
+    size_t dates = tenoni_der_begin(writer, TENONI_DER_SEQUENCE);
+    tenoni_date_write(writer, not_before);
+    tenoni_date_write(writer, not_after);
+    tenoni_der_end(writer, dates);
+}
+
+static tenon_status write_key(tenoni_writer *writer, const tenon_public_key *key)
+{
+    uint8_t spki[TENON_SPKI_SIZE];
+    size_t n;
+    tenon_status status = tenon_public_key_encode_spki(spki, sizeof spki, &n, key);
+    tenoni_write_bytes(writer, spki, status == TENON_OK ? n : 0);
+    return status;
+}
+
+/* RFC 7093, 2, method 1: the beginning of SHA-256 of the point. */
+static tenon_status make_key_id(uint8_t *out, const tenon_public_key *key)
+{
+    uint8_t point[TENON_POINT_SIZE];
+    size_t n;
+    tenon_digest digest;
+    tenon_status status = tenon_public_key_encode_point(point, sizeof point, &n, key);
+    if (status == TENON_OK)
+        status = tenon_sha256(&digest, point, n);
+    if (status == TENON_OK)
+        memcpy(out, digest.bytes, KEY_ID_SIZE);
+    return status;
+}
+
+/* An extension of id-ce with this last number, up to and into its value. */
+typedef struct {
+    size_t sequence;
+    size_t value;
+} extension;
+
+static extension begin_extension(tenoni_writer *writer, uint8_t number, bool critical)
+{
+    extension begun;
+    begun.sequence = tenoni_der_begin(writer, TENONI_DER_SEQUENCE);
+    tenoni_der_write(writer, TENONI_DER_OID, (const uint8_t[]){0x55, 0x1d, number}, 3);
+    if (critical)
+        tenoni_der_write(writer, TENONI_DER_BOOLEAN, (const uint8_t[]){0xff}, 1);
+    begun.value = tenoni_der_begin(writer, TENONI_DER_OCTET_STRING);
+    return begun;
+}
+
+static void end_extension(tenoni_writer *writer, extension begun)
+{
+    tenoni_der_end(writer, begun.value);
+    tenoni_der_end(writer, begun.sequence);
+}
+
+/* 4.2.1.9: an authority has a path length here, and who is none says so by an empty sequence. */
+static void write_basic_constraints(tenoni_writer *writer, const uint8_t *path_length)
+{
+    extension begun = begin_extension(writer, 19, true);
+    size_t sequence = tenoni_der_begin(writer, TENONI_DER_SEQUENCE);
+    if (path_length != NULL) {
+        tenoni_der_write(writer, TENONI_DER_BOOLEAN, (const uint8_t[]){0xff}, 1);
+        tenoni_der_write_unsigned(writer, path_length, 1);
+    }
+    tenoni_der_end(writer, sequence);
+    end_extension(writer, begun);
+}
+
+/* 4.2.1.3, for bits of the first byte. */
+static void write_key_usage(tenoni_writer *writer, uint16_t usage)
+{
+    uint8_t bits = (uint8_t)(usage >> 8), unused = 0;
+    while ((bits >> unused & 1) == 0)
+        unused++;
+    extension begun = begin_extension(writer, 15, true);
+    tenoni_der_write(writer, TENONI_DER_BIT_STRING, (const uint8_t[]){unused, bits}, 2);
+    end_extension(writer, begun);
+}
+
+static void write_extended_usage(tenoni_writer *writer)
+{
+    extension begun = begin_extension(writer, 37, false);
+    size_t sequence = tenoni_der_begin(writer, TENONI_DER_SEQUENCE);
+    tenoni_der_write(writer, TENONI_DER_OID, tenoni_usage_ak, sizeof tenoni_usage_ak);
+    tenoni_der_end(writer, sequence);
+    end_extension(writer, begun);
+}
+
+static void write_tpm_name(tenoni_writer *writer, const tenon_ek *ek)
+{
+    extension begun = begin_extension(writer, 17, true);
+    size_t names = tenoni_der_begin(writer, TENONI_DER_SEQUENCE);
+    size_t directory = tenoni_der_begin(writer, DIRECTORY_NAME);
+    size_t name = tenoni_der_begin(writer, TENONI_DER_SEQUENCE);
+    tenoni_attribute_write(writer, tenoni_tpm_maker, sizeof tenoni_tpm_maker, ek->maker, ek->maker_n);
+    tenoni_attribute_write(writer, tenoni_tpm_model, sizeof tenoni_tpm_model, ek->model, ek->model_n);
+    tenoni_attribute_write(writer, tenoni_tpm_version, sizeof tenoni_tpm_version, ek->version, ek->version_n);
+    tenoni_der_end(writer, name);
+    tenoni_der_end(writer, directory);
+    tenoni_der_end(writer, names);
+    end_extension(writer, begun);
+}
+
+static tenon_status write_key_id(tenoni_writer *writer, const tenon_public_key *key)
+{
+    uint8_t id[KEY_ID_SIZE];
+    tenon_status status = make_key_id(id, key);
+    extension begun = begin_extension(writer, 14, false);
+    tenoni_der_write(writer, TENONI_DER_OCTET_STRING, id, sizeof id);
+    end_extension(writer, begun);
+    return status;
+}
+
+/* What the issuer calls its key; by our own way if it does not. */
+static tenon_status write_issuer_key_id(tenoni_writer *writer, const tenoni_certificate *issuer,
+                                        const tenon_public_key *issuer_key)
+{
+    uint8_t own[KEY_ID_SIZE];
+    tenoni_reader id = issuer->key_id.left != 0 ? issuer->key_id : tenoni_reader_over(own, sizeof own);
+    tenon_status status = make_key_id(own, issuer_key);
+    extension begun = begin_extension(writer, 35, false);
+    size_t sequence = tenoni_der_begin(writer, TENONI_DER_SEQUENCE);
+    tenoni_der_write(writer, TENONI_DER_CONTEXT, id.at, id.left);
+    tenoni_der_end(writer, sequence);
+    end_extension(writer, begun);
+    return status;
+}
+
+static bool is_self_signed(const tenoni_plan *of)
+{
+    return of->issuer.subject.left == 0;
+}
+
+static tenon_status write_extensions(tenoni_writer *writer, const tenoni_plan *of)
+{
+    tenon_status status = TENON_OK;
+    const uint8_t path_length = is_self_signed(of) ? 1 : 0;
+    size_t field = tenoni_der_begin(writer, EXPLICIT + 3);
+    size_t sequence = tenoni_der_begin(writer, TENONI_DER_SEQUENCE);
+    write_basic_constraints(writer, of->ek == NULL ? &path_length : NULL);
+    write_key_usage(writer,
+                    of->ek == NULL ? TENONI_USAGE_CERT_SIGN | TENONI_USAGE_CRL_SIGN : TENONI_USAGE_DIGITAL_SIGNATURE);
+    write_extended_usage(writer);
+    if (of->ek != NULL)
+        write_tpm_name(writer, of->ek);
+    else
+        status = write_key_id(writer, of->key);
+    if (status == TENON_OK && !is_self_signed(of))
+        status = write_issuer_key_id(writer, &of->issuer, &of->signing_public);
+    tenoni_der_end(writer, sequence);
+    tenoni_der_end(writer, field);
+    return status;
+}
+
+static tenon_status write_signed_part(tenoni_writer *writer, const tenoni_plan *of)
+{
+    tenoni_reader issuer =
+        is_self_signed(of) ? tenoni_reader_over(of->subject.bytes, of->subject.n) : of->issuer.subject;
+    size_t part = tenoni_der_begin(writer, TENONI_DER_SEQUENCE);
+    size_t version = tenoni_der_begin(writer, EXPLICIT);
+    tenoni_der_write_unsigned(writer, (const uint8_t[]){2}, 1);
+    tenoni_der_end(writer, version);
+    tenoni_der_write_unsigned(writer, of->serial, TENON_SERIAL_SIZE);
+    tenoni_write_bytes(writer, algorithm, sizeof algorithm);
+    tenoni_write_bytes(writer, issuer.at, issuer.left);
+    write_time(writer, of->not_before, of->not_after);
+    tenoni_write_bytes(writer, of->subject.bytes, of->subject.n);
+    tenon_status status = write_key(writer, of->key);
+    if (status == TENON_OK)
+        status = write_extensions(writer, of);
+    tenoni_der_end(writer, part);
+    return status;
+}
+
+static tenon_status sign_part(tenoni_writer *writer, const tenoni_plan *of, size_t start)
+{
+    tenon_digest digest;
+    tenon_signature signature;
+    uint8_t der[1 + TENON_SIGNATURE_DER_MAX] = {0}; /* the number of unused bits comes first */
+    size_t n = 0;
+    tenon_status status = tenon_sha256(&digest, writer->start + start, writer->used - start);
+    if (status == TENON_OK)
+        status = tenon_key_sign_digest(of->signing_key, &signature, &digest);
+    if (status == TENON_OK)
+        status = tenon_signature_encode_der(der + 1, sizeof der - 1, &n, &signature);
+    tenoni_write_bytes(writer, algorithm, sizeof algorithm);
+    tenoni_der_write(writer, TENONI_DER_BIT_STRING, der, 1 + n);
+    return status;
+}
+
+tenon_status tenoni_plan_issue(uint8_t *out, size_t n, size_t *written, const tenoni_plan *of)
+{
+    enum { SIGNATURE_MAX = sizeof algorithm + 3 + TENON_SIGNATURE_DER_MAX };
+    uint8_t made[TENON_CERTIFICATE_MAX];
+    tenoni_writer writer = tenoni_writer_over(made, sizeof made);
+    size_t whole = tenoni_der_begin(&writer, TENONI_DER_SEQUENCE);
+    tenon_status status = write_signed_part(&writer, of);
+    if (status == TENON_OK && (writer.overflowed || writer.used + SIGNATURE_MAX > sizeof made - 2))
+        status = TENON_ERROR_TOO_LARGE;
+    if (status == TENON_OK)
+        status = tenoni_output_fits(out, n, written, writer.used + SIGNATURE_MAX + 2);
+    if (status != TENON_OK)
+        return status;
+    status = sign_part(&writer, of, whole);
+    tenoni_der_end(&writer, whole);
+    *written = 0;
+    return status == TENON_OK ? tenoni_output_copy(out, n, written, made, writer.used) : status;
+}
 
 static bool is_text(const uint8_t *text, size_t n)
 {

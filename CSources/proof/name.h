@@ -2,8 +2,7 @@
 #ifndef TENONI_NAME_H
 #define TENONI_NAME_H
 
-#include "base/reader.h"
-#include "base/writer.h"
+#include "base/bytes.h"
 
 /* One AttributeTypeAndValue of a Name. */
 typedef struct {

@@ -1,12 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tenon/verify.h"
+#include "proof/rules.h"
 
 #include <string.h>
 
 #include "base/secure.h"
-#include "crypto/public_area.h"
-#include "proof/inquiry.h"
-#include "proof/report.h"
+#include "crypto/quirks.h"
+#include "crypto/structures.h"
+#include "tenon/verify.h"
+
+void tenoni_report_begin(tenon_report *report)
+{
+    if (report == NULL)
+        return;
+    memset(report, 0, sizeof *report);
+    report->verdict = TENON_RULE_23A_SIGNATURE;
+}
+
+void tenoni_report_add(tenon_report *report, tenon_status rule, uint32_t held)
+{
+    if (report != NULL && report->count < TENON_REPORT_MAX)
+        report->checks[report->count++] = (tenon_check){.rule = rule, .held = held};
+}
+
+tenon_status tenoni_report_end(tenon_report *report, tenon_status verdict)
+{
+    if (report != NULL)
+        report->verdict = verdict;
+    return verdict;
+}
+
+tenon_status tenoni_verdict(bool holds, tenon_status rule)
+{
+    return holds ? TENON_OK : rule;
+}
+
+tenon_status tenoni_as_rule(tenon_status status, tenon_status rule)
+{
+    return status == TENON_OK || tenon_status_category(status) == TENON_CATEGORY_INTERNAL ? status : rule;
+}
 
 enum { ANY = TENON_TRUST_AK | TENON_TRUST_ROOTS };
 
@@ -115,8 +146,8 @@ static void read_ak(tenoni_inquiry *inquiry)
         return;
     if (!tenoni_area_read(&area, inquiry->policy->ak.bytes, inquiry->policy->ak.n))
         return;
-    tenoni_number_pad(inquiry->ak.bytes, area.x);
-    tenoni_number_pad(inquiry->ak.bytes + TENON_SCALAR_SIZE, area.y);
+    tenoni_number_pad(inquiry->ak.bytes, TENON_SCALAR_SIZE, area.x);
+    tenoni_number_pad(inquiry->ak.bytes + TENON_SCALAR_SIZE, TENON_SCALAR_SIZE, area.y);
 }
 
 /* Everything is read before the first rule is asked; what cannot be read is empty. */
@@ -131,8 +162,8 @@ static void read_all(tenoni_inquiry *inquiry, const uint8_t *proof, size_t n)
     bool attest = tenoni_attest_read(&inquiry->attest, evidence->certified.bytes, evidence->certified.n);
     bool signature = tenoni_tpm_signature_read(&inquiry->signature, evidence->signature.bytes, evidence->signature.n);
     inquiry->whole = area && attest && signature;
-    tenoni_number_pad(inquiry->point.bytes, inquiry->area.x);
-    tenoni_number_pad(inquiry->point.bytes + TENON_SCALAR_SIZE, inquiry->area.y);
+    tenoni_number_pad(inquiry->point.bytes, TENON_SCALAR_SIZE, inquiry->area.x);
+    tenoni_number_pad(inquiry->point.bytes + TENON_SCALAR_SIZE, TENON_SCALAR_SIZE, inquiry->area.y);
     read_ak(inquiry);
 }
 

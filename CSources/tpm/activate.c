@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "base/secure.h"
+#include "crypto/quirks.h"
 #include "tenon/digest.h"
 #include "tpm/ek.h"
 #include "tpm/key.h"
-#include "tpm/parent.h"
+#include "tpm/object.h"
 
 /* Part 3, 12.5 TPM2_ActivateCredential: the AK by its password or a session, the EK by its policy. */
 
@@ -96,15 +97,14 @@ static tenon_status attempt(job *work)
     return status;
 }
 
-/* What the TPM lost is made anew, and a salt that it may have read differently; a bad credential stays bad. */
+/* What the TPM lost is made anew, and a salt that it may have misread; a bad credential stays bad. */
 static bool is_worth_another(const job *work, tenon_status status)
 {
-    int32_t category = tenon_status_category(status);
     if (tenoni_status_lost_object(status))
         return true;
-    if (category == TENON_CATEGORY_REJECTED)
+    if (tenon_status_category(status) == TENON_CATEGORY_REJECTED)
         return false;
-    return tenoni_status_lost_session(status) || (work->salted && category == TENON_CATEGORY_AUTH);
+    return tenoni_status_lost_session(status) || (work->salted && tenoni_quirk_salt_misread(status));
 }
 
 static tenon_status activate(tenon_tpm *tpm, void *context)

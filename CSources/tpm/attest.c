@@ -1,8 +1,98 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tpm/attest.h"
+
 #include <string.h>
 
 #include "base/secure.h"
-#include "tpm/said.h"
+#include "tenon/digest.h"
+#include "tenon/p256.h"
+#include "tpm/key.h"
+#include "tpm/object.h"
+
+static tenon_status read_signature(tenon_signature *out, const tenoni_attestation *attestation)
+{
+    const tenon_evidence evidence = {.signature = {attestation->signature, attestation->signature_n}};
+    return tenon_evidence_signature(out, &evidence);
+}
+
+/* A TPMT_SIGNATURE begins with 00, and so is not taken for its DER form. */
+tenon_status tenoni_attestation_read(tenoni_attestation *out, tenoni_attest *found, uint16_t type,
+                                     tenoni_reader *answer)
+{
+    tenoni_reader statement;
+    tenon_signature signature;
+    if (!tenoni_read_sized(answer, &statement, sizeof out->statement) || answer->left > sizeof out->signature ||
+        answer->left == 0 || answer->at[0] != 0)
+        return TENON_ERROR_TPM_ANSWER;
+    memcpy(out->statement, statement.at, statement.left);
+    out->statement_n = statement.left;
+    memcpy(out->signature, answer->at, answer->left);
+    out->signature_n = answer->left;
+    if (!tenoni_attest_read(found, out->statement, out->statement_n) || found->magic != TENONI_ATTEST_MAGIC ||
+        found->type != type || read_signature(&signature, out) != TENON_OK)
+        return TENON_ERROR_TPM_ANSWER;
+    return TENON_OK;
+}
+
+tenon_status tenoni_attestation_verify(const tenoni_attestation *attestation, const tenon_tpm_key *ak)
+{
+    tenon_signature signature;
+    tenon_digest digest;
+    tenon_status status = read_signature(&signature, attestation);
+    if (status == TENON_OK)
+        status = tenon_sha256(&digest, attestation->statement, attestation->statement_n);
+    return status == TENON_OK ? tenon_p256_verify(&ak->public_key, &digest, &signature) : status;
+}
+
+/* An attestation key is a key of another template, in the place of the key that it is made beside. */
+
+typedef struct {
+    const tenon_tpm_key *beside;
+    tenon_tpm_key *ak;
+} ak_job;
+
+static tenon_status create_ak(tenon_tpm *tpm, void *context)
+{
+    const ak_job *work = context;
+    tenoni_keyfile *file = &work->ak->file;
+    tenoni_object parent;
+    /* Where the key is searched, the AK is searched; and the parent is the same by its Name. */
+    *file = work->beside->file;
+    file->handle = 0;
+    file->empty_auth = true;
+    tenon_status status = tenoni_parent_find(tpm, file, &parent);
+    if (status != TENON_OK)
+        return status;
+    return tenoni_key_make(work->ak, &parent, &tenoni_attestation_template, tenoni_public_check_attestation);
+}
+
+tenon_status tenon_tpm_ak_create(tenon_tpm_key *beside, tenon_tpm_key **out)
+{
+    ak_job work = {.beside = beside};
+    if (out != NULL)
+        *out = NULL;
+    if (beside == NULL || out == NULL)
+        return TENON_ERROR_NULL;
+    tenon_status status = tenoni_key_begin(beside->tpm, &work.ak, NULL, 0);
+    if (work.ak == NULL)
+        return status;
+    if (status == TENON_OK)
+        status = tenoni_tpm_do(beside->tpm, create_ak, &work);
+    return tenoni_key_finish(out, work.ak, status);
+}
+
+tenon_status tenon_tpm_ak_load(tenon_tpm *tpm, tenon_tpm_key **out, const char *pem, size_t pem_n)
+{
+    return tenoni_key_open(tpm, out, pem, pem_n, NULL, 0, tenoni_public_check_attestation);
+}
+
+tenon_status tenon_tpm_key_public_area(const tenon_tpm_key *key, uint8_t *out, size_t n, size_t *written)
+{
+    if (written != NULL)
+        *written = 0;
+    return key == NULL ? TENON_ERROR_NULL
+                       : tenoni_output_copy(out, n, written, key->file.public_area, key->file.public_n);
+}
 
 /* Part 3, 18.2 TPM2_Certify: the key is authorised as for a signature, the AK by its empty password. */
 
@@ -11,8 +101,8 @@ typedef struct {
     tenon_tpm_key *ak;
     const uint8_t *qualifying;
     size_t qualifying_n;
-    tenoni_said said;
-} job;
+    tenoni_attestation attestation;
+} certification;
 
 enum { QUALIFYING_MAX = 32 };
 
@@ -22,7 +112,7 @@ static bool is_at(const tenon_tpm_key *key, uint32_t handle)
     return handle == (key->slot.handle != 0 ? key->slot.handle : key->file.handle);
 }
 
-static tenon_status ready_both(const job *work, uint32_t *object, uint32_t *signer)
+static tenon_status ready_both(const certification *work, uint32_t *object, uint32_t *signer)
 {
     tenon_status status = tenoni_key_ready_to_use(work->key, object);
     if (status != TENON_OK)
@@ -39,10 +129,10 @@ static tenon_status ready_both(const job *work, uint32_t *object, uint32_t *sign
 }
 
 /* That the statement is about this key: a handle may be another's by now, and a password session does not notice. */
-static tenon_status read_answer(job *work, tenoni_reader *answer)
+static tenon_status read_certified(certification *work, tenoni_reader *answer)
 {
     tenoni_attest found;
-    tenon_status status = tenoni_said_read(&work->said, &found, TENONI_ATTEST_CERTIFY, answer);
+    tenon_status status = tenoni_attestation_read(&work->attestation, &found, TENONI_ATTEST_CERTIFY, answer);
     if (status != TENON_OK)
         return status;
     if (found.name.left != sizeof work->key->name ||
@@ -51,10 +141,10 @@ static tenon_status read_answer(job *work, tenoni_reader *answer)
     if (found.extra_data.left != work->qualifying_n ||
         !tenoni_equal(found.extra_data.at, work->qualifying, work->qualifying_n))
         return TENON_ERROR_TPM_ANSWER;
-    return tenoni_said_verify(&work->said, work->ak);
+    return tenoni_attestation_verify(&work->attestation, work->ak);
 }
 
-static tenon_status attempt(job *work)
+static tenon_status attempt_key(certification *work)
 {
     tenoni_call call;
     tenoni_reader answer;
@@ -74,7 +164,7 @@ static tenon_status attempt(job *work)
     tenoni_write_u16(&call.parameters, TENONI_ALG_SHA256);
     status = tenoni_call_send(work->key->tpm, &call, NULL, &answer);
     if (status == TENON_OK)
-        status = read_answer(work, &answer);
+        status = read_certified(work, &answer);
     tenoni_call_end(&call);
     return status;
 }
@@ -83,31 +173,32 @@ static tenon_status attempt(job *work)
  * Part 2, 6.6.3: the second session was refused, and an AK's auth value is empty. So it is another key's, whose
  * protection against guessing we do not try again.
  */
-static bool is_another_ak(const job *work, tenon_status status)
+static bool is_another_ak(const certification *work, tenon_status status)
 {
     enum { NUMBER = 0xf00, SECOND_SESSION = 0xa00 };
     return tenon_status_category(status) == TENON_CATEGORY_AUTH &&
            (tenon_status_tpm_rc(status) & NUMBER) == SECOND_SESSION && tenoni_key_look(work->ak) != TENON_OK;
 }
 
-static tenon_status certify(tenon_tpm *tpm, void *context)
+static tenon_status certify_key(tenon_tpm *tpm, void *context)
 {
-    job *work = context;
+    certification *work = context;
     (void)tpm;
-    tenon_status status = attempt(work);
+    tenon_status status = attempt_key(work);
     bool mistaken = status == TENON_ERROR_KEY_NAME || status == TENON_ERROR_SIGNATURE_INVALID;
     if (mistaken || tenoni_status_lost_object(status)) {
         tenoni_key_forget(work->key);
         tenoni_key_forget(work->ak);
     }
-    return mistaken || is_another_ak(work, status) || tenoni_key_replace(work->key, status) ? attempt(work) : status;
+    return mistaken || is_another_ak(work, status) || tenoni_key_replace(work->key, status) ? attempt_key(work)
+                                                                                            : status;
 }
 
-static tenon_status encode(uint8_t *out, size_t n, size_t *written, const job *work, tenon_evidence *evidence)
+static tenon_status encode(uint8_t *out, size_t n, size_t *written, const certification *work, tenon_evidence *evidence)
 {
     evidence->public_area = (tenon_bytes){work->key->file.public_area, work->key->file.public_n};
-    evidence->certified = (tenon_bytes){work->said.statement, work->said.statement_n};
-    evidence->signature = (tenon_bytes){work->said.signature, work->said.signature_n};
+    evidence->certified = (tenon_bytes){work->attestation.statement, work->attestation.statement_n};
+    evidence->signature = (tenon_bytes){work->attestation.signature, work->attestation.signature_n};
     return tenon_proof_encode(out, n, written, evidence);
 }
 
@@ -124,7 +215,7 @@ tenon_status tenon_tpm_key_attest(tenon_tpm_key *key, tenon_tpm_key *ak, uint8_t
                                   size_t x5c_count)
 {
     tenon_evidence evidence = {.x5c_count = x5c_count};
-    job work = {.key = key, .ak = ak, .qualifying = qualifying, .qualifying_n = qualifying_n};
+    certification work = {.key = key, .ak = ak, .qualifying = qualifying, .qualifying_n = qualifying_n};
     if (written != NULL)
         *written = 0;
     if (key == NULL || ak == NULL || written == NULL || (out == NULL && n != 0) ||
@@ -140,6 +231,96 @@ tenon_status tenon_tpm_key_attest(tenon_tpm_key *key, tenon_tpm_key *ak, uint8_t
     if (status == TENON_OK && key->tpm != ak->tpm)
         status = TENON_ERROR_OPTIONS;
     if (status == TENON_OK)
-        status = tenoni_tpm_do(key->tpm, certify, &work);
+        status = tenoni_tpm_do(key->tpm, certify_key, &work);
     return status == TENON_OK ? encode(out, n, written, &work, &evidence) : status;
+}
+
+/* Part 3, 18.3 TPM2_CertifyCreation: an AK says of itself how it was made. */
+
+typedef struct {
+    tenon_tpm_key *ak;
+    tenoni_attestation attestation;
+} creation_job;
+
+static bool is_equal(const tenoni_reader *found, const uint8_t *bytes, size_t n)
+{
+    return found->left == n && tenoni_equal(found->at, bytes, n);
+}
+
+/* Part 2, 10.12.7 TPMS_CREATION_INFO: of this AK, and of the data that we have. */
+static tenon_status read_creation(creation_job *work, tenoni_reader *answer)
+{
+    const tenon_tpm_key *ak = work->ak;
+    tenoni_attest found;
+    tenoni_reader name, hash;
+    tenon_status status = tenoni_attestation_read(&work->attestation, &found, TENONI_ATTEST_CREATION, answer);
+    if (status != TENON_OK)
+        return status;
+    if (!tenoni_read_sized(&found.attested, &name, sizeof ak->name) ||
+        !tenoni_read_sized(&found.attested, &hash, sizeof ak->creation.hash) || found.attested.left != 0 ||
+        found.extra_data.left != 0 || !is_equal(&name, ak->name, sizeof ak->name) ||
+        !is_equal(&hash, ak->creation.hash, sizeof ak->creation.hash))
+        return TENON_ERROR_TPM_ANSWER;
+    return tenoni_attestation_verify(&work->attestation, ak);
+}
+
+static tenon_status attempt_creation(creation_job *work)
+{
+    const tenoni_creation *creation = &work->ak->creation;
+    tenoni_call call;
+    tenoni_reader answer;
+    uint32_t handle;
+    tenon_status status = tenoni_key_ready(work->ak, &handle);
+    if (status != TENON_OK)
+        return status;
+    tenoni_call_begin(&call, TENONI_CC_CERTIFY_CREATION, TENONI_ROLE_AK);
+    tenoni_call_object(&call, handle, work->ak->name);
+    tenoni_call_object(&call, handle, work->ak->name);
+    tenoni_write_u16(&call.parameters, 0); /* qualifyingData */
+    tenoni_write_sized(&call.parameters, creation->hash, sizeof creation->hash);
+    tenoni_write_u16(&call.parameters, TENONI_ALG_ECDSA); /* the AK's own, said again */
+    tenoni_write_u16(&call.parameters, TENONI_ALG_SHA256);
+    tenoni_write_bytes(&call.parameters, creation->ticket, creation->ticket_n);
+    status = tenoni_call_send(work->ak->tpm, &call, NULL, &answer);
+    if (status == TENON_OK)
+        status = read_creation(work, &answer);
+    tenoni_call_end(&call);
+    return status;
+}
+
+/* Whatever else is wrong with what is at the handle: the ticket is the AK's, and it has no auth value. */
+static tenon_status certify_creation(tenon_tpm *tpm, void *context)
+{
+    creation_job *work = context;
+    (void)tpm;
+    tenon_status status = attempt_creation(work);
+    int32_t category = tenon_status_category(status);
+    if (category != TENON_CATEGORY_REJECTED && category != TENON_CATEGORY_AUTH && category != TENON_CATEGORY_ARGUMENT &&
+        !tenoni_status_lost_object(status))
+        return status;
+    tenoni_key_forget(work->ak);
+    return attempt_creation(work);
+}
+
+tenon_status tenon_tpm_ak_creation(tenon_tpm_key *ak, tenon_tpm_creation *out)
+{
+    creation_job work = {.ak = ak};
+    if (out != NULL)
+        memset(out, 0, sizeof *out);
+    if (ak == NULL || out == NULL)
+        return TENON_ERROR_NULL;
+    if (!ak->attests)
+        return TENON_ERROR_KEY_ATTRIBUTES;
+    if (ak->creation.data_n == 0)
+        return TENON_ERROR_NOT_MADE_HERE;
+    tenon_status status = tenoni_tpm_do(ak->tpm, certify_creation, &work);
+    if (status != TENON_OK)
+        return status;
+    memcpy(out->data, ak->creation.data, ak->creation.data_n);
+    out->data_n = ak->creation.data_n;
+    memcpy(out->statement, work.attestation.statement, work.attestation.statement_n);
+    out->statement_n = work.attestation.statement_n;
+    memcpy(out->signature, work.attestation.signature, work.attestation.signature_n);
+    out->signature_n = work.attestation.signature_n;
+    return TENON_OK;
 }

@@ -50,18 +50,6 @@ static const form *form_of(uint32_t code)
     return &forms[i];
 }
 
-bool tenoni_read_sized(tenoni_reader *reader, tenoni_reader *content, size_t max)
-{
-    uint16_t n;
-    return tenoni_read_u16(reader, &n) && n <= max && tenoni_read_part(reader, content, n);
-}
-
-void tenoni_write_sized(tenoni_writer *writer, const void *bytes, size_t n)
-{
-    tenoni_write_u16(writer, (uint16_t)n);
-    tenoni_write_bytes(writer, bytes, n);
-}
-
 void tenoni_call_begin(tenoni_call *call, uint32_t code, tenoni_role role)
 {
     call->code = code;

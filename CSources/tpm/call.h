@@ -2,7 +2,7 @@
 #ifndef TENONI_CALL_H
 #define TENONI_CALL_H
 
-#include "base/writer.h"
+#include "base/bytes.h"
 #include "tpm/channel.h"
 #include "tpm/session.h"
 
@@ -46,9 +46,5 @@ bool tenoni_read_password_entry(tenoni_reader *answer);
 
 /* Wipes. */
 void tenoni_call_end(tenoni_call *call);
-
-/* A TPM2B of at most max bytes, in an answer and as a parameter. */
-bool tenoni_read_sized(tenoni_reader *reader, tenoni_reader *content, size_t max);
-void tenoni_write_sized(tenoni_writer *writer, const void *bytes, size_t n);
 
 #endif

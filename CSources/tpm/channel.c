@@ -1,182 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tpm/channel.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/secure.h"
-
-enum { DEADLINE_MS = 2000 };
-
-tenon_status tenoni_auth_set(tenoni_auth *auth, const uint8_t *bytes, size_t n)
+bool tenoni_ticket_init(tenoni_ticket *ticket)
 {
-    memset(auth, 0, sizeof *auth);
-    if (bytes == NULL && n != 0)
-        return TENON_ERROR_NULL;
-    if (n > sizeof auth->bytes)
-        return TENON_ERROR_AUTH_VALUE;
-    if (n != 0)
-        memcpy(auth->bytes, bytes, n);
-    auth->n = n;
-    while (auth->n != 0 && auth->bytes[auth->n - 1] == 0)
-        auth->n--;
-    /* Zeros alone are the empty value: whoever gave them meant something else. */
-    return n != 0 && auth->n == 0 ? TENON_ERROR_AUTH_VALUE : TENON_OK;
+    ticket->next = 0;
+    ticket->serving = 0;
+    if (pthread_mutex_init(&ticket->mutex, NULL) != 0)
+        return false;
+    if (pthread_cond_init(&ticket->turn, NULL) == 0)
+        return true;
+    pthread_mutex_destroy(&ticket->mutex);
+    return false;
 }
 
-static tenon_status set_options(tenon_tpm *tpm, const tenon_tpm_options *options)
+void tenoni_ticket_destroy(tenoni_ticket *ticket)
 {
-    static const tenon_tpm_options none = {.size = sizeof none};
-    if (options == NULL)
-        options = &none;
-    if (options->size != sizeof *options || options->allow_simulator > 1 ||
-        options->session > TENON_TPM_SESSION_ENCRYPTED)
-        return TENON_ERROR_OPTIONS;
-    tpm->session = options->session;
-    tpm->deadline_ms = options->deadline_ms != 0 ? options->deadline_ms : DEADLINE_MS;
-    tenon_status status = tenoni_auth_set(&tpm->owner_auth, options->owner_auth, options->owner_auth_n);
-    if (status == TENON_OK)
-        status = tenoni_auth_set(&tpm->endorsement_auth, options->endorsement_auth, options->endorsement_auth_n);
-    return status;
+    pthread_cond_destroy(&ticket->turn);
+    pthread_mutex_destroy(&ticket->mutex);
 }
 
-/* In a fork's child the objects are the parent's, so nothing is flushed there. */
-static bool is_ours(const tenon_tpm *tpm)
+void tenoni_ticket_lock(tenoni_ticket *ticket)
 {
-    return tenoni_process_is_this(&tpm->process);
+    pthread_mutex_lock(&ticket->mutex);
+    uint64_t mine = ticket->next++;
+    while (ticket->serving != mine)
+        pthread_cond_wait(&ticket->turn, &ticket->mutex);
+    pthread_mutex_unlock(&ticket->mutex);
 }
 
-static void release(tenon_tpm *tpm)
+void tenoni_ticket_unlock(tenoni_ticket *ticket)
 {
-    /* It would wait for threads that queued at the fork and are not in this process. */
-    if (is_ours(tpm))
-        tenoni_ticket_destroy(&tpm->ticket);
-    tenoni_process_end(&tpm->process);
-    tenoni_wipe(tpm, sizeof *tpm);
-    free(tpm);
-}
-
-static tenon_status new_tpm(tenon_tpm **out, const tenon_tpm_options *options)
-{
-    tenon_tpm *tpm = calloc(1, sizeof *tpm);
-    if (tpm == NULL)
-        return TENON_ERROR_MEMORY;
-    if (!tenoni_process_begin(&tpm->process)) {
-        free(tpm);
-        return TENON_ERROR_MEMORY;
-    }
-    if (!tenoni_ticket_init(&tpm->ticket)) {
-        tenoni_process_end(&tpm->process);
-        free(tpm);
-        return TENON_ERROR_MEMORY;
-    }
-    atomic_init(&tpm->references, 1);
-    tenon_status status = set_options(tpm, options);
-    if (status == TENON_OK)
-        *out = tpm;
-    else
-        release(tpm);
-    return status;
-}
-
-static bool begins_with(const char *name, size_t n, const char *head)
-{
-    return n >= strlen(head) && strncmp(name, head, strlen(head)) == 0;
-}
-
-static tenon_status open_by_name(tenon_tpm_transport *out, const char *name, size_t n, bool allow_simulator)
-{
-    static const char device[] = "device:";
-    if (begins_with(name, n, device))
-        return tenoni_device_open(out, name + strlen(device), n - strlen(device));
-    if (begins_with(name, n, "tabrmd:"))
-        return tenoni_tcti_open(out, name, n);
-    if (!begins_with(name, n, "swtpm:") && !begins_with(name, n, "mssim:"))
-        return TENON_ERROR_TCTI;
-    return allow_simulator ? tenoni_tcti_open(out, name, n) : TENON_ERROR_SIMULATOR;
-}
-
-/* Without a resource manager the node is one process's at a time. */
-static tenon_status open_when_free(tenon_tpm_transport *out, const char *name, size_t n, uint32_t allow_simulator,
-                                   uint32_t deadline_ms)
-{
-    tenoni_patience patience = {0};
-    tenon_status status;
-    do
-        status = open_by_name(out, name, n, allow_simulator != 0);
-    while (status == TENON_ERROR_TPM_BUSY && tenoni_wait_once(&patience, deadline_ms, true));
-    return status;
-}
-
-tenon_status tenon_tpm_transport_open(tenon_tpm_transport *out, const char *name, size_t name_n,
-                                      uint32_t allow_simulator)
-{
-    if (out == NULL)
-        return TENON_ERROR_NULL;
-    memset(out, 0, sizeof *out);
-    if (name == NULL)
-        return TENON_ERROR_NULL;
-    if (allow_simulator > 1)
-        return TENON_ERROR_OPTIONS;
-    return open_when_free(out, name, name_n, allow_simulator, DEADLINE_MS);
-}
-
-tenon_status tenon_tpm_open(tenon_tpm **out, const char *name, size_t name_n, const tenon_tpm_options *options)
-{
-    tenon_tpm *tpm = NULL;
-    if (out == NULL)
-        return TENON_ERROR_NULL;
-    *out = NULL;
-    if (name == NULL)
-        return TENON_ERROR_NULL;
-    tenon_status status = new_tpm(&tpm, options);
-    if (status != TENON_OK)
-        return status;
-    status =
-        open_when_free(&tpm->transport, name, name_n, options != NULL ? options->allow_simulator : 0, tpm->deadline_ms);
-    if (status == TENON_OK)
-        *out = tpm;
-    else
-        release(tpm);
-    return status;
-}
-
-tenon_status tenon_tpm_open_transport(tenon_tpm **out, const tenon_tpm_transport *transport,
-                                      const tenon_tpm_options *options)
-{
-    if (out == NULL)
-        return TENON_ERROR_NULL;
-    *out = NULL;
-    if (transport == NULL)
-        return TENON_ERROR_NULL;
-    if (transport->size != sizeof *transport || transport->exchange == NULL || transport->managed > 1)
-        return TENON_ERROR_OPTIONS;
-    tenon_status status = new_tpm(out, options);
-    if (status == TENON_OK)
-        (*out)->transport = *transport;
-    return status;
-}
-
-void tenoni_tpm_keep(tenon_tpm *tpm)
-{
-    atomic_fetch_add(&tpm->references, 1);
-}
-
-void tenon_tpm_free(tenon_tpm **tpm)
-{
-    if (tpm == NULL || *tpm == NULL)
-        return;
-    tenon_tpm *last = *tpm;
-    *tpm = NULL;
-    if (atomic_fetch_sub(&last->references, 1) != 1)
-        return;
-    if (is_ours(last)) {
-        tenoni_slots_flush(last);
-        tenoni_orphans_flush(last);
-    }
-    if (last->transport.close != NULL)
-        last->transport.close(last->transport.context);
-    release(last);
+    pthread_mutex_lock(&ticket->mutex);
+    ticket->serving++;
+    if (ticket->serving != ticket->next)
+        pthread_cond_broadcast(&ticket->turn);
+    pthread_mutex_unlock(&ticket->mutex);
 }
 
 /* Why there is no way to the TPM. Nothing that a transport says is about keys. */
@@ -242,7 +100,7 @@ static tenon_status run_when_there_is_room(tenon_tpm *tpm, tenoni_operation *ope
 
 tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *context)
 {
-    if (!is_ours(tpm))
+    if (!tenoni_process_is_this(&tpm->process))
         return TENON_ERROR_FORKED;
     tenoni_ticket_lock(&tpm->ticket);
     if (tpm->orphans_n != 0)

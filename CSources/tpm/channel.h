@@ -2,15 +2,30 @@
 #ifndef TENONI_CHANNEL_H
 #define TENONI_CHANNEL_H
 
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-#include "base/reader.h"
-#include "crypto/public_area.h"
+#include "base/bytes.h"
+#include "crypto/structures.h"
 #include "tenon/tpm/tpm.h"
 #include "tpm/classify.h"
-#include "tpm/patience.h"
-#include "tpm/process.h"
-#include "tpm/ticket.h"
+#include "tpm/open.h"
+
+/* A lock that is had in the order of asking. A TPM does one thing at a time; who waits for it shall not be overtaken.
+ */
+typedef struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t turn;
+    uint64_t next;
+    uint64_t serving;
+} tenoni_ticket;
+
+bool tenoni_ticket_init(tenoni_ticket *ticket);
+void tenoni_ticket_destroy(tenoni_ticket *ticket);
+void tenoni_ticket_lock(tenoni_ticket *ticket);
+void tenoni_ticket_unlock(tenoni_ticket *ticket);
 
 /* An auth value without zero bytes at its end. */
 typedef struct {
@@ -57,10 +72,6 @@ struct tenon_tpm {
     uint64_t epoch; /* counts how often the transport was opened: persistent Names are checked anew in each */
     uint8_t answer[TENON_TPM_BUFFER_SIZE];
 };
-
-/* Opened by name: the transports of device.c and tcti.c. */
-tenon_status tenoni_device_open(tenon_tpm_transport *out, const char *path, size_t n);
-tenon_status tenoni_tcti_open(tenon_tpm_transport *out, const char *name, size_t n);
 
 void tenoni_tpm_keep(tenon_tpm *tpm);
 

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "crypto/quirks.h"
+
 enum { TPM_CAUSE = 0x800000, FORMAT_ONE = 0x80, ANY_FORMAT_ONE = 0xffff, ANY_WARNING = 0xfffe, ANY_VENDOR = 0xfffd };
 
 typedef struct {
@@ -29,9 +31,6 @@ static const row rows[] = {
     {TENONI_CC_ACTIVATE_CREDENTIAL, 0x12f /* AUTH_UNAVAILABLE */, 0, TENONI_ROLE_ANY, TENON_CATEGORY_REJECTED},
     {TENONI_CC_ANY, 0x12f, 0, TENONI_ROLE_ANY, TENON_CATEGORY_AUTH},
     {TENONI_CC_ANY, 0x0a0 /* TICKET */, 0, TENONI_ROLE_ANY, TENON_CATEGORY_ARGUMENT},
-    /* A secret that an RSA key cannot decrypt is a failure to libtpms. A TPM that did fail says so after any command.
-     */
-    {TENONI_CC_ACTIVATE_CREDENTIAL, 0x101 /* FAILURE */, 0, TENONI_ROLE_ANY, TENON_CATEGORY_REJECTED},
     {TENONI_CC_ANY, 0x100 /* INITIALIZE */, 0x101 /* FAILURE */, TENONI_ROLE_ANY, TENON_CATEGORY_UNAVAILABLE},
     {TENONI_CC_ANY, 0x120 /* DISABLED */, 0, TENONI_ROLE_ANY, TENON_CATEGORY_UNAVAILABLE},
     {TENONI_CC_ANY, 0x12d /* UPGRADE */, 0, TENONI_ROLE_ANY, TENON_CATEGORY_UNAVAILABLE},
@@ -78,8 +77,9 @@ static bool fits(const row *candidate, uint32_t command, tenoni_role role, uint3
 tenon_status tenoni_classify(uint32_t command, tenoni_role role, uint32_t rc)
 {
     int32_t category = TENON_CATEGORY_INTERNAL;
+    uint32_t base = tenoni_quirk_answer(command, tenoni_rc_base(rc));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (fits(&rows[i], command, role, tenoni_rc_base(rc))) {
+        if (fits(&rows[i], command, role, base)) {
             category = rows[i].category;
             break;
         }

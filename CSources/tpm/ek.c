@@ -5,8 +5,9 @@
 
 #include "base/secure.h"
 #include "crypto/hash.h"
+#include "crypto/quirks.h"
 #include "tpm/call.h"
-#include "tpm/capability.h"
+#include "tpm/info.h"
 #include "tpm/nv.h"
 
 enum {
@@ -65,11 +66,13 @@ static bool read_rsa(tenoni_reader *reader, ek_area *out)
            tenoni_read_bytes(&modulus, out->key, RSA_SIZE);
 }
 
-/* A coordinate, filled up with the zeros that some TPMs leave out. */
 static bool read_coordinate(tenoni_reader *reader, uint8_t *out, size_t n)
 {
     tenoni_reader number;
-    return tenoni_read_sized(reader, &number, n) && tenoni_read_bytes(&number, out + n - number.left, number.left);
+    if (!tenoni_read_sized(reader, &number, n))
+        return false;
+    tenoni_number_pad(out, n, number);
+    return true;
 }
 
 /* Part 2, 12.2.3.6 TPMS_ECC_PARMS behind the scheme, and 11.2.5.2 TPMS_ECC_POINT. */

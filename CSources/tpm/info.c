@@ -1,8 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tpm/info.h"
+
 #include <string.h>
 
+#include "tenon/tpm/tpm.h"
 #include "tpm/call.h"
-#include "tpm/capability.h"
+
+size_t tenon_tpm_auth_max(void)
+{
+    return TENON_TPM_AUTH_MAX;
+}
+
+size_t tenon_tpm_key_max(void)
+{
+    return TENON_TPM_KEY_MAX;
+}
+
+size_t tenon_tpm_buffer_size(void)
+{
+    return TENON_TPM_BUFFER_SIZE;
+}
 
 /* Part 3, 30.2 TPM2_GetCapability; the properties are those of Part 2, 6.13 and 8.6. */
 

@@ -3,10 +3,9 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/der.h"
-#include "base/reader.h"
 #include "base/secure.h"
-#include "base/writer.h"
 #include "tenon/encoding.h"
 #include "tenon/tpm/tpm.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "crypto/public_area.h"
+#include "crypto/structures.h"
 #include "tenon/status.h"
 #include "tenon/tpm/tpm.h"
 

@@ -2,7 +2,7 @@
 #include "tpm/nv.h"
 
 #include "tpm/call.h"
-#include "tpm/capability.h"
+#include "tpm/info.h"
 
 enum {
     RH_OWNER = 0x40000001,

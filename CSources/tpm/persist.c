@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/secure.h"
-#include "tpm/capability.h"
+#include "tpm/info.h"
 #include "tpm/key.h"
 
 /* The persistent copy of a key: a cache. The exported key stays the truth. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tpm/policy.h"
 
-#include "base/random.h"
 #include "base/secure.h"
 #include "tpm/call.h"
 

@@ -3,13 +3,11 @@
 
 #include <string.h>
 
-#include "base/random.h"
-#include "base/scalar.h"
 #include "base/secure.h"
-#include "crypto/backend.h"
-#include "crypto/cfb.h"
-#include "crypto/kdf.h"
-#include "crypto/public_area.h"
+#include "base/signature.h"
+#include "crypto/p256.h"
+#include "crypto/protection.h"
+#include "crypto/structures.h"
 
 enum {
     TPM_SE_HMAC = 0x00,      /* Part 2, 6.11 */

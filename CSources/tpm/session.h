@@ -4,9 +4,8 @@
 
 #include <stdbool.h>
 
-#include "base/reader.h"
-#include "base/writer.h"
-#include "crypto/hmac.h"
+#include "base/bytes.h"
+#include "crypto/hash.h"
 
 /*
  * A salted HMAC session (Part 1, 19.6) with SHA-256, unbound: what is computed for it. Nothing is sent here.
@@ -54,8 +53,8 @@ typedef struct {
  * Begins a session that is salted to this key, and writes the parameters of TPM2_StartAuthSession; tpmKey is the key,
  * bind TPM_RH_NULL. With encrypts the session can encrypt parameters, with AES-128-CFB.
  *
- * A TPM that leaves out leading zeros of a coordinate arrives at another salt, one time in 128, and refuses the first
- * command: a new start is worth trying, once.
+ * Where the TPM refuses the first command, tenoni_quirk_salt_misread (crypto/quirks.h) says whether a new start is
+ * worth trying.
  */
 tenon_status tenoni_session_start(tenoni_session *session, tenoni_writer *parameters, const tenon_public_key *salt_to,
                                   bool encrypts);

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/secure.h"
+#include "crypto/quirks.h"
+#include "tenon/encoding.h"
+#include "tenon/p256.h"
 #include "tpm/key.h"
-#include "tpm/parent.h"
+#include "tpm/object.h"
 
 /* Part 3, 20.2 TPM2_Sign. */
 
@@ -12,7 +17,6 @@ enum {
     RS_PASSWORD = 0x40000009,
     RH_NULL = 0x40000007,
     PASSWORD_ENTRY = 9,
-    NO_DA = 1 << 10, /* Part 2, 8.3 TPMA_OBJECT */
     HANDLE_AT = 10,
     DIGEST_AT = 10 + 4 + 4 + PASSWORD_ENTRY + 2
 };
@@ -47,7 +51,7 @@ void tenoni_key_prepare(tenon_tpm_key *key)
     tenoni_write_u32(&size, (uint32_t)key->command_n);
 }
 
-/* Part 2, 11.3.4 TPMT_SIGNATURE, ECDSA with SHA-256. A TPM may leave leading zeros out. */
+/* Part 2, 11.3.4 TPMT_SIGNATURE, ECDSA with SHA-256. */
 static tenon_status read_signature(tenoni_reader *parameters, tenon_signature *out)
 {
     uint16_t scheme, hash;
@@ -58,9 +62,7 @@ static tenon_status read_signature(tenoni_reader *parameters, tenon_signature *o
         tenoni_reader number;
         if (!tenoni_read_sized(parameters, &number, TENON_SCALAR_SIZE))
             return TENON_ERROR_TPM_ANSWER;
-        memset(out->bytes + i, 0, TENON_SCALAR_SIZE);
-        if (!tenoni_read_bytes(&number, out->bytes + i + TENON_SCALAR_SIZE - number.left, number.left))
-            return TENON_ERROR_TPM_ANSWER;
+        tenoni_number_pad(out->bytes + i, TENON_SCALAR_SIZE, number);
     }
     return parameters->left == 0 ? TENON_OK : TENON_ERROR_TPM_ANSWER;
 }
@@ -161,14 +163,15 @@ static tenon_status attempt(tenon_tpm_key *key, tenon_signature *out, const teno
 /*
  * After a refused authorization. Somebody may have put another object at the handle: its protection against guessing is
  * not tried by us a second time, so the Name is read first. If it is our key, and not under such protection itself, the
- * session may be at fault: a salt that begins with zeros is another one to some TPMs.
+ * session may be at fault.
  */
-static bool again_after_refusal(tenon_tpm_key *key)
+static bool again_after_refusal(tenon_tpm_key *key, tenon_status refusal)
 {
     tenoni_key_end_session(key);
     if (key->slot.handle == 0 && tenoni_key_look(key) != TENON_OK)
         return true;
-    return tenoni_key_uses_session(key) && (key->area.attributes & NO_DA) != 0;
+    return tenoni_key_uses_session(key) && (key->area.attributes & TENONI_NO_DA) != 0 &&
+           tenoni_quirk_salt_misread(refusal);
 }
 
 /* What loses an object, as a reset does, loses the session with it. */
@@ -184,7 +187,7 @@ bool tenoni_key_replace(tenon_tpm_key *key, tenon_status status)
         return true;
     }
     return tenon_status_tpm_rc(status) != 0 && tenon_status_category(status) == TENON_CATEGORY_AUTH &&
-           !tenoni_status_is(status, TENONI_RC_LOCKOUT) && again_after_refusal(key);
+           !tenoni_status_is(status, TENONI_RC_LOCKOUT) && again_after_refusal(key, status);
 }
 
 typedef struct {
@@ -206,4 +209,93 @@ tenon_status tenoni_key_sign(tenon_tpm_key *key, tenon_signature *out, const ten
 {
     job work = {.key = key, .out = out, .digest = digest};
     return tenoni_tpm_do(key->tpm, sign_once_more_if_lost, &work);
+}
+
+/* A key of a TPM behind the seam of tenon/key.h. */
+typedef struct {
+    tenon_tpm_key *key;
+    tenon_verifier *verifier; /* with TENON_TPM_KEY_VERIFIED */
+    bool low_s;
+} shared;
+
+static tenon_status sign_verified(const shared *view, tenon_signature *out, const tenon_digest *digest)
+{
+    tenon_status status = tenoni_key_sign(view->key, out, digest);
+    bool verify = status == TENON_OK && view->verifier != NULL;
+    return verify ? tenon_verifier_verify(view->verifier, digest, out) : status;
+}
+
+static tenon_status shared_sign(void *context, tenon_signature *out, const tenon_digest *digest)
+{
+    const shared *view = context;
+    tenon_status status = sign_verified(view, out, digest);
+    /* Another object may have taken the key's place: then the key is put there again. */
+    if (status == TENON_ERROR_SIGNATURE_INVALID) {
+        status = tenon_tpm_key_check(view->key);
+        if (status == TENON_OK)
+            status = sign_verified(view, out, digest);
+        if (status == TENON_ERROR_SIGNATURE_INVALID)
+            status = TENON_ERROR_TPM_ANSWER;
+    }
+    if (status == TENON_OK && view->low_s)
+        status = tenon_signature_normalize(out);
+    return status;
+}
+
+static tenon_status shared_public_key(void *context, tenon_public_key *out)
+{
+    const shared *view = context;
+    return tenon_tpm_key_public_key(view->key, out);
+}
+
+static void shared_free(void *context)
+{
+    shared *view = context;
+    tenon_verifier_free(&view->verifier);
+    tenon_tpm_key_free(&view->key);
+    free(view);
+}
+
+static tenon_status new_view(shared **out, tenon_tpm_key *key, uint32_t flags)
+{
+    *out = calloc(1, sizeof **out);
+    if (*out == NULL)
+        return TENON_ERROR_MEMORY;
+    (*out)->low_s = (flags & TENON_TPM_KEY_LOW_S) != 0;
+    if ((flags & TENON_TPM_KEY_VERIFIED) == 0)
+        return TENON_OK;
+    return tenon_verifier_new(&(*out)->verifier, &key->public_key);
+}
+
+tenon_status tenon_tpm_key_open(tenon_tpm_key *tpm_key, tenon_key **out, uint32_t flags)
+{
+    const uint32_t known = TENON_KEY_SIGNS_DIGESTS | TENON_TPM_KEY_LOW_S | TENON_TPM_KEY_VERIFIED;
+    tenon_key_ops ops = {
+        .size = sizeof ops,
+        .flags = flags & TENON_KEY_SIGNS_DIGESTS,
+        .sign = shared_sign,
+        .public_key = shared_public_key,
+        .free = shared_free,
+    };
+    shared *view;
+    if (out != NULL)
+        *out = NULL;
+    if (tpm_key == NULL || out == NULL)
+        return TENON_ERROR_NULL;
+    if ((flags & ~known) != 0)
+        return TENON_ERROR_FLAGS;
+    if (tpm_key->attests)
+        return TENON_ERROR_KEY_ATTRIBUTES;
+    if (tenoni_public_is_bound(&tpm_key->area))
+        ops.flags |= TENON_KEY_HARDWARE;
+    tenon_status status = new_view(&view, tpm_key, flags);
+    if (view == NULL)
+        return status;
+    tenoni_key_keep(tpm_key);
+    view->key = tpm_key;
+    if (status == TENON_OK)
+        status = tenon_key_new(out, &ops, view);
+    if (status != TENON_OK)
+        shared_free(view);
+    return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "base/writer.h"
+#include "base/bytes.h"
 #include "tpm/channel.h"
 
 /* The books of what is loaded in the TPM: nothing leaves them that was not flushed, or is not there any more. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crypto/hmac.h"
+#include "crypto/hash.h"
 #include "tenon/activate.h"
 #include "test.h"
 

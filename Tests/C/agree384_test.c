@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crypto/agree.h"
-#include "crypto/backend.h"
+#include "crypto/p256.h"
+#include "crypto/protection.h"
 #include "test.h"
 
 enum { SIZE = TENONI_P384_SIZE };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "certificate_rig.h"
-#include "proof/admission.h"
+#include "proof/ek_rules.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "crypto/cfb.h"
+#include "crypto/protection.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <valgrind/memcheck.h>
 
-#include "base/scalar.h"
 #include "base/secure.h"
+#include "base/signature.h"
 #include "tenon/tenon.h"
 
 /*

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "certificate_rig.h"
-#include "proof/admission.h"
+#include "proof/ek_rules.h"
 
 /*
  * Each case breaks one rule of tenon_ek_verify. With this rule left out it has to be accepted, or refused by a later

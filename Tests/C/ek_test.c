@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "certificate_rig.h"
-#include "proof/roca.h"
+#include "crypto/quirks.h"
 #include "proof_rig.h"
 
 /* The rules up to the one that does not hold, each with a line. */

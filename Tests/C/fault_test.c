@@ -11,8 +11,8 @@
 #include <openssl/err.h>
 #endif
 
-#include "base/random.h"
-#include "crypto/backend.h"
+#include "base/secure.h"
+#include "crypto/p256.h"
 #include "proof_rig.h"
 #include "test.h"
 #include "tpm_rig.h"

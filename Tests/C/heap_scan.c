@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "crypto/oaep.h"
+#include "crypto/protection.h"
 #include "scan.h"
 #include "tenon/activate.h"
 #include "tenon/tenon.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "crypto/hmac.h"
+#include "crypto/hash.h"
 #include "tenon/digest.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "crypto/kdf.h"
+#include "crypto/protection.h"
 
 #include <string.h>
 
-#include "crypto/backend.h"
+#include "crypto/p256.h"
 #include "test.h"
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "crypto/oaep.h"
+#include "crypto/protection.h"
 
 #include <stdlib.h>
 #include <string.h>

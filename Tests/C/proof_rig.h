@@ -5,7 +5,7 @@
 #include "admin.h"
 #include "certificate_rig.h"
 #include "evidence.h"
-#include "proof/inquiry.h"
+#include "proof/rules.h"
 #include "wire.h"
 
 /* ---- Proofs that no TPM would make: evidence.h in stages, each of which a test may change ---- */

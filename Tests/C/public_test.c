@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crypto/public_area.h"
+#include "crypto/structures.h"
 #include "test.h"
 
 /* Public areas of TPM objects. */

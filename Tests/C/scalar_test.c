@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/scalar.h"
+#include "base/signature.h"
 
 #include <string.h>
 

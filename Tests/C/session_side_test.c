@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "crypto/backend.h"
-#include "crypto/cfb.h"
+#include "crypto/p256.h"
+#include "crypto/protection.h"
 #include "test.h"
 
 enum { N = SIDE_SIZE, PARAMETERS = SIDE_PARAMETERS, ENTRY = 4 + 2 + N + 1 + 2 + N };

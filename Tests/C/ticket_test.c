@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "test.h"
-#include "tpm/ticket.h"
+#include "tpm/channel.h"
 
 /*
  * The order of asking, on condition variables that wake the newest waiter first. POSIX leaves open which one a signal

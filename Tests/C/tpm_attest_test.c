@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crypto/attest.h"
+#include "crypto/structures.h"
 #include "tenon/verify.h"
 #include "tpm_rig.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "crypto/backend.h"
+#include "crypto/p256.h"
 #include "proof/certificate.h"
 #include "scan.h"
 #include "swtpm.h"

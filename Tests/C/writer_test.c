@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/writer.h"
+#include "base/bytes.h"
 
 #include <string.h>
 

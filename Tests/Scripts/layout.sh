@@ -137,6 +137,10 @@ rule layers "base <- crypto <- proof, and crypto <- tpm, which of proof uses wha
             }
         }
     }' "$code")
+rule c-names "no two files of the core have one name" < <(
+    named '^CSources/(base|crypto|proof|tpm)/' | sed 's|.*/||' | sort | uniq -d
+)
+
 rule ctenon "CTenon is imported in Sources/Tenon/C and Sources/TenonTPM only, CTenonTPM in the latter only" < <(
     imports CTenon | grep -vE '^Sources/(Tenon/C|TenonTPM)/'
     imports CTenonTPM | grep -v '^Sources/TenonTPM/'

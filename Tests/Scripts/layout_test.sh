@@ -35,6 +35,8 @@ breaks top lib/more.txt 'a\n' lib
 breaks spaces 'docs/a name.md' 'a\n'
 breaks c-folders CSources/base/more.txt 'a\n'
 breaks c-folders CSources/crypto/more/more.c "$c"
+cp CSources/base/text.h CSources/proof/text.h
+breaks c-names CSources/proof/text.h '' text.h
 breaks mbedtls CSources/base/more.c "$c#include <mbedtls/sha256.h>\n"
 breaks curl CSources/ports/httpd/more.c "$c#include <curl/curl.h>\n"
 breaks httpd CSources/ports/curl/more.c "$c#include <microhttpd.h>\n"
@@ -43,15 +45,15 @@ breaks openssl CSources/crypto/more.c "$c#include <openssl/sha.h>\n"
 breaks openssl CSources/base/more.c "$c  #  include <openssl/sha.h>\n"
 breaks tss2 CSources/proof/more.c "$c#include <tss2/tss2_tpm2_types.h>\n"
 breaks tss2 CSources/crypto/more.c "$c#include <tss2/tss2_tpm2_types.h>\n"
-breaks layers CSources/base/more.c "$c#include \"crypto/backend.h\"\n"
+breaks layers CSources/base/more.c "$c#include \"crypto/p256.h\"\n"
 breaks layers CSources/base/more.c "$c#include \"crypto/group.h\"\n"
-breaks layers CSources/base/more.c "$c#include \"crypto/stream.h\"\n"
+breaks layers CSources/base/more.c "$c#include \"crypto/hash.h\"\n"
 breaks layers CSources/base/more.c "${c}int more(void)\n{\n    return tenon_sha256(0, 0, 0);\n}\n"
 breaks layers CSources/proof/more.c "$c#include \"tenon/tpm/tpm.h\"\n"
 breaks layers CSources/tpm/more.c "$c#include \"proof/statement.h\"\n"
 breaks layers CSources/tpm/more.c "${c}int more(void)\n{\n    return tenoni_chain_verify(0, 0, 0, 0, 0, 0, 0);\n}\n"
 breaks layers CSources/crypto/more.c "$c#include \"tenon/tpm/tpm.h\"\n"
-breaks "" CSources/proof/more.c "$c#include \"crypto/backend.h\"\n#include \"base/reader.h\"\n"
+breaks "" CSources/proof/more.c "$c#include \"crypto/p256.h\"\n#include \"base/bytes.h\"\n"
 breaks "" CSources/tpm/more.c "$c#include \"tenon/tpm/tpm.h\"\n#include <tss2/tss2_tpm2_types.h>\n"
 breaks "c-imports ctenon" Sources/Tenon/More.swift "${swift}import CTenon\n"
 breaks "c-imports ctenon" Sources/Tenon/More.swift "${swift}@preconcurrency internal import struct CTenon.tenon_digest\n"

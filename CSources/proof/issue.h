@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENONI_ISSUE_H
+#define TENONI_ISSUE_H
+
+#include "proof/certificate.h"
+#include "tenon/activate.h"
+
+/* What an AK's and an authority's certificate are made of. */
+typedef struct {
+    const tenon_key *signing_key;
+    tenon_public_key signing_public;
+    const uint8_t *serial;
+    tenoni_certificate issuer; /* all zeros: self-signed */
+    tenon_bytes subject;       /* a whole Name */
+    int64_t not_before;
+    int64_t not_after;
+    const tenon_public_key *key;
+    const tenon_ek *ek; /* of an AK; NULL: an authority */
+} tenoni_plan;
+
+/*
+ * Writes and signs. A signature's size is known when it is made: who gives less than the largest needs is told that
+ * before, and nothing is signed.
+ */
+tenon_status tenoni_plan_issue(uint8_t *out, size_t n, size_t *written, const tenoni_plan *of);
+
+#endif

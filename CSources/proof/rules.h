@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENONI_RULES_H
+#define TENONI_RULES_H
+
+#include <stdbool.h>
+
+#include "crypto/hash.h"
+#include "crypto/structures.h"
+#include "proof/certificate.h"
+#include "proof/statement.h"
+#include "tenon/verify.h"
+
+/* What is written down while a proof is checked; report may be NULL. */
+
+/* tenon_check.held */
+enum { TENONI_NOT_HELD = 0, TENONI_HELD = 1, TENONI_NOTED = 2 };
+
+/* Until tenoni_report_end says otherwise the verdict is a refusal. */
+void tenoni_report_begin(tenon_report *report);
+void tenoni_report_add(tenon_report *report, tenon_status rule, uint32_t held);
+
+/* Answers the verdict. */
+tenon_status tenoni_report_end(tenon_report *report, tenon_status verdict);
+
+tenon_status tenoni_verdict(bool holds, tenon_status rule);
+
+/* What a check of another module means here: what is not the proof's fault stays what it is. */
+tenon_status tenoni_as_rule(tenon_status status, tenon_status rule);
+
+/* A proof that is being verified: what was asked, and what was read. */
+typedef struct {
+    const tenon_policy *policy;
+    const tenon_digest *nonce;
+    const tenon_public_key *key;
+    size_t proof_n;
+    tenon_status read; /* of the CBOR */
+    tenoni_statement statement;
+    bool whole; /* the next three were read to their ends */
+    tenoni_area area;
+    tenoni_attest attest;
+    tenoni_tpm_signature signature;
+    tenon_public_key point; /* of area */
+    tenon_public_key ak;    /* all zeros where there is none */
+    bool chain_was_checked;
+    tenon_status chain;
+    tenoni_certificate leaf; /* once the chain was checked and its forms are good */
+    bool noted;              /* by the rule that is asked: it did not judge */
+} tenoni_inquiry;
+
+/*
+ * A rule of tenon/verify.h. holds answers TENON_OK or why not, which is the code but for rules 2 and 3 and for what is
+ * not the proof's fault. Each rule stands for itself: it reads nothing that only holds because of another one.
+ */
+typedef struct {
+    tenon_status code;
+    uint32_t trust; /* TENON_TRUST_*, both or one */
+    tenon_status (*holds)(tenoni_inquiry *inquiry);
+} tenoni_rule;
+
+/* All of them in order, for tenon_proof_verify. */
+extern const tenoni_rule tenoni_rules[];
+extern const size_t tenoni_rules_count;
+
+/* tenon_proof_verify by these rules: a test leaves one out. */
+tenon_status tenoni_proof_verify(tenon_report *report, const uint8_t *proof, size_t proof_n, const tenon_digest *nonce,
+                                 const tenon_public_key *key, const tenon_policy *policy, const tenoni_rule *rules,
+                                 size_t count);
+
+/*
+ * Part 1, 16: the qualified Name of the object with this Name under a parent with this qualified Name, or in a
+ * hierarchy. out takes the hash and two bytes more.
+ */
+tenon_status tenoni_qualified_name(uint8_t *out, tenoni_hash hash, tenoni_part parent, tenoni_part name);
+
+/* Whether these are the bytes, compared in constant time. */
+bool tenoni_is_bytes(tenoni_reader found, const void *expected, size_t n);
+
+/* The rules about the evidence, and about who the AK is. */
+tenon_status tenoni_rule_1_size(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_2_cbor(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_3_version(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_23_trailing(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_7_magic(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_8_type(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_9_nonce(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_11_name_algorithm(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_10_name(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_12_qualified_name(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_12a_parent(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_13_born_in_tpm(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_14_signs_only(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_15_authorised_by_user(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_16_attributes(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_17_p256(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_19_coordinates(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_18_on_curve(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_20_public_key(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_21_algorithm(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_22_range(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_24_certificate(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_24a_critical(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_28_chain(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_25_subject(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_25a_maker(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_26_usage(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_27_not_a_ca(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_29_ak(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_34_firmware(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_30_another_key(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_23a_signature(tenoni_inquiry *inquiry);
+
+#endif

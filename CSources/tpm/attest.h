@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENONI_ATTEST_H
+#define TENONI_ATTEST_H
+
+#include "crypto/structures.h"
+#include "tenon/proof.h"
+#include "tpm/key.h"
+
+/* What a TPM says and an AK signs: a TPMS_ATTEST and a TPMT_SIGNATURE, as they are given on. */
+typedef struct {
+    uint8_t statement[TENON_AREA_MAX];
+    size_t statement_n;
+    uint8_t signature[TENON_AREA_MAX];
+    size_t signature_n;
+} tenoni_attestation;
+
+/* From an answer that begins with TPM2B_ATTEST and ends with the signature; found lies in out. */
+tenon_status tenoni_attestation_read(tenoni_attestation *out, tenoni_attest *found, uint16_t type,
+                                     tenoni_reader *answer);
+
+/* TENON_ERROR_SIGNATURE_INVALID: what signed is not the AK, as after a reset another key may be where it was. */
+tenon_status tenoni_attestation_verify(const tenoni_attestation *attestation, const tenon_tpm_key *ak);
+
+#endif
