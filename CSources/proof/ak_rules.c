@@ -21,10 +21,10 @@ static tenon_status check_chain(const tenoni_inquiry *inquiry, tenoni_certificat
     const tenon_evidence *evidence = &inquiry->statement.evidence;
     const tenon_policy *policy = inquiry->policy;
     if (evidence->x5c_count == 0)
-        return TENON_RULE_24_CERTIFICATE;
+        return TENON_RULE_22_CERTIFICATE;
     tenon_status status = tenoni_chain_verify(leaf, evidence->x5c, evidence->x5c_count, policy->roots,
-                                              policy->roots_count, policy->now, tenoni_usage_ak, TENON_RULE_28_CHAIN);
-    return status == TENON_OK && policy->roots_count == 0 ? TENON_RULE_28_CHAIN : status;
+                                              policy->roots_count, policy->now, tenoni_usage_ak, TENON_RULE_24_CHAIN);
+    return status == TENON_OK && policy->roots_count == 0 ? TENON_RULE_24_CHAIN : status;
 }
 
 /* One walk over the chain answers two rules. */
@@ -38,21 +38,21 @@ static tenon_status chain_of(tenoni_inquiry *inquiry)
     return inquiry->chain;
 }
 
-tenon_status tenoni_rule_24_certificate(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_22_certificate(tenoni_inquiry *inquiry)
 {
     if (inquiry->policy->trust == TENON_TRUST_AK)
-        return tenoni_verdict(inquiry->statement.evidence.x5c_count == 0, TENON_RULE_24_CERTIFICATE);
-    return tenoni_verdict(chain_of(inquiry) != TENON_RULE_24_CERTIFICATE, TENON_RULE_24_CERTIFICATE);
+        return tenoni_verdict(inquiry->statement.evidence.x5c_count == 0, TENON_RULE_22_CERTIFICATE);
+    return tenoni_verdict(chain_of(inquiry) != TENON_RULE_22_CERTIFICATE, TENON_RULE_22_CERTIFICATE);
 }
 
-tenon_status tenoni_rule_24a_critical(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_23_critical(tenoni_inquiry *inquiry)
 {
-    return tenoni_verdict(chain_of(inquiry) != TENON_RULE_24A_CRITICAL, TENON_RULE_24A_CRITICAL);
+    return tenoni_verdict(chain_of(inquiry) != TENON_RULE_23_CRITICAL, TENON_RULE_23_CRITICAL);
 }
 
-tenon_status tenoni_rule_28_chain(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_24_chain(tenoni_inquiry *inquiry)
 {
-    return tenoni_as_rule(chain_of(inquiry), TENON_RULE_28_CHAIN);
+    return tenoni_as_rule(chain_of(inquiry), TENON_RULE_24_CHAIN);
 }
 
 static bool names_tpm(const tenoni_certificate *leaf)
@@ -85,25 +85,25 @@ static bool is_listed(const tenoni_inquiry *inquiry)
     return false;
 }
 
-tenon_status tenoni_rule_25a_maker(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_26_maker(tenoni_inquiry *inquiry)
 {
     bool listed = is_listed(inquiry);
     inquiry->noted = !listed && (inquiry->policy->flags & TENON_POLICY_REQUIRE_MAKER) == 0;
-    return tenoni_verdict(listed || inquiry->noted, TENON_RULE_25A_MAKER);
+    return tenoni_verdict(listed || inquiry->noted, TENON_RULE_26_MAKER);
 }
 
-tenon_status tenoni_rule_26_usage(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_27_usage(tenoni_inquiry *inquiry)
 {
     const tenoni_certificate *leaf = &inquiry->leaf;
     bool is_for_ak = tenoni_certificate_has_usage(leaf, tenoni_usage_ak, TENONI_TCG_OID_SIZE) &&
                      !tenoni_certificate_has_usage(leaf, tenoni_usage_ek, TENONI_TCG_OID_SIZE) &&
                      (!leaf->has_key_usage || (leaf->key_usage & TENONI_USAGE_DIGITAL_SIGNATURE) != 0);
-    return tenoni_verdict(is_for_ak, TENON_RULE_26_USAGE);
+    return tenoni_verdict(is_for_ak, TENON_RULE_27_USAGE);
 }
 
-tenon_status tenoni_rule_27_not_a_ca(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_28_not_a_ca(tenoni_inquiry *inquiry)
 {
-    return tenoni_verdict(!inquiry->leaf.authority, TENON_RULE_27_NOT_A_CA);
+    return tenoni_verdict(!inquiry->leaf.authority, TENON_RULE_28_NOT_A_CA);
 }
 
 /* The area of an AK with this point, as far as it is free: with or without noDA. */
@@ -153,7 +153,7 @@ static tenon_status qualify(uint8_t *out, const tenon_policy *policy)
 }
 
 /* Part 2, 10.12.12: what a signer of another hierarchy says is obfuscated. */
-tenon_status tenoni_rule_34_firmware(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_30_firmware(tenoni_inquiry *inquiry)
 {
     const tenon_policy *policy = inquiry->policy;
     const tenoni_attest *attest = &inquiry->attest;
@@ -170,7 +170,7 @@ tenon_status tenoni_rule_34_firmware(tenoni_inquiry *inquiry)
     /* A demand that nobody can answer is not let pass: the policy has an AK of another hierarchy, or another EK. */
     if (inquiry->noted)
         return policy->firmware_min == 0 ? TENON_OK : TENON_ERROR_OPTIONS;
-    return tenoni_verdict(attest->firmware_version >= policy->firmware_min, TENON_RULE_34_FIRMWARE);
+    return tenoni_verdict(attest->firmware_version >= policy->firmware_min, TENON_RULE_30_FIRMWARE);
 }
 
 tenon_status tenon_ak_check(tenon_report *report, const uint8_t *area, size_t n)

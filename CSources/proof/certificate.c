@@ -225,9 +225,9 @@ tenon_status tenoni_certificate_read(tenoni_certificate *out, const uint8_t *der
 {
     memset(out, 0, sizeof *out);
     if (n <= TENON_CERTIFICATE_MAX && read_certificate(out, tenoni_reader_over(der, n)))
-        return tenoni_verdict(!out->asks_for_more, TENON_RULE_24A_CRITICAL);
+        return tenoni_verdict(!out->asks_for_more, TENON_RULE_23_CRITICAL);
     memset(out, 0, sizeof *out);
-    return TENON_RULE_24_CERTIFICATE;
+    return TENON_RULE_22_CERTIFICATE;
 }
 
 bool tenoni_certificate_has_usage(const tenoni_certificate *certificate, const uint8_t *oid, size_t n)

@@ -51,7 +51,7 @@ extern const uint8_t tenoni_tpm_maker[TENONI_TCG_OID_SIZE]; /* 2.23.133.2.1, the
 extern const uint8_t tenoni_tpm_model[TENONI_TCG_OID_SIZE];
 extern const uint8_t tenoni_tpm_version[TENONI_TCG_OID_SIZE];
 
-/* Any departure is TENON_RULE_24_CERTIFICATE; what asks for more is TENON_RULE_24A_CRITICAL, and is read. */
+/* Any departure is TENON_RULE_22_CERTIFICATE; what asks for more is TENON_RULE_23_CRITICAL, and is read. */
 tenon_status tenoni_certificate_read(tenoni_certificate *out, const uint8_t *der, size_t n);
 
 /* The extended key usage names this OID (its content bytes). */
@@ -71,7 +71,7 @@ bool tenoni_certificate_may_sign(const tenoni_certificate *certificate, size_t b
 bool tenoni_certificate_allows(const tenoni_certificate *certificate, const uint8_t *usage);
 
 /*
- * A chain, leaf first: all forms first (TENON_RULE_24_CERTIFICATE), then TENON_RULE_24A_CRITICAL, then from the root
+ * A chain, leaf first: all forms first (TENON_RULE_22_CERTIFICATE), then TENON_RULE_23_CRITICAL, then from the root
  * down (chain_rule). usage is what the leaf is for; authorities below the root that name usages name it. *leaf is read
  * when forms are good. roots: DER, trusted for being there; one that cannot be read is nobody's root. A root that is
  * itself the last of the chain is fine, but for a leaf.

@@ -44,14 +44,14 @@ static tenon_status read_forms(chain *out, const tenon_bytes *bytes, size_t coun
     const tenoni_certificate *all = out->certificates;
     tenon_status status = TENON_OK;
     if (!sizes_fit(bytes, count))
-        return TENON_RULE_24_CERTIFICATE;
+        return TENON_RULE_22_CERTIFICATE;
     for (size_t i = 0; i < count; i++) {
         tenon_status found = tenoni_certificate_read(&out->certificates[i], bytes[i].bytes, bytes[i].n);
-        if (found == TENON_RULE_24_CERTIFICATE || (i > 0 && !may_be_issuer(&all[i], &all[i - 1])))
-            return TENON_RULE_24_CERTIFICATE;
+        if (found == TENON_RULE_22_CERTIFICATE || (i > 0 && !may_be_issuer(&all[i], &all[i - 1])))
+            return TENON_RULE_22_CERTIFICATE;
         for (size_t below = 0; below < i; below++)
             if (tenoni_same(all[below].subject, all[i].subject))
-                return TENON_RULE_24_CERTIFICATE;
+                return TENON_RULE_22_CERTIFICATE;
         status = status == TENON_OK ? found : status;
     }
     out->count = count;
@@ -116,7 +116,7 @@ tenon_status tenoni_chain_verify(tenoni_certificate *leaf, const tenon_bytes *by
     chain all = {.now = now, .usage = usage};
     memset(leaf, 0, sizeof *leaf);
     tenon_status status = read_forms(&all, bytes, count);
-    if (status == TENON_RULE_24_CERTIFICATE)
+    if (status == TENON_RULE_22_CERTIFICATE)
         return status;
     *leaf = all.certificates[0];
     if (status != TENON_OK)

@@ -56,7 +56,7 @@ static tenon_status share_by_rsa(tenoni_writer *encrypted, uint8_t *seed, const 
                                  const tenoni_credential_draw *draw)
 {
     uint8_t block[TENONI_RSA_SIZE];
-    tenon_status status = TENON_RULE_33_EK_KEY;
+    tenon_status status = TENON_RULE_36_EK_KEY;
     memcpy(seed, draw->secret, TENON_DIGEST_SIZE);
     if (tenoni_rsa_modulus_fits(ek->key))
         status = tenoni_oaep_encrypt(block, ek->key, "IDENTITY", (tenoni_part){seed, TENON_DIGEST_SIZE}, draw->salt);
@@ -79,7 +79,7 @@ static tenon_status share_by_ecdh(tenoni_writer *encrypted, uint8_t *seed, const
                                   (tenoni_part){own, size}, (tenoni_part){ek->key, size});
     tenoni_wipe(z, sizeof z);
     if (status != TENON_OK)
-        return status == TENON_ERROR_POINT_RANGE || status == TENON_ERROR_POINT_OFF_CURVE ? TENON_RULE_33_EK_KEY
+        return status == TENON_ERROR_POINT_RANGE || status == TENON_ERROR_POINT_OFF_CURVE ? TENON_RULE_36_EK_KEY
                                                                                           : status;
     tenoni_write_u16(encrypted, (uint16_t)(2 * (2 + size)));
     write_point(encrypted, own, size);

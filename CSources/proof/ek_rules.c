@@ -35,25 +35,25 @@ static void walk(tenoni_admission *of)
 {
     const tenon_ek_policy *policy = of->policy;
     of->walked = tenoni_chain_verify(&of->leaf, of->chain, of->count, policy->roots, policy->roots_count, policy->now,
-                                     tenoni_usage_ek, TENON_RULE_32_EK_CHAIN);
-    tenon_status status = of->walked == TENON_RULE_24_CERTIFICATE ? TENON_OK : take_leaf(of);
+                                     tenoni_usage_ek, TENON_RULE_33_EK_CHAIN);
+    tenon_status status = of->walked == TENON_RULE_22_CERTIFICATE ? TENON_OK : take_leaf(of);
     if (status != TENON_OK)
         of->walked = status;
 }
 
 static tenon_status check_forms(tenoni_admission *of)
 {
-    return tenoni_verdict(of->walked != TENON_RULE_24_CERTIFICATE, TENON_RULE_24_CERTIFICATE);
+    return tenoni_verdict(of->walked != TENON_RULE_22_CERTIFICATE, TENON_RULE_22_CERTIFICATE);
 }
 
 static tenon_status check_critical(tenoni_admission *of)
 {
-    return tenoni_verdict(of->walked != TENON_RULE_24A_CRITICAL, TENON_RULE_24A_CRITICAL);
+    return tenoni_verdict(of->walked != TENON_RULE_23_CRITICAL, TENON_RULE_23_CRITICAL);
 }
 
 static tenon_status check_chain(tenoni_admission *of)
 {
-    return tenoni_as_rule(of->walked, TENON_RULE_32_EK_CHAIN);
+    return tenoni_as_rule(of->walked, TENON_RULE_33_EK_CHAIN);
 }
 
 /* TCG EK Credential Profile, 3.2. A subject that is empty needs its other name, so that is critical then. */
@@ -74,12 +74,12 @@ static bool has_usage(const tenoni_admission *of)
 
 static tenon_status check_certificate(tenoni_admission *of)
 {
-    return tenoni_verdict(!of->leaf.authority && has_usage(of) && is_named(of), TENON_RULE_31_EK_CERTIFICATE);
+    return tenoni_verdict(!of->leaf.authority && has_usage(of) && is_named(of), TENON_RULE_34_EK_CERTIFICATE);
 }
 
 static tenon_status check_not_oaep(tenoni_admission *of)
 {
-    return tenoni_verdict(of->leaf.key.kind != TENONI_KEY_RSA_OAEP, TENON_RULE_33B_NOT_OAEP);
+    return tenoni_verdict(of->leaf.key.kind != TENONI_KEY_RSA_OAEP, TENON_RULE_35_NOT_OAEP);
 }
 
 /* The modulus, or x || y. */
@@ -98,7 +98,7 @@ static tenon_status check_rsa(tenoni_admission *of)
     /* TPM 2.0 Part 2, 12.2.3.5: a TPM's exponent is 65537 unless it says so, and a credential is made with that. */
     if (key->modulus_or_point.left != SIZE || key->modulus_or_point.at[0] < HIGH || key->exponent != 65537 ||
         tenoni_roca_matches(key->modulus_or_point))
-        return TENON_RULE_33_EK_KEY;
+        return TENON_RULE_36_EK_KEY;
     take_key(of, TENON_EK_RSA_2048, 0);
     return TENON_OK;
 }
@@ -109,8 +109,8 @@ static tenon_status check_key(tenoni_admission *of)
     if (key->kind == TENONI_KEY_RSA)
         return check_rsa(of);
     if (key->kind != TENONI_KEY_P256 && key->kind != TENONI_KEY_P384)
-        return TENON_RULE_33_EK_KEY;
-    tenon_status status = tenoni_as_rule(tenoni_certified_key_check(key), TENON_RULE_33_EK_KEY);
+        return TENON_RULE_36_EK_KEY;
+    tenon_status status = tenoni_as_rule(tenoni_certified_key_check(key), TENON_RULE_36_EK_KEY);
     if (status == TENON_OK)
         take_key(of, key->kind == TENONI_KEY_P256 ? TENON_EK_P256 : TENON_EK_P384, 1);
     return status;
@@ -149,15 +149,15 @@ static tenon_status check_allowed(tenoni_admission *of)
         ((policy->flags & TENON_EK_ALLOW_SIMULATOR) != 0 || !fits(&of->ek, tenoni_simulators, tenoni_simulators_count));
     for (size_t i = 0; i < policy->denied_count; i++)
         allowed = allowed && !tenoni_equal(policy->denied[i].bytes, of->ek.id.bytes, sizeof of->ek.id.bytes);
-    return tenoni_verdict(allowed, TENON_RULE_33A_EK_ALLOWED);
+    return tenoni_verdict(allowed, TENON_RULE_37_EK_ALLOWED);
 }
 
 /* The order of tenon/activate.h. */
 const tenoni_ek_rule tenoni_ek_rules[] = {
-    {TENON_RULE_24_CERTIFICATE, check_forms},   {TENON_RULE_24A_CRITICAL, check_critical},
-    {TENON_RULE_32_EK_CHAIN, check_chain},      {TENON_RULE_31_EK_CERTIFICATE, check_certificate},
-    {TENON_RULE_33B_NOT_OAEP, check_not_oaep},  {TENON_RULE_33_EK_KEY, check_key},
-    {TENON_RULE_33A_EK_ALLOWED, check_allowed},
+    {TENON_RULE_22_CERTIFICATE, check_forms},  {TENON_RULE_23_CRITICAL, check_critical},
+    {TENON_RULE_33_EK_CHAIN, check_chain},     {TENON_RULE_34_EK_CERTIFICATE, check_certificate},
+    {TENON_RULE_35_NOT_OAEP, check_not_oaep},  {TENON_RULE_36_EK_KEY, check_key},
+    {TENON_RULE_37_EK_ALLOWED, check_allowed},
 };
 
 const size_t tenoni_ek_rules_count = sizeof tenoni_ek_rules / sizeof *tenoni_ek_rules;

@@ -13,10 +13,10 @@ typedef struct {
     const tenon_ek_policy *policy;
     tenon_status walked;     /* of the chain */
     tenoni_certificate leaf; /* once all forms are good */
-    tenon_ek ek;             /* all but the key is the leaf's, the key is put there by rule 33 */
+    tenon_ek ek;             /* all but the key is the leaf's, the key is put there by rule 36 */
 } tenoni_admission;
 
-/* A rule of tenon_ek_verify, as tenoni_rule of proof/inquiry.h: it stands for itself. */
+/* A rule of tenon_ek_verify, as tenoni_rule of proof/rules.h: it stands for itself. */
 typedef struct {
     tenon_status code;
     tenon_status (*holds)(tenoni_admission *admission);

@@ -32,49 +32,49 @@ tenon_status tenoni_rule_3_version(tenoni_inquiry *inquiry)
     return tenoni_verdict(tenoni_statement_is_ours(&inquiry->statement), TENON_ERROR_PROOF_FORM);
 }
 
-tenon_status tenoni_rule_23_trailing(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_4_trailing(tenoni_inquiry *inquiry)
 {
-    return tenoni_verdict(inquiry->whole, TENON_RULE_23_TRAILING);
+    return tenoni_verdict(inquiry->whole, TENON_RULE_4_TRAILING);
 }
 
-tenon_status tenoni_rule_7_magic(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_5_magic(tenoni_inquiry *inquiry)
 {
-    return tenoni_verdict(inquiry->attest.magic == TENONI_ATTEST_MAGIC, TENON_RULE_7_MAGIC);
+    return tenoni_verdict(inquiry->attest.magic == TENONI_ATTEST_MAGIC, TENON_RULE_5_MAGIC);
 }
 
-tenon_status tenoni_rule_8_type(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_6_type(tenoni_inquiry *inquiry)
 {
-    return tenoni_verdict(inquiry->attest.type == TENONI_ATTEST_CERTIFY, TENON_RULE_8_TYPE);
+    return tenoni_verdict(inquiry->attest.type == TENONI_ATTEST_CERTIFY, TENON_RULE_6_TYPE);
 }
 
-tenon_status tenoni_rule_9_nonce(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_7_nonce(tenoni_inquiry *inquiry)
 {
     const tenon_digest *nonce = inquiry->nonce;
     return tenoni_verdict(tenoni_is_bytes(inquiry->attest.extra_data, nonce->bytes, sizeof nonce->bytes),
-                          TENON_RULE_9_NONCE);
+                          TENON_RULE_7_NONCE);
 }
 
-tenon_status tenoni_rule_11_name_algorithm(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_8_name_algorithm(tenoni_inquiry *inquiry)
 {
-    return tenoni_verdict(inquiry->area.name_algorithm == TENONI_ALG_SHA256, TENON_RULE_11_NAME_ALGORITHM);
+    return tenoni_verdict(inquiry->area.name_algorithm == TENONI_ALG_SHA256, TENON_RULE_8_NAME_ALGORITHM);
 }
 
-tenon_status tenoni_rule_10_name(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_9_name(tenoni_inquiry *inquiry)
 {
     uint8_t name[TENON_NAME_SIZE];
     const tenon_bytes *area = &inquiry->statement.evidence.public_area;
     tenon_status status = tenoni_public_name(name, area->bytes, area->n);
     if (status == TENON_OK && !tenoni_is_bytes(inquiry->attest.name, name, sizeof name))
-        status = TENON_RULE_10_NAME;
-    return tenoni_as_rule(status, TENON_RULE_10_NAME);
+        status = TENON_RULE_9_NAME;
+    return tenoni_as_rule(status, TENON_RULE_9_NAME);
 }
 
 /* Part 1, 16: the qualified Name of an object without a parent is its Name. */
-tenon_status tenoni_rule_12_qualified_name(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_10_qualified_name(tenoni_inquiry *inquiry)
 {
     tenoni_reader qualified = inquiry->attest.qualified_name, name = inquiry->attest.name;
     bool differs = qualified.left == TENON_NAME_SIZE && !tenoni_is_bytes(name, qualified.at, qualified.left);
-    return tenoni_verdict(differs, TENON_RULE_12_QUALIFIED_NAME);
+    return tenoni_verdict(differs, TENON_RULE_10_QUALIFIED_NAME);
 }
 
 tenon_status tenoni_qualified_name(uint8_t *out, tenoni_hash hash, tenoni_part parent, tenoni_part name)
@@ -86,7 +86,7 @@ tenon_status tenoni_qualified_name(uint8_t *out, tenoni_hash hash, tenoni_part p
     return tenoni_hash_parts(hash, out + 2, parts, sizeof parts / sizeof *parts);
 }
 
-tenon_status tenoni_rule_12a_parent(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_11_parent(tenoni_inquiry *inquiry)
 {
     const tenon_bytes *parent = &inquiry->policy->parent_qualified_name;
     const tenoni_reader *name = &inquiry->attest.name;
@@ -97,45 +97,45 @@ tenon_status tenoni_rule_12a_parent(tenoni_inquiry *inquiry)
     tenon_status status = tenoni_qualified_name(expected, TENONI_SHA256, (tenoni_part){parent->bytes, parent->n},
                                                 (tenoni_part){name->at, name->left});
     if (status == TENON_OK && !tenoni_is_bytes(inquiry->attest.qualified_name, expected, sizeof expected))
-        status = TENON_RULE_12A_PARENT;
-    return tenoni_as_rule(status, TENON_RULE_12A_PARENT);
+        status = TENON_RULE_11_PARENT;
+    return tenoni_as_rule(status, TENON_RULE_11_PARENT);
 }
 
-/* Of the bits that rules 13 to 16 speak about, exactly these are set. */
+/* Of the bits that rules 12 to 15 speak about, exactly these are set. */
 static bool has(const tenoni_inquiry *inquiry, uint32_t bits, uint32_t set)
 {
     return (inquiry->area.attributes & bits) == set;
 }
 
-tenon_status tenoni_rule_13_born_in_tpm(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_12_born_in_tpm(tenoni_inquiry *inquiry)
 {
     const uint32_t born = TENONI_FIXED_TPM | TENONI_FIXED_PARENT | TENONI_SENSITIVE_DATA_ORIGIN;
-    return tenoni_verdict(has(inquiry, born, born), TENON_RULE_13_BORN_IN_TPM);
+    return tenoni_verdict(has(inquiry, born, born), TENON_RULE_12_BORN_IN_TPM);
 }
 
-tenon_status tenoni_rule_14_signs_only(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_13_signs_only(tenoni_inquiry *inquiry)
 {
     const uint32_t uses =
         TENONI_SIGN | TENONI_DECRYPT | TENONI_RESTRICTED | TENONI_ENCRYPTED_DUPLICATION | TENONI_ST_CLEAR;
-    return tenoni_verdict(has(inquiry, uses, TENONI_SIGN), TENON_RULE_14_SIGNS_ONLY);
+    return tenoni_verdict(has(inquiry, uses, TENONI_SIGN), TENON_RULE_13_SIGNS_ONLY);
 }
 
-tenon_status tenoni_rule_15_authorised_by_user(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_14_authorised_by_user(tenoni_inquiry *inquiry)
 {
     const uint32_t roles = TENONI_USER_WITH_AUTH | TENONI_ADMIN_WITH_POLICY;
     bool by_user = has(inquiry, roles, TENONI_USER_WITH_AUTH) && inquiry->area.policy.left == 0;
-    return tenoni_verdict(by_user, TENON_RULE_15_AUTHORISED_BY_USER);
+    return tenoni_verdict(by_user, TENON_RULE_14_AUTHORISED_BY_USER);
 }
 
-tenon_status tenoni_rule_16_attributes(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_15_attributes(tenoni_inquiry *inquiry)
 {
     const uint32_t allowed = TENONI_FIXED_TPM | TENONI_FIXED_PARENT | TENONI_SENSITIVE_DATA_ORIGIN |
                              TENONI_USER_WITH_AUTH | TENONI_NO_DA | TENONI_SIGN;
-    return tenoni_verdict(has(inquiry, ~allowed, 0), TENON_RULE_16_ATTRIBUTES);
+    return tenoni_verdict(has(inquiry, ~allowed, 0), TENON_RULE_15_ATTRIBUTES);
 }
 
 /* Symmetric, scheme, curve and kdf: of all that there are, these two are taken. */
-tenon_status tenoni_rule_17_p256(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_16_p256(tenoni_inquiry *inquiry)
 {
     static const uint8_t unbound[] = {0, TENONI_ALG_NULL, 0, TENONI_ALG_NULL, 0, TENONI_CURVE_P256, 0, TENONI_ALG_NULL};
     static const uint8_t ecdsa[] = {0, TENONI_ALG_NULL,   0, TENONI_ALG_ECDSA, 0, TENONI_ALG_SHA256,
@@ -143,13 +143,13 @@ tenon_status tenoni_rule_17_p256(tenoni_inquiry *inquiry)
     tenoni_reader found = inquiry->area.parameters;
     bool is_p256 = inquiry->area.type == TENONI_ALG_ECC &&
                    (tenoni_is_bytes(found, unbound, sizeof unbound) || tenoni_is_bytes(found, ecdsa, sizeof ecdsa));
-    return tenoni_verdict(is_p256, TENON_RULE_17_P256);
+    return tenoni_verdict(is_p256, TENON_RULE_16_P256);
 }
 
-tenon_status tenoni_rule_19_coordinates(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_17_coordinates(tenoni_inquiry *inquiry)
 {
     bool fit = tenoni_number_fits(inquiry->area.x) && tenoni_number_fits(inquiry->area.y);
-    return tenoni_verdict(fit, TENON_RULE_19_COORDINATES);
+    return tenoni_verdict(fit, TENON_RULE_17_COORDINATES);
 }
 
 tenon_status tenoni_rule_18_on_curve(tenoni_inquiry *inquiry)
@@ -157,15 +157,15 @@ tenon_status tenoni_rule_18_on_curve(tenoni_inquiry *inquiry)
     return tenoni_as_rule(tenon_p256_check(&inquiry->point), TENON_RULE_18_ON_CURVE);
 }
 
-tenon_status tenoni_rule_20_public_key(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_19_public_key(tenoni_inquiry *inquiry)
 {
-    return tenoni_verdict(tenoni_equal(&inquiry->point, inquiry->key, sizeof inquiry->point), TENON_RULE_20_PUBLIC_KEY);
+    return tenoni_verdict(tenoni_equal(&inquiry->point, inquiry->key, sizeof inquiry->point), TENON_RULE_19_PUBLIC_KEY);
 }
 
-tenon_status tenoni_rule_21_algorithm(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_20_algorithm(tenoni_inquiry *inquiry)
 {
     bool is_ecdsa = inquiry->signature.algorithm == TENONI_ALG_ECDSA && inquiry->signature.hash == TENONI_ALG_SHA256;
-    return tenoni_verdict(is_ecdsa, TENON_RULE_21_ALGORITHM);
+    return tenoni_verdict(is_ecdsa, TENON_RULE_20_ALGORITHM);
 }
 
 static tenon_signature signature_of(const tenoni_inquiry *inquiry)
@@ -176,20 +176,20 @@ static tenon_signature signature_of(const tenoni_inquiry *inquiry)
     return signature;
 }
 
-tenon_status tenoni_rule_22_range(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_21_range(tenoni_inquiry *inquiry)
 {
     tenon_signature signature = signature_of(inquiry);
     bool in_range = tenoni_number_fits(inquiry->signature.r) && tenoni_number_fits(inquiry->signature.s) &&
                     tenoni_signature_in_range(&signature);
-    return tenoni_verdict(in_range, TENON_RULE_22_RANGE);
+    return tenoni_verdict(in_range, TENON_RULE_21_RANGE);
 }
 
-tenon_status tenoni_rule_30_another_key(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_31_another_key(tenoni_inquiry *inquiry)
 {
-    return tenoni_verdict(!tenoni_equal(&inquiry->ak, &inquiry->point, sizeof inquiry->ak), TENON_RULE_30_ANOTHER_KEY);
+    return tenoni_verdict(!tenoni_equal(&inquiry->ak, &inquiry->point, sizeof inquiry->ak), TENON_RULE_31_ANOTHER_KEY);
 }
 
-tenon_status tenoni_rule_23a_signature(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_32_signature(tenoni_inquiry *inquiry)
 {
     const tenon_bytes *certified = &inquiry->statement.evidence.certified;
     tenon_signature signature = signature_of(inquiry);
@@ -197,5 +197,5 @@ tenon_status tenoni_rule_23a_signature(tenoni_inquiry *inquiry)
     tenon_status status = tenon_sha256(&digest, certified->bytes, certified->n);
     if (status == TENON_OK)
         status = tenon_p256_verify(&inquiry->ak, &digest, &signature);
-    return tenoni_as_rule(status, TENON_RULE_23A_SIGNATURE);
+    return tenoni_as_rule(status, TENON_RULE_32_SIGNATURE);
 }

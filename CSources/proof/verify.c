@@ -13,7 +13,7 @@ void tenoni_report_begin(tenon_report *report)
     if (report == NULL)
         return;
     memset(report, 0, sizeof *report);
-    report->verdict = TENON_RULE_23A_SIGNATURE;
+    report->verdict = TENON_RULE_32_SIGNATURE;
 }
 
 void tenoni_report_add(tenon_report *report, tenon_status rule, uint32_t held)
@@ -46,54 +46,54 @@ const tenoni_rule tenoni_rules[] = {
     {TENON_RULE_1_SIZE, ANY, tenoni_rule_1_size},
     {TENON_RULE_2_CBOR, ANY, tenoni_rule_2_cbor},
     {TENON_RULE_3_VERSION, ANY, tenoni_rule_3_version},
-    {TENON_RULE_23_TRAILING, ANY, tenoni_rule_23_trailing},
-    {TENON_RULE_7_MAGIC, ANY, tenoni_rule_7_magic},
-    {TENON_RULE_8_TYPE, ANY, tenoni_rule_8_type},
-    {TENON_RULE_9_NONCE, ANY, tenoni_rule_9_nonce},
-    {TENON_RULE_11_NAME_ALGORITHM, ANY, tenoni_rule_11_name_algorithm},
-    {TENON_RULE_10_NAME, ANY, tenoni_rule_10_name},
-    {TENON_RULE_12_QUALIFIED_NAME, ANY, tenoni_rule_12_qualified_name},
-    {TENON_RULE_12A_PARENT, ANY, tenoni_rule_12a_parent},
-    {TENON_RULE_13_BORN_IN_TPM, ANY, tenoni_rule_13_born_in_tpm},
-    {TENON_RULE_14_SIGNS_ONLY, ANY, tenoni_rule_14_signs_only},
-    {TENON_RULE_15_AUTHORISED_BY_USER, ANY, tenoni_rule_15_authorised_by_user},
-    {TENON_RULE_16_ATTRIBUTES, ANY, tenoni_rule_16_attributes},
-    {TENON_RULE_17_P256, ANY, tenoni_rule_17_p256},
-    {TENON_RULE_19_COORDINATES, ANY, tenoni_rule_19_coordinates},
+    {TENON_RULE_4_TRAILING, ANY, tenoni_rule_4_trailing},
+    {TENON_RULE_5_MAGIC, ANY, tenoni_rule_5_magic},
+    {TENON_RULE_6_TYPE, ANY, tenoni_rule_6_type},
+    {TENON_RULE_7_NONCE, ANY, tenoni_rule_7_nonce},
+    {TENON_RULE_8_NAME_ALGORITHM, ANY, tenoni_rule_8_name_algorithm},
+    {TENON_RULE_9_NAME, ANY, tenoni_rule_9_name},
+    {TENON_RULE_10_QUALIFIED_NAME, ANY, tenoni_rule_10_qualified_name},
+    {TENON_RULE_11_PARENT, ANY, tenoni_rule_11_parent},
+    {TENON_RULE_12_BORN_IN_TPM, ANY, tenoni_rule_12_born_in_tpm},
+    {TENON_RULE_13_SIGNS_ONLY, ANY, tenoni_rule_13_signs_only},
+    {TENON_RULE_14_AUTHORISED_BY_USER, ANY, tenoni_rule_14_authorised_by_user},
+    {TENON_RULE_15_ATTRIBUTES, ANY, tenoni_rule_15_attributes},
+    {TENON_RULE_16_P256, ANY, tenoni_rule_16_p256},
+    {TENON_RULE_17_COORDINATES, ANY, tenoni_rule_17_coordinates},
     {TENON_RULE_18_ON_CURVE, ANY, tenoni_rule_18_on_curve},
-    {TENON_RULE_20_PUBLIC_KEY, ANY, tenoni_rule_20_public_key},
-    {TENON_RULE_21_ALGORITHM, ANY, tenoni_rule_21_algorithm},
-    {TENON_RULE_22_RANGE, ANY, tenoni_rule_22_range},
-    {TENON_RULE_24_CERTIFICATE, ANY, tenoni_rule_24_certificate},
-    {TENON_RULE_24A_CRITICAL, TENON_TRUST_ROOTS, tenoni_rule_24a_critical},
-    {TENON_RULE_28_CHAIN, TENON_TRUST_ROOTS, tenoni_rule_28_chain},
+    {TENON_RULE_19_PUBLIC_KEY, ANY, tenoni_rule_19_public_key},
+    {TENON_RULE_20_ALGORITHM, ANY, tenoni_rule_20_algorithm},
+    {TENON_RULE_21_RANGE, ANY, tenoni_rule_21_range},
+    {TENON_RULE_22_CERTIFICATE, ANY, tenoni_rule_22_certificate},
+    {TENON_RULE_23_CRITICAL, TENON_TRUST_ROOTS, tenoni_rule_23_critical},
+    {TENON_RULE_24_CHAIN, TENON_TRUST_ROOTS, tenoni_rule_24_chain},
     {TENON_RULE_25_SUBJECT, TENON_TRUST_ROOTS, tenoni_rule_25_subject},
-    {TENON_RULE_25A_MAKER, TENON_TRUST_ROOTS, tenoni_rule_25a_maker},
-    {TENON_RULE_26_USAGE, TENON_TRUST_ROOTS, tenoni_rule_26_usage},
-    {TENON_RULE_27_NOT_A_CA, TENON_TRUST_ROOTS, tenoni_rule_27_not_a_ca},
+    {TENON_RULE_26_MAKER, TENON_TRUST_ROOTS, tenoni_rule_26_maker},
+    {TENON_RULE_27_USAGE, TENON_TRUST_ROOTS, tenoni_rule_27_usage},
+    {TENON_RULE_28_NOT_A_CA, TENON_TRUST_ROOTS, tenoni_rule_28_not_a_ca},
     {TENON_RULE_29_AK, ANY, tenoni_rule_29_ak},
-    {TENON_RULE_34_FIRMWARE, TENON_TRUST_AK, tenoni_rule_34_firmware},
-    {TENON_RULE_30_ANOTHER_KEY, ANY, tenoni_rule_30_another_key},
-    {TENON_RULE_23A_SIGNATURE, ANY, tenoni_rule_23a_signature},
+    {TENON_RULE_30_FIRMWARE, TENON_TRUST_AK, tenoni_rule_30_firmware},
+    {TENON_RULE_31_ANOTHER_KEY, ANY, tenoni_rule_31_another_key},
+    {TENON_RULE_32_SIGNATURE, ANY, tenoni_rule_32_signature},
 };
 
 const size_t tenoni_rules_count = sizeof tenoni_rules / sizeof *tenoni_rules;
 
 static tenon_status leaf_is_of_key(tenoni_inquiry *inquiry)
 {
-    return tenoni_verdict(tenoni_equal(&inquiry->ak, inquiry->key, sizeof inquiry->ak), TENON_RULE_20_PUBLIC_KEY);
+    return tenoni_verdict(tenoni_equal(&inquiry->ak, inquiry->key, sizeof inquiry->ak), TENON_RULE_19_PUBLIC_KEY);
 }
 
 static const tenoni_rule ak_certificate_rules[] = {
-    {TENON_RULE_24_CERTIFICATE, TENON_TRUST_ROOTS, tenoni_rule_24_certificate},
-    {TENON_RULE_24A_CRITICAL, TENON_TRUST_ROOTS, tenoni_rule_24a_critical},
-    {TENON_RULE_28_CHAIN, TENON_TRUST_ROOTS, tenoni_rule_28_chain},
+    {TENON_RULE_22_CERTIFICATE, TENON_TRUST_ROOTS, tenoni_rule_22_certificate},
+    {TENON_RULE_23_CRITICAL, TENON_TRUST_ROOTS, tenoni_rule_23_critical},
+    {TENON_RULE_24_CHAIN, TENON_TRUST_ROOTS, tenoni_rule_24_chain},
     {TENON_RULE_25_SUBJECT, TENON_TRUST_ROOTS, tenoni_rule_25_subject},
-    {TENON_RULE_25A_MAKER, TENON_TRUST_ROOTS, tenoni_rule_25a_maker},
-    {TENON_RULE_26_USAGE, TENON_TRUST_ROOTS, tenoni_rule_26_usage},
-    {TENON_RULE_27_NOT_A_CA, TENON_TRUST_ROOTS, tenoni_rule_27_not_a_ca},
+    {TENON_RULE_26_MAKER, TENON_TRUST_ROOTS, tenoni_rule_26_maker},
+    {TENON_RULE_27_USAGE, TENON_TRUST_ROOTS, tenoni_rule_27_usage},
+    {TENON_RULE_28_NOT_A_CA, TENON_TRUST_ROOTS, tenoni_rule_28_not_a_ca},
     {TENON_RULE_29_AK, TENON_TRUST_ROOTS, tenoni_rule_29_ak},
-    {TENON_RULE_20_PUBLIC_KEY, TENON_TRUST_ROOTS, leaf_is_of_key},
+    {TENON_RULE_19_PUBLIC_KEY, TENON_TRUST_ROOTS, leaf_is_of_key},
 };
 
 static bool is_null(const tenon_bytes *bytes)
@@ -177,7 +177,7 @@ static uint32_t line_of(tenon_status status, const tenoni_inquiry *inquiry)
 /* Accepted is only what the last rule that was asked has let through. */
 static tenon_status judge(tenon_report *report, tenoni_inquiry *inquiry, const tenoni_rule *rules, size_t count)
 {
-    tenon_status status = TENON_RULE_23A_SIGNATURE;
+    tenon_status status = TENON_RULE_32_SIGNATURE;
     for (size_t i = 0; i < count; i++) {
         if ((rules[i].trust & inquiry->policy->trust) == 0)
             continue;
@@ -186,7 +186,7 @@ static tenon_status judge(tenon_report *report, tenoni_inquiry *inquiry, const t
         tenoni_report_add(report, rules[i].code, line_of(status, inquiry));
         if (status != TENON_OK)
             return status;
-        if (report != NULL && rules[i].code == TENON_RULE_12A_PARENT)
+        if (report != NULL && rules[i].code == TENON_RULE_11_PARENT)
             report->hierarchy_known = !inquiry->noted;
     }
     return status;
@@ -220,7 +220,7 @@ tenon_status tenon_proof_verify(tenon_report *report, const uint8_t *proof, size
     return tenoni_proof_verify(report, proof, proof_n, nonce, key, policy, tenoni_rules, tenoni_rules_count);
 }
 
-/* A chain of more than are taken is left empty, which rule 24 refuses, too. */
+/* A chain of more than are taken is left empty, which rule 22 refuses, too. */
 static tenon_status take_chain(tenoni_inquiry *inquiry, const tenon_bytes *chain, size_t count)
 {
     tenon_evidence *evidence = &inquiry->statement.evidence;

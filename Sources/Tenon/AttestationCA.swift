@@ -84,7 +84,7 @@ public struct AttestationCA: Sendable {
     ///
     /// - Throws: ``TenonError/Code/keyPublic`` and the like for an AK that is no P-256 key,
     ///   ``TenonError/Code/rule29AK`` for a key that is no AK, the code of the rule that the certificates break (without
-    ///   any, ``TenonError/Code/rule24Certificate``), ``TenonError/Code/rule33EKKey`` when the request names another
+    ///   any, ``TenonError/Code/rule22Certificate``), ``TenonError/Code/rule36EKKey`` when the request names another
     ///   endorsement key than they do.
     public func offer(
         _ request: AttestRequest, endorsement policy: EndorsementPolicy
@@ -119,7 +119,7 @@ public struct AttestationCA: Sendable {
         secret: Secret = Secret(random: AttestationCA.secretSize)
     ) throws(TenonError) -> (digest: Digest, answer: AttestAnswer) {
         if let claimed = request.ek, try Digest(hashing: claimed) != ek.id {
-            throw TenonError(.rule33EKKey, message: "The endorsement key is not the one of the certificate.")
+            throw TenonError(.rule36EKKey, message: "The endorsement key is not the one of the certificate.")
         }
         return (try secret.digest, AttestAnswer(try Credential(secret, for: ek, akName: ak.name)))
     }
@@ -127,7 +127,7 @@ public struct AttestationCA: Sendable {
     /// Issues the certificate of an activation whose secret came back, if it came in time and its TPM was not denied
     /// meanwhile.
     ///
-    /// - Throws: ``TenonError/Code/secretNotPending``, ``TenonError/Code/rule33aEKAllowed``; as
+    /// - Throws: ``TenonError/Code/secretNotPending``, ``TenonError/Code/rule37EKAllowed``; as
     ///   ``AttestationAuthority/certificate(for:of:terms:)``.
     public func certify(
         _ activation: PendingActivation, endorsement policy: EndorsementPolicy
@@ -135,7 +135,7 @@ public struct AttestationCA: Sendable {
         guard policy.now < activation.deadline else { throw TenonError(notPending: "came too late") }
         let ek = try EndorsementKey(unverified: activation.ekCertificate)
         guard !policy.denied.contains(ek.id) else {
-            throw TenonError(status: TenonError.Code.rule33aEKAllowed.rawValue)
+            throw TenonError(status: TenonError.Code.rule37EKAllowed.rawValue)
         }
         let serial = [UInt8](random: AttestationCA.serialSize)
         let terms = CertificateTerms(

@@ -11,8 +11,8 @@ extension TPM.AttestationKey {
     ///   - activation: what is bound.
     ///   - credential: what came with the challenge.
     ///   - certificate: that of the endorsement key for which it was made, DER.
-    /// - Throws: ``TenonError/Code/credentialForm``, ``TenonError/Code/rule24Certificate``,
-    ///   ``TenonError/Code/rule33EKKey``, ``TenonError/Code/ekMissing`` when this TPM has no such key.
+    /// - Throws: ``TenonError/Code/credentialForm``, ``TenonError/Code/rule22Certificate``,
+    ///   ``TenonError/Code/rule36EKKey``, ``TenonError/Code/ekMissing`` when this TPM has no such key.
     public func activate(
         _ activation: Activation, with credential: Credential, certificate: [UInt8]
     ) throws(TenonError) -> Digest {

@@ -253,13 +253,13 @@ static tenon_status result_of(const char *text)
         tenon_status status;
     } results[] = {
         {"OK", TENON_OK},
-        {"24", TENON_RULE_24_CERTIFICATE},
-        {"24a", TENON_RULE_24A_CRITICAL},
-        {"31", TENON_RULE_31_EK_CERTIFICATE},
-        {"32", TENON_RULE_32_EK_CHAIN},
-        {"33", TENON_RULE_33_EK_KEY},
-        {"33b", TENON_RULE_33B_NOT_OAEP},
-        {"33a", TENON_RULE_33A_EK_ALLOWED},
+        {"24", TENON_RULE_22_CERTIFICATE},
+        {"24a", TENON_RULE_23_CRITICAL},
+        {"31", TENON_RULE_34_EK_CERTIFICATE},
+        {"32", TENON_RULE_33_EK_CHAIN},
+        {"33", TENON_RULE_36_EK_KEY},
+        {"33b", TENON_RULE_35_NOT_OAEP},
+        {"33a", TENON_RULE_37_EK_ALLOWED},
     };
     for (size_t i = 0; i < sizeof results / sizeof *results; i++)
         if (strcmp(results[i].text, text) == 0)
@@ -307,7 +307,7 @@ void certificate_each_case(void (*visit)(const certificate_case *one))
 
 bool certificate_case_is_due(const certificate_case *one, size_t *numbers)
 {
-    bool is_cheap = one->result == TENON_RULE_24_CERTIFICATE || one->result == TENON_RULE_24A_CRITICAL;
+    bool is_cheap = one->result == TENON_RULE_22_CERTIFICATE || one->result == TENON_RULE_23_CRITICAL;
     return numbers[one->result % CERTIFICATE_RESULTS]++ % test_rounds(1, is_cheap ? 1 : 8) == 0;
 }
 

@@ -172,16 +172,16 @@ TEST(credential_refuses_keys_that_are_none)
         test_about("case %zu", i);
         c = cases[i];
         c.ek.key[c.ek.key_n - 1] ^= 1; /* even; or off the curve */
-        check_refused(&c, TENON_RULE_33_EK_KEY);
+        check_refused(&c, TENON_RULE_36_EK_KEY);
         c = cases[i];
         memset(c.ek.key, 0, c.ek.key_n);
-        check_refused(&c, TENON_RULE_33_EK_KEY);
+        check_refused(&c, TENON_RULE_36_EK_KEY);
         c = cases[i];
         if (c.ek.kind == TENON_EK_RSA_2048)
             c.ek.key[0] &= 0x7f; /* 2047 bits */
         else
             memset(c.ek.key, 0xff, c.ek.key_n); /* not below p */
-        check_refused(&c, TENON_RULE_33_EK_KEY);
+        check_refused(&c, TENON_RULE_36_EK_KEY);
     }
 }
 

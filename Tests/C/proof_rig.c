@@ -137,7 +137,7 @@ size_t rig_place(tenon_status status)
     if (status == TENON_ERROR_PROOF_FORM)
         rule = TENON_RULE_3_VERSION;
     else if (status == TENON_ERROR_OPTIONS) /* a firmware that this AK cannot say */
-        rule = TENON_RULE_34_FIRMWARE;
+        rule = TENON_RULE_30_FIRMWARE;
     else if (tenon_status_category(status) == TENON_CATEGORY_FORMAT)
         rule = TENON_RULE_2_CBOR;
     while (i < tenoni_rules_count && tenoni_rules[i].code != rule)
@@ -170,7 +170,7 @@ tenon_status rig_verify_forged(void)
         rig_build(&forged, RIG_AREA, sign_by_another);
     tenon_status status = rig_verify(NULL, &forged);
     CHECK(status != TENON_OK);
-    return status == TENON_RULE_23A_SIGNATURE ? TENON_OK : status;
+    return status == TENON_RULE_32_SIGNATURE ? TENON_OK : status;
 }
 
 /* ---- Proofs that a TPM made ---- */

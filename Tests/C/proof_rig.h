@@ -21,7 +21,7 @@ typedef struct {
     tenon_public_key submitted;
     support_area ak_area;
     uint8_t ak_scalar[TENON_SCALAR_SIZE]; /* what signs */
-    support_bytes parent_qualified_name;  /* for rule 12a; empty at first */
+    support_bytes parent_qualified_name;  /* for rule 11; empty at first */
     uint32_t trust;
     const tenon_bytes *roots;
     size_t roots_count;
@@ -29,7 +29,7 @@ typedef struct {
     uint32_t flags;
     const tenon_bytes *makers;
     size_t makers_count;
-    support_bytes ek_name; /* for rule 34; empty at first */
+    support_bytes ek_name; /* for rule 30; empty at first */
     uint64_t firmware_min;
 
     support_attest attest;   /* RIG_ATTEST: the area has its bytes and Name */

@@ -23,7 +23,7 @@ static size_t read_enumerators(const char *path, const char *prefix, enumerator 
     size_t count = 0;
     for (char *at = strstr(text, prefix); at != NULL && count < CODES_MAX; at = strstr(at, prefix)) {
         size_t n = strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-        bool fits = n < sizeof out->name && strncmp(at + n, " =", 2) == 0;
+        bool fits = n < sizeof out->name && (strncmp(at + n, " =", 2) == 0 || strncmp(at + n, ", 0x", 4) == 0);
         if (fits) {
             memcpy(out[count].name, at, n);
             out[count].name[n] = '\0';

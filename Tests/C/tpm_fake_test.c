@@ -50,7 +50,7 @@ TEST(tpm_fake_key_of_software)
     CHECK_STATUS(tenon_activation_value(&s.request.activation, secret.bytes, sizeof secret.bytes, &activation),
                  TENON_OK);
     s.request.activation_n = sizeof s.request.activation.bytes;
-    CHECK_STATUS(folded_register(&s.service, &s.state, &s.request), TENON_RULE_12_QUALIFIED_NAME);
+    CHECK_STATUS(folded_register(&s.service, &s.state, &s.request), TENON_RULE_10_QUALIFIED_NAME);
     CHECK_STATUS(tenon_tpm_key_evict(s.at.device.ak), TENON_OK);
     folded_stop(&s.at);
 }

@@ -46,7 +46,7 @@ static bool make_credential(attest_blob *credential, attest_blob *encrypted, con
     size_t name_n;
     tenoni_certificate read;
     tenon_ek ek = {.kind = kind};
-    if (tenoni_certificate_read(&read, certificate, n) == TENON_RULE_24_CERTIFICATE ||
+    if (tenoni_certificate_read(&read, certificate, n) == TENON_RULE_22_CERTIFICATE ||
         read.key.modulus_or_point.left > sizeof ek.key ||
         tenon_tpm_key_name(ak, name, sizeof name, &name_n) != TENON_OK)
         return false;

@@ -344,7 +344,7 @@ static size_t write_certificate(uint8_t *bytes, choices *from, size_t level, siz
 /* Forms come before signatures, and signatures from the root down. */
 static void must_be_in_order(tenon_status status, const tenon_bytes *chain, size_t count)
 {
-    if (status == TENON_RULE_24_CERTIFICATE || status == TENON_RULE_24A_CRITICAL)
+    if (status == TENON_RULE_22_CERTIFICATE || status == TENON_RULE_23_CRITICAL)
         MUST(signatures == 0);
     if (status == TENON_OK) {
         const tenon_bytes *last = &chain[count - 1];

@@ -105,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     MUST(decodes || status != TENON_OK);
     if (status == TENON_OK)
         must_be_good(&evidence);
-    else if (status == TENON_RULE_23A_SIGNATURE)
+    else if (status == TENON_RULE_32_SIGNATURE)
         sign_and_verify(evidence, &key);
     return 0;
 }

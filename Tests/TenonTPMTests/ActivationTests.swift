@@ -27,7 +27,7 @@ import Testing
             let report = try service.register(
                 pending, keyText, value: value.rawRepresentation, proof: proof.dataRepresentation)
             #expect(report.verdict == .accepted)
-            #expect(report.description.hasSuffix("held      TENON_RULE_23A_SIGNATURE\naccepted"))
+            #expect(report.description.hasSuffix("held      TENON_RULE_32_SIGNATURE\naccepted"))
         }
     }
 
@@ -76,14 +76,14 @@ import Testing
                 }?.code
             }
             let otherNonce = try Digest(bindingChallenge: "d", toKeyText: device.keyText).rawRepresentation
-            #expect(try code(device.key.attest(by: device.ak, qualifyingData: otherNonce)) == .rule9Nonce)
-            #expect(try code(device.key.attest(by: device.ak, qualifyingData: [])) == .rule9Nonce)
+            #expect(try code(device.key.attest(by: device.ak, qualifyingData: otherNonce)) == .rule7Nonce)
+            #expect(try code(device.key.attest(by: device.ak, qualifyingData: [])) == .rule7Nonce)
             let otherKey = try TPM.PrivateKey(in: tpm)
-            #expect(try code(otherKey.attest(by: device.ak, qualifyingData: nonce)) == .rule20PublicKey)
+            #expect(try code(otherKey.attest(by: device.ak, qualifyingData: nonce)) == .rule19PublicKey)
             let otherAK = try TPM.AttestationKey(beside: device.key)
-            #expect(try code(device.key.attest(by: otherAK, qualifyingData: nonce)) == .rule23aSignature)
+            #expect(try code(device.key.attest(by: otherAK, qualifyingData: nonce)) == .rule32Signature)
             let certified = try device.key.attest(by: device.ak, qualifyingData: nonce, certificates: device.chain)
-            #expect(code(certified) == .rule24Certificate)
+            #expect(code(certified) == .rule22Certificate)
         }
     }
 
@@ -139,9 +139,9 @@ import Testing
                 #expect(code(other, device.chain[0]) == .credentialForm)
             }
             for wrong in [[], [0x30], device.chain[0] + [0], [UInt8](repeating: 0x30, count: 1 << 20)] {
-                #expect(code(good, wrong) == .rule24Certificate)
+                #expect(code(good, wrong) == .rule22Certificate)
             }
-            #expect(code(good, device.chain[1]) == .rule33EKKey)
+            #expect(code(good, device.chain[1]) == .rule36EKKey)
             #expect(software.commands() == 0)
         }
     }

@@ -158,7 +158,7 @@ import Testing
             let error = errorThrown { () throws(TenonError) in
                 try proof.verify(new.publicKey, nonce: later, policy: policy)
             }
-            #expect(error?.code == .rule9Nonce)
+            #expect(error?.code == .rule7Nonce)
         }
     }
 
@@ -179,7 +179,7 @@ import Testing
             let error = errorThrown { () throws(TenonError) in
                 try proof.verify(device.key.publicKey, nonce: nonce, policy: late)
             }
-            #expect(error?.code == .rule28Chain)
+            #expect(error?.code == .rule24Chain)
             let timid = errorThrown { () throws(TenonError) in
                 try AttestationAuthority(root: "Root", key: device.key, terms: terms)
             }

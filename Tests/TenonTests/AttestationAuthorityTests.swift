@@ -20,7 +20,7 @@ import Testing
         let other = ProofPolicy(trust: .roots([root.certificate]), now: rig.now)
         #expect(
             codeThrown { () throws(TenonError) in try proof.verify(rig.key, nonce: rig.nonce, policy: other) }
-                == .rule28Chain)
+                == .rule24Chain)
     }
 
     @Test func attestationKeysOnly() throws {

@@ -55,7 +55,7 @@ import Testing
             policy.denied = try [Digest(hashing: []), key.id]
             #expect(
                 codeThrown { () throws(TenonError) in try EndorsementKey(verifying: chain, policy: policy) }
-                    == .rule33aEKAllowed)
+                    == .rule37EKAllowed)
             policy.denied = [key.certificateDigest]
             #expect(codeThrown { () throws(TenonError) in try EndorsementKey(verifying: chain, policy: policy) } == nil)
         }
@@ -64,7 +64,7 @@ import Testing
             policy.deniedModels = models
             return EndorsementKey.verify([certificates[0], certificates[2]], policy: policy).report.verdict
         }
-        let denied = VerificationReport.Verdict.refused(TenonError(.rule33aEKAllowed, message: ""))
+        let denied = VerificationReport.Verdict.refused(TenonError(.rule37EKAllowed, message: ""))
         #expect(outcome([.init(maker: "id:0"), .init(model: "swtpm", version: "id:0")]) == .accepted)
         #expect(outcome([.init(maker: "id:0"), .init(maker: "ID:00001014")]) == denied)
         #expect(outcome([.init(model: "SWTPM")]) == denied)
@@ -74,7 +74,7 @@ import Testing
         policy.allowsSimulator = false
         #expect(
             EndorsementKey.verify([certificates[0], certificates[2]], policy: policy).report.verdict
-                == .refused(TenonError(.rule33aEKAllowed, message: "")))
+                == .refused(TenonError(.rule37EKAllowed, message: "")))
     }
 
     @Test func chainsThatAreNone() throws {
@@ -89,14 +89,14 @@ import Testing
             [], [[]], [[UInt8](repeating: 0x30, count: 1 << 20)], [ek + [0]], [[UInt8]](repeating: ek, count: 5),
             [[UInt8]](repeating: [], count: 100_000),
         ] {
-            #expect(code(wrong) == .rule24Certificate)
+            #expect(code(wrong) == .rule22Certificate)
         }
         for wrong in [[], [0x30], Array(ek.dropLast()), [UInt8](repeating: 0, count: 1 << 20)] {
             #expect(
-                codeThrown { () throws(TenonError) in try EndorsementKey(unverified: wrong) } == .rule24Certificate)
+                codeThrown { () throws(TenonError) in try EndorsementKey(unverified: wrong) } == .rule22Certificate)
         }
         let signing = try #require(certificates["root-rsa4096"])
-        #expect(codeThrown { () throws(TenonError) in try EndorsementKey(unverified: signing) } == .rule33EKKey)
+        #expect(codeThrown { () throws(TenonError) in try EndorsementKey(unverified: signing) } == .rule36EKKey)
     }
 
     @Test func certificatesInNV() throws {

@@ -34,20 +34,20 @@ import Testing
 
     /// Every rule of a proof, an AK and an EK certificate.
     static let rules: [(Code, String)] = [
-        (.rule1Size, "1_SIZE"), (.rule2CBOR, "2_CBOR"), (.rule3Version, "3_VERSION"), (.rule7Magic, "7_MAGIC"),
-        (.rule8Type, "8_TYPE"), (.rule9Nonce, "9_NONCE"), (.rule10Name, "10_NAME"),
-        (.rule11NameAlgorithm, "11_NAME_ALGORITHM"), (.rule12QualifiedName, "12_QUALIFIED_NAME"),
-        (.rule13BornInTPM, "13_BORN_IN_TPM"), (.rule14SignsOnly, "14_SIGNS_ONLY"),
-        (.rule15AuthorisedByUser, "15_AUTHORISED_BY_USER"), (.rule16Attributes, "16_ATTRIBUTES"),
-        (.rule17P256, "17_P256"), (.rule18OnCurve, "18_ON_CURVE"), (.rule19Coordinates, "19_COORDINATES"),
-        (.rule20PublicKey, "20_PUBLIC_KEY"), (.rule21Algorithm, "21_ALGORITHM"), (.rule22Range, "22_RANGE"),
-        (.rule23Trailing, "23_TRAILING"), (.rule24Certificate, "24_CERTIFICATE"), (.rule25Subject, "25_SUBJECT"),
-        (.rule26Usage, "26_USAGE"), (.rule27NotACA, "27_NOT_A_CA"), (.rule28Chain, "28_CHAIN"), (.rule29AK, "29_AK"),
-        (.rule30AnotherKey, "30_ANOTHER_KEY"), (.rule31EKCertificate, "31_EK_CERTIFICATE"),
-        (.rule32EKChain, "32_EK_CHAIN"), (.rule33EKKey, "33_EK_KEY"), (.rule34Firmware, "34_FIRMWARE"),
-        (.rule12aParent, "12A_PARENT"), (.rule23aSignature, "23A_SIGNATURE"), (.rule25aMaker, "25A_MAKER"),
-        (.rule33aEKAllowed, "33A_EK_ALLOWED"),
-        (.rule24aCritical, "24A_CRITICAL"), (.rule33bNotOAEP, "33B_NOT_OAEP"),
+        (.rule1Size, "1_SIZE"), (.rule2CBOR, "2_CBOR"), (.rule3Version, "3_VERSION"), (.rule5Magic, "5_MAGIC"),
+        (.rule6Type, "6_TYPE"), (.rule7Nonce, "7_NONCE"), (.rule9Name, "9_NAME"),
+        (.rule8NameAlgorithm, "8_NAME_ALGORITHM"), (.rule10QualifiedName, "10_QUALIFIED_NAME"),
+        (.rule12BornInTPM, "12_BORN_IN_TPM"), (.rule13SignsOnly, "13_SIGNS_ONLY"),
+        (.rule14AuthorisedByUser, "14_AUTHORISED_BY_USER"), (.rule15Attributes, "15_ATTRIBUTES"),
+        (.rule16P256, "16_P256"), (.rule18OnCurve, "18_ON_CURVE"), (.rule17Coordinates, "17_COORDINATES"),
+        (.rule19PublicKey, "19_PUBLIC_KEY"), (.rule20Algorithm, "20_ALGORITHM"), (.rule21Range, "21_RANGE"),
+        (.rule4Trailing, "4_TRAILING"), (.rule22Certificate, "22_CERTIFICATE"), (.rule25Subject, "25_SUBJECT"),
+        (.rule27Usage, "27_USAGE"), (.rule28NotACA, "28_NOT_A_CA"), (.rule24Chain, "24_CHAIN"), (.rule29AK, "29_AK"),
+        (.rule31AnotherKey, "31_ANOTHER_KEY"), (.rule34EKCertificate, "34_EK_CERTIFICATE"),
+        (.rule33EKChain, "33_EK_CHAIN"), (.rule36EKKey, "36_EK_KEY"), (.rule30Firmware, "30_FIRMWARE"),
+        (.rule11Parent, "11_PARENT"), (.rule32Signature, "32_SIGNATURE"), (.rule26Maker, "26_MAKER"),
+        (.rule37EKAllowed, "37_EK_ALLOWED"),
+        (.rule23Critical, "23_CRITICAL"), (.rule35NotOAEP, "35_NOT_OAEP"),
     ]
 
     /// Every code of the module.

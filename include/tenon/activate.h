@@ -65,7 +65,7 @@ typedef struct {
 typedef struct {
     size_t size;              /* sizeof(tenon_ek_policy) */
     uint32_t flags;           /* TENON_EK_* */
-    const tenon_bytes *roots; /* DER; none is TENON_RULE_32_EK_CHAIN for every certificate */
+    const tenon_bytes *roots; /* DER; none is TENON_RULE_33_EK_CHAIN for every certificate */
     size_t roots_count;
     int64_t now;                /* Unix seconds */
     const tenon_digest *denied; /* ek_ids that are not taken any more */
@@ -78,25 +78,25 @@ typedef struct {
  * Verifies an EK certificate with those above it, leaf first, at most TENON_CERTIFICATES_MAX of them. Bytes of NV
  * behind the certificate (00 or FF) and the wrapper 10 01 00 before it have to be stripped: tenon_certificate_trim. The
  * rules in their order; the first that does not hold decides:
- *   24   each certificate passes a strict walk of its DER, before any signature is checked: at most 4 KiB, no bytes
+ *   22   each certificate passes a strict walk of its DER, before any signature is checked: at most 4 KiB, no bytes
  *        behind its end, v3; RSA 2048-4096 with e = 65537 or another odd e of up to 32 bits, or P-256/384/521; signed
  *        with SHA-256/384/512; no two with one subject; each issued by the next; 12 KiB in all
- *   24a  none of them has a critical extension that is not known here, or name constraints
- *   32   from the root down: the chain ends below one of the roots, each signature is good, each above the leaf is an
+ *   23   none of them has a critical extension that is not known here, or name constraints
+ *   33   from the root down: the chain ends below one of the roots, each signature is good, each above the leaf is an
  *        authority that may sign certificates within its path length and, below the root, names EKU 2.23.133.8.1 or any
  *        if it names EKUs, and all dates hold
- *   31   the leaf: not an authority; key usage keyEncipherment or keyAgreement; EKU 2.23.133.8.1 or, where that is not
+ *   34   the leaf: not an authority; key usage keyEncipherment or keyAgreement; EKU 2.23.133.8.1 or, where that is not
  *        required, none, and not 8.3; maker, model and version of the TPM in the alternative name, one each
- *   33b  the key is not said to be for RSAES-OAEP
- *   33   the key is of one of the kinds, e = 65537 or the point on its curve, an RSA key without the pattern of ROCA
- *   33a  neither the ek_id nor the maker, model and version is denied
+ *   35   the key is not said to be for RSAES-OAEP
+ *   36   the key is of one of the kinds, e = 65537 or the point on its curve, an RSA key without the pattern of ROCA
+ *   37   neither the ek_id nor the maker, model and version is denied
  */
 TENON_API TENON_MUST_USE tenon_status tenon_ek_verify(tenon_ek *out, tenon_report *report, const tenon_bytes *chain,
                                                       size_t count, const tenon_ek_policy *policy);
 
 /*
  * What a certificate says of an EK, with nobody vouching for it: for the device, which looks for that EK in its own
- * TPM. By rules 24, 24a, 33b and 33 above; maker, model and version are empty when it does not name them.
+ * TPM. By rules 22, 23, 35 and 36 above; maker, model and version are empty when it does not name them.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_ek_read(tenon_ek *out, const uint8_t *TENON_COUNTED(n) certificate,
                                                     size_t n);
@@ -115,7 +115,7 @@ TENON_API TENON_MUST_USE tenon_status tenon_certificate_trim(tenon_bytes *out, c
  * object of this Name only. credential and encrypted are TPM2B_ID_OBJECT and TPM2B_ENCRYPTED_SECRET with their sizes.
  * The secret has 1 byte up to a digest of the EK's nameAlg: 32, or 48 for P-384. The kind and key of ek alone are read:
  * another kind, or a Name whose nameAlg is not SHA-256, is TENON_ERROR_OPTIONS, a key that is none of its kind
- * TENON_RULE_33_EK_KEY. When either output is too short, both sizes are what is needed and neither is written.
+ * TENON_RULE_36_EK_KEY. When either output is too short, both sizes are what is needed and neither is written.
  */
 TENON_API TENON_MUST_USE tenon_status
 tenon_credential_make(uint8_t *TENON_COUNTED(credential_size) credential, size_t credential_size, size_t *credential_n,

@@ -26,133 +26,162 @@ enum {
     TENON_CATEGORY_UNKNOWN = 11     /* sent, no answer: ask again later, nothing was lost */
 };
 
-enum {
-    TENON_OK = 0,
+/*
+ * Each cause with its name, its value, and the sentence of tenon_status_text. A new code is a row here and nothing
+ * else: the enumerators below, tenon_status_name and tenon_status_text are made of this list.
+ */
+#define TENON_STATUS_LIST(CODE)                                                                                        \
+    /* TENON_CATEGORY_ARGUMENT */                                                                                      \
+    CODE(TENON_ERROR_NULL, 0x01000001, "A pointer is NULL that may not be; see its function in the header.")           \
+    CODE(TENON_ERROR_BUFFER_TOO_SMALL, 0x01000002,                                                                     \
+         "The output buffer is too small; call again with the size in *written.")                                      \
+    CODE(TENON_ERROR_TOO_LARGE, 0x01000003, "An input is longer than this function takes.")                            \
+    CODE(TENON_ERROR_EMPTY, 0x01000004, "An input is empty that may not be.")                                          \
+    CODE(TENON_ERROR_FLAGS, 0x01000005, "A flag does not exist or does not belong here; see the flags in the header.") \
+    CODE(TENON_ERROR_KEY_OPS, 0x01000006,                                                                              \
+         "The table of key functions has an unknown size or lacks sign or public_key.")                                \
+    CODE(TENON_ERROR_STREAM, 0x01000007, "The stream was not begun or is already finished; begin a new one.")          \
+    CODE(TENON_ERROR_METHOD, 0x01000008, "The method must be 1 to 32 letters A-Z; write it in upper case.")            \
+    CODE(TENON_ERROR_PATH, 0x01000009,                                                                                 \
+         "The path must begin with / and be printable ASCII without ?, # or spaces; take the query off and "           \
+         "percent-encode the rest.")                                                                                   \
+    CODE(TENON_ERROR_TIMESTAMP, 0x0100000A, "The timestamp must be Unix seconds: 10 to 12 digits, the first not 0.")   \
+    CODE(TENON_ERROR_NONCE, 0x0100000B, "The nonce must be a UUID of version 4; use a fresh one for each request.")    \
+    CODE(TENON_ERROR_APP_ID, 0x0100000C, "The app id must be 1 to 200 printable ASCII characters without spaces.")     \
+    CODE(TENON_ERROR_DEVICE_ID, 0x0100000D,                                                                            \
+         "The device id must be 1 to 128 printable ASCII characters without spaces.")                                  \
+    CODE(TENON_ERROR_CLIENT_DATA, 0x0100000E,                                                                          \
+         "Client data must be a JSON object that does not begin as an event does.")                                    \
+    CODE(TENON_ERROR_EVENT, 0x0100000F, "An event must be a JSON object that begins with {\"v\":\"KERI.")              \
+    CODE(TENON_ERROR_DIGEST_NOT_ALLOWED, 0x01000010,                                                                   \
+         "This key does not sign bare digests; open it with that capability or use the function for the message.")     \
+    CODE(TENON_ERROR_OPTIONS, 0x01000011,                                                                              \
+         "An options or transport struct has an unknown size, or a value that does not exist.")                        \
+    CODE(TENON_ERROR_TCTI, 0x01000012, "The TPM's name must begin with device: and a node, or with tabrmd:.")          \
+    CODE(TENON_ERROR_SIMULATOR, 0x01000013, "This is a simulator's name; allow simulators if that is meant.")          \
+    CODE(TENON_ERROR_AUTH_VALUE, 0x01000014, "An auth value has more than 32 bytes, or is nothing but zeros.")         \
+    CODE(TENON_ERROR_FORKED, 0x01000015, "Another process opened this TPM; open it again in this one.")                \
+    CODE(TENON_ERROR_NOT_PERSISTENT, 0x01000016, "The key has no persistent handle.")                                  \
+    CODE(TENON_ERROR_NOT_MADE_HERE, 0x01000017,                                                                        \
+         "The attestation key was loaded from a file; make a new one for this.")                                       \
+    CODE(TENON_ERROR_DATA_IS_MESSAGE, 0x01000018,                                                                      \
+         "This data could be taken for a message of a service; use the function for that message, or open the "        \
+         "key with the capability to sign digests.")                                                                   \
+    /* TENON_CATEGORY_FORMAT */                                                                                        \
+    CODE(TENON_ERROR_BASE64_LENGTH, 0x02000001, "The text has a length that no base64 has.")                           \
+    CODE(TENON_ERROR_BASE64_ALPHABET, 0x02000002, "The text holds a character that is not of this base64 alphabet.")   \
+    CODE(TENON_ERROR_BASE64_PADDING, 0x02000003,                                                                       \
+         "The padding of the base64 text is missing, misplaced or not allowed.")                                       \
+    CODE(TENON_ERROR_BASE64_STRAY_BITS, 0x02000004,                                                                    \
+         "The last character of the base64 text has bits that belong to no byte.")                                     \
+    CODE(TENON_ERROR_HEX_LENGTH, 0x02000005, "The hexadecimal text has an odd number of digits.")                      \
+    CODE(TENON_ERROR_HEX_ALPHABET, 0x02000006, "The text holds a character that is not a hexadecimal digit.")          \
+    CODE(TENON_ERROR_DER_TRUNCATED, 0x02000007, "The DER bytes end within an element.")                                \
+    CODE(TENON_ERROR_DER_TAG, 0x02000008, "The DER bytes hold another element than the one expected.")                 \
+    CODE(TENON_ERROR_DER_LENGTH, 0x02000009, "A DER length is indefinite, not in its shortest form, or too large.")    \
+    CODE(TENON_ERROR_DER_INTEGER, 0x0200000A,                                                                          \
+         "A DER integer is empty, negative, not in its shortest form, or too large.")                                  \
+    CODE(TENON_ERROR_DER_TRAILING, 0x0200000B, "There are bytes behind the end of the DER element.")                   \
+    CODE(TENON_ERROR_SIGNATURE_RANGE, 0x0200000C, "r or s of the signature is not between 1 and n-1.")                 \
+    CODE(TENON_ERROR_POINT_FORM, 0x0200000D, "The bytes are not a P-256 point in this form.")                          \
+    CODE(TENON_ERROR_POINT_RANGE, 0x0200000E, "A coordinate of the point is not below p.")                             \
+    CODE(TENON_ERROR_POINT_OFF_CURVE, 0x0200000F, "The point is not on the curve P-256.")                              \
+    CODE(TENON_ERROR_SPKI_FORM, 0x02000010,                                                                            \
+         "The bytes are not the SubjectPublicKeyInfo of an uncompressed P-256 key.")                                   \
+    CODE(TENON_ERROR_SCALAR_RANGE, 0x02000011, "The private key is not between 1 and n-1.")                            \
+    CODE(TENON_ERROR_PEM_FORM, 0x02000012, "The text is not one TSS2 PRIVATE KEY in PEM.")                             \
+    CODE(TENON_ERROR_PEM_FACT, 0x02000013, "A line before the PEM block is unknown, there twice, or malformed.")       \
+    CODE(TENON_ERROR_KEY_TYPE, 0x02000014, "The key file does not hold a loadable TPM key.")                           \
+    CODE(TENON_ERROR_KEY_FIELD, 0x02000015, "The key file lacks a field or has one that Tenon does not take.")         \
+    CODE(TENON_ERROR_KEY_PUBLIC, 0x02000016, "The public area in the key file is not a P-256 key's.")                  \
+    CODE(TENON_ERROR_KEY_PRIVATE, 0x02000017, "The private area in the key file has another size than it says.")       \
+    CODE(TENON_ERROR_CBOR_TRUNCATED, 0x02000018, "The CBOR ends within an item.")                                      \
+    CODE(TENON_ERROR_CBOR_TYPE, 0x02000019, "The CBOR holds another item than the one expected.")                      \
+    CODE(TENON_ERROR_CBOR_INDEFINITE, 0x0200001A, "The CBOR has an indefinite length.")                                \
+    CODE(TENON_ERROR_CBOR_NOT_MINIMAL, 0x0200001B, "A number in the CBOR is not in its shortest form.")                \
+    CODE(TENON_ERROR_CBOR_KEY, 0x0200001C, "A key in the CBOR is unknown, out of order or there twice.")               \
+    CODE(TENON_ERROR_CBOR_COUNT, 0x0200001D, "The CBOR has another number of entries than expected.")                  \
+    CODE(TENON_ERROR_CBOR_TRAILING, 0x0200001E, "There are bytes behind the end of the CBOR.")                         \
+    CODE(TENON_ERROR_PROOF_FORM, 0x0200001F, "The proof has another format, version or algorithm.")                    \
+    CODE(TENON_ERROR_SIGNATURE_FORM, 0x02000020,                                                                       \
+         "The signature is neither a TPMT_SIGNATURE of ECDSA with SHA-256 nor DER.")                                   \
+    CODE(TENON_ERROR_CERTIFICATE_FORM, 0x02000021, "The bytes are not a certificate in the form that is taken.")       \
+    CODE(TENON_ERROR_CREDENTIAL_FORM, 0x02000022, "The bytes are not the two parts of a credential.")                  \
+    /* TENON_CATEGORY_REJECTED */                                                                                      \
+    CODE(TENON_ERROR_SIGNATURE_INVALID, 0x03000001, "The signature was not made by this key over this digest.")        \
+    CODE(TENON_ERROR_KEY_ATTRIBUTES, 0x03000002,                                                                       \
+         "The key's attributes are not those of a signing key; import it if it is meant.")                             \
+    CODE(TENON_ERROR_KEY_NAME, 0x03000003, "What the TPM holds there is another key; its Name differs.")               \
+    CODE(TENON_ERROR_SESSION, 0x03000004, "The TPM's answer is not authentic; check what is on the bus.")              \
+    CODE(TENON_ERROR_ACTIVATION, 0x03000005, "The activation was not made with the secret of this challenge.")         \
+    /* The rules of tenon/verify.h and tenon/activate.h, 1 to 37 in the order in which they are asked. */              \
+    CODE(TENON_RULE_1_SIZE, 0x03000101, "A part of the proof is larger than allowed.")                                 \
+    CODE(TENON_RULE_2_CBOR, 0x03000102, "The proof is not deterministic CBOR.")                                        \
+    CODE(TENON_RULE_3_VERSION, 0x03000103, "The proof has another version or algorithm.")                              \
+    CODE(TENON_RULE_4_TRAILING, 0x03000104, "A part of the proof cannot be read to its end, or has bytes behind it.")  \
+    CODE(TENON_RULE_5_MAGIC, 0x03000105, "The statement was not made by a TPM.")                                       \
+    CODE(TENON_RULE_6_TYPE, 0x03000106, "The statement is not about a certified key.")                                 \
+    CODE(TENON_RULE_7_NONCE, 0x03000107, "The statement is not for this nonce.")                                       \
+    CODE(TENON_RULE_8_NAME_ALGORITHM, 0x03000108, "The key's Name is not made with SHA-256.")                          \
+    CODE(TENON_RULE_9_NAME, 0x03000109, "The statement is about another key than the public area.")                    \
+    CODE(TENON_RULE_10_QUALIFIED_NAME, 0x0300010A, "The key is of the NULL hierarchy or was loaded from outside.")     \
+    CODE(TENON_RULE_11_PARENT, 0x0300010B, "The key is not under the parent that it should be under.")                 \
+    CODE(TENON_RULE_12_BORN_IN_TPM, 0x0300010C, "The key was not born in the TPM, or can leave it.")                   \
+    CODE(TENON_RULE_13_SIGNS_ONLY, 0x0300010D, "The key is not a plain signing key.")                                  \
+    CODE(TENON_RULE_14_AUTHORISED_BY_USER, 0x0300010E, "The key is not used by its user authorization alone.")         \
+    CODE(TENON_RULE_15_ATTRIBUTES, 0x0300010F, "The key has an attribute that is not allowed.")                        \
+    CODE(TENON_RULE_16_P256, 0x03000110, "The key is not a P-256 key in the expected form.")                           \
+    CODE(TENON_RULE_17_COORDINATES, 0x03000111, "A coordinate of the key's point is too long.")                        \
+    CODE(TENON_RULE_18_ON_CURVE, 0x03000112, "The key's point is not on the curve.")                                   \
+    CODE(TENON_RULE_19_PUBLIC_KEY, 0x03000113, "The proof is about another key than the one submitted.")               \
+    CODE(TENON_RULE_20_ALGORITHM, 0x03000114, "The signature over the statement has another algorithm.")               \
+    CODE(TENON_RULE_21_RANGE, 0x03000115, "r or s of the signature over the statement is out of range.")               \
+    CODE(TENON_RULE_22_CERTIFICATE, 0x03000116,                                                                        \
+         "A certificate of the chain is missing, not expected, or not of the expected form.")                          \
+    CODE(TENON_RULE_23_CRITICAL, 0x03000117, "A certificate has a critical extension that is not known here.")         \
+    CODE(TENON_RULE_24_CHAIN, 0x03000118, "The certificates do not lead to a trusted root.")                           \
+    CODE(TENON_RULE_25_SUBJECT, 0x03000119, "The certificate does not name the TPM as it should.")                     \
+    CODE(TENON_RULE_26_MAKER, 0x0300011A, "The TPM's maker is not one of those that are allowed.")                     \
+    CODE(TENON_RULE_27_USAGE, 0x0300011B, "The certificate is not for this use.")                                      \
+    CODE(TENON_RULE_28_NOT_A_CA, 0x0300011C, "The key's certificate is one of an authority.")                          \
+    CODE(TENON_RULE_29_AK, 0x0300011D, "The attestation key has other attributes than one has.")                       \
+    CODE(TENON_RULE_30_FIRMWARE, 0x0300011E, "The TPM's firmware is older than allowed.")                              \
+    CODE(TENON_RULE_31_ANOTHER_KEY, 0x0300011F, "The key was certified by itself.")                                    \
+    CODE(TENON_RULE_32_SIGNATURE, 0x03000120, "The statement was not signed by the trusted attestation key.")          \
+    CODE(TENON_RULE_33_EK_CHAIN, 0x03000121, "The EK certificate does not lead to a trusted root.")                    \
+    CODE(TENON_RULE_34_EK_CERTIFICATE, 0x03000122, "The EK certificate is not of the expected form.")                  \
+    CODE(TENON_RULE_35_NOT_OAEP, 0x03000123, "The EK certificate says that its key is for RSAES-OAEP.")                \
+    CODE(TENON_RULE_36_EK_KEY, 0x03000124, "The EK is of a kind that is not taken.")                                   \
+    CODE(TENON_RULE_37_EK_ALLOWED, 0x03000125, "This EK is not allowed.")                                              \
+    /* TENON_CATEGORY_TRANSIENT */                                                                                     \
+    CODE(TENON_ERROR_TPM_TRANSPORT, 0x04000001, "The connection to the TPM failed; try again later.")                  \
+    CODE(TENON_ERROR_TPM_BUSY, 0x04000002,                                                                             \
+         "Another process held the TPM's node until the deadline; use /dev/tpmrm0 or try again later.")                \
+    /* TENON_CATEGORY_UNAVAILABLE */                                                                                   \
+    CODE(TENON_ERROR_TPM_MISSING, 0x05000001,                                                                          \
+         "There is no TPM at this node; check that it is enabled in the firmware.")                                    \
+    CODE(TENON_ERROR_TPM_ANSWER, 0x05000002, "The TPM's answer cannot be read; no key is lost.")                       \
+    CODE(TENON_ERROR_PARENT_MISSING, 0x05000003,                                                                       \
+         "The key's parent is not in the TPM; provision it again, the key is not lost.")                               \
+    CODE(TENON_ERROR_EK_MISSING, 0x05000004,                                                                           \
+         "The TPM has no EK for this certificate, or no certificate; give one by file.")                               \
+    /* TENON_CATEGORY_PERMISSION */                                                                                    \
+    CODE(TENON_ERROR_TPM_PERMISSION, 0x06000001, "The TPM's node may not be opened; join its group, usually tss.")     \
+    /* TENON_CATEGORY_AUTH */                                                                                          \
+    CODE(TENON_ERROR_AUTH_NEEDED, 0x07000001, "The key has an auth value; give it when the key is loaded.")            \
+    /* TENON_CATEGORY_GONE */                                                                                          \
+    CODE(TENON_ERROR_KEY_GONE, 0x08000001,                                                                             \
+         "The key is lost for good: the TPM was cleared, or is another one; register again.")                          \
+    /* TENON_CATEGORY_INTERNAL */                                                                                      \
+    CODE(TENON_ERROR_MEMORY, 0x09000001, "There is no memory.")                                                        \
+    CODE(TENON_ERROR_RANDOM, 0x09000002, "The kernel gave no randomness; check that getrandom is allowed.")            \
+    CODE(TENON_ERROR_CRYPTO, 0x09000003, "The cryptographic library failed where it should not; please report this.")
 
-    TENON_ERROR_NULL = 0x01000001,               /* a pointer is NULL */
-    TENON_ERROR_BUFFER_TOO_SMALL = 0x01000002,   /* *written is the size that is needed */
-    TENON_ERROR_TOO_LARGE = 0x01000003,          /* an input is longer than its function takes */
-    TENON_ERROR_EMPTY = 0x01000004,              /* an input is empty that may not be */
-    TENON_ERROR_FLAGS = 0x01000005,              /* a flag that does not exist, or does not belong here */
-    TENON_ERROR_KEY_OPS = 0x01000006,            /* a tenon_key_ops of unknown size or with a function missing */
-    TENON_ERROR_STREAM = 0x01000007,             /* a stream that was not begun, or is finished */
-    TENON_ERROR_METHOD = 0x01000008,             /* a method that is not [A-Z]{1,32} */
-    TENON_ERROR_PATH = 0x01000009,               /* a path that may not be signed */
-    TENON_ERROR_TIMESTAMP = 0x0100000A,          /* a timestamp that is not [1-9][0-9]{9,11} */
-    TENON_ERROR_NONCE = 0x0100000B,              /* a nonce that is not a UUID of version 4 */
-    TENON_ERROR_APP_ID = 0x0100000C,             /* an app id that is not 1-200 bytes 0x21-0x7E */
-    TENON_ERROR_DEVICE_ID = 0x0100000D,          /* a device id that is not 1-128 bytes 0x21-0x7E */
-    TENON_ERROR_CLIENT_DATA = 0x0100000E,        /* client data that is not a JSON object, or is an event */
-    TENON_ERROR_EVENT = 0x0100000F,              /* an event that does not begin as one */
-    TENON_ERROR_DIGEST_NOT_ALLOWED = 0x01000010, /* the key was opened without TENON_KEY_SIGNS_DIGESTS */
-    TENON_ERROR_OPTIONS =
-        0x01000011,                /* an options or transport struct of unknown size, or a value that does not exist */
-    TENON_ERROR_TCTI = 0x01000012, /* a TPM's name that is not one of those that may be opened */
-    TENON_ERROR_SIMULATOR = 0x01000013,       /* a simulator's name without allow_simulator */
-    TENON_ERROR_AUTH_VALUE = 0x01000014,      /* an auth value of more than 32 bytes, or of zeros alone */
-    TENON_ERROR_FORKED = 0x01000015,          /* a TPM that another process opened: open it again in this one */
-    TENON_ERROR_NOT_PERSISTENT = 0x01000016,  /* a key without a persistent handle */
-    TENON_ERROR_NOT_MADE_HERE = 0x01000017,   /* an AK that was loaded: only when it is made its creation is known */
-    TENON_ERROR_DATA_IS_MESSAGE = 0x01000018, /* data that could be taken for one of the messages of tenon/key.h */
+#define TENON_STATUS_ENUMERATOR(name, value, text) name = value,
 
-    TENON_ERROR_BASE64_LENGTH = 0x02000001,     /* a length that no encoding has */
-    TENON_ERROR_BASE64_ALPHABET = 0x02000002,   /* a character of no or the other alphabet, white space included */
-    TENON_ERROR_BASE64_PADDING = 0x02000003,    /* padding missing (base64), present (base64url) or misplaced */
-    TENON_ERROR_BASE64_STRAY_BITS = 0x02000004, /* unused bits of the last character are not zero */
-    TENON_ERROR_HEX_LENGTH = 0x02000005,        /* an odd number of digits */
-    TENON_ERROR_HEX_ALPHABET = 0x02000006,      /* a character that is not 0-9 a-f A-F */
-    TENON_ERROR_DER_TRUNCATED = 0x02000007,     /* ends within an element */
-    TENON_ERROR_DER_TAG = 0x02000008,           /* another element than the one expected */
-    TENON_ERROR_DER_LENGTH = 0x02000009,        /* a length that is indefinite, not minimal, or not its content's */
-    TENON_ERROR_DER_INTEGER = 0x0200000A,       /* an INTEGER that is empty, negative, not minimal or over 256 bits */
-    TENON_ERROR_DER_TRAILING = 0x0200000B,      /* bytes behind the end */
-    TENON_ERROR_SIGNATURE_RANGE = 0x0200000C,   /* r or s is not in 1 .. n-1 */
-    TENON_ERROR_POINT_FORM = 0x0200000D,        /* a length or first byte that no P-256 point has */
-    TENON_ERROR_POINT_RANGE = 0x0200000E,       /* a coordinate is not below p */
-    TENON_ERROR_POINT_OFF_CURVE = 0x0200000F,   /* x, y is not on P-256 */
-    TENON_ERROR_SPKI_FORM = 0x02000010,         /* not the 91 bytes of an uncompressed P-256 key */
-    TENON_ERROR_SCALAR_RANGE = 0x02000011,      /* a private key that is not in 1 .. n-1 */
-    TENON_ERROR_PEM_FORM = 0x02000012,          /* not one TSS2 PRIVATE KEY with base64 in lines, and facts before it */
-    TENON_ERROR_PEM_FACT = 0x02000013,       /* a fact before BEGIN that is unknown, twice there, or not what it says */
-    TENON_ERROR_KEY_TYPE = 0x02000014,       /* not a loadable key (2.23.133.10.1.3) */
-    TENON_ERROR_KEY_FIELD = 0x02000015,      /* a field that is missing, or that Tenon does not take: policy, secret */
-    TENON_ERROR_KEY_PUBLIC = 0x02000016,     /* a public area that is not a P-256 key's, or has bytes behind its end */
-    TENON_ERROR_KEY_PRIVATE = 0x02000017,    /* a private area whose size is not its bytes' */
-    TENON_ERROR_CBOR_TRUNCATED = 0x02000018, /* ends within an item */
-    TENON_ERROR_CBOR_TYPE = 0x02000019,      /* another item than the one expected */
-    TENON_ERROR_CBOR_INDEFINITE = 0x0200001A,  /* an indefinite length */
-    TENON_ERROR_CBOR_NOT_MINIMAL = 0x0200001B, /* a number or length that is not in its shortest form */
-    TENON_ERROR_CBOR_KEY = 0x0200001C,         /* a map's key that is unknown, out of order, or there twice */
-    TENON_ERROR_CBOR_COUNT = 0x0200001D,       /* another number of entries */
-    TENON_ERROR_CBOR_TRAILING = 0x0200001E,    /* bytes behind the end */
-    TENON_ERROR_PROOF_FORM = 0x0200001F,       /* another format, version or algorithm */
-    TENON_ERROR_SIGNATURE_FORM = 0x02000020,   /* neither a TPMT_SIGNATURE of ECDSA with SHA-256 nor DER */
-    TENON_ERROR_CERTIFICATE_FORM = 0x02000021, /* not a certificate in the form that is taken; see tenon/activate.h */
-    TENON_ERROR_CREDENTIAL_FORM = 0x02000022,  /* not the two TPM2B of a credential */
+enum { TENON_OK = 0, TENON_STATUS_LIST(TENON_STATUS_ENUMERATOR) };
 
-    TENON_ERROR_SIGNATURE_INVALID = 0x03000001, /* well formed, and not made by this key over this digest */
-    TENON_ERROR_KEY_ATTRIBUTES = 0x03000002,    /* the key's attributes are not those of a signing key of ours */
-    TENON_ERROR_KEY_NAME = 0x03000003,          /* what the TPM holds is not the key: its Name is another */
-    TENON_ERROR_SESSION = 0x03000004,           /* an answer whose HMAC or nonces do not fit: somebody is on the bus */
-    TENON_ERROR_ACTIVATION = 0x03000005,        /* an activation that was not made with the secret of this challenge */
-
-    /* The rules of tenon/verify.h and tenon/activate.h. */
-    TENON_RULE_1_SIZE = 0x03000101,
-    TENON_RULE_2_CBOR = 0x03000102,
-    TENON_RULE_3_VERSION = 0x03000103,
-    TENON_RULE_7_MAGIC = 0x03000107,
-    TENON_RULE_8_TYPE = 0x03000108,
-    TENON_RULE_9_NONCE = 0x03000109,
-    TENON_RULE_10_NAME = 0x0300010A,
-    TENON_RULE_11_NAME_ALGORITHM = 0x0300010B,
-    TENON_RULE_12_QUALIFIED_NAME = 0x0300010C,
-    TENON_RULE_13_BORN_IN_TPM = 0x0300010D,
-    TENON_RULE_14_SIGNS_ONLY = 0x0300010E,
-    TENON_RULE_15_AUTHORISED_BY_USER = 0x0300010F,
-    TENON_RULE_16_ATTRIBUTES = 0x03000110,
-    TENON_RULE_17_P256 = 0x03000111,
-    TENON_RULE_18_ON_CURVE = 0x03000112,
-    TENON_RULE_19_COORDINATES = 0x03000113,
-    TENON_RULE_20_PUBLIC_KEY = 0x03000114,
-    TENON_RULE_21_ALGORITHM = 0x03000115,
-    TENON_RULE_22_RANGE = 0x03000116,
-    TENON_RULE_23_TRAILING = 0x03000117,
-    TENON_RULE_24_CERTIFICATE = 0x03000118,
-    TENON_RULE_25_SUBJECT = 0x03000119,
-    TENON_RULE_26_USAGE = 0x0300011A,
-    TENON_RULE_27_NOT_A_CA = 0x0300011B,
-    TENON_RULE_28_CHAIN = 0x0300011C,
-    TENON_RULE_29_AK = 0x0300011D,
-    TENON_RULE_30_ANOTHER_KEY = 0x0300011E,
-    TENON_RULE_31_EK_CERTIFICATE = 0x0300011F,
-    TENON_RULE_32_EK_CHAIN = 0x03000120,
-    TENON_RULE_33_EK_KEY = 0x03000121,
-    TENON_RULE_34_FIRMWARE = 0x03000122,
-    TENON_RULE_12A_PARENT = 0x0300018C,
-    TENON_RULE_23A_SIGNATURE = 0x03000197,
-    TENON_RULE_25A_MAKER = 0x03000199,
-    TENON_RULE_24A_CRITICAL = 0x03000198,
-    TENON_RULE_33A_EK_ALLOWED = 0x030001A1,
-    TENON_RULE_33B_NOT_OAEP = 0x030001E1,
-
-    TENON_ERROR_TPM_TRANSPORT = 0x04000001, /* the way to the TPM failed, and again after it was opened anew */
-    TENON_ERROR_TPM_BUSY = 0x04000002,      /* the node is held by another process, and was until the deadline */
-
-    TENON_ERROR_TPM_MISSING = 0x05000001,    /* no such node, or it is no TPM's */
-    TENON_ERROR_TPM_ANSWER = 0x05000002,     /* an answer that is none: too short, too long, or its sizes lie */
-    TENON_ERROR_PARENT_MISSING = 0x05000003, /* the TPM is the key's, the parent was taken away: provision it again */
-    TENON_ERROR_EK_MISSING = 0x05000004,     /* no EK certificate of this kind, or no EK that fits the certificate */
-
-    TENON_ERROR_TPM_PERMISSION = 0x06000001, /* the node may not be opened: join its group, usually tss */
-
-    TENON_ERROR_AUTH_NEEDED = 0x07000001, /* the key has an auth value, and none was given */
-
-    TENON_ERROR_KEY_GONE = 0x08000001, /* another seed, and the TPM refused the key twice: register again */
-
-    TENON_ERROR_MEMORY = 0x09000001, /* no memory */
-    TENON_ERROR_RANDOM = 0x09000002, /* getrandom(2) failed */
-    TENON_ERROR_CRYPTO = 0x09000003  /* the backend failed where it cannot */
-};
+#undef TENON_STATUS_ENUMERATOR
 
 /* All four are functions of the value alone; any value may be asked about. */
 

@@ -8,62 +8,62 @@
 #include "tenon/types.h"
 
 /*
- * Verifying a proof: what must hold, in the order in which it is checked, each rule with a code of its own. The first
- * rule that does not hold decides. The numbers are those of the rules' names, TENON_RULE_<number>_<what> in
- * tenon/status.h.
+ * Verifying a proof: what must hold, each rule with a code of its own, TENON_RULE_<number>_<what> in tenon/status.h.
+ * The rules are numbered in the order in which they are asked, and the first that does not hold decides. Rules 33 to 37
+ * are those of EK certificates, in tenon/activate.h.
  *
  * Evidence: that a TPM certified this key for this nonce.
  *    1   the sizes of tenon/proof.h; a proof of more than TENON_PROOF_MAX bytes is not read
  *    2   the CBOR is deterministic, its keys are those of a statement (TENON_ERROR_CBOR_*)
  *    3   fmt is "tpm", ver is "2.0", alg is ES256 (TENON_ERROR_PROOF_FORM)
- *   23   pubArea, certInfo and sig are read to their ends and hold nothing else
- *    7   certInfo begins with TPM_GENERATED_VALUE
- *    8   it is of TPM2_Certify
- *    9   extraData is the nonce: 32 bytes, compared in constant time
- *   11   the key's nameAlg is SHA-256
- *   10   the certified Name is that of pubArea
- *   12   the qualified Name is one, and not the Name: not a key from outside, which TPM2_LoadExternal loaded. A key of
+ *    4   pubArea, certInfo and sig are read to their ends and hold nothing else
+ *    5   certInfo begins with TPM_GENERATED_VALUE
+ *    6   it is of TPM2_Certify
+ *    7   extraData is the nonce: 32 bytes, compared in constant time
+ *    8   the key's nameAlg is SHA-256
+ *    9   the certified Name is that of pubArea
+ *   10   the qualified Name is one, and not the Name: not a key from outside, which TPM2_LoadExternal loaded. A key of
  *        the NULL, platform or endorsement hierarchy passes, a primary one too: what is in the NULL hierarchy is gone
  *        after the next reset of the TPM, and what is in the platform's is the firmware's to use
- *   12a  with the parent's qualified Name in the policy: the qualified Name is the one under it. That of a primary key
+ *   11   with the parent's qualified Name in the policy: the qualified Name is the one under it. That of a primary key
  *        of the owner hierarchy is nameAlg and the digest of 40000001 (TPM_RH_OWNER) and the Name, so that a device
  *        may say its parent's Name without anybody vouching for it: below another hierarchy no Name fits
- *   13   fixedTPM, fixedParent and sensitiveDataOrigin are set
- *   14   sign is set; decrypt, restricted, encryptedDuplication and stClear are clear
- *   15   userWithAuth is set, adminWithPolicy clear, the policy empty
- *   16   no other attribute is set but noDA
- *   17   ECC, P-256, no symmetric scheme, no kdf, scheme NULL or ECDSA with SHA-256
- *   19   the coordinates are 1 to 32 bytes; zeros that the TPM left out are put back on the left
+ *   12   fixedTPM, fixedParent and sensitiveDataOrigin are set
+ *   13   sign is set; decrypt, restricted, encryptedDuplication and stClear are clear
+ *   14   userWithAuth is set, adminWithPolicy clear, the policy empty
+ *   15   no other attribute is set but noDA
+ *   16   ECC, P-256, no symmetric scheme, no kdf, scheme NULL or ECDSA with SHA-256
+ *   17   the coordinates are 1 to 32 bytes; zeros that the TPM left out are put back on the left
  *   18   the point is on the curve
- *   20   it is the public key that was submitted
- *   21   sig is ECDSA with SHA-256
- *   22   r and s are at most 32 bytes and in 1 .. n-1
+ *   19   it is the public key that was submitted
+ *   20   sig is ECDSA with SHA-256
+ *   21   r and s are at most 32 bytes and in 1 .. n-1
  *
  * Who the AK is, with policy.ak: that its public area is that of an attestation key.
- *   24   x5c is empty
+ *   22   x5c is empty
  *   29   restricted, sign, fixedTPM, fixedParent, sensitiveDataOrigin and userWithAuth are set, noDA may be, nothing
  *        else; nameAlg SHA-256, P-256, ECDSA with SHA-256, no policy, the point on the curve, nothing behind the end
- *   34   with the EK's Name in the policy, and a signer that is right under this EK: firmwareVersion is at least what
+ *   30   with the EK's Name in the policy, and a signer that is right under this EK: firmwareVersion is at least what
  *        the policy says. Of any other signer a TPM hides the version, so it is never believed: without firmware_min it
  *        is noted, and with it the policy demands what this AK cannot say, which is TENON_ERROR_OPTIONS
  *
  * With policy.roots: that the leaf of x5c is an AK certificate that an authority of the policy issued.
- *   24   x5c is not empty, and each certificate passes a strict walk of its DER before any signature is checked
+ *   22   x5c is not empty, and each certificate passes a strict walk of its DER before any signature is checked
  *        (tenon/activate.h)
- *   24a  none of them has a critical extension that is not known here, or name constraints
- *   28   from the root down: the chain ends below one of the roots, and signatures, authorities, path lengths and dates
+ *   23   none of them has a critical extension that is not known here, or name constraints
+ *   24   from the root down: the chain ends below one of the roots, and signatures, authorities, path lengths and dates
  *        hold, and an authority below the root that names EKUs names 2.23.133.8.3 or any;
  *        without roots it never does
  *   25   subject empty, critical alternative name with maker, model and version of the TPM, one each
- *   25a  with makers in the policy: the maker is one of them. One that is not is noted only, unless the policy has
+ *   26   with makers in the policy: the maker is one of them. One that is not is noted only, unless the policy has
  *        TENON_POLICY_REQUIRE_MAKER
- *   26   EKU 2.23.133.8.3, not 8.1; key usage, if there, digitalSignature
- *   27   not an authority
+ *   27   EKU 2.23.133.8.3, not 8.1; key usage, if there, digitalSignature
+ *   28   not an authority
  *   29   the leaf's key is of P-256, its point on the curve; that it is an attestation key is for its issuer to know
  *
  * And that it was this AK.
- *   30   the AK is another key
- *   23a  sig is the AK's over certInfo
+ *   31   the AK is another key
+ *   32   sig is the AK's over certInfo
  *
  * Algorithms are fixed and no matter of policy: key and AK are of P-256, and sign with ECDSA and SHA-256 (ES256). Only
  * the certificates above an AK's may have other keys, those of tenon/activate.h.
@@ -78,7 +78,7 @@ enum {
 };
 
 enum {
-    TENON_POLICY_REQUIRE_MAKER = 0x1 /* rule 25a refuses; without makers it is TENON_ERROR_OPTIONS */
+    TENON_POLICY_REQUIRE_MAKER = 0x1 /* rule 26 refuses; without makers it is TENON_ERROR_OPTIONS */
 };
 
 /* What is demanded. All zeros but size, trust and the trust's own field: the rules, and nothing beyond them. */
@@ -90,13 +90,13 @@ typedef struct {
     const tenon_bytes *roots; /* certificates that are trusted to issue AK certificates */
     size_t roots_count;
     int64_t now; /* Unix seconds, for the certificates' dates */
-    /* TENON_NAME_SIZE bytes for rule 12a. Empty: not checked, and the report says that the hierarchy is unknown. */
+    /* TENON_NAME_SIZE bytes for rule 11. Empty: not checked, and the report says that the hierarchy is unknown. */
     tenon_bytes parent_qualified_name;
-    /* With roots, for rule 25a: texts as certificates have them, such as "id:494E5443". Empty: not looked at. */
+    /* With roots, for rule 26: texts as certificates have them, such as "id:494E5443". Empty: not looked at. */
     const tenon_bytes *makers;
     size_t makers_count;
     /*
-     * With ak, for rule 34: the Name of the EK, with SHA-256 or SHA-384. Empty: not judged, and firmware_min has to be
+     * With ak, for rule 30: the Name of the EK, with SHA-256 or SHA-384. Empty: not judged, and firmware_min has to be
      * 0.
      */
     tenon_bytes ek_name;
@@ -121,7 +121,7 @@ typedef struct {
     size_t count;
     tenon_check checks[TENON_REPORT_MAX];
     uint32_t clock_safe;      /* TPMS_CLOCK_INFO.safe of a proof that was accepted; else 0 */
-    uint32_t hierarchy_known; /* rule 12a was checked, and held */
+    uint32_t hierarchy_known; /* rule 11 was checked, and held */
 } tenon_report;
 
 /*
@@ -139,8 +139,8 @@ TENON_API TENON_MUST_USE tenon_status tenon_ak_check(tenon_report *report, const
                                                      size_t n);
 
 /*
- * Whether a chain, leaf first, is an AK certificate of this AK, before a device keeps it: rules 24, 24a, 28 and 25 to
- * 29 as above with policy.roots, then 20   the leaf's key is ak The policy's trust has to be TENON_TRUST_ROOTS, else
+ * Whether a chain, leaf first, is an AK certificate of this AK, before a device keeps it: rules 22 to 29 as above with
+ * policy.roots, then rule 19: the leaf's key is ak. The policy's trust has to be TENON_TRUST_ROOTS, else
  * TENON_ERROR_OPTIONS; report may be NULL.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_ak_certificate_verify(tenon_report *report, const tenon_bytes *chain,

@@ -28,11 +28,11 @@ public struct EndorsementKey: Sendable {
     /// What a certificate says of the key, with nobody vouching for it: for a device, which looks for that key in its
     /// own TPM. A service takes ``init(verifying:policy:)``.
     ///
-    /// - Throws: ``TenonError/Code/rule24Certificate``, ``TenonError/Code/rule33EKKey``.
+    /// - Throws: ``TenonError/Code/rule22Certificate``, ``TenonError/Code/rule36EKKey``.
     public init(unverified certificate: [UInt8]) throws(TenonError) {
         var core = tenon_ek()
         try TenonError.check(tenon_ek_read(&core, certificate.span))
-        guard let key = EndorsementKey(core: core) else { throw TenonError(status: tenon_status(TENON_RULE_33_EK_KEY)) }
+        guard let key = EndorsementKey(core: core) else { throw TenonError(status: tenon_status(TENON_RULE_36_EK_KEY)) }
         self = key
     }
 

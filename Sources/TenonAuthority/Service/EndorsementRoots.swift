@@ -91,7 +91,7 @@ extension Refusal {
 
     /// A proof, a certificate or a key that is not what it has to be; the sentence is the rule's.
     init(attestation error: TenonError) {
-        let isUntrusted: [TenonError.Code] = [.rule28Chain, .rule32EKChain, .rule33aEKAllowed]
+        let isUntrusted: [TenonError.Code] = [.rule24Chain, .rule33EKChain, .rule37EKAllowed]
         switch error.code.category {
         case .internal: self.init(error)
         default:

@@ -143,7 +143,7 @@ enum KeyParent {
 
 extension TenonError {
     fileprivate static let noProof = TenonError(.proofForm, message: "There is no proof.")
-    fileprivate static let noParent = TenonError(.rule12aParent, message: Refusal.noParent.message)
+    fileprivate static let noParent = TenonError(.rule11Parent, message: Refusal.noParent.message)
 }
 
 extension Refusal {
@@ -152,7 +152,7 @@ extension Refusal {
     static let noParent = Refusal(
         .invalidAttestation,
         "The app's devices say which key is the parent of theirs, in parent_name: this one is too old, or speaks "
-            + "another dialect.", cause: "rule_12a")
+            + "another dialect.", cause: "rule_11")
 }
 
 /// The serial number, as 16 bytes, of a certificate that was verified (RFC 5280, 4.1): nil for one that has more.
