@@ -25,6 +25,7 @@ enum {
     TENON_EK_P384 = 3      /* H-3: SHA-384, AES-256 */
 };
 
+/* Sizes of an EK and of what is made for it. */
 enum {
     TENON_EK_KEY_MAX = 256,     /* an RSA modulus, or x || y */
     TENON_EK_TEXT_MAX = 64,     /* maker, model, version: as the certificate has them */
@@ -32,6 +33,7 @@ enum {
     TENON_ACTIVATION_SECRET_SIZE = 32
 };
 
+/* The same sizes, for callers without a C preprocessor. */
 TENON_API size_t tenon_credential_max(void);
 TENON_API size_t tenon_activation_secret_size(void);
 
@@ -50,6 +52,7 @@ typedef struct {
     size_t version_n;
 } tenon_ek;
 
+/* Flags of a tenon_ek_policy. */
 enum {
     TENON_EK_REQUIRE_USAGE = 0x1,  /* the certificate has to name EKU 2.23.133.8.1; else it may name none */
     TENON_EK_ALLOW_SIMULATOR = 0x2 /* makers that are known to be software */
@@ -62,6 +65,7 @@ typedef struct {
     tenon_bytes version;
 } tenon_ek_pattern;
 
+/* Which EKs are taken. */
 typedef struct {
     size_t size;              /* sizeof(tenon_ek_policy) */
     uint32_t flags;           /* TENON_EK_* */
@@ -188,6 +192,7 @@ typedef struct {
     size_t timestamp_n;
 } tenon_rotation;
 
+/* Computes the nonce. */
 TENON_API TENON_MUST_USE tenon_status tenon_rotation_nonce(tenon_digest *out, const tenon_rotation *rotation);
 
 /* ---- AK certificates ---- */
@@ -208,6 +213,7 @@ typedef struct {
     int64_t not_after;
 } tenon_ak_request;
 
+/* Issues the certificate that the request describes. */
 TENON_API TENON_MUST_USE tenon_status tenon_ak_certificate_issue(uint8_t *TENON_COUNTED(n) out, size_t n,
                                                                  size_t *written, const tenon_key *issuer_key,
                                                                  const uint8_t *TENON_COUNTED(issuer_n) issuer,
@@ -228,6 +234,7 @@ typedef struct {
     tenon_bytes issuer;          /* the certificate above; empty: self-signed */
 } tenon_authority_request;
 
+/* Issues the authority's certificate that the request describes. */
 TENON_API TENON_MUST_USE tenon_status tenon_authority_certificate_issue(uint8_t *TENON_COUNTED(n) out, size_t n,
                                                                         size_t *written, const tenon_key *signing_key,
                                                                         const tenon_authority_request *request);

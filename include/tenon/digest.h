@@ -20,9 +20,14 @@ typedef struct {
     uint64_t opaque[TENON_SHA256_STREAM_SIZE / 8];
 } tenon_sha256_stream;
 
+/* Begins a stream. */
 TENON_API TENON_MUST_USE tenon_status tenon_sha256_begin(tenon_sha256_stream *stream);
+
+/* Adds n bytes. */
 TENON_API TENON_MUST_USE tenon_status tenon_sha256_update(tenon_sha256_stream *stream,
                                                           const uint8_t *TENON_COUNTED(n) data, size_t n);
+
+/* Gives the digest and wipes the stream. */
 TENON_API TENON_MUST_USE tenon_status tenon_sha256_finish(tenon_sha256_stream *stream, tenon_digest *out);
 
 /* HMAC-SHA256 (RFC 2104) of n bytes. The key may have any length; nothing of it stays in memory. */

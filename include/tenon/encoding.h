@@ -16,18 +16,24 @@ TENON_BEGIN
 /* RFC 4648, 4: the standard alphabet, padded. */
 TENON_API TENON_MUST_USE tenon_status tenon_base64_encode(char *TENON_COUNTED(n) out, size_t n, size_t *written,
                                                           const uint8_t *TENON_COUNTED(data_n) data, size_t data_n);
+
+/* Reads exactly what tenon_base64_encode writes. */
 TENON_API TENON_MUST_USE tenon_status tenon_base64_decode(uint8_t *TENON_COUNTED(n) out, size_t n, size_t *written,
                                                           const char *TENON_COUNTED(text_n) text, size_t text_n);
 
 /* RFC 4648, 5: the URL-safe alphabet, never padded. */
 TENON_API TENON_MUST_USE tenon_status tenon_base64url_encode(char *TENON_COUNTED(n) out, size_t n, size_t *written,
                                                              const uint8_t *TENON_COUNTED(data_n) data, size_t data_n);
+
+/* Reads exactly what tenon_base64url_encode writes. */
 TENON_API TENON_MUST_USE tenon_status tenon_base64url_decode(uint8_t *TENON_COUNTED(n) out, size_t n, size_t *written,
                                                              const char *TENON_COUNTED(text_n) text, size_t text_n);
 
 /* Lower case out, either case in. */
 TENON_API TENON_MUST_USE tenon_status tenon_hex_encode(char *TENON_COUNTED(n) out, size_t n, size_t *written,
                                                        const uint8_t *TENON_COUNTED(data_n) data, size_t data_n);
+
+/* Reads digits in either case. */
 TENON_API TENON_MUST_USE tenon_status tenon_hex_decode(uint8_t *TENON_COUNTED(n) out, size_t n, size_t *written,
                                                        const char *TENON_COUNTED(text_n) text, size_t text_n);
 
@@ -37,6 +43,8 @@ TENON_API TENON_MUST_USE tenon_status tenon_hex_decode(uint8_t *TENON_COUNTED(n)
  */
 TENON_API TENON_MUST_USE tenon_status tenon_signature_encode_der(uint8_t *TENON_COUNTED(n) out, size_t n,
                                                                  size_t *written, const tenon_signature *signature);
+
+/* Reads the DER form. */
 TENON_API TENON_MUST_USE tenon_status tenon_signature_decode_der(tenon_signature *out,
                                                                  const uint8_t *TENON_COUNTED(n) der, size_t n);
 
@@ -53,15 +61,25 @@ TENON_API int32_t tenon_signature_is_low_s(const tenon_signature *signature);
  */
 TENON_API TENON_MUST_USE tenon_status tenon_public_key_encode_point(uint8_t *TENON_COUNTED(n) out, size_t n,
                                                                     size_t *written, const tenon_public_key *key);
+
+/* Reads 65 bytes. */
 TENON_API TENON_MUST_USE tenon_status tenon_public_key_decode_point(tenon_public_key *out,
                                                                     const uint8_t *TENON_COUNTED(n) point, size_t n);
+
+/* Writes the compressed point. */
 TENON_API TENON_MUST_USE tenon_status tenon_public_key_encode_compressed(uint8_t *TENON_COUNTED(n) out, size_t n,
                                                                          size_t *written, const tenon_public_key *key);
+
+/* Reads the compressed point. */
 TENON_API TENON_MUST_USE tenon_status tenon_public_key_decode_compressed(tenon_public_key *out,
                                                                          const uint8_t *TENON_COUNTED(n) point,
                                                                          size_t n);
+
+/* Writes the SubjectPublicKeyInfo. */
 TENON_API TENON_MUST_USE tenon_status tenon_public_key_encode_spki(uint8_t *TENON_COUNTED(n) out, size_t n,
                                                                    size_t *written, const tenon_public_key *key);
+
+/* Reads the SubjectPublicKeyInfo. */
 TENON_API TENON_MUST_USE tenon_status tenon_public_key_decode_spki(tenon_public_key *out,
                                                                    const uint8_t *TENON_COUNTED(n) spki, size_t n);
 

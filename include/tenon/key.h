@@ -12,6 +12,7 @@ TENON_BEGIN
 /* A P-256 signing key, wherever it lives. */
 typedef struct tenon_key tenon_key;
 
+/* Flags of a tenon_key_ops. */
 enum {
     TENON_KEY_HARDWARE = 0x1,      /* the private half cannot leave the device that holds it */
     TENON_KEY_SIGNS_DIGESTS = 0x2, /* tenon_key_sign_digest is allowed */

@@ -22,9 +22,14 @@ TENON_API TENON_MUST_USE tenon_status tenon_p256_verify(const tenon_public_key *
 /* A public key made ready once, for whoever verifies with it more than once. Read-only after tenon_verifier_new. */
 typedef struct tenon_verifier tenon_verifier;
 
+/* Checks the key and makes it ready. */
 TENON_API TENON_MUST_USE tenon_status tenon_verifier_new(tenon_verifier **out, const tenon_public_key *key);
+
+/* Verifies as tenon_p256_verify does; any thread may, and several at once. */
 TENON_API TENON_MUST_USE tenon_status tenon_verifier_verify(const tenon_verifier *verifier, const tenon_digest *digest,
                                                             const tenon_signature *signature);
+
+/* Frees the verifier and sets it to NULL; NULL is fine. */
 TENON_API void tenon_verifier_free(tenon_verifier **verifier);
 
 /*
@@ -36,6 +41,7 @@ TENON_API void tenon_verifier_free(tenon_verifier **verifier);
  */
 enum { TENON_KEY_DETERMINISTIC = 0x100 };
 
+/* Makes a key from getrandom(2). */
 TENON_API TENON_MUST_USE tenon_status tenon_software_key_generate(tenon_key **out, uint32_t flags);
 
 /* A key from its 32-byte big-endian scalar, 1 .. n-1. For test vectors. */

@@ -14,6 +14,7 @@
 
 TENON_BEGIN
 
+/* The sizes of a proof and its parts. */
 enum {
     TENON_PROOF_MAX = 16384,          /* CBOR, before base64url */
     TENON_AREA_MAX = 256,             /* pubArea, certInfo, sig */
@@ -23,6 +24,7 @@ enum {
     TENON_NAME_SIZE = 34              /* a TPM object's Name with SHA-256 */
 };
 
+/* The same sizes, for callers without a C preprocessor. */
 TENON_API size_t tenon_proof_max(void);
 TENON_API size_t tenon_area_max(void);
 TENON_API size_t tenon_certificate_max(void);
@@ -73,6 +75,8 @@ TENON_API TENON_MUST_USE tenon_status tenon_proof_decode(tenon_evidence *out, co
  * not exactly one of the two are TENON_ERROR_SIGNATURE_FORM, r or s outside 1 .. n-1 is TENON_ERROR_SIGNATURE_RANGE.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_evidence_signature(tenon_signature *out, const tenon_evidence *evidence);
+
+/* Writes the DER form. */
 TENON_API TENON_MUST_USE tenon_status tenon_evidence_signature_der(uint8_t *TENON_COUNTED(n) out, size_t n,
                                                                    size_t *written, const tenon_evidence *evidence);
 

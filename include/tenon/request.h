@@ -30,13 +30,18 @@ typedef struct {
     uint64_t opaque[TENON_REQUEST_SIZE / 8];
 } tenon_request;
 
+/* Begins a message, after checking its texts. */
 TENON_API TENON_MUST_USE tenon_status tenon_request_begin(tenon_request *request,
                                                           const char *TENON_COUNTED(method_n) method, size_t method_n,
                                                           const char *TENON_COUNTED(path_n) path, size_t path_n,
                                                           const char *TENON_COUNTED(timestamp_n) timestamp,
                                                           size_t timestamp_n);
+
+/* Adds n bytes of the body. */
 TENON_API TENON_MUST_USE tenon_status tenon_request_update(tenon_request *request, const uint8_t *TENON_COUNTED(n) body,
                                                            size_t n);
+
+/* Gives the digest to sign and wipes the stream. */
 TENON_API TENON_MUST_USE tenon_status tenon_request_finish(tenon_request *request, tenon_digest *out);
 
 /* A fresh nonce for one request: a UUID of version 4 in lower case, 36 characters (RFC 9562, 5.4). */

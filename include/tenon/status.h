@@ -12,6 +12,7 @@ TENON_BEGIN
  */
 typedef int32_t tenon_status;
 
+/* The categories, each with what its caller does. */
 enum {
     TENON_CATEGORY_ARGUMENT = 1, /* the caller's mistake: fix the call */
     TENON_CATEGORY_FORMAT = 2,   /* bytes that are not what they claim: reject the input */

@@ -41,8 +41,10 @@
 
 TENON_BEGIN
 
-/* The version of the library that runs, as 0xMMmmpp00, and as text ("0.1.0"). */
+/* The version of the library that runs, as 0xMMmmpp00. */
 TENON_API uint32_t tenon_version(void);
+
+/* The version as text, such as "0.1.0". */
 TENON_API const char *tenon_version_text(void);
 
 /* The name of the cryptographic backend: "mbedtls" or "openssl". */

@@ -44,6 +44,7 @@ typedef struct {
     uint8_t bytes[TENON_SIGNATURE_SIZE];
 } tenon_signature;
 
+/* The sizes above, for callers without a C preprocessor. */
 TENON_API size_t tenon_digest_size(void);
 TENON_API size_t tenon_scalar_size(void);
 TENON_API size_t tenon_public_key_size(void);

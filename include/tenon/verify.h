@@ -77,6 +77,7 @@ enum {
     TENON_TRUST_ROOTS = 2 /* the leaf of x5c, which has to chain to one of policy.roots */
 };
 
+/* Flags of a tenon_policy. */
 enum {
     TENON_POLICY_REQUIRE_MAKER = 0x1 /* rule 26 refuses; without makers it is TENON_ERROR_OPTIONS */
 };
@@ -103,6 +104,7 @@ typedef struct {
     uint64_t firmware_min; /* the least firmwareVersion */
 } tenon_policy;
 
+/* The lines that a report has room for. */
 enum { TENON_REPORT_MAX = 64 };
 
 /* One line of a report: the rule's code, and whether it held. What was not reached has no line. */

@@ -38,12 +38,14 @@
 
 TENON_BEGIN
 
+/* The sizes of what goes to a TPM and comes from it. */
 enum {
     TENON_TPM_AUTH_MAX = 32,     /* an auth value */
     TENON_TPM_KEY_MAX = 2048,    /* an exported key */
     TENON_TPM_BUFFER_SIZE = 4096 /* a command or an answer */
 };
 
+/* The same sizes, for callers without a C preprocessor. */
 TENON_API size_t tenon_tpm_auth_max(void);
 TENON_API size_t tenon_tpm_key_max(void);
 TENON_API size_t tenon_tpm_buffer_size(void);
@@ -100,6 +102,7 @@ typedef struct {
     uint32_t managed;
 } tenon_tpm_transport;
 
+/* Opens a TPM behind this transport. */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_open_transport(tenon_tpm **out, const tenon_tpm_transport *transport,
                                                                const tenon_tpm_options *options);
 
@@ -136,6 +139,7 @@ typedef struct {
     uint32_t ek_certificates;  /* bits: 0 RSA-2048 L-1, 1 P-256 L-2, 2 RSA-2048 H-1, 3 P-256 H-2, 4 P-384 H-3 */
 } tenon_tpm_info;
 
+/* Asks the TPM for all of it. */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_read_info(tenon_tpm *tpm, tenon_tpm_info *out);
 
 /* A signing key of a TPM. It keeps its TPM open. */
@@ -178,14 +182,21 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_export(const tenon_tpm_key *
 /* Flushes and frees. The persistent copy, if there is one, stays. */
 TENON_API void tenon_tpm_key_free(tenon_tpm_key **key);
 
+/* The public half. */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_public_key(const tenon_tpm_key *key, tenon_public_key *out);
+
+/* 1 for a key that tenon_tpm_key_import loaded, else 0; 0 for NULL. */
 TENON_API int32_t tenon_tpm_key_is_foreign(const tenon_tpm_key *key);
 
 /* The Names that the key is known by: its own, its parent's, and the seed witness; 34 bytes each, or 0 if unknown. */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_name(const tenon_tpm_key *key, uint8_t *TENON_COUNTED(n) out,
                                                          size_t n, size_t *written);
+
+/* The parent's Name. */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_parent_name(const tenon_tpm_key *key, uint8_t *TENON_COUNTED(n) out,
                                                                 size_t n, size_t *written);
+
+/* The seed witness. */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_witness(const tenon_tpm_key *key, uint8_t *TENON_COUNTED(n) out,
                                                             size_t n, size_t *written);
 
@@ -198,6 +209,7 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_witness(const tenon_tpm_key 
  */
 enum { TENON_TPM_KEY_LOW_S = 0x100, TENON_TPM_KEY_VERIFIED = 0x200 };
 
+/* Opens a TPM key as a tenon_key. */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_open(tenon_tpm_key *tpm_key, tenon_key **out, uint32_t flags);
 
 /*
@@ -225,6 +237,8 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_evict(tenon_tpm_key *key);
  * One AK for each service and application.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_ak_create(tenon_tpm_key *beside, tenon_tpm_key **out);
+
+/* Loads an exported attestation key. */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_ak_load(tenon_tpm *tpm, tenon_tpm_key **out,
                                                         const char *TENON_COUNTED(pem_n) pem, size_t pem_n);
 
@@ -247,6 +261,7 @@ typedef struct {
     size_t signature_n;
 } tenon_tpm_creation;
 
+/* Lets the attestation key certify its own creation. */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_ak_creation(tenon_tpm_key *ak, tenon_tpm_creation *out);
 
 /*
@@ -281,6 +296,8 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_ak_activate(
     tenon_tpm_key *ak, tenon_digest *out, const uint8_t *TENON_COUNTED(certificate_n) certificate, size_t certificate_n,
     const uint8_t *TENON_COUNTED(credential_n) credential, size_t credential_n,
     const uint8_t *TENON_COUNTED(encrypted_n) encrypted, size_t encrypted_n, const tenon_activation *activation);
+
+/* Gives the secret of the credential. */
 TENON_API TENON_MUST_USE tenon_status
 tenon_tpm_ak_secret(tenon_tpm_key *ak, uint8_t *TENON_COUNTED(n) out, size_t n, size_t *written,
                     const uint8_t *TENON_COUNTED(certificate_n) certificate, size_t certificate_n,
