@@ -9,17 +9,17 @@
 /* The rules about who the AK is: a public area that is known, or the leaf of a chain. */
 
 /* SEC 1, 2.3.3: 04 || x || y. */
-static void take_key(tenoni_inquiry *inquiry)
+static void take_key(tenoni_verification *verification)
 {
-    tenoni_reader point = inquiry->leaf.key.modulus_or_point;
-    if (inquiry->leaf.key.kind == TENONI_KEY_P256 && point.left == TENON_POINT_SIZE)
-        memcpy(inquiry->ak.bytes, point.at + 1, TENON_PUBLIC_KEY_SIZE);
+    tenoni_reader point = verification->leaf.key.modulus_or_point;
+    if (verification->leaf.key.kind == TENONI_KEY_P256 && point.left == TENON_POINT_SIZE)
+        memcpy(verification->ak.bytes, point.at + 1, TENON_PUBLIC_KEY_SIZE);
 }
 
-static tenon_status check_chain(const tenoni_inquiry *inquiry, tenoni_certificate *leaf)
+static tenon_status check_chain(const tenoni_verification *verification, tenoni_certificate *leaf)
 {
-    const tenon_evidence *evidence = &inquiry->statement.evidence;
-    const tenon_policy *policy = inquiry->policy;
+    const tenon_evidence *evidence = &verification->statement.evidence;
+    const tenon_policy *policy = verification->policy;
     if (evidence->x5c_count == 0)
         return TENON_RULE_22_CERTIFICATE;
     tenon_status status = tenoni_chain_verify(leaf, evidence->x5c, evidence->x5c_count, policy->roots,
@@ -28,31 +28,31 @@ static tenon_status check_chain(const tenoni_inquiry *inquiry, tenoni_certificat
 }
 
 /* One walk over the chain answers two rules. */
-static tenon_status chain_of(tenoni_inquiry *inquiry)
+static tenon_status chain_of(tenoni_verification *verification)
 {
-    if (inquiry->chain_was_checked)
-        return inquiry->chain;
-    inquiry->chain_was_checked = true;
-    inquiry->chain = check_chain(inquiry, &inquiry->leaf);
-    take_key(inquiry);
-    return inquiry->chain;
+    if (verification->chain_was_checked)
+        return verification->chain;
+    verification->chain_was_checked = true;
+    verification->chain = check_chain(verification, &verification->leaf);
+    take_key(verification);
+    return verification->chain;
 }
 
-tenon_status tenoni_rule_22_certificate(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_22_certificate(tenoni_verification *verification)
 {
-    if (inquiry->policy->trust == TENON_TRUST_AK)
-        return tenoni_verdict(inquiry->statement.evidence.x5c_count == 0, TENON_RULE_22_CERTIFICATE);
-    return tenoni_verdict(chain_of(inquiry) != TENON_RULE_22_CERTIFICATE, TENON_RULE_22_CERTIFICATE);
+    if (verification->policy->trust == TENON_TRUST_AK)
+        return tenoni_verdict(verification->statement.evidence.x5c_count == 0, TENON_RULE_22_CERTIFICATE);
+    return tenoni_verdict(chain_of(verification) != TENON_RULE_22_CERTIFICATE, TENON_RULE_22_CERTIFICATE);
 }
 
-tenon_status tenoni_rule_23_critical(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_23_critical(tenoni_verification *verification)
 {
-    return tenoni_verdict(chain_of(inquiry) != TENON_RULE_23_CRITICAL, TENON_RULE_23_CRITICAL);
+    return tenoni_verdict(chain_of(verification) != TENON_RULE_23_CRITICAL, TENON_RULE_23_CRITICAL);
 }
 
-tenon_status tenoni_rule_24_chain(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_24_chain(tenoni_verification *verification)
 {
-    return tenoni_as_rule(chain_of(inquiry), TENON_RULE_24_CHAIN);
+    return tenoni_as_rule(chain_of(verification), TENON_RULE_24_CHAIN);
 }
 
 static bool names_tpm(const tenoni_certificate *leaf)
@@ -66,18 +66,18 @@ static bool names_tpm(const tenoni_certificate *leaf)
     return true;
 }
 
-tenon_status tenoni_rule_25_subject(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_25_subject(tenoni_verification *verification)
 {
-    const tenoni_certificate *leaf = &inquiry->leaf;
+    const tenoni_certificate *leaf = &verification->leaf;
     bool named = leaf->subject_empty && leaf->alternative_name_critical && names_tpm(leaf);
     return tenoni_verdict(named, TENON_RULE_25_SUBJECT);
 }
 
-static bool is_listed(const tenoni_inquiry *inquiry)
+static bool is_listed(const tenoni_verification *verification)
 {
-    const tenon_policy *policy = inquiry->policy;
+    const tenon_policy *policy = verification->policy;
     tenoni_reader maker;
-    if (!tenoni_certificate_tpm_attribute(&inquiry->leaf, tenoni_tpm_maker, sizeof tenoni_tpm_maker, &maker))
+    if (!tenoni_certificate_tpm_attribute(&verification->leaf, tenoni_tpm_maker, sizeof tenoni_tpm_maker, &maker))
         return false;
     for (size_t i = 0; i < policy->makers_count; i++)
         if (tenoni_is_bytes(maker, policy->makers[i].bytes, policy->makers[i].n))
@@ -85,25 +85,25 @@ static bool is_listed(const tenoni_inquiry *inquiry)
     return false;
 }
 
-tenon_status tenoni_rule_26_maker(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_26_maker(tenoni_verification *verification)
 {
-    bool listed = is_listed(inquiry);
-    inquiry->noted = !listed && (inquiry->policy->flags & TENON_POLICY_REQUIRE_MAKER) == 0;
-    return tenoni_verdict(listed || inquiry->noted, TENON_RULE_26_MAKER);
+    bool listed = is_listed(verification);
+    verification->noted = !listed && (verification->policy->flags & TENON_POLICY_REQUIRE_MAKER) == 0;
+    return tenoni_verdict(listed || verification->noted, TENON_RULE_26_MAKER);
 }
 
-tenon_status tenoni_rule_27_usage(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_27_usage(tenoni_verification *verification)
 {
-    const tenoni_certificate *leaf = &inquiry->leaf;
+    const tenoni_certificate *leaf = &verification->leaf;
     bool is_for_ak = tenoni_certificate_has_usage(leaf, tenoni_usage_ak, TENONI_TCG_OID_SIZE) &&
                      !tenoni_certificate_has_usage(leaf, tenoni_usage_ek, TENONI_TCG_OID_SIZE) &&
                      (!leaf->has_key_usage || (leaf->key_usage & TENONI_USAGE_DIGITAL_SIGNATURE) != 0);
     return tenoni_verdict(is_for_ak, TENON_RULE_27_USAGE);
 }
 
-tenon_status tenoni_rule_28_not_a_ca(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_28_not_a_ca(tenoni_verification *verification)
 {
-    return tenoni_verdict(!inquiry->leaf.authority, TENON_RULE_28_NOT_A_CA);
+    return tenoni_verdict(!verification->leaf.authority, TENON_RULE_28_NOT_A_CA);
 }
 
 /* The area of an AK with this point, as far as it is free: with or without noDA. */
@@ -129,12 +129,12 @@ static tenon_status check_area(const uint8_t *area, size_t n)
     return tenoni_as_rule(tenoni_public_point(&point, &found), TENON_RULE_29_AK);
 }
 
-tenon_status tenoni_rule_29_ak(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_29_ak(tenoni_verification *verification)
 {
-    const tenon_policy *policy = inquiry->policy;
+    const tenon_policy *policy = verification->policy;
     if (policy->trust == TENON_TRUST_AK)
         return check_area(policy->ak.bytes, policy->ak.n);
-    return tenoni_as_rule(tenon_p256_check(&inquiry->ak), TENON_RULE_29_AK);
+    return tenoni_as_rule(tenon_p256_check(&verification->ak), TENON_RULE_29_AK);
 }
 
 /* The qualified Name of the policy's AK if it is right under the policy's EK, which is a primary. */
@@ -153,12 +153,12 @@ static tenon_status qualify(uint8_t *out, const tenon_policy *policy)
 }
 
 /* Part 2, 10.12.12: what a signer of another hierarchy says is obfuscated. */
-tenon_status tenoni_rule_30_firmware(tenoni_inquiry *inquiry)
+tenon_status tenoni_rule_30_firmware(tenoni_verification *verification)
 {
-    const tenon_policy *policy = inquiry->policy;
-    const tenoni_attest *attest = &inquiry->attest;
+    const tenon_policy *policy = verification->policy;
+    const tenoni_attest *attest = &verification->attest;
     uint8_t expected[TENON_NAME_SIZE];
-    inquiry->noted = true;
+    verification->noted = true;
     if (policy->ek_name.n == 0)
         return TENON_OK;
     tenon_status status = qualify(expected, policy);
@@ -166,9 +166,9 @@ tenon_status tenoni_rule_30_firmware(tenoni_inquiry *inquiry)
         return policy->firmware_min == 0 ? TENON_OK : TENON_ERROR_OPTIONS;
     if (status != TENON_OK)
         return status;
-    inquiry->noted = !tenoni_is_bytes(attest->signer, expected, sizeof expected);
+    verification->noted = !tenoni_is_bytes(attest->signer, expected, sizeof expected);
     /* A demand that nobody can answer is not let pass: the policy has an AK of another hierarchy, or another EK. */
-    if (inquiry->noted)
+    if (verification->noted)
         return policy->firmware_min == 0 ? TENON_OK : TENON_ERROR_OPTIONS;
     return tenoni_verdict(attest->firmware_version >= policy->firmware_min, TENON_RULE_30_FIRMWARE);
 }

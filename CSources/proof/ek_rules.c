@@ -9,7 +9,7 @@
 #include "proof/rules.h"
 #include "tenon/digest.h"
 
-static void take_text(const tenoni_admission *of, const uint8_t *oid, uint8_t *out, size_t *n)
+static void take_text(const tenoni_ek_verification *of, const uint8_t *oid, uint8_t *out, size_t *n)
 {
     tenoni_reader text;
     if (!tenoni_certificate_tpm_attribute(&of->leaf, oid, TENONI_TCG_OID_SIZE, &text) || text.left > TENON_EK_TEXT_MAX)
@@ -19,7 +19,7 @@ static void take_text(const tenoni_admission *of, const uint8_t *oid, uint8_t *o
 }
 
 /* Of a leaf whose form is good: names and digests. */
-static tenon_status take_leaf(tenoni_admission *of)
+static tenon_status take_leaf(tenoni_ek_verification *of)
 {
     tenon_ek *ek = &of->ek;
     tenoni_reader spki = of->leaf.key.spki;
@@ -31,7 +31,7 @@ static tenon_status take_leaf(tenoni_admission *of)
 }
 
 /* One walk over the chain answers three rules. */
-static void walk(tenoni_admission *of)
+static void walk(tenoni_ek_verification *of)
 {
     const tenon_ek_policy *policy = of->policy;
     of->walked = tenoni_chain_verify(&of->leaf, of->chain, of->count, policy->roots, policy->roots_count, policy->now,
@@ -41,29 +41,29 @@ static void walk(tenoni_admission *of)
         of->walked = status;
 }
 
-static tenon_status check_forms(tenoni_admission *of)
+static tenon_status check_forms(tenoni_ek_verification *of)
 {
     return tenoni_verdict(of->walked != TENON_RULE_22_CERTIFICATE, TENON_RULE_22_CERTIFICATE);
 }
 
-static tenon_status check_critical(tenoni_admission *of)
+static tenon_status check_critical(tenoni_ek_verification *of)
 {
     return tenoni_verdict(of->walked != TENON_RULE_23_CRITICAL, TENON_RULE_23_CRITICAL);
 }
 
-static tenon_status check_chain(tenoni_admission *of)
+static tenon_status check_chain(tenoni_ek_verification *of)
 {
     return tenoni_as_rule(of->walked, TENON_RULE_33_EK_CHAIN);
 }
 
 /* TCG EK Credential Profile, 3.2. A subject that is empty needs its other name, so that is critical then. */
-static bool is_named(const tenoni_admission *of)
+static bool is_named(const tenoni_ek_verification *of)
 {
     return (!of->leaf.subject_empty || of->leaf.alternative_name_critical) && of->ek.maker_n != 0 &&
            of->ek.model_n != 0 && of->ek.version_n != 0;
 }
 
-static bool has_usage(const tenoni_admission *of)
+static bool has_usage(const tenoni_ek_verification *of)
 {
     const tenoni_certificate *leaf = &of->leaf;
     bool named = tenoni_certificate_has_usage(leaf, tenoni_usage_ek, sizeof tenoni_usage_ek);
@@ -72,18 +72,18 @@ static bool has_usage(const tenoni_admission *of)
            (named || may_be_unnamed) && !tenoni_certificate_has_usage(leaf, tenoni_usage_ak, sizeof tenoni_usage_ak);
 }
 
-static tenon_status check_certificate(tenoni_admission *of)
+static tenon_status check_certificate(tenoni_ek_verification *of)
 {
     return tenoni_verdict(!of->leaf.authority && has_usage(of) && is_named(of), TENON_RULE_34_EK_CERTIFICATE);
 }
 
-static tenon_status check_not_oaep(tenoni_admission *of)
+static tenon_status check_not_oaep(tenoni_ek_verification *of)
 {
     return tenoni_verdict(of->leaf.key.kind != TENONI_KEY_RSA_OAEP, TENON_RULE_35_NOT_OAEP);
 }
 
 /* The modulus, or x || y. */
-static void take_key(tenoni_admission *of, uint32_t kind, size_t head)
+static void take_key(tenoni_ek_verification *of, uint32_t kind, size_t head)
 {
     tenoni_reader key = of->leaf.key.modulus_or_point;
     of->ek.kind = kind;
@@ -91,7 +91,7 @@ static void take_key(tenoni_admission *of, uint32_t kind, size_t head)
     memcpy(of->ek.key, key.at + head, of->ek.key_n);
 }
 
-static tenon_status check_rsa(tenoni_admission *of)
+static tenon_status check_rsa(tenoni_ek_verification *of)
 {
     enum { SIZE = 256, HIGH = 0x80 };
     const tenoni_certified_key *key = &of->leaf.key;
@@ -103,7 +103,7 @@ static tenon_status check_rsa(tenoni_admission *of)
     return TENON_OK;
 }
 
-static tenon_status check_key(tenoni_admission *of)
+static tenon_status check_key(tenoni_ek_verification *of)
 {
     const tenoni_certified_key *key = &of->leaf.key;
     if (key->kind == TENONI_KEY_RSA)
@@ -141,7 +141,7 @@ static bool fits(const tenon_ek *ek, const tenon_ek_pattern *patterns, size_t co
     return false;
 }
 
-static tenon_status check_allowed(tenoni_admission *of)
+static tenon_status check_allowed(tenoni_ek_verification *of)
 {
     const tenon_ek_policy *policy = of->policy;
     bool allowed =
@@ -211,7 +211,7 @@ tenon_status tenoni_ek_verify(tenon_ek *out, tenon_report *report, const tenon_b
     tenon_status status = check_arguments(out, chain, count, policy);
     if (status != TENON_OK)
         return tenoni_report_end(report, status);
-    tenoni_admission of = {.chain = chain, .count = count, .policy = policy};
+    tenoni_ek_verification of = {.chain = chain, .count = count, .policy = policy};
     walk(&of);
     for (size_t i = 0; status == TENON_OK && i < rules_count; i++) {
         status = rules[i].holds(&of);
@@ -231,7 +231,7 @@ tenon_status tenon_ek_verify(tenon_ek *out, tenon_report *report, const tenon_by
 tenon_status tenon_ek_read(tenon_ek *out, const uint8_t *certificate, size_t n)
 {
     const tenon_bytes chain = {certificate, n};
-    tenoni_admission of = {.chain = &chain, .count = 1};
+    tenoni_ek_verification of = {.chain = &chain, .count = 1};
     if (out == NULL)
         return TENON_ERROR_NULL;
     memset(out, 0, sizeof *out);

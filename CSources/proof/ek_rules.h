@@ -14,12 +14,12 @@ typedef struct {
     tenon_status walked;     /* of the chain */
     tenoni_certificate leaf; /* once all forms are good */
     tenon_ek ek;             /* all but the key is the leaf's, the key is put there by rule 36 */
-} tenoni_admission;
+} tenoni_ek_verification;
 
 /* A rule of tenon_ek_verify, as tenoni_rule of proof/rules.h: it stands for itself. */
 typedef struct {
     tenon_status code;
-    tenon_status (*holds)(tenoni_admission *admission);
+    tenon_status (*holds)(tenoni_ek_verification *verification);
 } tenoni_ek_rule;
 
 /* All of them in order. */

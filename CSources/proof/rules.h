@@ -45,7 +45,7 @@ typedef struct {
     tenon_status chain;
     tenoni_certificate leaf; /* once the chain was checked and its forms are good */
     bool noted;              /* by the rule that is asked: it did not judge */
-} tenoni_inquiry;
+} tenoni_verification;
 
 /*
  * A rule of tenon/verify.h. holds answers TENON_OK or why not, which is the code but for rules 2 and 3 and for what is
@@ -54,7 +54,7 @@ typedef struct {
 typedef struct {
     tenon_status code;
     uint32_t trust; /* TENON_TRUST_*, both or one */
-    tenon_status (*holds)(tenoni_inquiry *inquiry);
+    tenon_status (*holds)(tenoni_verification *verification);
 } tenoni_rule;
 
 /* All of them in order, for tenon_proof_verify. */
@@ -76,37 +76,37 @@ tenon_status tenoni_qualified_name(uint8_t *out, tenoni_hash hash, tenoni_part p
 bool tenoni_is_bytes(tenoni_reader found, const void *expected, size_t n);
 
 /* The rules about the evidence, and about who the AK is. */
-tenon_status tenoni_rule_1_size(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_2_cbor(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_3_version(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_4_trailing(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_5_magic(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_6_type(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_7_nonce(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_8_name_algorithm(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_9_name(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_10_qualified_name(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_11_parent(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_12_born_in_tpm(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_13_signs_only(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_14_authorised_by_user(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_15_attributes(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_16_p256(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_17_coordinates(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_18_on_curve(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_19_public_key(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_20_algorithm(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_21_range(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_22_certificate(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_23_critical(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_24_chain(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_25_subject(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_26_maker(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_27_usage(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_28_not_a_ca(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_29_ak(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_30_firmware(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_31_another_key(tenoni_inquiry *inquiry);
-tenon_status tenoni_rule_32_signature(tenoni_inquiry *inquiry);
+tenon_status tenoni_rule_1_size(tenoni_verification *verification);
+tenon_status tenoni_rule_2_cbor(tenoni_verification *verification);
+tenon_status tenoni_rule_3_version(tenoni_verification *verification);
+tenon_status tenoni_rule_4_trailing(tenoni_verification *verification);
+tenon_status tenoni_rule_5_magic(tenoni_verification *verification);
+tenon_status tenoni_rule_6_type(tenoni_verification *verification);
+tenon_status tenoni_rule_7_nonce(tenoni_verification *verification);
+tenon_status tenoni_rule_8_name_algorithm(tenoni_verification *verification);
+tenon_status tenoni_rule_9_name(tenoni_verification *verification);
+tenon_status tenoni_rule_10_qualified_name(tenoni_verification *verification);
+tenon_status tenoni_rule_11_parent(tenoni_verification *verification);
+tenon_status tenoni_rule_12_born_in_tpm(tenoni_verification *verification);
+tenon_status tenoni_rule_13_signs_only(tenoni_verification *verification);
+tenon_status tenoni_rule_14_authorised_by_user(tenoni_verification *verification);
+tenon_status tenoni_rule_15_attributes(tenoni_verification *verification);
+tenon_status tenoni_rule_16_p256(tenoni_verification *verification);
+tenon_status tenoni_rule_17_coordinates(tenoni_verification *verification);
+tenon_status tenoni_rule_18_on_curve(tenoni_verification *verification);
+tenon_status tenoni_rule_19_public_key(tenoni_verification *verification);
+tenon_status tenoni_rule_20_algorithm(tenoni_verification *verification);
+tenon_status tenoni_rule_21_range(tenoni_verification *verification);
+tenon_status tenoni_rule_22_certificate(tenoni_verification *verification);
+tenon_status tenoni_rule_23_critical(tenoni_verification *verification);
+tenon_status tenoni_rule_24_chain(tenoni_verification *verification);
+tenon_status tenoni_rule_25_subject(tenoni_verification *verification);
+tenon_status tenoni_rule_26_maker(tenoni_verification *verification);
+tenon_status tenoni_rule_27_usage(tenoni_verification *verification);
+tenon_status tenoni_rule_28_not_a_ca(tenoni_verification *verification);
+tenon_status tenoni_rule_29_ak(tenoni_verification *verification);
+tenon_status tenoni_rule_30_firmware(tenoni_verification *verification);
+tenon_status tenoni_rule_31_another_key(tenoni_verification *verification);
+tenon_status tenoni_rule_32_signature(tenoni_verification *verification);
 
 #endif

@@ -79,9 +79,10 @@ const tenoni_rule tenoni_rules[] = {
 
 const size_t tenoni_rules_count = sizeof tenoni_rules / sizeof *tenoni_rules;
 
-static tenon_status leaf_is_of_key(tenoni_inquiry *inquiry)
+static tenon_status leaf_is_of_key(tenoni_verification *verification)
 {
-    return tenoni_verdict(tenoni_equal(&inquiry->ak, inquiry->key, sizeof inquiry->ak), TENON_RULE_19_PUBLIC_KEY);
+    return tenoni_verdict(tenoni_equal(&verification->ak, verification->key, sizeof verification->ak),
+                          TENON_RULE_19_PUBLIC_KEY);
 }
 
 static const tenoni_rule ak_certificate_rules[] = {
@@ -139,55 +140,57 @@ static tenon_status check_policy(const tenon_policy *policy)
 }
 
 /* The AK's point as it stands in its area; whether it is one is for rule 29. */
-static void read_ak(tenoni_inquiry *inquiry)
+static void read_ak(tenoni_verification *verification)
 {
     tenoni_area area;
-    if (inquiry->policy->trust != TENON_TRUST_AK)
+    if (verification->policy->trust != TENON_TRUST_AK)
         return;
-    if (!tenoni_area_read(&area, inquiry->policy->ak.bytes, inquiry->policy->ak.n))
+    if (!tenoni_area_read(&area, verification->policy->ak.bytes, verification->policy->ak.n))
         return;
-    tenoni_number_pad(inquiry->ak.bytes, TENON_SCALAR_SIZE, area.x);
-    tenoni_number_pad(inquiry->ak.bytes + TENON_SCALAR_SIZE, TENON_SCALAR_SIZE, area.y);
+    tenoni_number_pad(verification->ak.bytes, TENON_SCALAR_SIZE, area.x);
+    tenoni_number_pad(verification->ak.bytes + TENON_SCALAR_SIZE, TENON_SCALAR_SIZE, area.y);
 }
 
 /* Everything is read before the first rule is asked; what cannot be read is empty. */
-static void read_all(tenoni_inquiry *inquiry, const uint8_t *proof, size_t n)
+static void read_all(tenoni_verification *verification, const uint8_t *proof, size_t n)
 {
-    const tenon_evidence *evidence = &inquiry->statement.evidence;
-    inquiry->proof_n = n;
-    inquiry->read = TENON_RULE_2_CBOR;
+    const tenon_evidence *evidence = &verification->statement.evidence;
+    verification->proof_n = n;
+    verification->read = TENON_RULE_2_CBOR;
     if (n <= TENON_PROOF_MAX)
-        inquiry->read = tenoni_statement_read(&inquiry->statement, proof, n);
-    bool area = tenoni_area_read(&inquiry->area, evidence->public_area.bytes, evidence->public_area.n);
-    bool attest = tenoni_attest_read(&inquiry->attest, evidence->certified.bytes, evidence->certified.n);
-    bool signature = tenoni_tpm_signature_read(&inquiry->signature, evidence->signature.bytes, evidence->signature.n);
-    inquiry->whole = area && attest && signature;
-    tenoni_number_pad(inquiry->point.bytes, TENON_SCALAR_SIZE, inquiry->area.x);
-    tenoni_number_pad(inquiry->point.bytes + TENON_SCALAR_SIZE, TENON_SCALAR_SIZE, inquiry->area.y);
-    read_ak(inquiry);
+        verification->read = tenoni_statement_read(&verification->statement, proof, n);
+    bool area = tenoni_area_read(&verification->area, evidence->public_area.bytes, evidence->public_area.n);
+    bool attest = tenoni_attest_read(&verification->attest, evidence->certified.bytes, evidence->certified.n);
+    bool signature =
+        tenoni_tpm_signature_read(&verification->signature, evidence->signature.bytes, evidence->signature.n);
+    verification->whole = area && attest && signature;
+    tenoni_number_pad(verification->point.bytes, TENON_SCALAR_SIZE, verification->area.x);
+    tenoni_number_pad(verification->point.bytes + TENON_SCALAR_SIZE, TENON_SCALAR_SIZE, verification->area.y);
+    read_ak(verification);
 }
 
-static uint32_t line_of(tenon_status status, const tenoni_inquiry *inquiry)
+static uint32_t line_of(tenon_status status, const tenoni_verification *verification)
 {
     if (status != TENON_OK)
         return TENONI_NOT_HELD;
-    return inquiry->noted ? TENONI_NOTED : TENONI_HELD;
+    return verification->noted ? TENONI_NOTED : TENONI_HELD;
 }
 
 /* Accepted is only what the last rule that was asked has let through. */
-static tenon_status judge(tenon_report *report, tenoni_inquiry *inquiry, const tenoni_rule *rules, size_t count)
+static tenon_status judge(tenon_report *report, tenoni_verification *verification, const tenoni_rule *rules,
+                          size_t count)
 {
     tenon_status status = TENON_RULE_32_SIGNATURE;
     for (size_t i = 0; i < count; i++) {
-        if ((rules[i].trust & inquiry->policy->trust) == 0)
+        if ((rules[i].trust & verification->policy->trust) == 0)
             continue;
-        inquiry->noted = false;
-        status = rules[i].holds(inquiry);
-        tenoni_report_add(report, rules[i].code, line_of(status, inquiry));
+        verification->noted = false;
+        status = rules[i].holds(verification);
+        tenoni_report_add(report, rules[i].code, line_of(status, verification));
         if (status != TENON_OK)
             return status;
         if (report != NULL && rules[i].code == TENON_RULE_11_PARENT)
-            report->hierarchy_known = !inquiry->noted;
+            report->hierarchy_known = !verification->noted;
     }
     return status;
 }
@@ -196,21 +199,21 @@ tenon_status tenoni_proof_verify(tenon_report *report, const uint8_t *proof, siz
                                  const tenon_public_key *key, const tenon_policy *policy, const tenoni_rule *rules,
                                  size_t count)
 {
-    tenoni_inquiry inquiry;
+    tenoni_verification verification;
     tenoni_report_begin(report);
     if ((proof == NULL && proof_n != 0) || nonce == NULL || key == NULL || policy == NULL)
         return tenoni_report_end(report, TENON_ERROR_NULL);
     tenon_status status = check_policy(policy);
     if (status != TENON_OK)
         return tenoni_report_end(report, status);
-    memset(&inquiry, 0, sizeof inquiry);
-    inquiry.policy = policy;
-    inquiry.nonce = nonce;
-    inquiry.key = key;
-    read_all(&inquiry, proof, proof_n);
-    status = judge(report, &inquiry, rules, count);
+    memset(&verification, 0, sizeof verification);
+    verification.policy = policy;
+    verification.nonce = nonce;
+    verification.key = key;
+    read_all(&verification, proof, proof_n);
+    status = judge(report, &verification, rules, count);
     if (report != NULL)
-        report->clock_safe = status == TENON_OK ? inquiry.attest.clock_safe : 0;
+        report->clock_safe = status == TENON_OK ? verification.attest.clock_safe : 0;
     return tenoni_report_end(report, status);
 }
 
@@ -221,9 +224,9 @@ tenon_status tenon_proof_verify(tenon_report *report, const uint8_t *proof, size
 }
 
 /* A chain of more than are taken is left empty, which rule 22 refuses, too. */
-static tenon_status take_chain(tenoni_inquiry *inquiry, const tenon_bytes *chain, size_t count)
+static tenon_status take_chain(tenoni_verification *verification, const tenon_bytes *chain, size_t count)
 {
-    tenon_evidence *evidence = &inquiry->statement.evidence;
+    tenon_evidence *evidence = &verification->statement.evidence;
     for (size_t i = 0; i < count && count <= TENON_CERTIFICATES_MAX; i++) {
         if (is_null(&chain[i]))
             return TENON_ERROR_NULL;
@@ -235,20 +238,20 @@ static tenon_status take_chain(tenoni_inquiry *inquiry, const tenon_bytes *chain
 tenon_status tenon_ak_certificate_verify(tenon_report *report, const tenon_bytes *chain, size_t count,
                                          const tenon_public_key *ak, const tenon_policy *policy)
 {
-    tenoni_inquiry inquiry;
+    tenoni_verification verification;
     tenoni_report_begin(report);
     if ((chain == NULL && count != 0) || ak == NULL || policy == NULL)
         return tenoni_report_end(report, TENON_ERROR_NULL);
     tenon_status status = check_policy(policy);
     if (status == TENON_OK && policy->trust != TENON_TRUST_ROOTS)
         status = TENON_ERROR_OPTIONS;
-    memset(&inquiry, 0, sizeof inquiry);
-    inquiry.policy = policy;
-    inquiry.key = ak;
+    memset(&verification, 0, sizeof verification);
+    verification.policy = policy;
+    verification.key = ak;
     if (status == TENON_OK)
-        status = take_chain(&inquiry, chain, count);
+        status = take_chain(&verification, chain, count);
     if (status == TENON_OK)
-        status =
-            judge(report, &inquiry, ak_certificate_rules, sizeof ak_certificate_rules / sizeof *ak_certificate_rules);
+        status = judge(report, &verification, ak_certificate_rules,
+                       sizeof ak_certificate_rules / sizeof *ak_certificate_rules);
     return tenoni_report_end(report, status);
 }
