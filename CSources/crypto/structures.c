@@ -82,7 +82,7 @@ static bool read_area(tenoni_reader *reader, tenoni_public *key)
     return read_exactly(reader, TENONI_ALG_ECC) && tenoni_read_u16(reader, &key->name_algorithm) &&
            tenoni_read_u32(reader, &key->attributes) &&
            copy_sized(reader, key->policy, sizeof key->policy, &key->policy_n) && read_symmetric(reader, key) &&
-           read_scheme(reader, key) && read_exactly(reader, TENONI_CURVE_P256) &&
+           read_scheme(reader, key) && read_exactly(reader, TENONI_ECC_P256) &&
            read_exactly(reader, TENONI_ALG_NULL) /* kdf: no TPM has one */ &&
            copy_sized(reader, key->x.bytes, sizeof key->x.bytes, &key->x.n) &&
            copy_sized(reader, key->y.bytes, sizeof key->y.bytes, &key->y.n) && reader->left == 0;
@@ -112,7 +112,7 @@ void tenoni_public_write(tenoni_writer *writer, const tenoni_public *key)
     tenoni_write_u16(writer, key->scheme);
     if (key->scheme != TENONI_ALG_NULL)
         tenoni_write_u16(writer, key->scheme_hash);
-    tenoni_write_u16(writer, TENONI_CURVE_P256);
+    tenoni_write_u16(writer, TENONI_ECC_P256);
     tenoni_write_u16(writer, TENONI_ALG_NULL);
     tenoni_write_sized(writer, key->x.bytes, key->x.n);
     tenoni_write_sized(writer, key->y.bytes, key->y.n);

@@ -21,7 +21,7 @@ enum {
     TENONI_ALG_ECDSA = 0x0018,
     TENONI_ALG_ECC = 0x0023,
     TENONI_ALG_CFB = 0x0043,
-    TENONI_CURVE_P256 = 0x0003 /* Part 2, 6.4 TPM_ECC_CURVE */
+    TENONI_ECC_P256 = 0x0003 /* Part 2, 6.4 TPM_ECC_CURVE */
 };
 
 /* One TPM2B_ECC_PARAMETER, as the TPM wrote it (crypto/quirks.h). */

@@ -137,9 +137,9 @@ tenon_status tenoni_rule_15_attributes(tenoni_verification *verification)
 /* Symmetric, scheme, curve and kdf: of all that there are, these two are taken. */
 tenon_status tenoni_rule_16_p256(tenoni_verification *verification)
 {
-    static const uint8_t unbound[] = {0, TENONI_ALG_NULL, 0, TENONI_ALG_NULL, 0, TENONI_CURVE_P256, 0, TENONI_ALG_NULL};
-    static const uint8_t ecdsa[] = {0, TENONI_ALG_NULL,   0, TENONI_ALG_ECDSA, 0, TENONI_ALG_SHA256,
-                                    0, TENONI_CURVE_P256, 0, TENONI_ALG_NULL};
+    static const uint8_t unbound[] = {0, TENONI_ALG_NULL, 0, TENONI_ALG_NULL, 0, TENONI_ECC_P256, 0, TENONI_ALG_NULL};
+    static const uint8_t ecdsa[] = {0, TENONI_ALG_NULL, 0, TENONI_ALG_ECDSA, 0, TENONI_ALG_SHA256,
+                                    0, TENONI_ECC_P256, 0, TENONI_ALG_NULL};
     tenoni_reader found = verification->area.parameters;
     bool is_p256 = verification->area.type == TENONI_ALG_ECC &&
                    (tenoni_is_bytes(found, unbound, sizeof unbound) || tenoni_is_bytes(found, ecdsa, sizeof ecdsa));

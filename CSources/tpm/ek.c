@@ -79,11 +79,11 @@ static bool read_coordinate(tenoni_reader *reader, uint8_t *out, size_t n)
 static bool read_ecc(tenoni_reader *reader, ek_area *out)
 {
     uint16_t curve;
-    if (!tenoni_read_u16(reader, &curve) || (curve != TENONI_CURVE_P256 && curve != CURVE_P384) ||
+    if (!tenoni_read_u16(reader, &curve) || (curve != TENONI_ECC_P256 && curve != CURVE_P384) ||
         !read_exactly(reader, TENONI_ALG_NULL))
         return false;
-    size_t n = curve == TENONI_CURVE_P256 ? 32 : 48;
-    out->kind = curve == TENONI_CURVE_P256 ? TENON_EK_P256 : TENON_EK_P384;
+    size_t n = curve == TENONI_ECC_P256 ? 32 : 48;
+    out->kind = curve == TENONI_ECC_P256 ? TENON_EK_P256 : TENON_EK_P384;
     out->key_n = 2 * n;
     return read_coordinate(reader, out->key, n) && read_coordinate(reader, out->key + n, n);
 }
@@ -194,7 +194,7 @@ static void write_template(tenoni_writer *writer, const place *at)
         tenoni_write_sized(writer, zeros, low ? RSA_SIZE : 0);
         return;
     }
-    tenoni_write_u16(writer, p384 ? CURVE_P384 : TENONI_CURVE_P256);
+    tenoni_write_u16(writer, p384 ? CURVE_P384 : TENONI_ECC_P256);
     tenoni_write_u16(writer, TENONI_ALG_NULL);
     tenoni_write_sized(writer, zeros, low ? TENON_SCALAR_SIZE : 0);
     tenoni_write_sized(writer, zeros, low ? TENON_SCALAR_SIZE : 0);
