@@ -1,8 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Numbers as people read them.
+/// Formats rows of a table.
+package enum Columns {
+    /// - Parameter widths: a negative width aligns its column to the right.
+    package static func row(_ cells: [String], _ widths: [Int]) -> String {
+        let padded = zip(cells, widths).map { cell, width in
+            let gap = String(repeating: " ", count: max(0, abs(width) - cell.count))
+            return width < 0 ? gap + cell : cell + gap
+        }
+        let row = padded.joined(separator: " ")
+        return String(row[..<(row.lastIndex { $0 != " " }.map(row.index(after:)) ?? row.startIndex)])
+    }
+}
+
+/// Formats numbers for people.
 package enum Decimal {
-    /// With so many digits behind the point.
+    /// The value with a fixed number of digits after the point.
     package static func text(_ value: Double, _ places: Int) -> String {
         let scale = (0..<places).reduce(1) { scale, _ in scale * 10 }
         let scaled = (abs(value) * Double(scale)).rounded()
@@ -13,7 +26,7 @@ package enum Decimal {
         return (value < 0 && scaled != 0 ? "-" : "") + String(whole) + fraction
     }
 
-    /// A count, with commas between its thousands, and four digits of a fraction where it has one.
+    /// The value with commas between its thousands, and four digits of a fraction where it has one.
     package static func count(_ value: Double) -> String {
         let text = text(value, value == value.rounded() ? 0 : 4)
         let end = text.firstIndex(of: ".") ?? text.endIndex
