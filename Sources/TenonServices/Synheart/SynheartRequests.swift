@@ -13,7 +13,7 @@ extension Synheart: ServiceProfile {
         return declaration
     }
 
-    /// Base64 of the SubjectPublicKeyInfo (docs/synheart.md).
+    /// The key as base64 of its SubjectPublicKeyInfo (docs/synheart.md).
     package func text(of key: PublicKey) -> String { TextEncoding.base64.encode(key.derRepresentation) }
 
     package func challengeRequest(
@@ -23,13 +23,13 @@ extension Synheart: ServiceProfile {
             ("app_id", .string(device.appID)),
             ("ek_certificates", offer.map { .array($0.endorsementCertificates.map(JSON.base64)) }),
             ("ak_public", offer.map { .base64($0.attestationKey.dataRepresentation) }),
-            // Of `tenon` alone; a service that does not know it passes it over.
+            // Only `tenon` knows it; another service ignores it.
             ("parent_name", offer?.parent.map { .base64($0) }),
         ])
         return Endpoint.challenge.request(at: service, try body.encoded())
     }
 
-    /// Of the two texts exactly as they are on the wire.
+    /// The hash of the challenge and the key, exactly as they are sent.
     package func qualifyingData(
         _ device: ServiceDevice, _ terms: RegistrationTerms
     ) throws(TenonError) -> [UInt8] {
@@ -49,7 +49,7 @@ extension Synheart: ServiceProfile {
         return .ready(Endpoint.register.request(at: service, try body.encoded()))
     }
 
-    /// Decision: attested-rotation.
+    /// The hash that a rotation's proof carries (decision: attested-rotation).
     package func qualifyingData(_ device: ServiceDevice, _ terms: RotationTerms) throws(TenonError) -> [UInt8] {
         try Digest.rotationNonce(
             origin: service.origin, appID: device.appID, deviceID: device.deviceID ?? "",
@@ -74,7 +74,7 @@ extension Synheart: ServiceProfile {
 
     package func headers(_ values: RequestHeaders) -> [(name: String, value: String)] { values.lines + DevMode.headers }
 
-    /// A request that a key of the device signs.
+    /// The draft of a request that a key of the device signs.
     private func draft(
         _ endpoint: Endpoint, _ body: [UInt8], _ device: ServiceDevice, _ stamp: RequestStamp
     ) throws(TenonError) -> ServiceDraft {
@@ -105,7 +105,7 @@ extension TenonError {
 }
 
 extension JSON {
-    /// Of the members that are not nil.
+    /// An object of the members that are not nil.
     fileprivate static func members(_ members: [(String, JSON?)]) -> JSON {
         var object = JSONObject()
         for (key, value) in members { object[key] = value }
@@ -113,4 +113,37 @@ extension JSON {
     }
 
     fileprivate static func base64(_ bytes: [UInt8]) -> JSON { .string(TextEncoding.base64.encode(bytes)) }
+}
+
+/// The endpoints of the auth service (docs/synheart.md), and `self` (decision: own-endpoints).
+enum Endpoint: String, CaseIterable {
+    case challenge
+    case register
+    case rotateKey = "rotate-key"
+    case own = "self"
+
+    var method: String { self == .own ? "GET" : "POST" }
+
+    /// The path that is sent and signed.
+    func path(at service: ServiceURL) -> String { "\(service.path)/v1/device/\(rawValue)" }
+
+    /// A request to the endpoint, with the headers of its signature if it is signed.
+    func request(
+        at service: ServiceURL, _ body: [UInt8] = [], signed: [(name: String, value: String)] = []
+    ) -> HTTPRequest {
+        var headers = [(name: "Accept", value: "application/json")] + DevMode.headers + signed
+        if method != "GET" { headers.append(("Content-Type", "application/json")) }
+        return HTTPRequest(method: method, url: service.origin + path(at: service), headers: headers, body: body)
+    }
+}
+
+extension RequestHeaders {
+    /// The six headers of a signed request (docs/synheart.md).
+    var lines: [(name: String, value: String)] {
+        [
+            ("X-App-ID", appID), ("X-Device-ID", deviceID), ("X-Synheart-Signature", signature),
+            ("X-Synheart-Timestamp", timestamp), ("X-Synheart-Nonce", nonce),
+            ("X-Synheart-Sig-Version", signatureVersion),
+        ]
+    }
 }
