@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Glibc
 internal import Tenon
 internal import TenonCommandLine
 internal import TenonTPM
@@ -65,4 +66,85 @@ struct Disclosed {
     }
 
     var json: JSON { ["ek_id": .string(id), "certificate": .string(TextEncoding.base64.encode(certificate))] }
+}
+
+/// What the doctor found.
+struct Finding {
+    enum State: String {
+        case good = "ok"
+        /// Worth knowing: nothing fails of it.
+        case note
+        case bad
+    }
+
+    let check: String
+    let state: State
+    let text: String
+    let mend: String?
+    let category: TenonError.Category?
+
+    static func good(_ check: String, _ text: String) -> Finding {
+        Finding(check: check, state: .good, text: text, mend: nil, category: nil)
+    }
+
+    static func note(_ check: String, _ text: String, mend: String) -> Finding {
+        Finding(check: check, state: .note, text: text, mend: mend, category: nil)
+    }
+
+    static func bad(_ check: String, _ text: String, mend: String, _ category: TenonError.Category) -> Finding {
+        Finding(check: check, state: .bad, text: text, mend: mend, category: category)
+    }
+
+    static func bad(_ check: String, _ error: TenonError) -> Finding {
+        let failure = Failure(error)
+        return bad(check, failure.cause, mend: failure.mend, failure.error.code.category)
+    }
+
+    private static let columns = (state: 6, check: 13)
+
+    var lines: String {
+        let colour: Terminal.Colour = state == .good ? .green : state == .note ? .yellow : .red
+        let gap = String(repeating: " ", count: Self.columns.state - state.rawValue.count)
+        let indent = String(repeating: " ", count: Self.columns.state + Self.columns.check)
+        let name = check + String(repeating: " ", count: max(1, Self.columns.check - check.count))
+        return Terminal.text(state.rawValue, colour) + gap + name + text + (mend.map { "\n\(indent)\($0)" } ?? "")
+    }
+
+    var json: JSON {
+        [
+            "check": .string(check), "state": .string(state.rawValue), "text": .string(text), "mend": .or(mend),
+            "category": .or(category?.name),
+        ]
+    }
+}
+
+/// The time: signatures carry it, and services take them for 300 s.
+enum ClockCheck {
+    /// 2026: there was no Tenon before.
+    private static let earliest = 1_767_225_600
+
+    static func finding() -> Finding {
+        let now = time(nil)
+        guard now >= earliest else {
+            return .bad(
+                "clock", "\(Text.date(Int64(now))) has long passed: no service takes what is signed now",
+                mend: "Set it: sudo timedatectl set-ntp true", .rejected)
+        }
+        guard isKept else {
+            return .note(
+                "clock", "\(Text.date(Int64(now))), and the kernel knows of nothing that keeps it: 300 s are too much",
+                mend: "Have it kept: sudo timedatectl set-ntp true")
+        }
+        return .good("clock", Text.date(Int64(now)))
+    }
+
+    /// What adjtimex(2) answers, for which Swift has no type: a `struct timex` of zeros asks, and sets nothing.
+    private static var isKept: Bool {
+        typealias Function = @convention(c) (UnsafeMutableRawPointer?) -> Int32
+        let unsynchronised: Int32 = 5
+        guard let address = dlsym(nil, "adjtimex") else { return true }
+        let ask = unsafeBitCast(address, to: Function.self)
+        var state = [Int64](repeating: 0, count: 64)
+        return state.withUnsafeMutableBytes { ask($0.baseAddress) } != unsynchronised
+    }
 }
