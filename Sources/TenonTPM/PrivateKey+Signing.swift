@@ -1,60 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Tenon
 
-// Each function has two forms: without `async` it blocks the caller's thread.
 extension TPM.PrivateKey: DeviceKey {
     /// Whether the private half cannot leave the TPM: true but for some keys of other tools.
     public var isHardware: Bool { loaded.key.isHardware }
 
-    /// Signs a request.
-    public func signature(for request: RequestMessage) throws(TenonError) -> Signature {
-        try tpm.using { () throws(TenonError) in try loaded.key.signature(for: request) }
+    /// Signs a message of the device.
+    public func signature(for message: SignableMessage) async throws(TenonError) -> Signature {
+        try await tpm.run { () throws(TenonError) in try loaded.key.signature(for: message) }
     }
 
-    public func blockingSignature(for request: RequestMessage) throws(TenonError) -> Signature {
-        try tpm.using { () throws(TenonError) in try loaded.key.signature(for: request) }
-    }
-
-    public func signature(for request: RequestMessage) async throws(TenonError) -> Signature {
-        try await tpm.run { () throws(TenonError) in try loaded.key.signature(for: request) }
-    }
-
-    /// Signs the key that is to take this one's place.
-    public func signature(forRotationTo newKey: PublicKey) throws(TenonError) -> Signature {
-        try tpm.using { () throws(TenonError) in try loaded.key.signature(forRotationTo: newKey) }
-    }
-
-    public func signature(forRotationTo newKey: PublicKey) async throws(TenonError) -> Signature {
-        try await tpm.run { () throws(TenonError) in try loaded.key.signature(forRotationTo: newKey) }
-    }
-
-    /// Signs client data.
-    public func signature(forClientData clientData: [UInt8]) throws(TenonError) -> Signature {
-        try tpm.using { () throws(TenonError) in try loaded.key.signature(forClientData: clientData) }
-    }
-
-    public func signature(forClientData clientData: [UInt8]) async throws(TenonError) -> Signature {
-        try await tpm.run { () throws(TenonError) in try loaded.key.signature(forClientData: clientData) }
-    }
-
-    /// Signs a KERI event.
-    public func signature(forEvent event: [UInt8]) throws(TenonError) -> Signature {
-        try tpm.using { () throws(TenonError) in try loaded.key.signature(forEvent: event) }
-    }
-
-    public func signature(forEvent event: [UInt8]) async throws(TenonError) -> Signature {
-        try await tpm.run { () throws(TenonError) in try loaded.key.signature(forEvent: event) }
+    /// Signs a message of the device on the caller's thread, which it blocks.
+    public func blockingSignature(for message: SignableMessage) throws(TenonError) -> Signature {
+        try tpm.using { () throws(TenonError) in try loaded.key.signature(for: message) }
     }
 }
 
-// What CryptoKit's keys do.
+// What CryptoKit's keys do. Each function has two forms: without `async` it blocks the caller's thread.
 extension TPM.PrivateKey {
     /// Signs the SHA-256 of the data, as a key of CryptoKit does: ``PublicKey/isValidSignature(_:for:)`` of the same data
     /// is true.
     ///
     /// A service knows by a signature that its device said something. So that nobody who may have data signed can have a
     /// request, a rotation or a statement signed with it, data is refused that could be taken for one: what begins with
-    /// a method and a line feed, or with `{` as client data and events do (``signature(forClientData:)`` signs such), or
+    /// a method and a line feed, or with `{` as client data and events do (those are a ``SignableMessage``), or
     /// with `"@`, the point of a P-256 key, and what begins as a TPM's statement does. A key with
     /// ``Options/signsDigests`` signs that, too.
     ///
