@@ -82,11 +82,11 @@ package struct BenchResults: Sendable {
                 let record = try JSON(parsing: Array(line), maxBytes: Self.maxLine, maxValues: Self.maxValues)
                 try take(record, isFirst: &isFirst)
             } catch {
-                throw TenonError(error.code, message: "\(name), line \(number): \(error.message)\n\(Self.mend)")
+                throw TenonError(error.code, message: "\(name), line \(number): \(error.message)", mend: Self.mend)
             }
         }
         guard !rounds.isEmpty else {
-            throw TenonError(.messageMember, message: "\(name) holds no line that was measured.\n\(Self.mend)")
+            throw TenonError(.messageMember, message: "\(name) holds no line that was measured.", mend: Self.mend)
         }
     }
 

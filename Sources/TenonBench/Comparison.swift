@@ -45,7 +45,7 @@ package struct Comparison: Sendable {
         guard !lines.isEmpty else {
             throw TenonError(
                 .options,
-                message: "The two files have no line in common.\nCompare two runs of the same bench.")
+                message: "The two files have no line in common.", mend: "Compare two runs of the same bench.")
         }
         let others = a.keys.filter { b[$0] == nil } + b.keys.filter { a[$0] == nil }
         missing = others.sorted().map { ($0, a[$0] != nil) }

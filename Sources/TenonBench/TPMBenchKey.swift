@@ -30,7 +30,7 @@ final class TPMBenchKey {
         let isGood = key.publicKey.isValidSignature(signature, for: digest)
         guard isGood else {
             throw TenonError(
-                .signatureInvalid, message: "The TPM made a signature that is none.\nLook at: tenon doctor")
+                .signatureInvalid, message: "The TPM made a signature that is none.", mend: "Look at: tenon doctor")
         }
     }
 
@@ -102,8 +102,8 @@ final class TPMBenchCopy {
         } catch {
             throw TenonError(
                 error.code,
-                message: "The copy of the bench's key stays in the TPM at \(name): \(error.message)\n"
-                    + "Remove it: tpm2_evictcontrol -C o -c \(name)")
+                message: "The copy of the bench's key stays in the TPM at \(name): \(error.message)",
+                    mend: "Remove it: tpm2_evictcontrol -C o -c \(name)")
         }
     }
 }

@@ -17,7 +17,7 @@ enum BenchCommand {
         do throws(TenonError) {
             try file?.write(result.records(of: report.machine))
         } catch {
-            // What was measured is not lost with the file.
+            // The results are printed even if the file cannot be written.
             if !arguments.has(Flag.json.name) { try answer.give(arguments) }
             throw error
         }
@@ -37,14 +37,14 @@ enum BenchCommand {
         guard plan.isSmoke || !BenchBuild.isDebug else {
             throw TenonError(
                 .options,
-                message: "Figures of a debug build say nothing.\n"
-                    + "Build it with: swift build -c release --product tenon; or see whether each line works: tenon bench --smoke"
+                message: "Figures of a debug build say nothing.",
+                    mend: "Build it with: swift build -c release --product tenon; or see whether each line works: tenon bench --smoke"
             )
         }
         return plan
     }
 
-    /// On a thread of its own, as it blocks; what it made in the TPM is gone when this returns.
+    /// Runs the bench on a thread of its own, as it blocks. When this returns, its objects are gone from the TPM.
     private static func measured(
         _ name: String, _ options: TPM.Options, _ plan: TPMBench.Plan
     ) async throws(TenonError) -> TPMBenchResult {
@@ -65,7 +65,7 @@ enum BenchCommand {
         return try result.get()
     }
 
-    /// Also one that a virtual machine has for a chip.
+    /// Whether the TPM is a simulator, including one that a virtual machine presents as a chip.
     private static func isSimulator(_ name: String, _ info: TPM.Info) -> Bool {
         name.hasPrefix("swtpm:") || name.hasPrefix("mssim:") || (info.maker == "IBM" && info.model.hasPrefix("SW"))
     }
@@ -87,7 +87,7 @@ enum BenchCompareCommand {
     }
 }
 
-/// What `tenon bench` prints.
+/// The output of `tenon bench`.
 struct BenchReport {
     let machine: BenchMachine
     private let result: TPMBenchResult
@@ -124,7 +124,7 @@ struct BenchReport {
                 ["line", "p50 ms", "p95 ms", "p99 ms", "a second", "CPU us", "commands", "speed", "beside raw"],
                 Self.widths)
         ]
-            // The floor is the same in each line.
+            // The floor is the same for every line, so it is shown once.
             + result.lines.filter { $0.by == "tenon" || $0.line == "tpm-sign" }.map(row)
     }
 

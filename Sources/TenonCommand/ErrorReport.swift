@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-/// What is said of an error: the cause, and the command or the setting that mends it.
-struct Failure {
+/// An error as the program reports it: the cause, and the command or the setting that mends it.
+struct ErrorReport {
     let error: TenonError
     let cause: String
     let mend: String
 
     init(_ thrown: TenonError) {
-        // A TPM that went away is looked for once more, to say where it was.
+        // The way to the TPM is checked again, to say what blocks it.
         let error = OpenedTPM.name.map { NodeCheck.explained(thrown, $0) } ?? thrown
         self.error = error
-        let parts = error.message.split(separator: "\n", maxSplits: 1).map(String.init)
-        var cause = parts.first ?? error.code.description
-        if let status = error.httpStatus { cause += " [HTTP \(status)\(Failure.shown(error.serverCode))]" }
+        var cause = error.message.isEmpty ? error.code.description : error.message
+        if let status = error.httpStatus { cause += " [HTTP \(status)\(ErrorReport.shown(error.serverCode))]" }
         if let code = error.tpmCode { cause += " [TPM 0x\(String(code, radix: 16))]" }
         self.cause = cause
-        mend = parts.count == 2 ? parts[1] : Mend.of(error)
+        mend = error.mend ?? Mend.of(error)
     }
 
-    var lines: [String] { [cause, mend] }
-
-    /// One line of JSON.
+    /// The report as one line of JSON.
     var text: String {
         var object = JSONObject()
         object["code"] = .string(error.code.description)
@@ -38,7 +35,7 @@ struct Failure {
         return String(decoding: bytes ?? [], as: UTF8.self)
     }
 
-    /// A peer wrote it: only what cannot spoil a line is shown.
+    /// The service's code, if it is safe to print.
     private static func shown(_ code: String?) -> String {
         guard let code, code.utf8.count <= 64, code.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else { return "" }
         return " " + code
@@ -63,18 +60,18 @@ extension TenonError.Category {
     }
 }
 
-/// What mends an error: a command where there is one.
+/// What to do about an error: a command where there is one.
 enum Mend {
     static func of(_ error: TenonError) -> String {
         if error.isOutcomeOpen, error.code.category == .unknown { return again }
         if let pause = error.retryAfter, error.code.category == .transient { return later(pause) }
         if error.isOfAttestationCA { return error.httpStatus == 404 ? wrongCA : ofCA(error.code) }
-        // What mends an attestation mends what it failed of.
+        // A failed attestation is mended by mending its cause.
         return of(error.code == .attestationUnavailable ? error.cause ?? error.code : error.code)
     }
 
     private static func of(_ code: TenonError.Code) -> String {
-        byCode[code] ?? code.tpmCode.flatMap(byTPM) ?? byCategory[code.category] ?? "Look at: tenon doctor"
+        Services.mend(of: code) ?? byCode[code] ?? code.tpmCode.flatMap(byTPM) ?? byCategory[code.category] ?? "Look at: tenon doctor"
     }
 
     private static func later(_ pause: Duration) -> String {
@@ -86,7 +83,7 @@ enum Mend {
     private static let wrongCA =
         "Check --attestation-ca [TENON_ATTESTATION_CA]: what is there answers as no attestation CA."
 
-    /// The attestation CA has flags of its own.
+    /// The mends for errors of the attestation CA, which has flags of its own.
     private static func ofCA(_ code: TenonError.Code) -> String {
         switch (code, code.category) {
         case (.tlsUntrusted, _), (.tlsTrustFile, _), (.tlsDate, _), (.httpLibrary, _): of(code)
@@ -119,8 +116,6 @@ enum Mend {
         .registrationPending: "Ask again later: tenon register",
         .registrationRejected: "Ask whoever runs the service; then: tenon register",
         .deviceRevoked: "Begin anew, if whoever revoked it agrees: tenon reset --yes",
-        .attestationUnavailable:
-            "Use --dialect tenon, or name an attestation CA: --attestation-ca URL --attestation-roots FILE",
         .attestationFailed:
             "Add what its maker signed with: --ek-chain FILE; or have the service trust that maker: tenon doctor names it",
         .method: "Write it in capitals, as: tenon sign POST /v1/x",
@@ -138,9 +133,6 @@ enum Mend {
         .keyRefused:
             "Begin anew, if the service knows this device no more: tenon reset --yes && tenon register --disclose-ek",
         .keyExpired: "Change the key: tenon rotate",
-        .serviceAnswer: "Check --service: it ends where the service is mounted, as https://host/auth",
-        .challengeForm: "Check --service; if it is right, whoever runs the service has to mend its challenges.",
-        .serviceURL: "Write it as --service https://host[:port][/path]",
         .httpURL: "Write it as https://host[:port]/path",
         .appID: "Write it as --app ID, 1 to 200 characters without spaces.",
         .stateMissing: "Bring back the folder of the state; or begin anew: tenon reset --yes",
@@ -163,7 +155,7 @@ enum Mend {
 
     private static let hierarchyAuth =
         "Give the hierarchy's auth value in a file: --owner-auth FILE, --endorsement-auth FILE"
-    /// By what the TPM itself says (Part 2, 6.6): of format one without the place of what it speaks of.
+    /// The mends by the TPM's response code (Part 2, 6.6). For format one, the parameter's number is ignored.
     private static func byTPM(_ code: UInt32) -> String? {
         switch code & 0x80 != 0 ? code & 0xbf : code & 0xfff {
         case 0x0a2: hierarchyAuth

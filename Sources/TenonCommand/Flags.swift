@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import TenonCommandLine
 
-// The flags, each said once.
+/// The flags, each declared once.
 extension Flag {
     static let json = Flag(name: "--json", value: nil, summary: "print JSON, errors too")
     static let service = Flag(
@@ -22,13 +22,15 @@ extension Flag {
     static let disclosed = Flag(
         name: "--disclose-ek", value: nil,
         summary: "let the service see the TPM's certificate, which names this machine for ever")
-    static let above = Flag(
+    static let endorsementChain = Flag(
         name: "--ek-chain", value: "FILE",
         summary: "PEM: certificates between the TPM's and its maker's root; what the service took is remembered")
-    static let certificate = Flag(
+    static let endorsementCertificate = Flag(
         name: "--ek-certificate", value: "FILE",
         summary: "PEM: the TPM's certificate and those above it, where the TPM holds none")
-    static let dialect = Flag(name: "--dialect", value: "NAME", summary: "docs (else) or tenon")
+    static let dialect = Flag(
+        name: "--dialect", value: "NAME",
+        summary: Services.oneOf(["\(Services.dialects[0]) (else)"] + Services.dialects.dropFirst()))
     static let attestationCA = Flag(
         name: "--attestation-ca", value: "URL",
         summary: "what certifies attestation keys, for the dialect docs; remembered",
@@ -44,10 +46,10 @@ extension Flag {
         summary: "how long to go on at most (else 60), with pauses that the service asks for")
     static let confirmed = Flag(name: "--yes", value: nil, summary: "it is meant")
 
-    /// Of what looks at an identity.
+    /// The flags of a verb that reads an identity.
     static let identity = [json, app, service, stateDirectory]
-    /// Of what uses a key.
+    /// The flags of a verb that uses a key.
     static let key = identity + [tpm, ownerAuth, endorsementAuth]
-    /// Of what speaks with the service.
-    static let network = key + [caFile, timeout, disclosed, above, certificate, attestationCA, attestationRoots]
+    /// The flags of a verb that calls the service.
+    static let network = key + [caFile, timeout, disclosed, endorsementChain, endorsementCertificate, attestationCA, attestationRoots]
 }

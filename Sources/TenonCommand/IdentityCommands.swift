@@ -3,6 +3,48 @@ internal import Glibc
 internal import Tenon
 internal import TenonCommandLine
 
+/// `tenon register`.
+enum RegisterCommand {
+    static func answer(_ setting: Setting) async throws(TenonError) -> Answer {
+        let identity = try setting.identityToRegister(log: Progress.log)
+        let registration = try await identity.register()
+        let members: [String: JSON] = [
+            "app_id": .string(identity.appID), "device_id": .string(registration.deviceID),
+        ]
+        guard registration.status == .alreadyRegistered else {
+            return answer("registered as \(registration.deviceID)", "registered", "took_the_key", members)
+        }
+        let (text, word) = try await learnt(identity)
+        let line = "already registered as \(registration.deviceID); \(text)"
+        return answer(line, "already_registered", word, members)
+    }
+
+    /// Asks the service about a device that this state calls registered: the service may have forgotten it.
+    private static func learnt(_ identity: DeviceIdentity) async throws(TenonError) -> (text: String, word: String) {
+        guard identity.hasQuestion else {
+            return ("the service was not asked, as its dialect has no question for that", "not_asked")
+        }
+        do throws(TenonError) {
+            try await identity.resolve()
+        } catch  where [.transient, .unknown, .unavailable].contains(error.code.category) {
+            return ("the service could not be asked: \(ErrorReport(error).cause)", "not_reached")
+        }
+        guard try identity.status().reason != .rotationPending else {
+            return ("the service holds its key, and a new one is open: tenon maintain", "holds_the_key")
+        }
+        return ("the service holds its key", "holds_the_key")
+    }
+
+    private static func answer(_ line: String, _ status: String, _ service: String, _ members: [String: JSON]) -> Answer
+    {
+        var object = JSONObject()
+        for (name, value) in members { object[name] = value }
+        object["status"] = .string(status)
+        object["service"] = .string(service)
+        return Answer(lines: [line], json: .object(object))
+    }
+}
+
 /// `tenon rotate`.
 enum RotateCommand {
     static func answer(_ setting: Setting) async throws(TenonError) -> Answer {
@@ -13,11 +55,11 @@ enum RotateCommand {
             }
             guard due <= Int64(time(nil)) else {
                 return Answer(
-                    lines: ["not due before \(Text.date(due))"], json: ["rotated": false, "due": .integer(due)])
+                    lines: ["not due before \(Format.date(due))"], json: ["rotated": false, "due": .integer(due)])
             }
         }
         let rotation = try await identity.rotate()
-        let from = rotation.effectiveAt.map { " from \(Text.date($0)) on" } ?? ""
+        let from = rotation.effectiveAt.map { " from \(Format.date($0)) on" } ?? ""
         return Answer(
             lines: ["the new key signs\(from)"], json: ["rotated": true, "effective_at": .or(rotation.effectiveAt)])
     }
@@ -40,17 +82,17 @@ enum MaintainCommand {
 
     private static func text(_ left: Maintenance, _ status: IdentityStatus, _ due: Int64?) -> String {
         switch left {
-        case .done: "done; the key is changed after \(due.map(Text.date) ?? "-")"
-        case .waits(let time): "the service took the new key, which signs from \(Text.date(time)) on"
+        case .done: "done; the key is changed after \(due.map(Format.date) ?? "-")"
+        case .waits(let time): "the service took the new key, which signs from \(Format.date(time)) on"
         case .rotationOpen(newKeySigns: true):
             "open: the service refused the old key and did not confirm the new one, which signs now; both are kept"
         case .rotationOpen(newKeySigns: false):
             "open: the service did not take the new key, and the old one signs; both are kept: tenon rotate"
-        case .stopped: Text.of(status)
+        case .stopped: Format.status(status)
         }
     }
 
-    /// An open rotation is no success, and no reason to do anything but the same again.
+    /// An open rotation is not a success; the same command goes on with it.
     private static func category(_ left: Maintenance, _ status: IdentityStatus) -> TenonError.Category? {
         if case .rotationOpen = left { return .unknown }
         return StatusCommand.category(status)
@@ -63,73 +105,9 @@ enum ResetCommand {
         guard setting.arguments.has("--yes") else {
             throw TenonError(
                 .options,
-                message: "A reset cannot be taken back, and the service is not told.\nSay that it is meant: --yes")
+                message: "A reset cannot be taken back, and the service is not told.", mend: "Say that it is meant: --yes")
         }
         try await setting.identity(withTPM: false).reset()
         return Answer(lines: ["forgotten; the keys are in the attic: tenon keys list"], json: ["reset": true])
-    }
-}
-
-/// `tenon register`.
-enum RegisterCommand {
-    static func answer(_ setting: Setting) async throws(TenonError) -> Answer {
-        let identity = try setting.identityToRegister(log: Progress.log)
-        let registration = try await identity.register()
-        let members: [String: JSON] = [
-            "app_id": .string(identity.appID), "device_id": .string(registration.deviceID),
-        ]
-        guard registration.status == .alreadyRegistered else {
-            return answer("registered as \(registration.deviceID)", "registered", "took_the_key", members)
-        }
-        let (text, word) = try await learnt(identity)
-        let line = "already registered as \(registration.deviceID); \(text)"
-        return answer(line, "already_registered", word, members)
-    }
-
-    /// What the service says of a device that was registered before. That is what this state knows; the service may have
-    /// forgotten it since.
-    private static func learnt(_ identity: DeviceIdentity) async throws(TenonError) -> (text: String, word: String) {
-        guard identity.hasQuestion else {
-            return ("the service was not asked, as its dialect has no question for that", "not_asked")
-        }
-        do throws(TenonError) {
-            try await identity.resolve()
-        } catch  where [.transient, .unknown, .unavailable].contains(error.code.category) {
-            return ("the service could not be asked: \(Failure(error).cause)", "not_reached")
-        }
-        guard try identity.status().reason != .rotationPending else {
-            return ("the service holds its key, and a new one is open: tenon maintain", "holds_the_key")
-        }
-        return ("the service holds its key", "holds_the_key")
-    }
-
-    private static func answer(_ line: String, _ status: String, _ service: String, _ members: [String: JSON]) -> Answer
-    {
-        var object = JSONObject()
-        for (name, value) in members { object[name] = value }
-        object["status"] = .string(status)
-        object["service"] = .string(service)
-        return Answer(lines: [line], json: .object(object))
-    }
-}
-
-/// What a person sees of long work: each step, and what is waited for, on a terminal and nowhere else.
-enum Progress {
-    static var log: LogSink? {
-        guard Terminal.isShown(2) else { return nil }
-        let turn = Turn()
-        let waiting = late("waits for its turn: another process may be at work on the identity") { turn.take() }
-        return { event in
-            if case .began = event, turn.take() { waiting.cancel() }
-            Terminal.note("  \(event)")
-        }
-    }
-
-    /// Says what is waited for when it takes more than a second; whoever need not wait any more cancels it.
-    static func late(_ text: String, if isWaiting: @escaping @Sendable () -> Bool = { true }) -> Task<Void, Never> {
-        Task.detached {
-            guard Terminal.isShown(2), (try? await Task.sleep(for: .seconds(1))) != nil, isWaiting() else { return }
-            Terminal.note("  \(text)")
-        }
     }
 }

@@ -3,8 +3,8 @@ internal import Synchronization
 internal import Tenon
 internal import TenonHTTP
 
-/// The way to the service, which is made when it is first used: who only signs needs none.
-final class LateTransport: Transport {
+/// A transport that is made when it is first used: a verb that only signs needs none.
+final class LazyTransport: Transport {
     private let options: HTTPTransport.Options
     private let made = Mutex<HTTPTransport?>(nil)
 
@@ -26,6 +26,27 @@ final class LateTransport: Transport {
             let transport = try HTTPTransport(options)
             made = transport
             return transport
+        }
+    }
+}
+
+/// Shows the steps and the waits of long work on a terminal, and nowhere else.
+enum Progress {
+    static var log: LogSink? {
+        guard Terminal.isShown(2) else { return nil }
+        let isFirst = Once()
+        let waiting = late("waits for its turn: another process may be at work on the identity") { isFirst.take() }
+        return { event in
+            if case .began = event, isFirst.take() { waiting.cancel() }
+            Terminal.note("  \(event)")
+        }
+    }
+
+    /// Shows a text when a wait takes more than a second. Cancel the task when the wait is over.
+    static func late(_ text: String, if isWaiting: @escaping @Sendable () -> Bool = { true }) -> Task<Void, Never> {
+        Task.detached {
+            guard Terminal.isShown(2), (try? await Task.sleep(for: .seconds(1))) != nil, isWaiting() else { return }
+            Terminal.note("  \(text)")
         }
     }
 }

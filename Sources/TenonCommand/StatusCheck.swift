@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-/// What an identity needs, for `status --check`: it reads what is on disk and asks nobody.
-struct Standing {
+/// What an identity needs, for `status --check`. It reads only the disk.
+struct IdentityCheck {
     enum Need: String {
         case nothing
-        /// Something is not settled yet, and a command settles it.
+        /// Something is not settled, and a command settles it.
         case open
-        /// No command goes on by itself.
+        /// A person has to act.
         case person
     }
 
     let need: Need
     let text: String
-    /// One way out that works from here.
+    /// One action that works from here.
     let mend: String?
 
-    /// A monitor acts on these two and on no other.
+    /// The exit code for a monitor.
     var category: TenonError.Category? {
         switch need {
         case .nothing: nil
@@ -25,13 +25,13 @@ struct Standing {
         }
     }
 
-    static func none(_ folder: String) -> Standing {
-        Standing(
+    static func none(_ folder: String) -> IdentityCheck {
+        IdentityCheck(
             need: .person, text: "There is no identity in \(folder).",
             mend: "Register: tenon register --service URL --app ID")
     }
 
-    /// - Parameter isOnly: whether a command needs not be told which identity is meant.
+    /// - Parameter isOnly: whether commands need no flags to select this identity.
     init(_ known: KnownIdentity, isOnly: Bool) {
         let which = isOnly ? "" : known.name.map { " --service \($0.baseURL) --app \($0.appID)" } ?? ""
         func command(_ verb: String, _ flags: String = "") -> String { "tenon \(verb)\(which)\(flags)" }
@@ -42,7 +42,7 @@ struct Standing {
                 need: .person, text: "Nothing is left of \(known.id).",
                 mend: "Register: tenon register --service URL --app ID")
         case .unreadable(let error):
-            let failure = Failure(error)
+            let failure = ErrorReport(error)
             self.init(need: .person, text: failure.cause, mend: failure.mend)
         }
     }
@@ -72,7 +72,7 @@ struct Standing {
                     .person, "The TPM was cleared, and the key is gone with it.",
                     "Register the device anew: \(command("register", " --disclose-ek"))"
                 )
-            case (.registered, _), (.registering, .rotationPending): Standing.ofRegistered(record, command)
+            case (.registered, _), (.registering, .rotationPending): IdentityCheck.ofRegistered(record, command)
             case (_, .approvalPending):
                 (.open, "The service has not decided about this device.", "Ask again later: \(command("register", ""))")
             case (_, _) where record.journal != nil:
@@ -114,13 +114,13 @@ struct Standing {
 /// `tenon status --check`.
 enum CheckCommand {
     static func answer(_ known: [KnownIdentity], _ setting: Setting) throws(TenonError) -> Answer {
-        var standings: [(name: String, json: JSONObject, standing: Standing)] = known.map { known in
+        var standings: [(name: String, json: JSONObject, standing: IdentityCheck)] = known.map { known in
             let name = known.name.map { "\($0.appID) at \($0.baseURL)" } ?? known.id
             var object = JSONObject()
             object["id"] = .string(known.id)
             object["app_id"] = .or(known.name?.appID)
             object["service"] = .or(known.name?.baseURL)
-            return (name, object, Standing(known, isOnly: isOnly(known, setting)))
+            return (name, object, IdentityCheck(known, isOnly: isOnly(known, setting)))
         }
         if standings.isEmpty { standings = [("", JSONObject(), .none(try setting.folderPath()))] }
         let worst =
@@ -131,17 +131,17 @@ enum CheckCommand {
             category: worst?.standing.category)
     }
 
-    /// Whether a command without flags means this one.
+    /// Whether a command without flags selects this identity.
     private static func isOnly(_ known: KnownIdentity, _ setting: Setting) -> Bool {
         ((try? setting.folder()?.identities().count) ?? 1) == 1
     }
 
-    private static func lines(_ name: String, _ standing: Standing) -> [String] {
+    private static func lines(_ name: String, _ standing: IdentityCheck) -> [String] {
         let head = name.isEmpty ? standing.text : "\(name): \(standing.text)"
         return [head] + (standing.mend.map { ["  " + $0] } ?? [])
     }
 
-    private static func json(_ object: JSONObject, _ standing: Standing) -> JSON {
+    private static func json(_ object: JSONObject, _ standing: IdentityCheck) -> JSON {
         var object = object
         object["needs"] = .string(standing.need.rawValue)
         object["text"] = .string(standing.text)

@@ -2,7 +2,7 @@
 internal import Glibc
 internal import Tenon
 
-/// Bytes that the user names, piece by piece: `@FILE`, `@-` for the standard input, or the text itself.
+/// Bytes that the user gives, read piece by piece: `@FILE`, `@-` for the standard input, or the text itself.
 struct ByteSource: ~Copyable {
     private let name: String
     private let file: Int32
@@ -27,7 +27,7 @@ struct ByteSource: ~Copyable {
     init(path: String) throws(TenonError) {
         isOwned = path != "-"
         name = path
-        // A pipe that nobody has opened yet is waited for in `next()`, which can be interrupted.
+        // O_NONBLOCK: `next()` waits for the writer of a pipe, and can be interrupted.
         file = isOwned ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : 0
         guard file >= 0 else { throw Self.unreadable(path, String(cString: strerror(errno))) }
     }
@@ -36,7 +36,7 @@ struct ByteSource: ~Copyable {
         if isOwned { close(file) }
     }
 
-    /// nil at the end.
+    /// The next piece; nil at the end.
     mutating func next() throws(TenonError) -> [UInt8]? {
         if file < 0 {
             defer { text = nil }
@@ -50,7 +50,7 @@ struct ByteSource: ~Copyable {
         return count == 0 ? nil : Array(bytes.prefix(count))
     }
 
-    /// Until there is something to read, or the work is to end.
+    /// Waits until there is something to read, or until the program is interrupted.
     private func wait() throws(TenonError) {
         var files = [
             pollfd(fd: file, events: Int16(POLLIN), revents: 0),
@@ -61,15 +61,15 @@ struct ByteSource: ~Copyable {
     }
 
     static func unreadable(_ path: String, _ why: String) -> TenonError {
-        TenonError(.options, message: "\(path) cannot be read: \(why).\nName a file that this user may read.")
+        TenonError(.options, message: "\(path) cannot be read: \(why).", mend: "Name a file that this user may read.")
     }
 }
 
-/// A file of JSON lines that the user names: whole, or not at all, and never in the place of another.
+/// A file of JSON lines that the user names. It is written whole or not at all, and never replaces a file.
 struct ResultFile {
     private let path: String
 
-    /// - Throws: ``TenonError/Code/options`` when it cannot be made, so that nobody finds out after a minute.
+    /// - Throws: ``TenonError/Code/options`` when the file cannot be made, so that the user learns it at once.
     init(_ path: String) throws(TenonError) {
         self.path = path
         var found = stat()
@@ -87,7 +87,7 @@ struct ResultFile {
         defer { unlink(temporary) }
         let isWritten = Self.write(bytes, to: file)
         guard close(file) == 0, isWritten else { throw Self.unwritable(path) }
-        // Unlike a rename, a link takes nobody's place.
+        // Unlike a rename, a link does not replace a file.
         guard link(temporary, path) == 0 else {
             throw errno == EEXIST ? Self.taken(path) : Self.unwritable(path)
         }
@@ -105,12 +105,32 @@ struct ResultFile {
     }
 
     private static func taken(_ path: String) -> TenonError {
-        TenonError(.options, message: "\(path) is there already.\nName another file, or remove it.")
+        TenonError(.options, message: "\(path) is there already.", mend: "Name another file, or remove it.")
     }
 
     private static func unwritable(_ path: String) -> TenonError {
         let why = String(cString: strerror(errno))
         return TenonError(
-            .options, message: "\(path) cannot be written: \(why).\nName a file in a folder that this user may write.")
+            .options, message: "\(path) cannot be written: \(why).", mend: "Name a file in a folder that this user may write.")
+    }
+}
+
+/// Reads small files that the user names.
+enum SmallFile {
+    /// - Throws: ``TenonError/Code/options`` when the file cannot be read.
+    static func read(_ path: String, atMost limit: Int = 1 << 20) throws(TenonError) -> [UInt8] {
+        var source = try ByteSource(path: path)
+        var bytes: [UInt8] = []
+        while let chunk = try source.next() {
+            bytes += chunk
+            guard bytes.count <= limit else { throw ByteSource.unreadable(path, "it is longer than \(limit) bytes") }
+        }
+        return bytes
+    }
+
+    static func certificates(_ path: String) throws(TenonError) -> [[UInt8]] {
+        let chain = try CertificateFile.decode(read(path))
+        guard !chain.isEmpty else { throw ByteSource.unreadable(path, "it holds no certificate in PEM") }
+        return chain
     }
 }

@@ -3,7 +3,7 @@ internal import Tenon
 internal import TenonCommandLine
 
 extension Program {
-    /// All that the command does.
+    /// The command, with all its verbs.
     static let tenon = Program(
         name: "tenon", version: Build.isDev ? tenonVersion + " dev" : tenonVersion,
         summary: "an identity of this device that cannot be copied off it",
@@ -34,12 +34,11 @@ extension Verb {
         Verb(
             words: ["register"], operands: "", summary: "Register this device, or find that it is registered",
             details: """
-                Typed again after any failure it goes on where it ended, with the same key. Of a device that is
-                registered it asks the service, where the dialect has a question (tenon), and says what it learnt; the
-                dialect docs has none. The identity keeps the contents of --ek-chain, --attestation-ca and
-                --attestation-roots once they were taken, so that they need not be said, nor their files be there, again;
-                --disclose-ek is said each time.
-                """,
+                Typed again after any failure it goes on where it ended, with the same key. The identity keeps the
+                contents of --ek-chain, --attestation-ca and --attestation-roots once they were taken, so that they need
+                not be said, nor their files be there, again; --disclose-ek is said each time.
+
+                """ + Services.all.map(\.registerDetails).joined(separator: "\n"),
             flags: Flag.network + [.dialect],
             examples: [
                 "tenon register --service https://api.example.org/auth --app app_1 --dialect tenon --disclose-ek"
@@ -80,7 +79,7 @@ extension Verb {
             flags: Flag.key + [
                 Flag(name: "--data", value: "@FILE", summary: "the body: @FILE, @- for the standard input, or a text"),
                 Flag(name: "--format", value: "FORM", summary: "headers (else), curl, or json"),
-                Flag(name: "--strip-ingest", value: nil, summary: "the service is mounted below /ingest"),
+            ] + Services.all.flatMap(\.signFlags) + [
                 Flag(name: "--send", value: nil, summary: "do the request, and print the answer"),
                 Flag(name: "--header", value: "LINE", summary: "of what is sent, as 'Content-Type: text/plain'; many"),
                 .caFile,

@@ -17,14 +17,14 @@ package enum Launch {
         tenoni_process_fill()
         signal(SIGPIPE, SIG_IGN)
         guard given.count > 0 else {
-            throw TenonError(.options, message: "What was typed cannot be read.\nBegin the program by its name.")
+            throw TenonError(.options, message: "What was typed cannot be read.", mend: "Begin the program by its name.")
         }
         try checkFiles(files)
         Environment.close()
         // tpm2-tss would print its warnings.
         setenv("TSS2_LOG", "all+NONE", 0)
         guard tenoni_process_run_jobs() != 0 else {
-            throw TenonError(.memory, message: "No thread can be started.\nRaise the limit of threads: ulimit -u")
+            throw TenonError(.memory, message: "No thread can be started.", mend: "Raise the limit of threads: ulimit -u")
         }
     }
 
@@ -51,8 +51,8 @@ package enum Launch {
         guard files.count == count else {
             throw TenonError(
                 .fileLimit,
-                message: "This process may open \(files.count) more files, and needs \(count).\n"
-                    + "Raise the limit: ulimit -n \(max(64, count * 2))")
+                message: "This process may open \(files.count) more files, and needs \(count).",
+                    mend: "Raise the limit: ulimit -n \(max(64, count * 2))")
         }
     }
 }

@@ -28,14 +28,14 @@ package enum Output {
         let why = String(cString: strerror(number))
         throw TenonError(
             .output,
-            message: "The answer cannot be written to the standard output: \(why). What was done stays done.\n"
-                + "Ask again with an output that takes it: a file on a disk with room, or a reader that waits.")
+            message: "The answer cannot be written to the standard output: \(why). What was done stays done.",
+                mend: "Ask again with an output that takes it: a file on a disk with room, or a reader that waits.")
     }
 
     /// What went wrong: the cause, and below it the mend, if it has a line of its own.
     package static func report(_ error: TenonError, of program: Program) {
         let indent = "\n" + String(repeating: " ", count: program.name.utf8.count + 2)
-        let lines = error.message.split(separator: "\n")
+        let lines = [error.message, error.mend].compactMap { $0 }.flatMap { $0.split(separator: "\n") }
         self.error("\(program.name): \(lines.joined(separator: indent))")
     }
 

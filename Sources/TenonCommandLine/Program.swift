@@ -95,7 +95,7 @@ package struct Program: Sendable {
         let mend =
             guess.map { "Did you mean: \(name) \($0)" }
             ?? "Look at: \([name, verb?.name, "--help"].compactMap { $0 }.joined(separator: " "))"
-        return TenonError(.options, message: "\(cause)\n\(mend)")
+        return TenonError(.options, message: cause, mend: mend)
     }
 }
 

@@ -68,8 +68,11 @@ public struct Dialect: Hashable, Sendable {
         name: "tenon", attestation: .activation, rotation: .signedByCurrent(isProven: true),
         settlements: [.ask, .resend])
 
+    /// All dialects; the first is the default.
+    package static let all = [docs, tenon]
+
     /// The dialect that a record names.
-    package static func named(_ name: String) -> Dialect? { [docs, tenon].first { $0.name == name } }
+    package static func named(_ name: String) -> Dialect? { all.first { $0.name == name } }
 
     public static func == (left: Dialect, right: Dialect) -> Bool { left.name == right.name }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CTenonTPM
+public import Tenon
 
 extension TPM {
-    /// What a TPM says of itself.
+    /// What a TPM reports about itself.
     public struct Info: Hashable, Sendable {
         /// The maker's four characters, as `IFX`.
         public let maker: String
@@ -17,7 +18,7 @@ extension TPM {
         public let isOwnerAuthSet: Bool
         /// Whether the endorsement hierarchy has an auth value.
         public let isEndorsementAuthSet: Bool
-        /// Whether lockout has an auth value. If not, whoever may open the node may clear the TPM.
+        /// Whether lockout has an auth value. If not, every user that may open the node can clear the TPM.
         public let isLockoutAuthSet: Bool
         /// Whether clearing by the lockout auth is switched off.
         public let isClearDisabled: Bool
@@ -26,13 +27,13 @@ extension TPM {
         /// Whether the endorsement hierarchy is switched on.
         public let isEndorsementEnabled: Bool
 
-        /// The protection against those who try auth values.
+        /// The protection against guessing of auth values.
         public let lockout: Lockout
         /// Which endorsement key certificates the TPM holds.
         public let ekCertificates: EKCertificates
     }
 
-    /// The protection against those who try auth values.
+    /// The protection against guessing of auth values.
     public struct Lockout: Hashable, Sendable {
         /// Whether the TPM is locked: no key that is under its protection can be used.
         public let isLocked: Bool
@@ -48,8 +49,10 @@ extension TPM {
 
     /// The templates of endorsement keys (TCG EK Credential Profile) for which there is a certificate.
     public struct EKCertificates: OptionSet, Hashable, Sendable {
+        /// The bits.
         public let rawValue: UInt32
 
+        /// Templates of these bits.
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
         /// L-1: RSA-2048.
@@ -89,5 +92,16 @@ extension TPM.Lockout {
         maximumTries = Int(core.lockout_max)
         interval = .seconds(core.lockout_interval)
         recovery = .seconds(core.lockout_recovery)
+    }
+}
+
+extension AttestRequest.TPMDescription {
+    /// What a TPM reports about itself, in the form of an ``AttestRequest``.
+    public init(_ info: TPM.Info) {
+        // TPM 2.0 Part 2, 6.13: four characters, padded with zeros.
+        let maker = (Array(info.maker.utf8) + [0, 0, 0, 0]).prefix(4)
+        self.init(
+            manufacturer: maker.reduce(0) { $0 << 8 | UInt32($1) }, model: info.model,
+            firmwareVersion: "\(info.firmware >> 32).\(info.firmware & 0xffff_ffff)")
     }
 }

@@ -8,13 +8,14 @@ extension TPM {
         public var allowSimulator: Bool
         /// How signatures of keys without an auth value are authorised.
         public var session: Session
-        /// How long a busy TPM, its places or its node are waited for.
+        /// How long to wait for a busy TPM, for room in it, or for its node.
         public var deadline: Duration
         /// The auth value of the owner hierarchy, at most 32 bytes.
         public var ownerAuth: [UInt8]
         /// The auth value of the endorsement hierarchy, at most 32 bytes.
         public var endorsementAuth: [UInt8]
 
+        /// Options with defaults for what is left out.
         public init(
             allowSimulator: Bool = false, session: Session = .password, deadline: Duration = .seconds(2),
             ownerAuth: [UInt8] = [], endorsementAuth: [UInt8] = []
@@ -31,8 +32,8 @@ extension TPM {
     public enum Session: Sendable {
         /// The permissions of the device node are the protection.
         case password
-        /// An HMAC that is salted to the parent key. Without an auth value it is no defence against somebody who
-        /// changes what is on the bus.
+        /// An HMAC that is salted to the parent key. Without an auth value it does not protect against an attacker who
+        /// changes the bytes on the bus.
         case salted
         /// Salted, and the first parameter is encrypted where the command allows it.
         case encrypted
@@ -58,7 +59,7 @@ extension TPM.Options {
         }
     }
 
-    /// Zero would be the core's default, so the least is one.
+    /// Zero would select the core's default, so the minimum is one.
     private var deadlineInMilliseconds: UInt32 {
         let (seconds, attoseconds) = deadline.components
         guard seconds < Int64(UInt32.max / 1000) else { return .max }
