@@ -23,9 +23,11 @@ package struct MeasuredLine: Sendable {
 
     package init(_ line: String, _ measurement: Measurement) {
         self.init(
-            line, by: measurement.side.name, measurement.samples, rounds: measurement.rounds, operations: measurement.operations,
+            line, by: measurement.side.name, measurement.samples, rounds: measurement.rounds,
+            operations: measurement.operations,
             processor: measurement.processor / Double(measurement.operations),
-            commands: measurement.side.commands.map { _ in Double(measurement.commands) / Double(measurement.operations) })
+            commands: measurement.side.commands.map { _ in Double(measurement.commands) / Double(measurement.operations)
+            })
     }
 
     /// - Parameters:

@@ -53,7 +53,9 @@ package struct Rounds {
         if measurement.samplesOfRound > 1 { _ = try time(measurement) }
         let (processor, commands) = (BenchClock.processor.now, measurement.commandsSoFar)
         var samples: [Double] = []
-        for _ in 0..<measurement.samplesOfRound { samples.append(try time(measurement) / Double(measurement.operationsOfSample)) }
+        for _ in 0..<measurement.samplesOfRound {
+            samples.append(try time(measurement) / Double(measurement.operationsOfSample))
+        }
         measurement.processor += BenchClock.processor.now - processor
         measurement.commands += measurement.commandsSoFar - commands
         measurement.operations += samples.count * measurement.operationsOfSample

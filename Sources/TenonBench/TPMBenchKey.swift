@@ -103,7 +103,7 @@ final class TPMBenchCopy {
             throw TenonError(
                 error.code,
                 message: "The copy of the bench's key stays in the TPM at \(name): \(error.message)",
-                    mend: "Remove it: tpm2_evictcontrol -C o -c \(name)")
+                mend: "Remove it: tpm2_evictcontrol -C o -c \(name)")
         }
     }
 }

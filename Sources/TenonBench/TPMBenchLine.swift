@@ -99,7 +99,8 @@ struct TPMBenchLine {
         /// Threads that sign at once and take turns at the TPM.
         func threads(_ count: Int) -> Side {
             let (key, digest) = (key.key, key.digest)
-            let group = ThreadGroup(count) { () throws(TenonError) in let _: Signature = try key.signature(for: digest) }
+            let group = ThreadGroup(count) { () throws(TenonError) in let _: Signature = try key.signature(for: digest)
+            }
             return wire.side(own, operations: count, group.run)
         }
     }

@@ -38,7 +38,8 @@ enum BenchCommand {
             throw TenonError(
                 .options,
                 message: "Figures of a debug build say nothing.",
-                    mend: "Build it with: swift build -c release --product tenon; or see whether each line works: tenon bench --smoke"
+                mend:
+                    "Build it with: swift build -c release --product tenon; or see whether each line works: tenon bench --smoke"
             )
         }
         return plan

@@ -133,7 +133,8 @@ enum ClockCheck {
         }
         guard isKept else {
             return .note(
-                "clock", "\(Format.date(Int64(now))), and the kernel knows of nothing that keeps it: 300 s are too much",
+                "clock",
+                "\(Format.date(Int64(now))), and the kernel knows of nothing that keeps it: 300 s are too much",
                 mend: "Have it kept: sudo timedatectl set-ntp true")
         }
         return .good("clock", Format.date(Int64(now)))

@@ -71,7 +71,8 @@ enum Mend {
     }
 
     private static func of(_ code: TenonError.Code) -> String {
-        Services.mend(of: code) ?? byCode[code] ?? code.tpmCode.flatMap(byTPM) ?? byCategory[code.category] ?? "Look at: tenon doctor"
+        Services.mend(of: code) ?? byCode[code] ?? code.tpmCode.flatMap(byTPM) ?? byCategory[code.category]
+            ?? "Look at: tenon doctor"
     }
 
     private static func later(_ pause: Duration) -> String {

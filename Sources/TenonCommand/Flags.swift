@@ -51,5 +51,6 @@ extension Flag {
     /// The flags of a verb that uses a key.
     static let key = identity + [tpm, ownerAuth, endorsementAuth]
     /// The flags of a verb that calls the service.
-    static let network = key + [caFile, timeout, disclosed, endorsementChain, endorsementCertificate, attestationCA, attestationRoots]
+    static let network =
+        key + [caFile, timeout, disclosed, endorsementChain, endorsementCertificate, attestationCA, attestationRoots]
 }

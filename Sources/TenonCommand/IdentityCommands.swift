@@ -105,7 +105,8 @@ enum ResetCommand {
         guard setting.arguments.has("--yes") else {
             throw TenonError(
                 .options,
-                message: "A reset cannot be taken back, and the service is not told.", mend: "Say that it is meant: --yes")
+                message: "A reset cannot be taken back, and the service is not told.",
+                mend: "Say that it is meant: --yes")
         }
         try await setting.identity(withTPM: false).reset()
         return Answer(lines: ["forgotten; the keys are in the attic: tenon keys list"], json: ["reset": true])

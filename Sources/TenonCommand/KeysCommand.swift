@@ -22,7 +22,7 @@ enum KeysCommand {
             throw TenonError(
                 .options,
                 message: "What is purged never comes back, not even to a TPM that would take it again.",
-                    mend: "Say that it is meant: --yes; or purge only what is old: --old")
+                mend: "Say that it is meant: --yes; or purge only what is old: --old")
         }
         var purged: [String] = []
         let thread = WorkThread()

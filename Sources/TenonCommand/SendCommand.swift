@@ -96,7 +96,9 @@ struct SendCommand {
     }
 
     /// The lines of an error below the server's answer.
-    private static func lines(_ failure: ErrorReport) -> [String] { ["tenon: \(failure.cause)", "       \(failure.mend)"] }
+    private static func lines(_ failure: ErrorReport) -> [String] {
+        ["tenon: \(failure.cause)", "       \(failure.mend)"]
+    }
 
     /// The category of an answer that is not a success.
     private static func category(_ status: Int) -> TenonError.Category? {
@@ -137,7 +139,7 @@ struct SendCommand {
                 throw TenonError(
                     .options,
                     message: "The body has more than \(longestBody >> 20) MiB, and --send keeps it to send it again.",
-                        mend: "Have curl send it: --format curl")
+                    mend: "Have curl send it: --format curl")
             }
         }
         return bytes

@@ -58,7 +58,9 @@ enum StateCheck {
             if code == .notRegistered { return .good("identity", text) }
             return .bad("identity", TenonError(code, message: text))
         }
-        guard let tpm, let key = record.key(.current) else { return .good("identity", "\(app): \(Format.status(status))") }
+        guard let tpm, let key = record.key(.current) else {
+            return .good("identity", "\(app): \(Format.status(status))")
+        }
         do throws(TenonError) {
             _ = try TPM.PrivateKey(dataRepresentation: key.facts.pem, in: tpm)
             return .good("identity", "\(app): \(Format.status(status)), and the TPM takes its key")

@@ -25,54 +25,35 @@ struct IdentityCheck {
         }
     }
 
+    /// A verb with the flags that select the identity, as it is typed.
+    private typealias Command = (_ verb: String, _ flags: String) -> String
+
+    private static let register = "Register: tenon register --service URL --app ID"
+
+    /// The result when there is no identity at all.
     static func none(_ folder: String) -> IdentityCheck {
-        IdentityCheck(
-            need: .person, text: "There is no identity in \(folder).",
-            mend: "Register: tenon register --service URL --app ID")
+        IdentityCheck(need: .person, text: "There is no identity in \(folder).", mend: register)
     }
 
     /// - Parameter isOnly: whether commands need no flags to select this identity.
-    init(_ known: KnownIdentity, isOnly: Bool) {
-        let which = isOnly ? "" : known.name.map { " --service \($0.baseURL) --app \($0.appID)" } ?? ""
-        func command(_ verb: String, _ flags: String = "") -> String { "tenon \(verb)\(which)\(flags)" }
+    static func of(_ known: KnownIdentity, isOnly: Bool) -> IdentityCheck {
         switch known.record {
-        case .found(let record): self.init(record, command)
+        case .found(let record):
+            let which = isOnly ? "" : known.name.map { " --service \($0.baseURL) --app \($0.appID)" } ?? ""
+            return of(record) { verb, flags in "tenon \(verb)\(which)\(flags)" }
         case .absent:
-            self.init(
-                need: .person, text: "Nothing is left of \(known.id).",
-                mend: "Register: tenon register --service URL --app ID")
+            return IdentityCheck(need: .person, text: "Nothing is left of \(known.id).", mend: register)
         case .unreadable(let error):
-            let failure = ErrorReport(error)
-            self.init(need: .person, text: failure.cause, mend: failure.mend)
+            let report = ErrorReport(error)
+            return IdentityCheck(need: .person, text: report.cause, mend: report.mend)
         }
     }
 
-    private init(need: Need, text: String, mend: String?) { (self.need, self.text, self.mend) = (need, text, mend) }
-
-    private init(_ record: IdentityRecord, _ command: (_ verb: String, _ flags: String) -> String) {
+    private static func of(_ record: IdentityRecord, _ command: Command) -> IdentityCheck {
         let (need, text, mend): (Need, String, String?) =
             switch (record.status.state, record.isRevoked ? .revoked : record.status.reason) {
-            case (_, .revoked):
-                (
-                    .person, "The service revoked this device.",
-                    "Begin anew, if whoever revoked it agrees: \(command("reset", " --yes"))"
-                )
-            case (.keyInvalid, .foreignTPM):
-                (
-                    .person, "The TPM that was here last did not make the key of this identity.",
-                    "With its own TPM back any command goes on; or begin anew: \(command("register", " --disclose-ek"))"
-                )
-            case (.keyInvalid, .superseded):
-                (
-                    .person, "The service holds another key than this state knows.",
-                    "Register the device anew: \(command("register", " --disclose-ek"))"
-                )
-            case (.keyInvalid, _):
-                (
-                    .person, "The TPM was cleared, and the key is gone with it.",
-                    "Register the device anew: \(command("register", " --disclose-ek"))"
-                )
-            case (.registered, _), (.registering, .rotationPending): IdentityCheck.ofRegistered(record, command)
+            case (_, .revoked), (.keyInvalid, _): ofLost(record, command)
+            case (.registered, _), (.registering, .rotationPending): ofRegistered(record, command)
             case (_, .approvalPending):
                 (.open, "The service has not decided about this device.", "Ask again later: \(command("register", ""))")
             case (_, _) where record.journal != nil:
@@ -83,12 +64,34 @@ struct IdentityCheck {
             default:
                 (.person, "This device is not registered.", "Register it: \(command("register", " --disclose-ek"))")
             }
-        self.init(need: need, text: text, mend: mend)
+        return IdentityCheck(need: need, text: text, mend: mend)
     }
 
-    private static func ofRegistered(
-        _ record: IdentityRecord, _ command: (_ verb: String, _ flags: String) -> String
-    ) -> (Need, String, String?) {
+    private static func ofLost(_ record: IdentityRecord, _ command: Command) -> (Need, String, String?) {
+        let register = command("register", " --disclose-ek")
+        if record.isRevoked || record.status.reason == .revoked {
+            return (
+                .person, "The service revoked this device.",
+                "Begin anew, if whoever revoked it agrees: \(command("reset", " --yes"))"
+            )
+        }
+        return switch record.status.reason {
+        case .foreignTPM:
+            (
+                .person, "The TPM that was here last did not make the key of this identity.",
+                "With its own TPM back any command goes on; or begin anew: \(register)"
+            )
+        case .superseded:
+            (
+                .person, "The service holds another key than this state knows.",
+                "Register the device anew: \(register)"
+            )
+        default:
+            (.person, "The TPM was cleared, and the key is gone with it.", "Register the device anew: \(register)")
+        }
+    }
+
+    private static func ofRegistered(_ record: IdentityRecord, _ command: Command) -> (Need, String, String?) {
         if record.refusedAt != nil {
             return (
                 .open, "The service refused all keys of this device, and is asked once more an hour later.",
@@ -114,21 +117,21 @@ struct IdentityCheck {
 /// `tenon status --check`.
 enum CheckCommand {
     static func answer(_ known: [KnownIdentity], _ setting: Setting) throws(TenonError) -> Answer {
-        var standings: [(name: String, json: JSONObject, standing: IdentityCheck)] = known.map { known in
+        var checks: [(name: String, json: JSONObject, check: IdentityCheck)] = known.map { known in
             let name = known.name.map { "\($0.appID) at \($0.baseURL)" } ?? known.id
             var object = JSONObject()
             object["id"] = .string(known.id)
             object["app_id"] = .or(known.name?.appID)
             object["service"] = .or(known.name?.baseURL)
-            return (name, object, IdentityCheck(known, isOnly: isOnly(known, setting)))
+            return (name, object, IdentityCheck.of(known, isOnly: isOnly(known, setting)))
         }
-        if standings.isEmpty { standings = [("", JSONObject(), .none(try setting.folderPath()))] }
+        if checks.isEmpty { checks = [("", JSONObject(), .none(try setting.folderPath()))] }
         let worst =
-            standings.first { $0.standing.need == .person } ?? standings.first { $0.standing.need == .open }
+            checks.first { $0.check.need == .person } ?? checks.first { $0.check.need == .open }
         return Answer(
-            lines: standings.flatMap { lines($0.name, $0.standing) },
-            json: ["identities": .array(standings.map { json($0.json, $0.standing) })],
-            category: worst?.standing.category)
+            lines: checks.flatMap { lines($0.name, $0.check) },
+            json: ["identities": .array(checks.map { json($0.json, $0.check) })],
+            category: worst?.check.category)
     }
 
     /// Whether a command without flags selects this identity.
@@ -136,16 +139,16 @@ enum CheckCommand {
         ((try? setting.folder()?.identities().count) ?? 1) == 1
     }
 
-    private static func lines(_ name: String, _ standing: IdentityCheck) -> [String] {
-        let head = name.isEmpty ? standing.text : "\(name): \(standing.text)"
-        return [head] + (standing.mend.map { ["  " + $0] } ?? [])
+    private static func lines(_ name: String, _ check: IdentityCheck) -> [String] {
+        let head = name.isEmpty ? check.text : "\(name): \(check.text)"
+        return [head] + (check.mend.map { ["  " + $0] } ?? [])
     }
 
-    private static func json(_ object: JSONObject, _ standing: IdentityCheck) -> JSON {
+    private static func json(_ object: JSONObject, _ check: IdentityCheck) -> JSON {
         var object = object
-        object["needs"] = .string(standing.need.rawValue)
-        object["text"] = .string(standing.text)
-        object["mend"] = .or(standing.mend)
+        object["needs"] = .string(check.need.rawValue)
+        object["text"] = .string(check.text)
+        object["mend"] = .or(check.mend)
         return .object(object)
     }
 }

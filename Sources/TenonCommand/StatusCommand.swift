@@ -36,7 +36,8 @@ enum StatusCommand {
         switch known.record {
         case .found(let record):
             rows += [
-                ("state", Format.status(record.status)), ("device", record.status.deviceID), ("dialect", record.dialect),
+                ("state", Format.status(record.status)), ("device", record.status.deviceID),
+                ("dialect", record.dialect),
                 ("registered", record.registeredAt.map(Format.date)),
                 ("attestation", record.attestation?.rawValue),
                 ("key", key(record)),

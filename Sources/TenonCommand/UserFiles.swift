@@ -111,7 +111,8 @@ struct ResultFile {
     private static func unwritable(_ path: String) -> TenonError {
         let why = String(cString: strerror(errno))
         return TenonError(
-            .options, message: "\(path) cannot be written: \(why).", mend: "Name a file in a folder that this user may write.")
+            .options, message: "\(path) cannot be written: \(why).",
+            mend: "Name a file in a folder that this user may write.")
     }
 }
 

@@ -61,6 +61,16 @@ extension Verb {
             }),
     ]
 
+    private static let signFlags: [Flag] =
+        Flag.key + [
+            Flag(name: "--data", value: "@FILE", summary: "the body: @FILE, @- for the standard input, or a text"),
+            Flag(name: "--format", value: "FORM", summary: "headers (else), curl, or json"),
+        ] + Services.all.flatMap(\.signFlags) + [
+            Flag(name: "--send", value: nil, summary: "do the request, and print the answer"),
+            Flag(name: "--header", value: "LINE", summary: "of what is sent, as 'Content-Type: text/plain'; many"),
+            .caFile,
+        ]
+
     fileprivate static let using = [
         Verb(
             words: ["sign"], operands: "METHOD PATH",
@@ -76,14 +86,7 @@ extension Verb {
                 After a 401 or 403 to what was printed: type it once more with --send, or ask the service with
                 tenon register. A request that was only printed teaches the identity nothing.
                 """,
-            flags: Flag.key + [
-                Flag(name: "--data", value: "@FILE", summary: "the body: @FILE, @- for the standard input, or a text"),
-                Flag(name: "--format", value: "FORM", summary: "headers (else), curl, or json"),
-            ] + Services.all.flatMap(\.signFlags) + [
-                Flag(name: "--send", value: nil, summary: "do the request, and print the answer"),
-                Flag(name: "--header", value: "LINE", summary: "of what is sent, as 'Content-Type: text/plain'; many"),
-                .caFile,
-            ],
+            flags: signFlags,
             examples: [
                 "tenon sign POST /v1/hsi --data @body.json",
                 "eval \"$(tenon sign POST https://api.example.org/v1/hsi --data @body.json --format curl)\"",

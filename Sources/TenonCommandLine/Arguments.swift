@@ -72,7 +72,6 @@ package struct Arguments: Sendable {
     package func mistake(_ cause: String) -> TenonError { program.mistake(cause, of: verb) }
 }
 
-
 /// Guesses what a mistyped word was meant to be.
 package enum Guess {
     /// The nearest known word, if a typing error explains the difference.

@@ -17,14 +17,16 @@ package enum Launch {
         tenoni_process_fill()
         signal(SIGPIPE, SIG_IGN)
         guard given.count > 0 else {
-            throw TenonError(.options, message: "What was typed cannot be read.", mend: "Begin the program by its name.")
+            throw TenonError(
+                .options, message: "What was typed cannot be read.", mend: "Begin the program by its name.")
         }
         try checkFiles(files)
         Environment.close()
         // tpm2-tss would print its warnings.
         setenv("TSS2_LOG", "all+NONE", 0)
         guard tenoni_process_run_jobs() != 0 else {
-            throw TenonError(.memory, message: "No thread can be started.", mend: "Raise the limit of threads: ulimit -u")
+            throw TenonError(
+                .memory, message: "No thread can be started.", mend: "Raise the limit of threads: ulimit -u")
         }
     }
 
@@ -52,7 +54,7 @@ package enum Launch {
             throw TenonError(
                 .fileLimit,
                 message: "This process may open \(files.count) more files, and needs \(count).",
-                    mend: "Raise the limit: ulimit -n \(max(64, count * 2))")
+                mend: "Raise the limit: ulimit -n \(max(64, count * 2))")
         }
     }
 }

@@ -38,7 +38,7 @@ private final class TransportBox: Sendable {
 
 extension CoreHandle {
     /// Opens a TPM over a transport.
-    init(opening transport: any TPMTransport, _ options: TPM.Options) throws(TenonError) {
+    convenience init(opening transport: any TPMTransport, _ options: TPM.Options) throws(TenonError) {
         let box = Unmanaged.passRetained(TransportBox(transport))
         var table = tenon_tpm_transport(
             size: MemoryLayout<tenon_tpm_transport>.size, context: box.toOpaque(), exchange: exchange, reopen: reopen,

@@ -36,7 +36,8 @@ enum Services {
     /// - Throws: ``TenonError/Code/recordVersion`` for a service that this version does not know.
     static func of(_ name: IdentityName) throws(TenonError) -> CommandService {
         guard let service = all.first(where: { $0.profile == name.profile }) else {
-            throw TenonError(.recordVersion, message: "This version of tenon does not know the service \(name.profile).")
+            throw TenonError(
+                .recordVersion, message: "This version of tenon does not know the service \(name.profile).")
         }
         return service
     }
