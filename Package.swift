@@ -166,6 +166,10 @@ let package = Package(
             ],
             swiftSettings: interop
         ),
+        .testTarget(
+            name: "TenonCommandTests",
+            dependencies: ["Tenon", "TenonCommand", "TenonCommandLine", "TenonHTTP", "TenonSynheart"],
+            swiftSettings: strict),
         .testTarget(name: "TenonHTTPTests", dependencies: ["TenonHTTP", "TestFolders"], swiftSettings: strict),
         .testTarget(
             name: "TenonAuthorityServerTests",

@@ -19,7 +19,7 @@ struct Contest {
     ) throws(TenonError) {
         (self.line, self.what, self.bound) = (line, what, bound)
         lines = try Rounds(rounds, clock: .thread).measure([
-            Contender("tenon", operations: many, swift), Contender("c", operations: many, core),
+            Side("tenon", operations: many, swift), Side("c", operations: many, core),
         ]).map { MeasuredLine(line, $0) }
     }
 

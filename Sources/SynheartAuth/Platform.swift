@@ -6,17 +6,18 @@ internal import TenonHTTP
 public import TenonSynheart
 public import TenonTPM
 
-/// What an identity stands on in a program: its TPM, its folder, and the network.
+/// What the identities of a program are made from: the TPM, the folder and the network.
 package struct Platform: Sendable {
     var tpm: TPM?
     var stateDirectory: String?
-    /// nil is what goes without saying: see ``SynheartAuth/configure(baseUrl:)``.
+    /// nil is the default: see ``SynheartAuth/configure(baseUrl:)``.
     var dialect: Dialect?
     var disclosure: TPM.Disclosure?
     var attestationService: DeviceIdentity.AttestationService?
 
     package init() {}
 
+    /// The identity of an app.
     package func identity(_ baseUrl: String, _ appId: String) throws(TenonError) -> DeviceIdentity {
         let folder = try StateFolder.path(asked: stateDirectory, isRoot: geteuid() == 0) { name in
             tenoni_process_variable(name).map { String(cString: $0) }
@@ -28,8 +29,8 @@ package struct Platform: Sendable {
             transport: HTTPTransport(), attestationService: attestationService, stateDirectory: folder)
     }
 
-    /// In the dialect that was said; else in the one in which the device is registered; else in `tenon` where the service
-    /// is this machine's own, and in `docs` elsewhere.
+    /// The service in the configured dialect; else in that of the registered device; else in `tenon` for a service on
+    /// this machine, and in `docs` for any other.
     private func service(_ baseUrl: String, _ appId: String, _ folder: String) throws(TenonError) -> Synheart {
         let service = try Synheart(baseURL: baseUrl, appID: appId, dialect: dialect ?? .docs)
         guard dialect == nil else { return service }
@@ -47,16 +48,17 @@ package struct Platform: Sendable {
 }
 
 extension SynheartAuth {
-    /// Says where the service is, and what else is not as it is by default. A later `configure(baseUrl:)` leaves that.
+    /// Configures the service and overrides defaults. A later `configure(baseUrl:)` keeps the overrides.
     ///
     /// - Parameters:
+    ///   - baseUrl: the URL of the service, as `https://host/path`.
     ///   - tpm: nil is `/dev/tpmrm0`.
-    ///   - stateDirectory: nil is where `TENON_STATE_DIR`, systemd or XDG says.
-    ///   - dialect: nil is what ``configure(baseUrl:)`` says.
-    ///   - disclosure: whether the service may see the certificate of the TPM's endorsement key, which the dialect
-    ///     `tenon` wants, and an attestation CA; it names this machine for ever. nil is what ``configure(baseUrl:)`` says
-    ///     where no dialect is given, else ``TPM/Disclosure/nothing``.
-    ///   - attestationService: the attestation CA, without which no service of the dialect `docs` gets a proof.
+    ///   - stateDirectory: nil is the folder that `TENON_STATE_DIR`, systemd or XDG names.
+    ///   - dialect: nil is the default of ``configure(baseUrl:)``.
+    ///   - disclosure: whether the service may see the certificate of the TPM's endorsement key. The dialect `tenon` and
+    ///     an attestation CA need it; it identifies this machine for ever. nil is the default of
+    ///     ``configure(baseUrl:)`` when no dialect is given, else ``TPM/Disclosure/nothing``.
+    ///   - attestationService: the attestation CA; the dialect `docs` cannot attest without one.
     public func configure(
         baseUrl: String, tpm: TPM?, stateDirectory: String?, dialect: Dialect? = nil,
         disclosure: TPM.Disclosure? = nil, attestationService: DeviceIdentity.AttestationService? = nil

@@ -4,18 +4,24 @@ internal import TenonSynheart
 
 /// How a registration ended.
 public enum RegistrationStatus: String, Sendable {
+    /// The service registered the device.
     case success
-    /// It was registered; nothing was sent.
+    /// The device was registered before; nothing was sent.
     case alreadyRegistered
+    /// The device is not registered; the result says why.
     case failed
 }
 
+/// The result of ``SynheartAuth/registerDevice(appId:)``.
 public struct RegistrationResult: Sendable {
+    /// How the registration ended.
     public let status: RegistrationStatus
+    /// The device's id at the service; nil when the registration failed.
     public let deviceId: String?
     /// Why it failed.
     public let error: SynheartAuthError?
 
+    /// A result, for example for an app's own tests.
     public init(status: RegistrationStatus, deviceId: String? = nil, error: SynheartAuthError? = nil) {
         self.status = status
         self.deviceId = deviceId
@@ -25,16 +31,20 @@ public struct RegistrationResult: Sendable {
 
 /// How a rotation ended.
 public enum RotationStatus: String, Sendable {
+    /// The service accepted the new key.
     case success
-    /// The device signs on, with the key that the service holds as far as that is known.
+    /// The device goes on signing with the key that the service holds, as far as that is known.
     case failed
 }
 
+/// The result of ``SynheartAuth/rotateKey(appId:)``.
 public struct RotationResult: Sendable {
+    /// How the rotation ended.
     public let status: RotationStatus
     /// Why it failed.
     public let error: SynheartAuthError?
 
+    /// A result, for example for an app's own tests.
     public init(status: RotationStatus, error: SynheartAuthError? = nil) {
         self.status = status
         self.error = error
@@ -43,15 +53,20 @@ public struct RotationResult: Sendable {
 
 /// The six headers of a signed request. Each is sent once.
 public struct SignedHeaders: Sendable, Equatable {
+    /// `X-App-ID`.
     public let appId: String
+    /// `X-Device-ID`.
     public let deviceId: String
-    /// Base64 of DER.
+    /// `X-Synheart-Signature`: base64 of DER.
     public let signature: String
-    /// Unix seconds.
+    /// `X-Synheart-Timestamp`: Unix seconds.
     public let timestamp: String
+    /// `X-Synheart-Nonce`.
     public let nonce: String
+    /// `X-Synheart-Sig-Version`.
     public let signatureVersion: String
 
+    /// Headers of the given values.
     public init(
         appId: String, deviceId: String, signature: String, timestamp: String, nonce: String,
         signatureVersion: String = "1"
@@ -70,7 +85,7 @@ public struct SignedHeaders: Sendable, Equatable {
             timestamp: request.timestamp, nonce: request.nonce, signatureVersion: request.signatureVersion)
     }
 
-    /// By the names that they are sent under. A build with the trait `DevMode` says so in one more.
+    /// The headers by the names under which they are sent. A build with the trait `DevMode` adds one.
     public var dictionary: [String: String] {
         var headers = [
             "X-App-ID": appId, "X-Device-ID": deviceId, "X-Synheart-Signature": signature,

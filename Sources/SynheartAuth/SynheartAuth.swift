@@ -4,7 +4,7 @@ internal import Synchronization
 package import Tenon
 internal import TenonSynheart
 
-/// The API of Synheart's iOS SDK, over Tenon: an app that uses it is ported by building it here.
+/// The API of Synheart's iOS SDK, over Tenon: an app that uses the SDK is ported by a rebuild.
 ///
 /// ```swift
 /// SynheartAuth.shared.configure(baseUrl: "https://api.synheart.ai/auth")
@@ -12,38 +12,41 @@ internal import TenonSynheart
 /// let headers = try SynheartAuth.shared.signRequest(appId: "app_1", method: "POST", path: "/v1/hsi", bodyBytes: body)
 /// ```
 ///
-/// What it cannot say, `Tenon.DeviceIdentity` does.
+/// `Tenon.DeviceIdentity` offers more than this API can express.
 public final class SynheartAuth: Sendable {
-    /// The one of this process.
+    /// The instance of this process.
     public static let shared = SynheartAuth()
 
+    /// Makes the identity of an app.
     package typealias Maker = @Sendable (_ baseUrl: String, _ appId: String) throws(TenonError) -> DeviceIdentity
 
     private struct State {
         var make: Maker
         var baseUrl: String?
         var identities: [String: DeviceIdentity] = [:]
-        /// How often it was configured: an identity of an earlier time is never kept for a later one.
+        /// The number of configurations so far. An identity of an earlier configuration is never kept for a later one.
         var number = 0
     }
 
     private let state: Mutex<State>
-    /// The apps whose identity is being changed; no new configuration ends that.
+    /// The apps whose identity is being changed. A new configuration does not end that.
     private let busy = Mutex<Set<String>>([])
 
-    /// - Parameter make: makes the identity of an app.
+    /// An instance that makes its identities with the given function.
     package init(_ make: @escaping Maker = Platform().identity) { state = Mutex(State(make: make)) }
 
-    /// Says where the service is, as `https://host/path`; with anything else nothing is configured. The keys are those
-    /// of `/dev/tpmrm0`, and the state lies where `TENON_STATE_DIR`, systemd or XDG says.
+    /// Configures the service's URL, as `https://host/path`; any other text leaves nothing configured. Keys live in
+    /// `/dev/tpmrm0`, and the state in the folder that `TENON_STATE_DIR`, systemd or XDG names.
     ///
-    /// A service whose host is this machine (`localhost`, 127.0.0.0/8, ::1) is spoken to in the dialect `tenon`, and is
-    /// shown the certificate of the TPM's endorsement key: so does `tenon-authority` as it starts by itself. Any other is
-    /// spoken to in `docs` and is shown nothing, which ends in ``SynheartAuthError/attestationUnavailable`` until
-    /// ``configure(baseUrl:tpm:stateDirectory:dialect:disclosure:attestationService:)`` says more. A device that is
-    /// registered keeps its dialect. What that other one said before stays.
+    /// For a service on this machine (`localhost`, 127.0.0.0/8, ::1), such as `tenon-authority` with its defaults, the
+    /// dialect is `tenon`, and the service is shown the certificate of the TPM's endorsement key. For any other service
+    /// the dialect is `docs`, and nothing is shown: registration then fails with
+    /// ``SynheartAuthError/attestationUnavailable`` until
+    /// ``configure(baseUrl:tpm:stateDirectory:dialect:disclosure:attestationService:)`` gives more. A registered device
+    /// keeps its dialect. Overrides that were configured before stay.
     public func configure(baseUrl: String) { configure(baseUrl, nil) }
 
+    /// Configures the service's URL, and how identities are made; nil keeps that.
     package func configure(_ baseUrl: String, _ make: Maker?) {
         let isURL = (try? Synheart(baseURL: baseUrl, appID: "-")) != nil
         state.withLock { state in
@@ -51,19 +54,19 @@ public final class SynheartAuth: Sendable {
         }
     }
 
-    /// Whether the device is registered for an app, and may sign; false also when its state cannot be read.
+    /// Whether the device is registered for an app and may sign. It is also false when the state cannot be read.
     public func isRegistered(appId: String) -> Bool { (try? identity(appId))?.isRegistered ?? false }
 
-    /// Registers the device for an app, or finds that it is.
+    /// Registers the device for an app, or finds that it is registered.
     ///
     /// - Throws: ``SynheartAuthError/notConfigured``; ``SynheartAuthError/keychainError(_:)`` when the state cannot be
     ///   read, and nothing was done; ``SynheartAuthError/registrationInProgress`` while another call of this process
-    ///   registers the app or changes its key, and when another process had it for too long. Whatever else goes wrong is
-    ///   in the result.
+    ///   registers the app or changes its key, or when another process held the identity for too long. The result holds
+    ///   any other error.
     public func registerDevice(appId: String) async throws -> RegistrationResult {
         let identity = try identity(appId)
         guard begin(appId) else {
-            // Its key may be changing, and yet it is registered.
+            // The other call may be a rotation, during which the device stays registered.
             guard identity.isRegistered else { throw SynheartAuthError.registrationInProgress }
             return RegistrationResult(status: .alreadyRegistered, deviceId: identity.deviceID)
         }
@@ -78,11 +81,13 @@ public final class SynheartAuth: Sendable {
         }
     }
 
-    /// Signs a request, and blocks while the TPM does.
+    /// Signs a request, and blocks until the TPM has signed.
     ///
     /// - Parameters:
-    ///   - path: as the service mounts it, without a query.
-    ///   - bodyBytes: the very bytes that are sent.
+    ///   - appId: the app.
+    ///   - method: the HTTP method.
+    ///   - path: the path as the service mounts it, without a query.
+    ///   - bodyBytes: exactly the bytes that are sent.
     public func signRequest(
         appId: String, method: String, path: String, bodyBytes: Data? = nil
     ) throws -> SignedHeaders {
@@ -95,18 +100,18 @@ public final class SynheartAuth: Sendable {
         }
     }
 
-    /// What the service calls the device; nil also when the state cannot be read.
+    /// The device's id at the service; nil also when the state cannot be read.
     public func getDeviceId(appId: String) -> String? { (try? identity(appId))?.deviceID }
 
-    /// Gives the device a new key; until the service has it the old one signs.
+    /// Gives the device a new key. The old key signs until the service has accepted the new one.
     ///
     /// - Throws: as ``registerDevice(appId:)``, and ``SynheartAuthError/notRegistered``.
     public func rotateKey(appId: String) async throws -> RotationResult {
         try await rotation(appId) { identity throws(TenonError) in try await identity.rotate() }
     }
 
-    /// Gives the device a new key at once, as its service demands when there is a sign that somebody else may use the one
-    /// that it has. The report is kept until the key was changed.
+    /// Gives the device a new key at once, for when somebody else may be able to use the current one. The report is kept
+    /// until the key was changed.
     ///
     /// - Throws: as ``rotateKey(appId:)``.
     public func reportCompromise(appId: String) async throws -> RotationResult {
@@ -127,19 +132,18 @@ public final class SynheartAuth: Sendable {
         }
     }
 
-    /// Whether nobody else of this process changes the identity of the app.
+    /// Reserves the identity of the app for a change; false when another call of this process is changing it.
     private func begin(_ appId: String) -> Bool { busy.withLock { $0.insert(appId).inserted } }
 
     private func end(_ appId: String) { busy.withLock { _ = $0.remove(appId) } }
 
-    /// Forgets the identity of the device for an app. It waits at most 5 s for those who are at work on it.
+    /// Forgets the device's identity for an app. It waits at most 5 s for a running operation.
     public func resetDeviceIdentity(appId: String) {
         try? identity(appId).reset(waitingAtMost: .seconds(5))
     }
 
-    /// Has the identities that this process uses ask their auth service what the time is. Nobody else is believed
-    /// about it, so of what an application was told nothing is taken; requests are signed by the clock as it is known
-    /// until the service has answered.
+    /// Has the identities of this process ask their auth service for the time. Only that service is believed, so
+    /// `serverTimestamp` is ignored; until it has answered, requests are signed with the known clock.
     public func correctClockSkew(serverTimestamp: TimeInterval) {
         for identity in state.withLock({ Array($0.identities.values) }) {
             Task { try? await identity.resolve() }

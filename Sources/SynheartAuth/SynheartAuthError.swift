@@ -2,33 +2,41 @@
 public import FoundationEssentials
 internal import Tenon
 
-/// The name that Apple gives the numbers of its keychain; here it is the code of a `TenonError`.
+/// Apple's name for the numbers of its keychain; here it is the code of a `TenonError`.
 public typealias OSStatus = Int32
 
-/// What goes wrong, in the words of the iOS SDK.
+/// The errors of the iOS SDK.
 public enum SynheartAuthError: Error, Equatable, Sendable {
-    /// Nobody answered, or not so that it could be understood. Do the same again; nothing was lost.
+    /// The service did not answer, or its answer could not be understood. Call again; nothing was lost.
     case networkError(String)
+    /// The service no longer accepts the challenge.
     case challengeExpired
     /// This device, or the service, cannot prove where the key is.
     case attestationUnavailable
     /// The key can never sign again; register again.
     case keyInvalidated
+    /// The clocks of the device and the service differ too much.
     case clockSkew
+    /// The device is registered for the app.
     case alreadyRegistered
+    /// The device is not registered for the app.
     case notRegistered
+    /// ``SynheartAuth/configure(baseUrl:)`` was not called, or not with a URL.
     case notConfigured
+    /// Another call or process is changing the identity.
     case registrationInProgress
-    /// The service refused, by this code.
+    /// The service refused, with this code.
     case serverError(code: String, message: String)
-    /// The state of the identity cannot be read or written; it is not touched.
+    /// The state of the identity cannot be read or written. It was not changed.
     case keychainError(OSStatus)
-    /// The TPM, or what was to be signed.
+    /// The TPM failed, or the message cannot be signed.
     case cryptoError(String)
+    /// The identity cannot change from the one state to the other.
     case invalidStateTransition(from: String, to: String)
 }
 
 extension SynheartAuthError: LocalizedError {
+    /// The error for people: the cause and what to do.
     public var errorDescription: String? {
         switch self {
         case .networkError(let message), .serverError(_, let message), .cryptoError(let message): message
@@ -71,7 +79,7 @@ extension SynheartAuthError {
         }
     }
 
-    /// The error of a result; what the SDK throws is thrown.
+    /// The error for a result; errors that the SDK throws are thrown.
     func unlessThrown() throws(SynheartAuthError) -> SynheartAuthError {
         switch self {
         case .notConfigured, .notRegistered, .registrationInProgress, .keychainError, .invalidStateTransition:
@@ -86,12 +94,12 @@ extension SynheartAuthError {
         .registrationInProgress: .registrationInProgress, .stateBusy: .registrationInProgress,
     ]
 
-    /// What the store says: 01a0 to 01bf of the module's codes.
+    /// Whether the code is one of the store's: 01a0 to 01bf of the module's codes.
     private static func isState(_ code: TenonError.Code) -> Bool { 0x40_01a0...0x40_01bf ~= code.rawValue & 0xff_ffff }
 }
 
 extension TenonError {
-    /// The code of a service that refused; ours where the service has none.
+    /// The code of a service that refused; a code of ours when the service gave none.
     fileprivate var answerCode: String? {
         switch code {
         case .deviceRevoked: "DEVICE_REVOKED"

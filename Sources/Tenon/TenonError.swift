@@ -7,8 +7,10 @@
 public struct TenonError: Error, Sendable {
     /// What went wrong.
     public let code: Code
-    /// One sentence for a person: the cause, and the mend where there is one. It never holds what was read or signed.
-    public let message: String
+    /// What happened, in a sentence for a person. It never holds what was read or signed.
+    public private(set) var message: String
+    /// One action that works from there. Nil where the code says all that there is to do.
+    public package(set) var mend: String?
     /// The status of the HTTP answer that this comes from.
     public let httpStatus: Int?
     /// The code that the service gave, as it wrote it.
@@ -18,20 +20,22 @@ public struct TenonError: Error, Sendable {
     /// The change that ``Code/invalidStateTransition`` refuses.
     public let stateTransition: (from: String, to: String)?
     /// The code of the error because of which this one came about, as that of the TPM which cannot attest.
-    public internal(set) var cause: Code?
+    public package(set) var cause: Code?
     /// Where a text was refused: the offset of the byte.
     package internal(set) var byteOffset: Int?
-    /// Whether it is the attestation CA that is at fault, and not the service.
+    /// Whether the attestation CA is at fault, and not the service.
     package internal(set) var isOfAttestationCA = false
     /// Whether a message is on its way whose outcome is not known: the same call goes on with it.
     package internal(set) var isOutcomeOpen = false
 
+    /// Makes an error; all but the code and the message may be left out.
     public init(
-        _ code: Code, message: String, httpStatus: Int? = nil, serverCode: String? = nil, retryAfter: Duration? = nil,
-        stateTransition: (from: String, to: String)? = nil
+        _ code: Code, message: String, mend: String? = nil, httpStatus: Int? = nil, serverCode: String? = nil,
+        retryAfter: Duration? = nil, stateTransition: (from: String, to: String)? = nil
     ) {
         self.code = code
         self.message = message
+        self.mend = mend
         self.httpStatus = httpStatus
         self.serverCode = serverCode
         self.retryAfter = retryAfter
@@ -39,12 +43,10 @@ public struct TenonError: Error, Sendable {
     }
 
     /// The same error in other words.
-    func saying(_ message: String) -> TenonError {
-        var error = TenonError(
-            code, message: message, httpStatus: httpStatus, serverCode: serverCode, retryAfter: retryAfter,
-            stateTransition: stateTransition)
-        (error.cause, error.byteOffset) = (cause, byteOffset)
-        (error.isOfAttestationCA, error.isOutcomeOpen) = (isOfAttestationCA, isOutcomeOpen)
+    package func saying(_ message: String, mend: String? = nil) -> TenonError {
+        var error = self
+        error.message = message
+        error.mend = mend ?? self.mend
         return error
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// What has to be reached, and whether it is.
+/// A figure that a bench must reach, and the value that was measured.
 package struct BenchFigure: Sendable {
     package enum Bound: Sendable {
         case atLeast(Double)
@@ -10,12 +10,12 @@ package struct BenchFigure: Sendable {
 
     package let name: String
     package let what: String
-    /// nil: it is only told.
+    /// nil when the figure is only reported.
     package let bound: Bound?
-    /// nil: it was not measured.
+    /// nil when the figure was not measured.
     package let value: Double?
     package let unit: String
-    /// Whether `Bench/run --check` fails on it: only on what the machine's load does not change.
+    /// Whether `Bench/run --check` fails on it. Only figures that do not depend on the machine's load are gates.
     let isGate: Bool
 
     package init(
@@ -26,7 +26,7 @@ package struct BenchFigure: Sendable {
         (self.value, self.unit, self.isGate) = (value, unit, isGate)
     }
 
-    /// nil: it was not measured, or there is nothing to reach.
+    /// nil when the figure was not measured, or has no bound.
     package var isReached: Bool? {
         guard let bound, let value else { return nil }
         return switch bound {
@@ -35,7 +35,7 @@ package struct BenchFigure: Sendable {
         }
     }
 
-    /// For people: `at most 5000 ns: reached`.
+    /// The verdict as people read it: `at most 5000 ns: reached`.
     package var verdict: String {
         let limit: String
         switch bound {
@@ -43,11 +43,11 @@ package struct BenchFigure: Sendable {
         case .atLeast(let least): limit = "at least \(Decimal.count(least))"
         case nil: return ""
         }
-        let said = isReached.map { $0 ? "reached" : "NOT reached" } ?? "not measured"
-        return limit + (unit.isEmpty ? "" : " " + unit) + ": " + said
+        let outcome = isReached.map { $0 ? "reached" : "NOT reached" } ?? "not measured"
+        return limit + (unit.isEmpty ? "" : " " + unit) + ": " + outcome
     }
 
-    /// As Bench/run writes it.
+    /// The JSON line, as Bench/run writes it.
     package var record: JSON {
         var object = JSONObject()
         object["kind"] = "figure"
@@ -67,7 +67,7 @@ package struct BenchFigure: Sendable {
         return .object(object)
     }
 
-    /// A count has no fraction.
+    /// Counts are written without a fraction.
     private static func number(_ value: Double) -> JSON {
         Int64(exactly: value).map(JSON.integer) ?? .rounded(value, 4)
     }

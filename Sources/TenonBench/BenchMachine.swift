@@ -2,11 +2,11 @@
 internal import Glibc
 package import Tenon
 
-/// What absolute times belong to.
+/// The machine on which absolute times were measured.
 package struct BenchMachine: Sendable {
     package let members: [(name: String, value: String)]
 
-    /// - Parameter tpm: the chip and its firmware.
+    /// - Parameter tpm: a description of the chip and its firmware.
     package init(tpm: String) {
         members = [
             ("tenon", tenonVersion), ("backend", tenonBackend), ("compiler", Self.compiler),
@@ -42,7 +42,7 @@ package struct BenchMachine: Sendable {
             as: UTF8.self)
     }
 
-    /// What stands behind the head of the first line that begins so.
+    /// The rest of the first line that begins with `head`.
     private static func line(of path: String, behind head: String) -> String {
         guard let file = fopen(path, "re") else { return "unknown" }
         defer { fclose(file) }
@@ -53,5 +53,19 @@ package struct BenchMachine: Sendable {
             if line.hasPrefix(head) { return String(line.dropFirst(head.count)) }
         }
         return "unknown"
+    }
+}
+
+/// How this program was built.
+package enum BenchBuild {
+    /// Assertions are evaluated in a debug build only.
+    package static var isDebug: Bool {
+        var isDebug = false
+        assert(
+            {
+                isDebug = true
+                return true
+            }())
+        return isDebug
     }
 }

@@ -3,8 +3,8 @@ internal import Synchronization
 package import Tenon
 package import TenonTPM
 
-/// The way to a TPM, which counts and names what goes over it. Several ``TPM`` may stand on one, so that a node that one
-/// alone may open is enough, and a handle is the same for all.
+/// A transport to a TPM that counts and names the commands. Several ``TPM`` values may share one: a node that admits one
+/// process at a time is enough, and a handle means the same to all of them.
 package final class BenchWire: TPMTransport {
     private struct State {
         var count = 0
@@ -12,13 +12,13 @@ package final class BenchWire: TPMTransport {
         var signing: [UInt8]?
     }
 
-    private let way: any TPMTransport
+    private let transport: any TPMTransport
     private let state = Mutex(State())
     private let ending = Atomic(false)
 
-    package init(over way: any TPMTransport) { self.way = way }
+    package init(over transport: any TPMTransport) { self.transport = transport }
 
-    /// A bench has its TPM to itself, and measures what a signer costs whose keys stay loaded, whatever TPM it is.
+    /// Always true: a bench has its TPM to itself, and measures a signer whose keys stay loaded.
     package var isManaged: Bool { true }
 
     package func exchange(_ command: Span<UInt8>) throws -> [UInt8] {
@@ -28,34 +28,34 @@ package final class BenchWire: TPMTransport {
             state.count += 1
             state.codes?.append(code)
             if BenchCommandCode.isRepeatable(command) { state.signing = (0..<command.count).map { command[$0] } }
-            return try way.exchange(command)
+            return try transport.exchange(command)
         }
     }
 
     package func reopen() throws(TenonError) {
         try check()
-        try state.withLock { _ throws(TenonError) in try way.reopen() }
+        try state.withLock { _ throws(TenonError) in try transport.reopen() }
     }
 
-    /// From now on only what takes away what is there goes over it.
+    /// Ends the bench: from now on only commands that clean up are sent.
     func end() { ending.store(true, ordering: .relaxed) }
 
     var isEnding: Bool { ending.load(ordering: .relaxed) }
 
-    /// - Throws: ``TenonError/Code/cancelled`` when it is to end.
+    /// - Throws: ``TenonError/Code/cancelled`` once the bench was ended.
     func check() throws(TenonError) {
         if isEnding { throw .cancelled }
     }
 
-    /// Commands so far.
+    /// The number of commands that were sent so far.
     package var count: Int { state.withLock { $0.count } }
 
-    /// Somebody who asks this TPM.
-    func contender(_ name: String, operations: Int = 1, _ operation: @escaping Rounds.Operation) -> Contender {
-        Contender(name, operations: operations, commands: { self.count }, operation)
+    /// A side whose commands are counted on this transport.
+    func side(_ name: String, operations: Int = 1, _ operation: @escaping Rounds.Operation) -> Side {
+        Side(name, operations: operations, commands: { self.count }, operation)
     }
 
-    /// The names of the commands that an operation sends, in order.
+    /// Runs an operation, and returns the names of its commands in order.
     package func names(of operation: Rounds.Operation) throws(TenonError) -> [String] {
         note()
         do throws(TenonError) { try operation() } catch {
@@ -65,10 +65,10 @@ package final class BenchWire: TPMTransport {
         return noted()
     }
 
-    /// From now on commands are noted,
+    /// Starts to note the names of commands.
     package func note() { state.withLock { $0.codes = [] } }
 
-    /// until here: their names, in order.
+    /// Ends what ``note()`` started, and returns the names in order.
     package func noted() -> [String] {
         state.withLock { state in
             defer { state.codes = nil }
@@ -76,11 +76,11 @@ package final class BenchWire: TPMTransport {
         }
     }
 
-    /// The last TPM2_Sign of a password session: there is no nonce in it, so that the same bytes sign again.
+    /// The last TPM2_Sign with a password session. It holds no nonce, so the same bytes sign again.
     package var signing: [UInt8]? { state.withLock { $0.signing } }
 }
 
-/// What stands in a command (Part 1, 18.1).
+/// The fields of a command (Part 1, 18.1).
 enum BenchCommandCode {
     private static let names: [UInt32: String] = [
         0x147: "ActivateCredential", 0x148: "Certify", 0x161: "ContextLoad", 0x162: "ContextSave", 0x153: "Create",
@@ -88,7 +88,7 @@ enum BenchCommandCode {
         0x17b: "GetRandom", 0x157: "Load", 0x14e: "NV_Read", 0x169: "NV_ReadPublic", 0x151: "PolicySecret",
         0x173: "ReadPublic", 0x15d: "Sign", 0x176: "StartAuthSession", 0x144: "Startup",
     ]
-    /// FlushContext, EvictControl, and ReadPublic, by which a copy is known before it is evicted.
+    /// FlushContext, EvictControl, and ReadPublic, which identifies a copy before it is evicted.
     static let tidying: Set<UInt32> = [0x165, 0x120, 0x173]
     private static let sign: UInt32 = 0x15d
     private static let password: UInt32 = 0x4000_0009
@@ -97,18 +97,18 @@ enum BenchCommandCode {
 
     static func code(of command: Span<UInt8>) -> UInt32 { number(command, at: 6) }
 
-    /// Behind the header (10 bytes) the key's handle and the size of the session area, then the session's handle.
+    /// The header (10 bytes) is followed by the key's handle, the size of the session area, and the session's handle.
     static func isRepeatable(_ command: Span<UInt8>) -> Bool {
         code(of: command) == sign && number(command, at: 18) == password
     }
 
-    /// 0 where the bytes end before it.
+    /// 0 when the bytes end before the number does.
     private static func number(_ bytes: Span<UInt8>, at offset: Int) -> UInt32 {
         guard bytes.count >= offset + 4 else { return 0 }
         return (0..<4).reduce(0) { $0 << 8 | UInt32(bytes[offset + $1]) }
     }
 
-    /// Of an answer; nil of what is none.
+    /// The response code of an answer; nil when it is too short to have one.
     static func responseCode(of answer: [UInt8]) -> UInt32? {
         answer.count >= 10 ? number(answer.span, at: 6) : nil
     }

@@ -1,37 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// What one contender did in one line. Times are in nanoseconds an operation.
+/// What was measured of one side in one line. Times are in nanoseconds per operation.
 package struct MeasuredLine: Sendable {
     package let line: String
     package let by: String
     /// The median of each round.
     package let rounds: [Double]
     package let operations: Int
-    /// The hundredths of the samples, from the least to the greatest.
+    /// The percentiles of the samples, from the minimum to the maximum.
     package let percentiles: [Double]
     package let p50: Double
     package let p95: Double
     package let p99: Double
-    /// Of the process that is measured, on a CPU.
+    /// The CPU time of the measured process.
     package let processor: Double
-    /// nil: there is no TPM in it.
+    /// TPM commands per operation; nil when no TPM is involved.
     package let commands: Double?
     package let perSecond: Double
-    /// What only this line has.
+    /// Further members of the record.
     package var more = JSONObject()
 
-    package init(_ line: String, _ tally: Tally) {
+    package init(_ line: String, _ measurement: Measurement) {
         self.init(
-            line, by: tally.contender.name, tally.samples, rounds: tally.rounds, operations: tally.operations,
-            processor: tally.processor / Double(tally.operations),
-            commands: tally.contender.commands.map { _ in Double(tally.commands) / Double(tally.operations) })
+            line, by: measurement.side.name, measurement.samples, rounds: measurement.rounds,
+            operations: measurement.operations,
+            processor: measurement.processor / Double(measurement.operations),
+            commands: measurement.side.commands.map { _ in Double(measurement.commands) / Double(measurement.operations)
+            })
     }
 
     /// - Parameters:
-    ///   - samples: one at least.
-    ///   - rounds: nil: the samples are the rounds, of each hundredth of many the median.
-    ///   - perSecond: how many there were, where many were under way at once.
+    ///   - samples: at least one.
+    ///   - rounds: nil takes the samples for rounds; more than 200 samples are reduced to 100 medians.
+    ///   - perSecond: the rate, when operations overlap; nil derives it from the median.
     package init(
         _ line: String, by: String = "tenon", _ samples: [Double], rounds: [Double]? = nil, operations: Int? = nil,
         processor: Double, commands: Double? = nil, perSecond: Double? = nil
@@ -53,8 +55,8 @@ package struct MeasuredLine: Sendable {
     }
 }
 
-// As Bench/core/report.c writes them.
 extension MeasuredLine {
+    /// The JSON line, as Bench/core/report.c writes it.
     package var record: JSON {
         var object = more
         object["kind"] = "line"
@@ -73,7 +75,7 @@ extension MeasuredLine {
         return .object(object)
     }
 
-    /// How fast this is beside another one of the same line.
+    /// The speed of this side relative to another side of the same line.
     func ratio(to other: MeasuredLine) -> JSON {
         let speed = Quartiles(speedOf: rounds, beside: other.rounds)
         return [
@@ -84,7 +86,7 @@ extension MeasuredLine {
 }
 
 extension JSON {
-    /// With so many digits behind the point: more would be noise.
+    /// A number with a fixed number of digits after the point; more would be noise.
     package static func rounded(_ value: Double, _ places: Int) -> JSON {
         let scale = (0..<places).reduce(1.0) { scale, _ in scale * 10 }
         return .number((value * scale).rounded() / scale)

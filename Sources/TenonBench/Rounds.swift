@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Glibc
 package import Tenon
 
-/// Measures contenders round by round, all in turn (A B A B ...), so that what disturbs the machine disturbs them alike:
-/// as Bench/core/runner.c does it.
+/// Measures sides round by round, each in turn (A B A B ...), so that a disturbance of the machine affects all alike.
+/// Bench/core/runner.c does the same.
 package struct Rounds {
     package typealias Operation = () throws(TenonError) -> Void
 
-    // A sample is long beside a look at the clock (about 30 ns), a round short beside what disturbs a machine.
+    // A sample is much longer than reading the clock (about 30 ns), and a round shorter than most disturbances.
     private static let sample = 20e3
-    /// The least time that a round of one contender takes.
+    /// The minimum time of one side's round.
     static let least = 4e6
 
     private let count: Int
@@ -16,8 +17,8 @@ package struct Rounds {
     private let check: Operation
 
     /// - Parameters:
-    ///   - count: of rounds, at least 1.
-    ///   - check: called before each sample; what it throws ends the bench.
+    ///   - count: the number of rounds, at least 1.
+    ///   - check: called before each sample; an error that it throws ends the bench.
     package init(
         _ count: Int, clock: BenchClock = .wall, check: @escaping Operation = { () throws(TenonError) in }
     ) {
@@ -26,46 +27,111 @@ package struct Rounds {
         self.check = check
     }
 
-    package func measure(_ contenders: [Contender]) throws(TenonError) -> [Tally] {
-        let tallies = contenders.map(Tally.init)
-        for tally in tallies { try calibrate(tally) }
+    /// Measures all sides, and returns one measurement for each.
+    package func measure(_ sides: [Side]) throws(TenonError) -> [Measurement] {
+        let measurements = sides.map(Measurement.init)
+        for measurement in measurements { try calibrate(measurement) }
         for _ in 0..<count {
-            for tally in tallies { try run(tally) }
+            for measurement in measurements { try run(measurement) }
         }
-        return tallies
+        return measurements
     }
 
-    /// Also warms up: tables, caches, lazy binding.
-    private func calibrate(_ tally: Tally) throws(TenonError) {
-        _ = try time(tally)
-        var took = try time(tally)
+    /// Chooses the number of calls in a sample, and warms up tables, caches and lazy binding.
+    private func calibrate(_ measurement: Measurement) throws(TenonError) {
+        _ = try time(measurement)
+        var took = try time(measurement)
         while took < Self.sample {
-            tally.batch *= 2
-            took = try time(tally)
+            measurement.batch *= 2
+            took = try time(measurement)
         }
-        tally.samplesOfRound = took < Self.least ? Int(Self.least / took) : 1
+        measurement.samplesOfRound = took < Self.least ? Int(Self.least / took) : 1
     }
 
-    private func run(_ tally: Tally) throws(TenonError) {
-        // Not counted: the one before has left its own in the caches, here and in the TPM's process.
-        if tally.samplesOfRound > 1 { _ = try time(tally) }
-        let (processor, commands) = (BenchClock.processor.now, tally.commandsSoFar)
+    private func run(_ measurement: Measurement) throws(TenonError) {
+        // This sample does not count: the previous side has filled the caches, here and in the TPM's process.
+        if measurement.samplesOfRound > 1 { _ = try time(measurement) }
+        let (processor, commands) = (BenchClock.processor.now, measurement.commandsSoFar)
         var samples: [Double] = []
-        for _ in 0..<tally.samplesOfRound { samples.append(try time(tally) / Double(tally.operationsOfSample)) }
-        tally.processor += BenchClock.processor.now - processor
-        tally.commands += tally.commandsSoFar - commands
-        tally.operations += samples.count * tally.operationsOfSample
-        tally.samples += samples
-        // Their median: one sample that the machine interrupted shall not stand for the round.
-        tally.rounds.append(samples.median)
+        for _ in 0..<measurement.samplesOfRound {
+            samples.append(try time(measurement) / Double(measurement.operationsOfSample))
+        }
+        measurement.processor += BenchClock.processor.now - processor
+        measurement.commands += measurement.commandsSoFar - commands
+        measurement.operations += samples.count * measurement.operationsOfSample
+        measurement.samples += samples
+        // The median, so that one interrupted sample does not stand for the round.
+        measurement.rounds.append(samples.median)
     }
 
     /// Nanoseconds of one sample.
-    private func time(_ tally: Tally) throws(TenonError) -> Double {
+    private func time(_ measurement: Measurement) throws(TenonError) -> Double {
         try check()
-        let operation = tally.contender.operation
+        let operation = measurement.side.operation
         let begin = clock.now
-        for _ in 0..<tally.batch { try operation() }
+        for _ in 0..<measurement.batch { try operation() }
         return clock.now - begin
+    }
+}
+
+/// One of those who do a line of a bench: Tenon, or what it is compared with.
+package struct Side {
+    package let name: String
+    /// The number of operations that one call does.
+    package let operations: Int
+    /// The number of TPM commands so far; nil when no TPM is involved.
+    package let commands: (() -> Int)?
+    package let operation: Rounds.Operation
+
+    package init(
+        _ name: String, operations: Int = 1, commands: (() -> Int)? = nil, _ operation: @escaping Rounds.Operation
+    ) {
+        self.name = name
+        self.operations = operations
+        self.commands = commands
+        self.operation = operation
+    }
+}
+
+/// The measurement of one side. A sample is the time of `batch` calls; a round is at least one sample.
+package final class Measurement {
+    let side: Side
+    var batch = 1
+    var samplesOfRound = 1
+    var samples: [Double] = []
+    /// The median of each round, in nanoseconds per operation.
+    package internal(set) var rounds: [Double] = []
+    var processor = 0.0
+    var operations = 0
+    var commands = 0
+
+    init(_ side: Side) { self.side = side }
+
+    var commandsSoFar: Int { side.commands?() ?? 0 }
+
+    var operationsOfSample: Int { batch * side.operations }
+}
+
+/// The clock by which a sample is measured.
+package enum BenchClock: Sendable {
+    case wall
+    /// The CPU time of all threads of this process.
+    case processor
+    /// The CPU time of the calling thread; other processes do not count.
+    case thread
+
+    /// Nanoseconds since an arbitrary moment.
+    package var now: Double {
+        var time = timespec()
+        clock_gettime(identifier, &time)
+        return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+    }
+
+    private var identifier: clockid_t {
+        switch self {
+        case .wall: CLOCK_MONOTONIC
+        case .processor: CLOCK_PROCESS_CPUTIME_ID
+        case .thread: CLOCK_THREAD_CPUTIME_ID
+        }
     }
 }

@@ -2,15 +2,14 @@
 package import Tenon
 package import TenonTPM
 
-/// What a TPM does in a second, and what Tenon adds to it: with a key that lives nowhere but in the TPM's memory. It
-/// blocks its thread.
+/// Measures a TPM, and what Tenon adds to it, with a key that exists only in the TPM's memory. It blocks its thread.
 package struct TPMBench: Sendable {
     package struct Plan: Sendable {
-        /// nil: as many as take about a minute.
+        /// nil is as many as take about a minute.
         package var rounds: Int?
-        /// Each line once, and the commands that it sends.
+        /// Runs each line once, and lists its commands.
         package var isSmoke = false
-        /// Writes a copy of the key into the TPM's NV memory, and takes it away in the end.
+        /// Writes a copy of the key into the TPM's NV memory, and evicts it in the end.
         package var isPersisting = false
 
         package init() {}
@@ -21,20 +20,21 @@ package struct TPMBench: Sendable {
     private let plan: Plan
     private let progress: @Sendable (String) -> Void
 
-    /// - Parameter progress: told what is measured next.
+    /// - Parameter progress: called with the name of each line before it is measured.
     package init(
-        over way: any TPMTransport, options: TPM.Options = TPM.Options(), plan: Plan,
+        over transport: any TPMTransport, options: TPM.Options = TPM.Options(), plan: Plan,
         progress: @escaping @Sendable (String) -> Void = { _ in }
     ) {
-        wire = BenchWire(over: way)
+        wire = BenchWire(over: transport)
         self.options = options
         self.plan = plan
         self.progress = progress
     }
 
-    /// Has the bench end with the command that is under way, with ``TenonError/Code/cancelled``, and leave nothing behind.
+    /// Ends the bench after the current command with ``TenonError/Code/cancelled``. Nothing is left in the TPM.
     package func cancel() { wire.end() }
 
+    /// Runs all lines, and cleans up.
     package func run() throws(TenonError) -> TPMBenchResult {
         var copy: TPMBenchCopy?
         let result = Result { () throws(TenonError) in try work(&copy) }
@@ -43,7 +43,7 @@ package struct TPMBench: Sendable {
             return try result.get()
         }
         throw TenonError(
-            .cancelled, message: "The bench was ended early; nothing of it is left in the TPM.\nType it again.")
+            .cancelled, message: "The bench was ended early; nothing of it is left in the TPM.", mend: "Type it again.")
     }
 
     private func work(_ copy: inout TPMBenchCopy?) throws(TenonError) -> TPMBenchResult {
@@ -80,15 +80,15 @@ package struct TPMBench: Sendable {
         return Int(min(most, max(least, minute / needed)))
     }
 
-    /// The commands of one operation, nil where there is no TPM in it, and how long a round of the line takes.
+    /// The commands of one operation (nil when no TPM is involved), and the time that a round of the line takes.
     private func once(
         _ line: TPMBenchLine, _ key: TPMBenchKey
     ) throws(TenonError) -> (commands: [String]?, nanoseconds: Double) {
-        let contender = try line.open()
-        // The first makes what the next ones use.
-        if line.isWarm { try contender.operation() }
+        let side = try line.open()
+        // The first call makes objects that the next ones use.
+        if line.isWarm { try side.operation() }
         let begin = BenchClock.wall.now
-        let names = try wire.names(of: contender.operation)
+        let names = try wire.names(of: side.operation)
         let took = BenchClock.wall.now - begin
         let floor = line.hasTPM ? key.time : 0
         return (line.hasTPM ? names : nil, max(took, Rounds.least) + max(floor, Rounds.least))
@@ -103,11 +103,75 @@ package struct TPMBench: Sendable {
             let left = needed * Double(rounds) - (BenchClock.wall.now - begin)
             let time = left > 1e9 ? ", about \(Decimal.text(left / 1e9, 0)) s left" : ""
             progress("\(line.name), \(index + 1) of \(lines.count)\(time)")
-            var contenders = [try line.open()]
-            if line.hasTPM { contenders.append(key.floor) }
-            let tallies = try Rounds(rounds, check: wire.check).measure(contenders)
-            measured += tallies.map { MeasuredLine(line.name, $0) }
+            var sides = [try line.open()]
+            if line.hasTPM { sides.append(key.floor) }
+            let measurements = try Rounds(rounds, check: wire.check).measure(sides)
+            measured += measurements.map { MeasuredLine(line.name, $0) }
         }
         return measured
+    }
+}
+
+/// The result of a TPM bench.
+package final class TPMBenchResult: Sendable {
+    package let info: TPM.Info
+    /// The commands of one operation, for each line that uses the TPM.
+    package let commands: [(line: String, commands: [String])]
+    /// Empty when nothing was measured.
+    package let lines: [MeasuredLine]
+    package let rounds: Int
+
+    init(
+        _ info: TPM.Info, _ commands: [(line: String, commands: [String])], _ lines: [MeasuredLine], rounds: Int
+    ) {
+        self.info = info
+        self.commands = commands
+        self.lines = lines
+        self.rounds = rounds
+    }
+
+    /// The floor that was measured beside one of Tenon's lines.
+    package func floor(of line: MeasuredLine) -> MeasuredLine? {
+        line.by == TPMBenchLine.own ? lines.first { $0.line == line.line && $0.by != line.by } : nil
+    }
+
+    /// The figures P1, P2 and P5, as far as they were measured.
+    package var figures: [BenchFigure] { speeds + firsts }
+
+    private var speeds: [BenchFigure] {
+        [
+            ("P1", "tpm-sign", "password", 0.97), ("P2", "tpm-sign-salted", "salted HMAC", 0.92),
+            ("P2", "tpm-sign-encrypted", "salted, AES-CFB", 0.92),
+        ].flatMap { name, line, what, least -> [BenchFigure] in
+            guard let own = lines.first(where: { $0.line == line }), let floor = floor(of: own) else { return [] }
+            return [
+                BenchFigure(
+                    name, "warm TPM signature, \(what), beside the raw exchange", .atLeast(least),
+                    Quartiles(speedOf: own.rounds, beside: floor.rounds).median),
+                BenchFigure(name, "  its TPM commands, \(what)", .atMost(1), own.commands),
+            ]
+        }
+    }
+
+    private var firsts: [BenchFigure] {
+        [("srk", "blob under SRK", 2), ("primary", "blob under primary", 2), ("handle", "persistent handle", 1)]
+            .compactMap { line, what, most in
+                let names = commands.first { $0.line == "tpm-first-\(line)" }?.commands
+                guard !lines.isEmpty, let before = names?.firstIndex(of: "Sign") else { return nil }
+                return BenchFigure(
+                    "P5", "TPM commands before a process's first signature, \(what)", .atMost(most), Double(before))
+            }
+    }
+
+    /// The records for Bench/report.py and for a comparison.
+    package func records(of machine: BenchMachine) -> [JSON] {
+        var records = BenchRecords()
+        for (line, names) in commands { records.add(commands: names, of: line) }
+        for line in lines { records.add(line) }
+        let peer: JSON = [
+            "kind": "peer", "name": "raw", "version": .string(tenonVersion), "backend": .string(tenonBackend),
+        ]
+        let ratios = lines.compactMap { line in floor(of: line).map { line.ratio(to: $0) } }
+        return [machine.record, peer] + records.all + ratios + figures.map(\.record)
     }
 }

@@ -2,12 +2,12 @@
 internal import Tenon
 internal import TenonTPM
 
-/// The bench's key, which is in no file.
+/// The key of the bench; it is never written to a file.
 final class TPMBenchKey {
     let key: TPM.PrivateKey
     let file: [UInt8]
     let digest: Digest
-    /// Nanoseconds of one signature.
+    /// The time of one signature in nanoseconds.
     private(set) var time = 0.0
     private let wire: BenchWire
     private var signing: [UInt8] = []
@@ -23,13 +23,14 @@ final class TPMBenchKey {
         try keepSigning()
     }
 
-    /// The first signature makes what the next ones use; and it is good, or the bench is worth nothing.
+    /// The first signature makes objects that the next ones use. It is also verified: a bench of bad signatures is
+    /// worthless.
     static func warmUp(_ key: TPM.PrivateKey, _ digest: Digest) throws(TenonError) {
         let signature: Signature = try key.signature(for: digest)
         let isGood = key.publicKey.isValidSignature(signature, for: digest)
         guard isGood else {
             throw TenonError(
-                .signatureInvalid, message: "The TPM made a signature that is none.\nLook at: tenon doctor")
+                .signatureInvalid, message: "The TPM made a signature that is none.", mend: "Look at: tenon doctor")
         }
     }
 
@@ -37,11 +38,11 @@ final class TPMBenchKey {
         let _: Signature = try key.signature(for: digest)
     }
 
-    /// The floor: the very bytes of a TPM2_Sign that Tenon sent go once more, and the answer's code is looked at.
-    var floor: Contender {
-        wire.contender("raw") { [self] () throws(TenonError) in
+    /// The floor: sends the bytes of a TPM2_Sign of Tenon's again, and checks only the response code.
+    var floor: Side {
+        wire.side("raw") { [self] () throws(TenonError) in
             if try repeated() { return }
-            // The TPM has given the key another handle since, or was busy.
+            // The key has another handle by now, or the TPM was busy.
             try keepSigning()
             guard try repeated() else {
                 throw TenonError(.tpmAnswer, message: "The TPM refuses a command that it took before.")
@@ -77,14 +78,14 @@ final class TPMBenchCopy {
     private let handle: UInt32
     let file: [UInt8]
 
-    /// Loaded once more, as a key that has a copy signs with that.
+    /// Loads the key once more: a key that has a persistent copy signs with it.
     init(of key: TPMBenchKey) throws(TenonError) {
         let copy = try TPM.PrivateKey(dataRepresentation: key.file, in: key.key.tpm, options: .signsDigests)
         let handle: UInt32
         do throws(TenonError) {
             handle = try copy.persist()
         } catch {
-            // An answer that was lost: the copy may be there, and is found by its Name then.
+            // The answer was lost. The copy may exist; a second call finds it by its Name.
             if error.code == .tpmTransport, (try? copy.persist()) as UInt32? != nil { try? copy.evict() }
             throw error
         }
@@ -101,8 +102,8 @@ final class TPMBenchCopy {
         } catch {
             throw TenonError(
                 error.code,
-                message: "The copy of the bench's key stays in the TPM at \(name): \(error.message)\n"
-                    + "Remove it: tpm2_evictcontrol -C o -c \(name)")
+                message: "The copy of the bench's key stays in the TPM at \(name): \(error.message)",
+                mend: "Remove it: tpm2_evictcontrol -C o -c \(name)")
         }
     }
 }

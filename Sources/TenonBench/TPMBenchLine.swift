@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import Synchronization
 internal import Tenon
 internal import TenonTPM
 
-/// One line: its names are those of Bench/tpm/side_tenon.c.
+/// One line of the bench. The names are those of Bench/tpm/side_tenon.c.
 struct TPMBenchLine {
     let name: String
     let hasTPM: Bool
-    /// Whether what a first call makes is kept.
+    /// Whether the objects of a first call are kept for the next ones.
     let isWarm: Bool
-    /// Makes what may be kept; it is given back with the contender.
-    let open: () throws(TenonError) -> Contender
+    /// Makes the objects that are kept; they are freed with the side.
+    let open: () throws(TenonError) -> Side
 
     private init(
-        _ name: String, hasTPM: Bool = true, isWarm: Bool = true, _ open: @escaping () throws(TenonError) -> Contender
+        _ name: String, hasTPM: Bool = true, isWarm: Bool = true, _ open: @escaping () throws(TenonError) -> Side
     ) {
         self.name = name
         self.hasTPM = hasTPM
@@ -23,7 +25,7 @@ struct TPMBenchLine {
     static let own = "tenon"
     private static let threads = 4
 
-    /// - Parameter copy: the file of a key with a persistent copy, if there is one.
+    /// - Parameter copy: the file of the key's persistent copy, if there is one.
     static func all(
         of key: TPMBenchKey, _ options: TPM.Options, _ wire: BenchWire, _ copy: [UInt8]?
     ) throws(TenonError) -> [TPMBenchLine] {
@@ -32,59 +34,59 @@ struct TPMBenchLine {
             .contains("CreatePrimary")
         return [
             TPMBenchLine("sign", hasTPM: false, bench.software),
-            TPMBenchLine("tpm-sign") { () throws(TenonError) in bench.contender(key.sign) },
+            TPMBenchLine("tpm-sign") { () throws(TenonError) in bench.side(key.sign) },
             TPMBenchLine("tpm-sign-salted") { () throws(TenonError) in try bench.signing(in: .salted) },
             TPMBenchLine("tpm-sign-encrypted") { () throws(TenonError) in try bench.signing(in: .encrypted) },
             TPMBenchLine("tpm-attest", bench.attesting),
             TPMBenchLine("tpm-first-\(isPrimary ? "primary" : "srk")", isWarm: false) { () throws(TenonError) in
-                bench.contender { () throws(TenonError) in try bench.first(key.file) }
+                bench.side { () throws(TenonError) in try bench.first(key.file) }
             },
         ]
             + (copy.map { file in
                 [
                     TPMBenchLine("tpm-first-handle", isWarm: false) { () throws(TenonError) in
-                        bench.contender { () throws(TenonError) in try bench.first(file) }
+                        bench.side { () throws(TenonError) in try bench.first(file) }
                     }
                 ]
             } ?? [])
-            + [TPMBenchLine("tpm-sign-threads-\(threads)") { () throws(TenonError) in bench.crowd(threads) }]
+            + [TPMBenchLine("tpm-sign-threads-\(threads)") { () throws(TenonError) in bench.threads(threads) }]
     }
 
-    /// What the lines do.
+    /// Makes the sides of the lines.
     private struct Maker {
         let key: TPMBenchKey
         let options: TPM.Options
         let wire: BenchWire
 
-        func contender(_ operation: @escaping Rounds.Operation) -> Contender {
-            wire.contender(own, operation)
+        func side(_ operation: @escaping Rounds.Operation) -> Side {
+            wire.side(own, operation)
         }
 
-        /// What the CPU does alone.
-        func software() throws(TenonError) -> Contender {
+        /// Signs with a software key: the CPU alone.
+        func software() throws(TenonError) -> Side {
             let (software, digest) = (try SoftwareKey(signsDigests: true), key.digest)
-            return Contender(own) { () throws(TenonError) in _ = try software.key.signature(for: digest) }
+            return Side(own) { () throws(TenonError) in _ = try software.key.signature(for: digest) }
         }
 
-        func signing(in session: TPM.Session) throws(TenonError) -> Contender {
+        func signing(in session: TPM.Session) throws(TenonError) -> Side {
             var options = options
             options.session = session
             let kept = try load(key.file, options)
             try TPMBenchKey.warmUp(kept, key.digest)
-            return contender { [digest = key.digest] () throws(TenonError) in
+            return side { [digest = key.digest] () throws(TenonError) in
                 let _: Signature = try kept.signature(for: digest)
             }
         }
 
-        func attesting() throws(TenonError) -> Contender {
+        func attesting() throws(TenonError) -> Side {
             let (certified, nonce) = (key.key, key.digest.rawRepresentation)
             let ak: TPM.AttestationKey = try TPM.AttestationKey(beside: certified)
-            return contender { () throws(TenonError) in
+            return side { () throws(TenonError) in
                 let _: Proof = try certified.attest(by: ak, qualifyingData: nonce)
             }
         }
 
-        /// What a fresh process does, to its end.
+        /// Opens the TPM, loads a key, signs once and closes: what a fresh process does.
         func first(_ file: [UInt8]) throws(TenonError) {
             let loaded = try load(file, options)
             let _: Signature = try loaded.signature(for: key.digest)
@@ -94,11 +96,65 @@ struct TPMBenchLine {
             try TPM.PrivateKey(dataRepresentation: file, in: TPM(wire, options: options), options: .signsDigests)
         }
 
-        /// They take turns at the TPM.
-        func crowd(_ count: Int) -> Contender {
+        /// Threads that sign at once and take turns at the TPM.
+        func threads(_ count: Int) -> Side {
             let (key, digest) = (key.key, key.digest)
-            let crowd = Crowd(count) { () throws(TenonError) in let _: Signature = try key.signature(for: digest) }
-            return wire.contender(own, operations: count, crowd.run)
+            let group = ThreadGroup(count) { () throws(TenonError) in let _: Signature = try key.signature(for: digest)
+            }
+            return wire.side(own, operations: count, group.run)
         }
+    }
+}
+
+/// Threads that do the same work at once, again and again.
+final class ThreadGroup: Sendable {
+    typealias Work = @Sendable () throws(TenonError) -> Void
+
+    private let threads: [WorkThread]
+    private let work: Work
+    private let failure = Mutex<TenonError?>(nil)
+    // Any number of threads may use a semaphore.
+    private nonisolated(unsafe) let done: UnsafeMutablePointer<sem_t>
+
+    init(_ count: Int, _ work: @escaping Work) {
+        threads = (0..<count).map { _ in WorkThread() }
+        self.work = work
+        done = .allocate(capacity: 1)
+        sem_init(done, 0, 0)
+    }
+
+    deinit {
+        sem_destroy(done)
+        done.deallocate()
+    }
+
+    /// Has each thread do the work once, and returns when all are done.
+    func run() throws(TenonError) {
+        failure.withLock { $0 = nil }
+        // The threads do not retain it, so that the caller, which waits for them, is the one that frees it.
+        let group = Unmanaged.passUnretained(self)
+        var begun = 0
+        for thread in threads {
+            do throws(TenonError) {
+                try thread.queue.add(thread.queue.ticket()) { _ in group._withUnsafeGuaranteedRef { $0.once() } }
+                begun += 1
+            } catch {
+                failure.withLock { $0 = error }
+            }
+        }
+        for _ in 0..<begun {
+            while sem_wait(done) != 0 {}
+        }
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+
+    /// Nothing may be touched after the post: the caller may free the group.
+    private func once() {
+        attempt()
+        sem_post(done)
+    }
+
+    private func attempt() {
+        do throws(TenonError) { try work() } catch { failure.withLock { $0 = error } }
     }
 }

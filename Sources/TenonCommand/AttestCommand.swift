@@ -19,7 +19,7 @@ enum AttestCommand {
     }
 }
 
-/// What a verifier drew.
+/// The nonce of a verifier.
 enum Nonce {
     static func of(_ text: String, _ arguments: Arguments) throws(TenonError) -> Digest {
         guard let bytes = try? TextEncoding.hex.decode(text), bytes.count == 32 else {
@@ -53,7 +53,7 @@ enum VerifyCommand {
     private static func member(_ name: String, of file: JSON) throws(TenonError) -> String {
         guard let text = file[name]?.string else {
             throw TenonError(
-                .messageMember, message: "The file has no \(name).\nGive what attest --json printed.")
+                .messageMember, message: "The file has no \(name).", mend: "Give what attest --json printed.")
         }
         return text
     }

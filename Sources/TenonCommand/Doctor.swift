@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Glibc
 internal import Tenon
 internal import TenonCommandLine
 internal import TenonTPM
 
-/// `tenon doctor`: looks at everything that an identity stands on, and changes nothing.
+/// `tenon doctor`: checks everything that an identity depends on, and changes nothing.
 enum Doctor {
     static func answer(_ setting: Setting) throws(TenonError) -> Answer {
         let name = try setting.tpmName()
@@ -19,8 +20,8 @@ enum Doctor {
     }
 
     private static func opened(
-        _ setting: Setting, _ findings: [Finding]
-    ) throws(TenonError) -> (tpm: TPM?, findings: [Finding]) {
+        _ setting: Setting, _ findings: [CheckResult]
+    ) throws(TenonError) -> (tpm: TPM?, findings: [CheckResult]) {
         do throws(TenonError) {
             let tpm = try setting.tpm()
             let found = TPMCheck.findings(in: try tpm.info(), try tpm.persistentHandles())
@@ -32,7 +33,7 @@ enum Doctor {
         }
     }
 
-    private static func answer(_ findings: [Finding], _ shown: Disclosed?) -> Answer {
+    private static func answer(_ findings: [CheckResult], _ shown: Disclosed?) -> Answer {
         let bad = findings.first { $0.state == .bad }
         var object = JSONObject()
         object["checks"] = .array(findings.map(\.json))
@@ -43,7 +44,8 @@ enum Doctor {
     }
 }
 
-/// What names the TPM for ever: shown to whoever asks for it by its flag, to enter it in an inventory.
+/// The endorsement key's id and certificate, which identify the TPM for ever. They are shown only with a flag, for an
+/// inventory.
 struct Disclosed {
     private let id: String
     private let certificate: [UInt8]
@@ -65,4 +67,86 @@ struct Disclosed {
     }
 
     var json: JSON { ["ek_id": .string(id), "certificate": .string(TextEncoding.base64.encode(certificate))] }
+}
+
+/// The result of one of the doctor's checks.
+struct CheckResult {
+    enum State: String {
+        case good = "ok"
+        /// Worth knowing; nothing fails because of it.
+        case note
+        case bad
+    }
+
+    let check: String
+    let state: State
+    let text: String
+    let mend: String?
+    let category: TenonError.Category?
+
+    static func good(_ check: String, _ text: String) -> CheckResult {
+        CheckResult(check: check, state: .good, text: text, mend: nil, category: nil)
+    }
+
+    static func note(_ check: String, _ text: String, mend: String) -> CheckResult {
+        CheckResult(check: check, state: .note, text: text, mend: mend, category: nil)
+    }
+
+    static func bad(_ check: String, _ text: String, mend: String, _ category: TenonError.Category) -> CheckResult {
+        CheckResult(check: check, state: .bad, text: text, mend: mend, category: category)
+    }
+
+    static func bad(_ check: String, _ error: TenonError) -> CheckResult {
+        let failure = ErrorReport(error)
+        return bad(check, failure.cause, mend: failure.mend, failure.error.code.category)
+    }
+
+    private static let columns = (state: 6, check: 13)
+
+    var lines: String {
+        let colour: Terminal.Colour = state == .good ? .green : state == .note ? .yellow : .red
+        let gap = String(repeating: " ", count: Self.columns.state - state.rawValue.count)
+        let indent = String(repeating: " ", count: Self.columns.state + Self.columns.check)
+        let name = check + String(repeating: " ", count: max(1, Self.columns.check - check.count))
+        return Terminal.text(state.rawValue, colour) + gap + name + text + (mend.map { "\n\(indent)\($0)" } ?? "")
+    }
+
+    var json: JSON {
+        [
+            "check": .string(check), "state": .string(state.rawValue), "text": .string(text), "mend": .or(mend),
+            "category": .or(category?.name),
+        ]
+    }
+}
+
+/// Checks the clock: signatures carry the time, and services accept them for 300 s.
+enum ClockCheck {
+    /// The start of 2026; no earlier time can be right.
+    private static let earliest = 1_767_225_600
+
+    static func finding() -> CheckResult {
+        let now = time(nil)
+        guard now >= earliest else {
+            return .bad(
+                "clock", "\(Format.date(Int64(now))) has long passed: no service takes what is signed now",
+                mend: "Set it: sudo timedatectl set-ntp true", .rejected)
+        }
+        guard isKept else {
+            return .note(
+                "clock",
+                "\(Format.date(Int64(now))), and the kernel knows of nothing that keeps it: 300 s are too much",
+                mend: "Have it kept: sudo timedatectl set-ntp true")
+        }
+        return .good("clock", Format.date(Int64(now)))
+    }
+
+    /// Whether something synchronises the clock, by adjtimex(2). Swift has no `struct timex`; one of zeros only asks.
+    private static var isKept: Bool {
+        typealias Function = @convention(c) (UnsafeMutableRawPointer?) -> Int32
+        let unsynchronised: Int32 = 5
+        guard let address = dlsym(nil, "adjtimex") else { return true }
+        let ask = unsafeBitCast(address, to: Function.self)
+        var state = [Int64](repeating: 0, count: 64)
+        return state.withUnsafeMutableBytes { ask($0.baseAddress) } != unsynchronised
+    }
 }

@@ -21,14 +21,14 @@ enum KeysCommand {
         guard isOld || setting.arguments.has("--yes") else {
             throw TenonError(
                 .options,
-                message: "What is purged never comes back, not even to a TPM that would take it again.\n"
-                    + "Say that it is meant: --yes; or purge only what is old: --old")
+                message: "What is purged never comes back, not even to a TPM that would take it again.",
+                mend: "Say that it is meant: --yes; or purge only what is old: --old")
         }
         var purged: [String] = []
         let thread = WorkThread()
         if let folder = try setting.folder() {
             for known in try setting.identities() {
-                // Whoever works on the identity may be bringing a key back out of the attic.
+                // A running operation may be bringing a key back from the attic.
                 let held = try await FileLock("\(known.id).lock", in: folder)
                     .acquire(before: .now + .seconds(5), on: ContinuousClock(), by: thread)
                 defer { held.release() }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
+internal import Synchronization
 internal import Tenon
 internal import TenonCommandLine
 
 @main struct Main {
-    /// At most open at once: a pipe, a TPM or the daemon's bus, the folder with a lock and a record in it,
-    /// and what libcurl has for a name, a connection and its CAs; and as many again for what a library does once.
+    /// The most files that are open at once: a pipe, a TPM or the daemon's bus, the folder with a lock and a record,
+    /// libcurl's for a name, a connection and its CAs; and as many again as a reserve for libraries.
     private static let files = 32
 
     static func main() {
@@ -35,20 +36,19 @@ internal import TenonCommandLine
     }
 }
 
-/// How the program ends: once, whoever comes first.
+/// Ends the program, once: the first caller decides how.
 struct Ending: Sendable {
     let isJSON: Bool
-    private let turn = Turn()
+    private let once = Once()
 
     init(isJSON: Bool) { self.isJSON = isJSON }
 
-    /// Says what came of it, or what went wrong, and ends with its category. Whoever comes second waits for the end that
-    /// the first one makes.
+    /// Prints the answer or the error, and exits with its category. A second caller waits for the first one's exit.
     func end(with error: TenonError?) -> Never {
-        guard turn.take() else { while true { pause() } }
-        // Whoever reads may have stopped: nothing is left to be written down, so a signal may end this, too.
+        guard once.take() else { while true { pause() } }
+        // The reader may be stuck, and nothing is left to be saved, so from now on a signal may end the program.
         Signals.forget()
-        // Nothing is buffered, and what exit() takes down other threads may still use.
+        // _exit(): nothing is buffered, and other threads may still use what exit() destroys.
         if let error { fail(error) }
         do throws(TenonError) {
             Output.text(Answer.given?.text ?? "")
@@ -60,19 +60,70 @@ struct Ending: Sendable {
     }
 
     private func fail(_ error: TenonError) -> Never {
-        let failure = Failure(error)
+        let failure = ErrorReport(error)
         if isJSON, error.code != .output { Output.line(failure.text) }
         do throws(TenonError) {
             if isJSON { try Output.check() } else { report(failure) }
         } catch {
-            // To whom the standard output is lost it is said beside it.
+            // The standard output failed, so the error goes to the standard error.
             if failure.error.code != .output { report(failure) }
-            report(Failure(error))
+            report(ErrorReport(error))
         }
         _exit(failure.error.code.category.rawValue)
     }
 
-    private func report(_ failure: Failure) {
-        Output.report(TenonError(failure.error.code, message: failure.lines.joined(separator: "\n")), of: .tenon)
+    private func report(_ failure: ErrorReport) {
+        Output.report(TenonError(failure.error.code, message: failure.cause, mend: failure.mend), of: .tenon)
     }
+}
+
+/// A flag that only the first caller takes.
+final class Once: Sendable {
+    private let isTaken = Atomic(false)
+
+    /// Takes the flag; true for the first caller only.
+    func take() -> Bool { !isTaken.exchange(true, ordering: .acquiringAndReleasing) }
+}
+
+/// Handles Ctrl-C, the service manager's signal, and the end of the terminal. The first signal asks the work to end, which
+/// then saves what it knows. The second one, or 3 seconds, ends the process; the state is never half-written.
+enum Interrupt {
+    /// Becomes readable when the work is asked to end, so that a wait for a file can watch it.
+    static let pipe: (read: Int32, write: Int32) = {
+        var ends: [Int32] = [-1, -1]
+        Glibc.pipe(&ends)
+        return (ends[0], ends[1])
+    }()
+
+    private static let patience = 3
+    private static let thread = WorkThread()
+
+    /// Starts to collect signals; called before any work.
+    static func begin() {
+        _ = pipe
+        Signals.watch(.arrives, hangup: true)
+    }
+
+    /// Waits for signals on a thread.
+    ///
+    /// - Parameter ask: called with false for the first signal, and with true when the time is over.
+    static func watch(_ ask: @escaping @Sendable (_ isLast: Bool) -> Void) {
+        do throws(TenonError) {
+            try thread.queue.add(thread.queue.ticket()) { _ in
+                Signals.wait()
+                ask(false)
+                var byte: UInt8 = 0
+                _ = write(pipe.write, &byte, 1)
+                Signals.wait(atMost: patience)
+                ask(true)
+            }
+        } catch {
+            Signals.forget()
+        }
+    }
+}
+
+extension TenonError {
+    static let interrupted = TenonError(
+        .outcomeUnknown, message: "Interrupted before the end was known; nothing is half-written.")
 }

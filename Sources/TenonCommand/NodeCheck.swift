@@ -3,17 +3,17 @@ internal import Glibc
 internal import Tenon
 internal import TenonCommandLine
 
-/// The way to the TPM: what the doctor looks at before the TPM is asked anything, and what every verb says when it cannot
-/// be opened.
+/// Checks the way to the TPM: for the doctor, before it asks the TPM anything, and for every verb, when the TPM cannot be
+/// opened.
 enum NodeCheck {
-    /// Why a way cannot be taken.
+    /// Why a TPM cannot be reached.
     private struct Obstacle {
         let text: String
         let mend: String
         var code = TenonError.Code.tpmMissing
     }
 
-    static func finding(of name: String) -> Finding {
+    static func finding(of name: String) -> CheckResult {
         if let found = obstacle(on: name) { return .bad("node", found.text, mend: found.mend, found.code.category) }
         if name.hasPrefix("tabrmd:") { return .good("node", "\(name), the resource manager's daemon") }
         guard let node = path(in: name, "device:") else {
@@ -29,16 +29,16 @@ enum NodeCheck {
         return .good("node", owner(node, file))
     }
 
-    /// An error of a TPM that could not be opened, with what stands in the way of this one.
+    /// The error of a TPM that could not be opened, replaced by a more precise one if the reason can be seen.
     static func explained(_ error: TenonError, _ name: String) -> TenonError {
-        guard [.tpmMissing, .tpmPermission].contains(error.code), !error.message.contains("\n") else { return error }
+        guard [.tpmMissing, .tpmPermission].contains(error.code), error.mend == nil else { return error }
         guard let found = obstacle(on: name) ?? silence(of: name) else { return error }
-        return TenonError(found.code, message: "\(found.text)\n\(found.mend)")
+        return TenonError(found.code, message: found.text, mend: found.mend)
     }
 
     private static let hardware = "Use the machine's own where there is one: --tpm device:/dev/tpmrm0"
 
-    /// What can be seen without connecting: a software TPM may end with its first connection.
+    /// Looks for an obstacle without connecting, as a software TPM may end with its first connection.
     private static func obstacle(on name: String) -> Obstacle? {
         if let node = path(in: name, "device:") { return obstacle(atNode: node) }
         if let socket = path(in: name, "swtpm:path=") {
@@ -74,7 +74,7 @@ enum NodeCheck {
         return nil
     }
 
-    /// Who is in a node's group may use it only where its mode says so.
+    /// Whether the mode lets the group use the node.
     private static func isOfGroup(_ file: stat) -> Bool { file.st_mode & 0o60 == 0o60 }
 
     private static func other(than node: String) -> String {
@@ -111,7 +111,7 @@ enum NodeCheck {
             + " --server type=unixio,path=\(socket) --ctrl type=unixio,path=\(socket).ctrl"
     }
 
-    /// Where the system's bus is, if it is a socket in a folder.
+    /// The path of the system bus, if it is a socket in a folder.
     private static var bus: String? {
         guard let address = Environment.variable("DBUS_SYSTEM_BUS_ADDRESS") else {
             return "/run/dbus/system_bus_socket"
@@ -131,7 +131,7 @@ enum NodeCheck {
         return Obstacle(text: text, mend: "Start it: sudo systemctl start dbus tpm2-abrmd")
     }
 
-    /// Of what looks as it should, and was no TPM all the same.
+    /// The reason when everything looks right and still no TPM answered.
     private static func silence(of name: String) -> Obstacle? {
         if name.hasPrefix("tabrmd:") {
             return Obstacle(
@@ -148,7 +148,7 @@ enum NodeCheck {
             mend: "Start it, or name where it listens: --tpm swtpm:host=HOST,port=PORT, its control port the next one")
     }
 
-    /// What stands behind the beginning of a name, up to what is said besides.
+    /// The path in a name that begins with `beginning`, without further options.
     private static func path(in name: String, _ beginning: String) -> String? {
         guard name.hasPrefix(beginning) else { return nil }
         let rest = name.dropFirst(beginning.count)

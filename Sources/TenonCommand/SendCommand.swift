@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 internal import TenonCommandLine
-internal import TenonSynheart
+internal import TenonHTTP
 
-/// `tenon sign --send`: does the request, shows the answer, and lets the identity learn from it.
+/// `tenon sign --send`: sends the request, shows the answer, and passes it to the identity.
 struct SendCommand {
-    /// A request that is sent once more is signed once more, so its body is kept.
+    /// A request may have to be signed and sent again, so its body is kept.
     private static let longestBody = 16 << 20
     private static let patience = Duration.seconds(60)
 
@@ -14,7 +14,7 @@ struct SendCommand {
     private let headers: [(name: String, value: String)]
     private let body: [UInt8]
     private let identity: DeviceIdentity
-    private let transport: LateTransport
+    private let transport: LazyTransport
 
     static func answer(_ setting: Setting) async throws(TenonError) -> Answer {
         let arguments = setting.arguments
@@ -26,14 +26,14 @@ struct SendCommand {
         let body = try body(try arguments.value("--data") ?? "")
         let identity = try setting.identity()
         let url = target.hasPrefix("/") ? try origin(of: identity, setting) + target : target
-        let path = try SigningPath.of(url, strippingIngest: arguments.has("--strip-ingest"))
+        let path = try setting.service(of: identity).signedPath(url, arguments)
         let command = SendCommand(
             method: arguments.operands[0], url: url, headers: headers, body: body, identity: identity,
             transport: try setting.transport())
         return try await command.exchange(path)
     }
 
-    /// Once, and once more where the identity says that it helps.
+    /// Sends the request, and sends it again when the identity asks for that.
     private func exchange(_ path: String) async throws(TenonError) -> Answer {
         let first = try await identity.sign(method, path: path, body: body)
         let answer = try await send(first)
@@ -56,7 +56,7 @@ struct SendCommand {
         }
     }
 
-    /// The request goes wherever the user says, and nothing goes on with it: other mends than those of the auth service.
+    /// Replaces mends that speak of the auth service: the request may go to any server.
     private func explained(_ error: TenonError) -> TenonError {
         let server = (try? HTTPURL(parsing: url))?.origin ?? url
         let mend: String
@@ -67,7 +67,7 @@ struct SendCommand {
             mend = "Ask \(server) whether it was done before it is sent again: a second time is another request."
         default: return error
         }
-        return TenonError(error.code, message: error.message + "\n" + mend)
+        return TenonError(error.code, message: error.message, mend: mend)
     }
 
     private func received(_ answer: HTTPResponse, _ signed: SignedRequest) async -> ReceivedAnswer {
@@ -76,7 +76,7 @@ struct SendCommand {
 
     private func shown(_ answer: HTTPResponse, isSecond: Bool, _ error: TenonError? = nil) -> Answer {
         let text = String(validating: answer.body, as: UTF8.self)
-        let failure = error.map(Failure.init)
+        let failure = error.map(ErrorReport.init)
         var object = JSONObject()
         object["status"] = .integer(Int64(answer.status))
         object["headers"] = .array(answer.headers.map { ["name": .string($0.name), "value": .string($0.value)] })
@@ -91,14 +91,16 @@ struct SendCommand {
         let body = text.map(Self.printable) ?? "\(answer.body.count) bytes, which are no text: --json has them"
         return Answer(
             lines: ["HTTP \(answer.status)\(again)"] + (answer.body.isEmpty ? [] : [body])
-                + (failure.map(Self.said) ?? []),
+                + (failure.map(Self.lines) ?? []),
             json: .object(object), category: error?.code.category ?? Self.category(answer.status))
     }
 
-    /// Told apart from what the server answered.
-    private static func said(_ failure: Failure) -> [String] { ["tenon: \(failure.cause)", "       \(failure.mend)"] }
+    /// The lines of an error below the server's answer.
+    private static func lines(_ failure: ErrorReport) -> [String] {
+        ["tenon: \(failure.cause)", "       \(failure.mend)"]
+    }
 
-    /// Of an answer that is no success.
+    /// The category of an answer that is not a success.
     private static func category(_ status: Int) -> TenonError.Category? {
         switch status {
         case 200...299: nil
@@ -107,7 +109,7 @@ struct SendCommand {
         }
     }
 
-    /// Without the line feed at its end. Whoever answers may not write on a terminal what that obeys.
+    /// The text without its last line feed. On a terminal, control characters are replaced, as a terminal obeys them.
     private static func printable(_ text: String) -> String {
         let text = text.hasSuffix("\n") ? String(text.dropLast()) : text
         guard Terminal.isShown(1) else { return text }
@@ -136,14 +138,14 @@ struct SendCommand {
             guard bytes.count <= longestBody else {
                 throw TenonError(
                     .options,
-                    message: "The body has more than \(longestBody >> 20) MiB, and --send keeps it to send it again.\n"
-                        + "Have curl send it: --format curl")
+                    message: "The body has more than \(longestBody >> 20) MiB, and --send keeps it to send it again.",
+                    mend: "Have curl send it: --format curl")
             }
         }
         return bytes
     }
 
-    /// Of the service, which the record keeps.
+    /// The origin of the service, which the record keeps.
     private static func origin(of identity: DeviceIdentity, _ setting: Setting) throws(TenonError) -> String {
         for known in try setting.identities() where known.name?.appID == identity.appID {
             if case .found(let record) = known.record, record.state != .unregistered { return record.origin }

@@ -1,66 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
+internal import Synchronization
 internal import Tenon
 internal import TenonCommandLine
 internal import TenonHTTP
-internal import TenonSynheart
 internal import TenonTPM
 
-/// What the flags and the environment come to.
+/// The values that a verb's flags and the environment give.
 struct Setting {
     let arguments: Arguments
 
-    /// Where the state lies; nothing is made there.
+    /// The path of the state's folder; the folder is not made.
     func folderPath() throws(TenonError) -> String {
         try StateFolder.path(
             asked: arguments.value(Flag.stateDirectory.name), isRoot: geteuid() == 0, environment: Environment.variable)
     }
 
-    /// nil when there is none, and so no identity either.
+    /// The state's folder; nil when it does not exist.
     func folder() throws(TenonError) -> StateFolder? {
         let path = try folderPath()
         return StateFolder.isThere(at: path) ? try StateFolder(at: path) : nil
     }
 
-    /// The identities that the flags do not leave out.
+    /// The identities that match the flags.
     func identities() throws(TenonError) -> [KnownIdentity] {
         let (service, app) = (try arguments.value(Flag.service.name), try arguments.value(Flag.app.name))
         guard let all = try folder()?.identities() else { return [] }
-        let wanted = try service.map { text throws(TenonError) in try Synheart(baseURL: text, appID: "x").baseURL }
+        let wanted = try service.map(Services.normalURL)
         return all.filter { known in
             guard let name = known.name else { return wanted == nil && app == nil }
             return (wanted ?? name.baseURL) == name.baseURL && (app ?? name.appID) == name.appID
         }
     }
 
-    /// The TPM's name.
+    /// The name of the TPM, which is remembered for error reports.
     func tpmName() throws(TenonError) -> String {
         OpenedTPM.remember(name: try arguments.value(Flag.tpm.name) ?? "device:/dev/tpmrm0")
     }
 
+    /// Opens the TPM.
     func tpm() throws(TenonError) -> TPM {
         OpenedTPM.remember(try TPM(tpmName(), options: tpmOptions()))
     }
 
+    /// The options for opening the TPM.
     func tpmOptions() throws(TenonError) -> TPM.Options {
         var options = TPM.Options()
-        // Who names a simulator means it.
+        // A simulator is used only when it is named.
         options.allowSimulator = true
         options.ownerAuth = try auth(Flag.ownerAuth)
         options.endorsementAuth = try auth(Flag.endorsementAuth)
         return options
     }
 
-    /// What a file holds, less the line feed at its end.
+    /// The content of a file, without its last line feed.
     private func auth(_ flag: Flag) throws(TenonError) -> [UInt8] {
         guard let path = try arguments.value(flag.name) else { return [] }
         let bytes = try SmallFile.read(path)
         return bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes
     }
 
+    /// What the service may be shown of the TPM.
     func disclosure() throws(TenonError) -> TPM.Disclosure {
-        let chain = try arguments.value(Flag.above.name)
-        let whole = try arguments.value(Flag.certificate.name)
+        let chain = try arguments.value(Flag.endorsementChain.name)
+        let whole = try arguments.value(Flag.endorsementCertificate.name)
         guard arguments.has(Flag.disclosed.name) else {
             if chain ?? whole != nil {
                 throw arguments.mistake("--ek-chain and --ek-certificate are for --disclose-ek.")
@@ -74,6 +77,7 @@ struct Setting {
         return .endorsement(above: try chain.map(SmallFile.certificates) ?? [])
     }
 
+    /// The attestation CA, if the flags name one.
     func attestationService() throws(TenonError) -> DeviceIdentity.AttestationService? {
         guard let url = try arguments.value(Flag.attestationCA.name) else { return nil }
         guard let roots = try arguments.value(Flag.attestationRoots.name) else {
@@ -82,7 +86,7 @@ struct Setting {
         return .init(url: url, roots: try SmallFile.certificates(roots))
     }
 
-    /// How long is waited for a service and for others, where the flags say so.
+    /// The limits of an operation, with `--timeout`.
     func limits() throws(TenonError) -> FlowLimits {
         var limits = FlowLimits()
         guard let text = try arguments.value(Flag.timeout.name) else { return limits }
@@ -94,27 +98,30 @@ struct Setting {
         return limits
     }
 
-    func transport() throws(TenonError) -> LateTransport {
-        LateTransport(HTTPTransport.Options(caFile: try arguments.value(Flag.caFile.name)))
+    /// The transport to the service.
+    func transport() throws(TenonError) -> LazyTransport {
+        LazyTransport(HTTPTransport.Options(caFile: try arguments.value(Flag.caFile.name)))
     }
 }
 
-/// Small files that the user names.
-enum SmallFile {
-    /// - Throws: ``TenonError/Code/options`` when it cannot be read.
-    static func read(_ path: String, atMost limit: Int = 1 << 20) throws(TenonError) -> [UInt8] {
-        var source = try ByteSource(path: path)
-        var bytes: [UInt8] = []
-        while let chunk = try source.next() {
-            bytes += chunk
-            guard bytes.count <= limit else { throw ByteSource.unreadable(path, "it is longer than \(limit) bytes") }
-        }
-        return bytes
+/// The TPM of this process. The process waits until it is closed, so that nothing stays loaded in it.
+enum OpenedTPM {
+    private static let closing = Mutex<TPM.Closing?>(nil)
+    private static let named = Mutex<String?>(nil)
+
+    /// The TPM's name, once a verb has asked for it.
+    static var name: String? { named.withLock { $0 } }
+
+    static func remember(name: String) -> String {
+        named.withLock { $0 = name }
+        return name
     }
 
-    static func certificates(_ path: String) throws(TenonError) -> [[UInt8]] {
-        let chain = try CertificateFile.decode(read(path))
-        guard !chain.isEmpty else { throw ByteSource.unreadable(path, "it holds no certificate in PEM") }
-        return chain
+    static func remember(_ tpm: TPM) -> TPM {
+        closing.withLock { $0 = tpm.closing }
+        return tpm
     }
+
+    /// Waits until the TPM is closed; tasks that have just ended may still hold it on other threads.
+    static func wait() async { await closing.withLock { $0 }?.wait() }
 }

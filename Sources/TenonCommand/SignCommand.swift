@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 internal import TenonCommandLine
-internal import TenonSynheart
+internal import TenonHTTP
 
 /// `tenon sign`.
 enum SignCommand {
@@ -21,11 +21,11 @@ enum SignCommand {
         let form = try form(arguments)
         let (method, target) = (arguments.operands[0], arguments.operands[1])
         let data = try arguments.value("--data")
-        // A file that cannot be read is found before the TPM is asked for anything.
+        // A file that cannot be read is reported before the TPM is used.
         var source = try ByteSource(data ?? "")
         let identity = try setting.identity()
         let url = target.hasPrefix("/") ? try origin(setting, identity.appID) + target : target
-        let path = try path(url, target, arguments)
+        let path = try path(url, target, setting.service(of: identity), arguments)
         var signer = try await identity.request(method, path: path)
         while let chunk = try source.next() { try signer.update(chunk) }
         let signed = try await signer.sign()
@@ -43,19 +43,21 @@ enum SignCommand {
         return form
     }
 
-    /// What is signed. A path is taken as that of a URL is: the same characters, and no dots; a query is not signed.
-    private static func path(_ url: String, _ target: String, _ arguments: Arguments) throws(TenonError) -> String {
+    /// The path that is signed. It follows the rules of a URL's path: the same characters, no dots, and no query.
+    private static func path(
+        _ url: String, _ target: String, _ service: CommandService, _ arguments: Arguments
+    ) throws(TenonError) -> String {
         guard target.hasPrefix("/") || target.lowercased().hasPrefix("http") else {
             throw TenonError(.path, message: "\(target) is neither a path, which begins with a slash, nor a URL.")
         }
         do throws(TenonError) {
-            return try SigningPath.of(url, strippingIngest: arguments.has("--strip-ingest"))
+            return try service.signedPath(url, arguments)
         } catch  where error.code == .httpURL && target.hasPrefix("/") {
             throw TenonError(.path, message: "The path has a character that is in no URL as it is: escape it.")
         }
     }
 
-    /// Of the service, which the record keeps.
+    /// The origin of the service, which the record keeps.
     private static func origin(_ setting: Setting, _ app: String) throws(TenonError) -> String {
         let known = try setting.identities().first { $0.name?.appID == app }
         guard case .found(let record)? = known?.record else { return "http://localhost" }
@@ -67,14 +69,14 @@ enum SignCommand {
     }
 
     private static func curl(_ signed: SignedRequest, _ request: Request) -> String {
-        // What was signed is sent as it is: curl would take brackets for a pattern, and dots out of a path.
+        // curl must send exactly what was signed: it would expand brackets, and resolve dots in the path.
         var words = ["curl", "--globoff", "--path-as-is", "-X", request.method]
         for line in headers(signed) { words += ["-H", quoted(line)] }
         if let data = request.data { words += ["--data-binary", quoted(data)] }
         return (words + [quoted(request.url)]).joined(separator: " ")
     }
 
-    /// One word of a shell.
+    /// The text as one word of a shell.
     private static func quoted(_ text: String) -> String {
         "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }

@@ -3,9 +3,9 @@ internal import Glibc
 internal import Tenon
 internal import TenonTPM
 
-/// The folder of the state, and the identities in it.
+/// Checks the state's folder and the identities in it.
 enum StateCheck {
-    static func findings(_ setting: Setting, _ tpm: TPM?) throws(TenonError) -> [Finding] {
+    static func findings(_ setting: Setting, _ tpm: TPM?) throws(TenonError) -> [CheckResult] {
         let path = try setting.folderPath()
         do throws(TenonError) {
             guard let folder = try setting.folder() else { return [.good("state", "\(path), not made yet")] }
@@ -16,19 +16,19 @@ enum StateCheck {
         }
     }
 
-    /// Locks and fsync are not to be trusted there (decision: network-disk).
-    private static func state(_ path: String, _ count: Int) -> Finding {
+    /// Locks and fsync are not reliable on NFS (decision: network-disk).
+    private static func state(_ path: String, _ count: Int) -> CheckResult {
         let text = "\(path), \(count) \(count == 1 ? "identity" : "identities")"
         guard isOnNFS(path) else { return .good("state", text) }
         return .note("state", "\(text), on NFS", mend: "Keep it on a disk of this machine: --state-dir DIR")
     }
 
-    /// What the kernel says of the mount (proc(5), mountinfo): its third word is the device, and the type stands behind
+    /// Looks the mount up in the kernel's list (proc(5), mountinfo): the third word is the device, and the type follows
     /// a dash.
     private static func isOnNFS(_ path: String) -> Bool {
         var file = stat()
         guard stat(path, &file) == 0, let mounts = try? SmallFile.read("/proc/self/mountinfo") else { return false }
-        // NFS has no device of its own, and so the major number 0.
+        // NFS has no device, so its major number is 0.
         let device = "0:\(file.st_dev & 0xff | file.st_dev >> 12 & 0xffff_ff00)"
         return String(decoding: mounts, as: UTF8.self).split(separator: "\n").contains { line in
             let words = line.split(separator: " ")
@@ -36,7 +36,7 @@ enum StateCheck {
         }
     }
 
-    private static func finding(of known: KnownIdentity, _ tpm: TPM?) -> Finding {
+    private static func finding(of known: KnownIdentity, _ tpm: TPM?) -> CheckResult {
         switch known.record {
         case .unreadable(let error): .bad("identity", error)
         case .absent: .good("identity", "nothing of \(known.id)")
@@ -44,10 +44,10 @@ enum StateCheck {
         }
     }
 
-    private static func finding(of record: IdentityRecord, _ tpm: TPM?) -> Finding {
+    private static func finding(of record: IdentityRecord, _ tpm: TPM?) -> CheckResult {
         let (status, app) = (record.status, "\(record.name.appID) at \(record.name.baseURL)")
         guard status.isRegistered else {
-            let text = "\(app): \(Text.of(status))"
+            let text = "\(app): \(Format.status(status))"
             let code: TenonError.Code =
                 switch (status.state, status.reason) {
                 case (.keyInvalid, _): .keyInvalidated
@@ -58,10 +58,12 @@ enum StateCheck {
             if code == .notRegistered { return .good("identity", text) }
             return .bad("identity", TenonError(code, message: text))
         }
-        guard let tpm, let key = record.key(.current) else { return .good("identity", "\(app): \(Text.of(status))") }
+        guard let tpm, let key = record.key(.current) else {
+            return .good("identity", "\(app): \(Format.status(status))")
+        }
         do throws(TenonError) {
             _ = try TPM.PrivateKey(dataRepresentation: key.facts.pem, in: tpm)
-            return .good("identity", "\(app): \(Text.of(status)), and the TPM takes its key")
+            return .good("identity", "\(app): \(Format.status(status)), and the TPM takes its key")
         } catch {
             return .bad("identity", TenonError(error.code, message: "\(app): \(error.message)"))
         }

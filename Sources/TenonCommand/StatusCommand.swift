@@ -17,7 +17,7 @@ enum StatusCommand {
             json: ["identities": .array(known.map(json))], category: category)
     }
 
-    /// What stands in the way of signing.
+    /// The category for an identity that may not sign.
     static func category(_ status: IdentityStatus) -> TenonError.Category? {
         if status.isRegistered { return nil }
         return status.state == .keyInvalid ? .gone : .state
@@ -36,11 +36,12 @@ enum StatusCommand {
         switch known.record {
         case .found(let record):
             rows += [
-                ("state", Text.of(record.status)), ("device", record.status.deviceID), ("dialect", record.dialect),
-                ("registered", record.registeredAt.map(Text.date)),
+                ("state", Format.status(record.status)), ("device", record.status.deviceID),
+                ("dialect", record.dialect),
+                ("registered", record.registeredAt.map(Format.date)),
                 ("attestation", record.attestation?.rawValue),
                 ("key", key(record)),
-                ("rotated", record.keyRotatedAt.map(Text.date)), ("build", record.isDev ? "dev" : nil),
+                ("rotated", record.keyRotatedAt.map(Format.date)), ("build", record.isDev ? "dev" : nil),
             ]
         case .absent: rows.append(("state", "absent"))
         case .unreadable(let error): rows.append(("state", "unreadable: \(error.message)"))
@@ -48,7 +49,7 @@ enum StatusCommand {
         return Answer.rows(rows + [("files", known.id)])
     }
 
-    /// The key that signs, and the one beside it while that is not settled.
+    /// The key that signs, and the current key if it is another one.
     private static func key(_ record: IdentityRecord) -> String? {
         guard let current = record.key(.current) else { return nil }
         let signer = (try? record.activeKey(at: FlowClock.system.bootMoment)) ?? current

@@ -2,20 +2,20 @@
 internal import Tenon
 internal import TenonTPM
 
-/// What the TPM says of itself.
+/// Checks what the TPM reports about itself.
 enum TPMCheck {
     private static let srk: UInt32 = 0x8100_0001
 
-    static func findings(in info: TPM.Info, _ handles: [UInt32]) -> [Finding] {
+    static func findings(in info: TPM.Info, _ handles: [UInt32]) -> [CheckResult] {
         [
             .good("tpm", description(info)), hierarchies(info), auths(info), clearing(info), lockout(info.lockout),
             storageRoot(handles), certificates(info.ekCertificates),
         ]
     }
 
-    /// What others have loaded, which a resource manager does not show: a program that was killed leaves it there. The
-    /// names of a TPM are those of tpm2-tools, too.
-    static func loaded(_ handles: [UInt32], in name: String) -> [Finding] {
+    /// Reports objects that other programs have loaded, for example one that was killed; a resource manager hides them.
+    /// tpm2-tools take the same names of a TPM.
+    static func loaded(_ handles: [UInt32], in name: String) -> [CheckResult] {
         guard !handles.isEmpty else { return [] }
         let names = handles.map { "0x" + String($0, radix: 16) }.joined(separator: " ")
         let objects = handles.filter { $0 >> 24 == 0x80 }
@@ -27,14 +27,14 @@ enum TPMCheck {
         ]
     }
 
-    /// Its maker, its firmware and what it was made after.
+    /// The maker, the model, the firmware and the revision of the specification.
     static func description(_ info: TPM.Info) -> String {
         let parts = [48, 32, 16, 0].map { String(info.firmware >> UInt64($0) & 0xffff) }.joined(separator: ".")
         let model = info.model.split(separator: " ").joined(separator: " ")
         return "\(info.maker) \(model), firmware \(parts), specification \(info.revision / 100).\(info.revision % 100)"
     }
 
-    private static func hierarchies(_ info: TPM.Info) -> Finding {
+    private static func hierarchies(_ info: TPM.Info) -> CheckResult {
         let off = [(info.isStorageEnabled, "owner"), (info.isEndorsementEnabled, "endorsement")]
             .filter { !$0.0 }.map(\.1).joined(separator: " and ")
         guard off.isEmpty else {
@@ -45,7 +45,7 @@ enum TPMCheck {
         return .good("hierarchies", "owner and endorsement are on")
     }
 
-    private static func auths(_ info: TPM.Info) -> Finding {
+    private static func auths(_ info: TPM.Info) -> CheckResult {
         let set = [(info.isOwnerAuthSet, "--owner-auth"), (info.isEndorsementAuthSet, "--endorsement-auth")]
             .filter(\.0).map(\.1)
         guard !set.isEmpty else { return .good("auth", "owner and endorsement need no auth value") }
@@ -55,7 +55,7 @@ enum TPMCheck {
     }
 
     /// Decision: lockout-auth.
-    private static func clearing(_ info: TPM.Info) -> Finding {
+    private static func clearing(_ info: TPM.Info) -> CheckResult {
         if info.isClearDisabled { return .good("clear", "disabled: nobody clears this TPM by the lockout auth") }
         if info.isLockoutAuthSet { return .good("clear", "needs the lockout auth, which is set") }
         return .note(
@@ -63,7 +63,7 @@ enum TPMCheck {
             mend: "Set it, and keep it: tpm2_changeauth -c lockout file:NEW")
     }
 
-    private static func lockout(_ lockout: TPM.Lockout) -> Finding {
+    private static func lockout(_ lockout: TPM.Lockout) -> CheckResult {
         let count = "\(lockout.failedTries) of \(lockout.maximumTries) failed tries"
         let pause = "one is forgiven every \(lockout.interval.components.seconds) s"
         guard lockout.isLocked else { return .good("lockout", "\(count); \(pause)") }
@@ -72,12 +72,12 @@ enum TPMCheck {
             mend: "Wait (\(pause)), or lift it: tpm2_dictionarylockout --clear-lockout", .auth)
     }
 
-    private static func storageRoot(_ handles: [UInt32]) -> Finding {
+    private static func storageRoot(_ handles: [UInt32]) -> CheckResult {
         if handles.contains(srk) { return .good("srk", "persistent at 0x81000001") }
         return .good("srk", "none at 0x81000001: one is derived for each use, which takes longer")
     }
 
-    private static func certificates(_ found: TPM.EKCertificates) -> Finding {
+    private static func certificates(_ found: TPM.EKCertificates) -> CheckResult {
         let names: [(TPM.EKCertificates, String)] = [
             (.rsa2048Low, "RSA-2048"), (.p256Low, "P-256"), (.rsa2048High, "RSA-2048 (high)"),
             (.p256High, "P-256 (high)"), (.p384High, "P-384"),

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// The words of a command line: a verb's operands and its flags, as the verb declares them.
+/// The words of a command line, split into a verb's operands and its flags.
 package struct Arguments: Sendable {
     package private(set) var operands: [String] = []
     private var values: [String: [String]] = [:]
     private let program: Program
     private let verb: Verb
 
-    /// - Throws: ``TenonError/Code/options`` for what the verb does not know.
+    /// - Throws: ``TenonError/Code/options`` for a word that the verb does not know.
     init(_ words: some Sequence<String>, of verb: Verb, in program: Program) throws(TenonError) {
         self.program = program
         self.verb = verb
@@ -53,25 +53,51 @@ package struct Arguments: Sendable {
         }
     }
 
+    /// Whether the flag was given.
     package func has(_ name: String) -> Bool { values[name] != nil }
 
-    /// What was said of a flag that may be there many times.
+    /// All values of a flag that may be repeated.
     package func all(_ name: String) -> [String] { values[name] ?? [] }
 
-    /// What was said, or what the variable says that stands for the flag.
+    /// The value of a flag, or of the environment variable that stands for it.
     ///
-    /// - Throws: ``TenonError/Code/options`` when it is there twice.
+    /// - Throws: ``TenonError/Code/options`` when the flag is repeated.
     package func value(_ name: String) throws(TenonError) -> String? {
         guard all(name).count <= 1 else { throw mistake("\(name) is there twice.") }
         if let value = all(name).first { return value }
         return verb.flags.first { $0.name == name }?.variable.flatMap(Environment.variable)
     }
 
-    /// A mistake in what was typed.
+    /// The error for a mistake in the command line.
     package func mistake(_ cause: String) -> TenonError { program.mistake(cause, of: verb) }
 }
 
-extension Verb {
-    /// Does what the verb says, with what was typed behind it.
-    package typealias Run = @Sendable (Arguments) async throws(TenonError) -> Void
+/// Guesses what a mistyped word was meant to be.
+package enum Guess {
+    /// The nearest known word, if a typing error explains the difference.
+    package static func nearest(to word: String, in words: [String]) -> String? {
+        let known = words.map { (word: $0, distance: distance(Array(word.utf8), Array($0.utf8))) }
+        guard let best = known.min(by: { $0.distance < $1.distance }) else { return nil }
+        if best.distance <= max(1, word.utf8.count / 3) { return best.word }
+        let longer = words.filter { word.utf8.count > 1 && $0.hasPrefix(word) }
+        return longer.count == 1 ? longer[0] : nil
+    }
+
+    /// The number of letters that were inserted, left out, replaced, or swapped with a neighbour.
+    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        var rows = [Array(0...right.count)]
+        for row in 0..<left.count {
+            var next = [row + 1]
+            for column in 0..<right.count {
+                let isSame = left[row] == right[column]
+                var least = min(rows[row][column] + (isSame ? 0 : 1), rows[row][column + 1] + 1, next[column] + 1)
+                if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
+                    least = min(least, rows[row - 1][column - 1] + 1)
+                }
+                next.append(least)
+            }
+            rows.append(next)
+        }
+        return rows[left.count][right.count]
+    }
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// A program that is told what to do by a verb: the table of these, and what is said of all of them.
+/// A program with verbs. Its help, its manual and its completion are made from this table.
 package struct Program: Sendable {
     package let name: String
     package let version: String
-    /// One line.
+    /// One line, for the manual.
     package let summary: String
     /// A paragraph, in whole lines.
     package let about: String
     package let verbs: [Verb]
-    /// Whether the first verb is meant where none is said.
+    /// Whether the first verb is the default.
     package let hasDefault: Bool
-    /// Of the manual: 1 is for everybody, 8 for operators.
+    /// The section of the manual: 1 is for users, 8 for operators.
     package let section: Int
-    /// What to type for a first try; nothing where the examples are enough.
+    /// Lines that show a first try; empty when the examples are enough.
     package let firstTry: [String]
-    /// Its files, for the manual.
+    /// The program's files, for the manual.
     package let files: [(name: String, text: String)]
 
     package init(
@@ -34,7 +34,7 @@ package struct Program: Sendable {
         self.files = files
     }
 
-    /// Does what the words say.
+    /// Runs the verb that the words name.
     package func run(_ words: [String]) async throws(TenonError) {
         if let text = answer(to: words) { return Output.text(text) }
         if words.first == "help" { return Output.text(try explanation(of: words.dropFirst())) }
@@ -45,14 +45,14 @@ package struct Program: Sendable {
         try await verb.run(try Arguments(rest, of: verb, in: self))
     }
 
-    /// What `help COMMAND` prints.
+    /// The help of the verb that the words name.
     private func explanation(of words: ArraySlice<String>) throws(TenonError) -> String {
         let (verb, rest) = try find(Array(words))
         guard rest.isEmpty else { throw mistake("\(words.joined(separator: " ")) is no command.") }
         return help(of: verb)
     }
 
-    /// What is said of the program itself.
+    /// The text that the program prints about itself; nil when the words name a verb.
     private func answer(to words: [String]) -> String? {
         switch words {
         case ["--version"]: "\(name) \(version)\n"
@@ -64,7 +64,9 @@ package struct Program: Sendable {
         }
     }
 
-    /// - Throws: ``TenonError/Code/options``, with the nearest verb that there is.
+    /// The verb that the words begin with, and the words after it.
+    ///
+    /// - Throws: ``TenonError/Code/options``, with the nearest verb.
     func find(_ words: [String]) throws(TenonError) -> (verb: Verb, rest: ArraySlice<String>) {
         guard let first = words.first, !(hasDefault && first.hasPrefix("-")) else { return (verbs[0], words[...]) }
         if let verb = verbs.first(where: { words.starts(with: $0.words) }) {
@@ -86,13 +88,69 @@ package struct Program: Sendable {
         throw mistake("\(first) is no command.", guess: guess)
     }
 
-    /// A mistake in what was typed: the cause, and what to type.
+    /// The error for a mistake in the command line, with a command that helps.
     ///
-    /// - Parameter guess: what was meant, probably: it stands behind the program's name.
+    /// - Parameter guess: the words that were probably meant, without the program's name.
     package func mistake(_ cause: String, guess: String? = nil, of verb: Verb? = nil) -> TenonError {
         let mend =
             guess.map { "Did you mean: \(name) \($0)" }
             ?? "Look at: \([name, verb?.name, "--help"].compactMap { $0 }.joined(separator: " "))"
-        return TenonError(.options, message: "\(cause)\n\(mend)")
+        return TenonError(.options, message: cause, mend: mend)
+    }
+}
+
+/// A flag: `--name`, or `--name VALUE`.
+package struct Flag: Hashable, Sendable {
+    package let name: String
+    /// The name of its value in the help; nil for a switch.
+    package let value: String?
+    package let summary: String
+    /// The environment variable that stands for it.
+    package let variable: String?
+
+    package init(name: String, value: String?, summary: String, variable: String? = nil) {
+        self.name = name
+        self.value = value
+        self.summary = summary
+        self.variable = variable
+    }
+}
+
+/// One thing that a program does.
+package struct Verb: Sendable {
+    /// Runs the verb with its arguments.
+    package typealias Run = @Sendable (Arguments) async throws(TenonError) -> Void
+
+    package let words: [String]
+    /// The names of the operands, separated by spaces: `[NAME]` for one that may be left out.
+    package let operands: String
+    package let summary: String
+    /// Whole lines that the summary leaves out.
+    package let details: String
+    package let flags: [Flag]
+    /// Complete command lines.
+    package let examples: [String]
+    package let run: Run
+
+    package init(
+        words: [String], operands: String, summary: String, details: String = "", flags: [Flag],
+        examples: [String] = [], run: @escaping Run
+    ) {
+        self.words = words
+        self.operands = operands
+        self.summary = summary
+        self.details = details
+        self.flags = flags
+        self.examples = examples
+        self.run = run
+    }
+
+    package var name: String { words.joined(separator: " ") }
+
+    package var usage: String { operands.isEmpty ? name : "\(name) \(operands)" }
+
+    var operandCounts: ClosedRange<Int> {
+        let names = operands.split(separator: " ")
+        return names.count { !$0.hasPrefix("[") }...names.count
     }
 }

@@ -2,28 +2,28 @@
 internal import Glibc
 internal import Tenon
 
-/// The signals that ask a program to end: Ctrl-C, what a service manager sends, and, for a program that serves nobody, a
-/// terminal that is gone. (They cannot be blocked and waited
-/// for: the main thread of a program with asynchronous code takes all of them.)
+/// The signals that ask a program to end: Ctrl-C, the service manager's, and for a program that serves nobody, the end
+/// of its terminal. They cannot be blocked and waited for, as the main thread of a program with asynchronous code takes
+/// all of them.
 package enum Signals {
-    /// What the second of a kind does.
+    /// What the second signal of a kind does.
     package enum Second: Sendable {
-        /// It ends the process: who asks twice does not want to wait.
+        /// It ends the process at once.
         case ends
-        /// It is waited for, as the first is.
+        /// It arrives in ``wait(atMost:)``, as the first does.
         case arrives
     }
 
-    // A semaphore is what a signal handler may touch.
+    // A signal handler may post a semaphore.
     private nonisolated(unsafe) static let arrived: UnsafeMutablePointer<sem_t> = {
         let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
         sem_init(semaphore, 0, 0)
         return semaphore
     }()
 
-    /// Those that come from now on are noted.
+    /// Begins to collect the signals.
     ///
-    /// - Parameter hangup: whether SIGHUP is one of them. Who begins a program by nohup has it ignored, and that stays.
+    /// - Parameter hangup: whether SIGHUP is one of them. When nohup had it ignored, it stays ignored.
     package static func watch(_ second: Second, hangup: Bool = false) {
         var action = sigaction()
         _ = arrived
@@ -34,7 +34,7 @@ package enum Signals {
         if hangup, !isIgnored(SIGHUP) { sigaction(SIGHUP, &action, nil) }
     }
 
-    /// From now on each of them ends the process, as if nobody had watched.
+    /// Restores the default: each signal ends the process.
     package static func forget() {
         for number in [SIGTERM, SIGINT, SIGHUP] where !isIgnored(number) { signal(number, SIG_DFL) }
     }
@@ -45,7 +45,7 @@ package enum Signals {
         return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
     }
 
-    /// Blocks until one has come, or for so many seconds.
+    /// Blocks until a signal arrives, or until the seconds are over.
     package static func wait(atMost seconds: Int? = nil) {
         guard let seconds else {
             while sem_wait(arrived) != 0 {}

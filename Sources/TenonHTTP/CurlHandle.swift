@@ -2,55 +2,55 @@
 internal import CTenonCurl
 internal import Tenon
 
-/// Owns what libcurl needs for one exchange at a time: a thread's own, but for ``wake()``.
+/// Owns a libcurl handle for one exchange at a time. Only one thread may use it, except for ``wake()``.
 final class CurlHandle: Sendable {
-    private nonisolated(unsafe) let exchange: OpaquePointer
+    private nonisolated(unsafe) let handle: OpaquePointer
 
     init() throws(TenonError) {
         guard tenoni_exchange_load() != 0 else { throw .noLibrary }
-        guard let exchange = tenoni_exchange_new() else { throw .noMemory }
-        self.exchange = exchange
+        guard let handle = tenoni_exchange_new() else { throw .noMemory }
+        self.handle = handle
     }
 
-    deinit { tenoni_exchange_free(exchange) }
+    deinit { tenoni_exchange_free(handle) }
 
-    /// Lets ``perform(_:)`` see that its call was cancelled. Any thread may call it.
-    func wake() { tenoni_exchange_wake(exchange) }
+    /// Makes ``perform(_:)`` notice that its exchange was cancelled. Any thread may call it.
+    func wake() { tenoni_exchange_wake(handle) }
 
-    /// Blocks until there is an answer, or until the call is late or cancelled.
-    func perform(_ call: Call) throws(TenonError) -> HTTPResponse {
-        begin(call)
+    /// Blocks until there is an answer, or until the exchange is late or cancelled.
+    func perform(_ exchange: Exchange) throws(TenonError) -> HTTPResponse {
+        begin(exchange)
         let now = ContinuousClock.now
         var limits = tenoni_exchange_limits()
-        limits.connected_by = Moment.boot(now + call.options.connectTimeout)
-        limits.answered_by = Moment.boot(min(call.deadline, now + call.options.exchangeTimeout))
+        limits.connected_by = Moment.boot(now + exchange.options.connectTimeout)
+        limits.answered_by = Moment.boot(min(exchange.deadline, now + exchange.options.exchangeTimeout))
         limits.is_cancelled = { context in
-            context.map { Unmanaged<Call>.fromOpaque($0).takeUnretainedValue().isCancelled ? 1 : 0 } ?? 1
+            context.map { Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue().isCancelled ? 1 : 0 } ?? 1
         }
-        limits.context = Unmanaged.passUnretained(call).toOpaque()
+        limits.context = Unmanaged.passUnretained(exchange).toOpaque()
         var answer = tenoni_exchange_answer()
-        let result = withExtendedLifetime(call) {
-            call.body.withUnsafeBufferPointer {
-                tenoni_exchange_perform(exchange, &answer, &limits, $0.baseAddress, $0.count)
+        let result = withExtendedLifetime(exchange) {
+            exchange.body.withUnsafeBufferPointer {
+                tenoni_exchange_perform(handle, &answer, &limits, $0.baseAddress, $0.count)
             }
         }
         guard result == TENONI_EXCHANGE_OK else { throw TenonError(result, isSent: answer.is_sent != 0) }
         return try HTTPResponse(answer)
     }
 
-    private func begin(_ call: Call) {
-        tenoni_exchange_begin(exchange, call.method, call.isPlain ? 1 : 0)
-        set(TENONI_EXCHANGE_URL, call.url)
+    private func begin(_ exchange: Exchange) {
+        tenoni_exchange_begin(handle, exchange.method, exchange.isPlain ? 1 : 0)
+        set(TENONI_EXCHANGE_URL, exchange.url)
         set(TENONI_EXCHANGE_AGENT, "tenon/" + tenonVersion)
-        set(TENONI_EXCHANGE_CA_FILE, call.options.caFile)
-        set(TENONI_EXCHANGE_PINS, call.options.pinText)
-        set(TENONI_EXCHANGE_UNIX_SOCKET, call.options.unixSocket)
-        set(TENONI_EXCHANGE_HTTP_PROXY, call.proxy)
-        for line in call.headers { set(TENONI_EXCHANGE_HEADER, line) }
+        set(TENONI_EXCHANGE_CA_FILE, exchange.options.caFile)
+        set(TENONI_EXCHANGE_PINS, exchange.options.pinText)
+        set(TENONI_EXCHANGE_UNIX_SOCKET, exchange.options.unixSocket)
+        set(TENONI_EXCHANGE_HTTP_PROXY, exchange.proxy)
+        for line in exchange.headers { set(TENONI_EXCHANGE_HEADER, line) }
     }
 
     private func set(_ what: tenoni_exchange_text, _ text: String?) {
-        if let text { tenoni_exchange_set(exchange, what, text) }
+        if let text { tenoni_exchange_set(handle, what, text) }
     }
 }
 
@@ -74,10 +74,65 @@ extension Moment {
             continuous: Self.boot.advanced(by: .nanoseconds(moment.boot)), sinceEpoch: .nanoseconds(moment.real))
     }
 
-    /// Nanoseconds since the machine started, as near as 64 bits come.
+    /// Nanoseconds since the machine started, clamped to 64 bits.
     fileprivate static func boot(_ instant: ContinuousClock.Instant) -> Int64 {
         let (seconds, attoseconds) = boot.duration(to: instant).components
         let limit = Int64.max / 1_000_000_000 - 1
         return min(max(seconds, -limit), limit) * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}
+
+extension TenonError {
+    static let late = TenonError(
+        .httpConnectTimeout, message: "The time was over before the request was sent; try again, nothing was lost.")
+    static let malformed = TenonError(.httpMalformed, message: "The server's answer is not HTTP/1.")
+    static let tooLarge = TenonError(
+        .httpTooLarge, message: "The server's answer is larger than 64 KiB, or its headers than 16 KiB or 100 lines.")
+    static let noLibrary = TenonError(
+        .httpLibrary, message: "libcurl.so.4 cannot be loaded: install it (on Debian, the package libcurl4).")
+    static let noMemory = TenonError(.memory, message: "There is no memory for an HTTP handle.")
+
+    /// The messages are our own, as libcurl's may contain what was sent.
+    init(_ result: tenoni_exchange_result, isSent: Bool) {
+        self = isSent ? .sent(result) : .notSent(result)
+    }
+
+    private static func sent(_ result: tenoni_exchange_result) -> TenonError {
+        switch result {
+        case TENONI_EXCHANGE_CANCELLED:
+            TenonError(.httpCancelled, message: "The task was cancelled after the request was sent; ask again later.")
+        case TENONI_EXCHANGE_TIMEOUT:
+            TenonError(.httpTimeout, message: "The server did not answer in time; ask again later.")
+        case TENONI_EXCHANGE_TOO_LARGE: .tooLarge
+        case TENONI_EXCHANGE_MALFORMED: .malformed
+        default:
+            TenonError(.httpNoAnswer, message: "The connection ended before the answer did; ask again later.")
+        }
+    }
+
+    private static func notSent(_ result: tenoni_exchange_result) -> TenonError {
+        switch result {
+        case TENONI_EXCHANGE_CANCELLED: .cancelled
+        case TENONI_EXCHANGE_TIMEOUT: .late
+        case TENONI_EXCHANGE_MEMORY: .noMemory
+        case TENONI_EXCHANGE_RESOLVE:
+            TenonError(.httpResolve, message: "The host or proxy has no address: check its name and the network.")
+        case TENONI_EXCHANGE_PROXY:
+            TenonError(.httpProxy, message: "The proxy refuses to connect to the server: ask who runs it.")
+        case TENONI_EXCHANGE_HANDSHAKE:
+            TenonError(.tlsHandshake, message: "TLS 1.2 or 1.3 could not be agreed on with the server.")
+        case TENONI_EXCHANGE_TRUST_FILE:
+            TenonError(.tlsTrustFile, message: "The CA file cannot be read or holds no certificate: check its path.")
+        case TENONI_EXCHANGE_UNTRUSTED:
+            TenonError(.tlsUntrusted, message: "No trusted CA stands behind the server's certificate.")
+        case TENONI_EXCHANGE_DATE:
+            TenonError(.tlsDate, message: "A certificate of the server is not valid today: check this machine's clock.")
+        case TENONI_EXCHANGE_HOST:
+            TenonError(.tlsHost, message: "The server's certificate is another host's.")
+        case TENONI_EXCHANGE_PIN:
+            TenonError(.tlsPin, message: "The server's key is none of those that are pinned.")
+        default:
+            TenonError(.httpConnect, message: "Nobody answers there: check host, port and network, or try again.")
+        }
     }
 }

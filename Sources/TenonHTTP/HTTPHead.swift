@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-/// The head of an answer, read strictly (RFC 9112, 4 and 5): libcurl passes over much of what is wrong in one.
+/// The head of an answer, read strictly (RFC 9112, 4 and 5). libcurl tolerates many mistakes.
 struct HTTPHead {
     private static let maxLines = 100
 
@@ -22,8 +22,8 @@ struct HTTPHead {
         self.headers = headers
     }
 
-    /// Whether so many bytes are what the head says. Two ways to say it that differ, or more than one, are an error
-    /// (RFC 9112, 6.3): what else stands on the connection is somebody's choice.
+    /// Whether the head declares a body of this many bytes. Conflicting or repeated declarations are an error
+    /// (RFC 9112, 6.3), as they would let somebody choose where the answer ends.
     func frames(_ count: Int) -> Bool {
         let lengths = values("content-length")
         let encodings = values("transfer-encoding")
@@ -47,7 +47,7 @@ struct HTTPHead {
 
     private static func line(_ bytes: Bytes) -> Bytes { bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes }
 
-    /// `HTTP/1.x ddd`, and a reason that says nothing.
+    /// The status of `HTTP/1.x ddd`; the reason is ignored.
     private static func status(_ line: Bytes) -> Int? {
         let words = line.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
         guard words.count >= 2, words[0].elementsEqual("HTTP/1.1".utf8) || words[0].elementsEqual("HTTP/1.0".utf8),

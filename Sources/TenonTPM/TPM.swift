@@ -6,15 +6,15 @@ public import Tenon
 
 /// A TPM 2.0 that is open.
 ///
-/// It takes one command at a time, in the order in which it is asked, and waits for a TPM that is busy. Functions
-/// without `async` block the caller's thread meanwhile; those with it wait on a thread that belongs to this value. In
-/// asynchronous code the latter are chosen by themselves. Work whose task is cancelled before its turn ends with
-/// ``TenonError/Code/cancelled``; a command that was begun goes on, and its result is given.
+/// It runs one command at a time, in the order of the calls, and waits for a TPM that is busy. Functions without `async`
+/// block the caller's thread meanwhile; those with `async` wait on a thread that belongs to this value, and asynchronous
+/// code gets them without asking. Work whose task is cancelled before its turn ends with ``TenonError/Code/cancelled``; a
+/// command that was begun completes, and its result is returned.
 ///
 /// A TPM is closed when it and all its keys are gone.
 public final class TPM: Sendable {
     let thread = WorkThread()
-    let core: Lease<OpenTPM>
+    private let handle: Lease<CoreHandle>
 
     /// Opens a TPM by name: `device:/dev/tpmrm0`, or `tabrmd:`; with ``Options/allowSimulator`` also `swtpm:` and
     /// `mssim:`. Sends no command. A node that another process holds, as one does that has `/dev/tpm0` open, is waited
@@ -23,8 +23,14 @@ public final class TPM: Sendable {
     /// - Throws: ``TenonError/Code/tcti`` for any other name, ``TenonError/Code/tpmMissing``,
     ///   ``TenonError/Code/tpmPermission``, ``TenonError/Code/tpmBusy``.
     public init(_ name: String, options: Options = Options()) throws(TenonError) {
-        do {
-            core = try Lease(OpenTPM(name, options), on: thread)
+        do throws(TenonError) {
+            let handle = try CoreHandle(freedBy: tenon_tpm_free) { tpm in
+                name.utf8.span.withUnsafeBytes { name in
+                    let name = name.bindMemory(to: CChar.self)
+                    return options.withCore { tenon_tpm_open(&tpm, name.baseAddress, name.count, $0) }
+                }
+            }
+            self.handle = Lease(handle, on: thread)
         } catch {
             throw error.opening(name, waiting: options.deadline)
         }
@@ -32,7 +38,7 @@ public final class TPM: Sendable {
 
     /// Opens a TPM over a transport. Sends no command.
     public init(_ transport: any TPMTransport, options: Options = Options()) throws(TenonError) {
-        core = try Lease(OpenTPM(transport, options), on: thread)
+        handle = try Lease(CoreHandle(opening: transport, options), on: thread)
     }
 
     private static let shared = Mutex<TPM?>(nil)
@@ -42,7 +48,11 @@ public final class TPM: Sendable {
         try kept(in: shared) { () throws(TenonError) in try TPM("device:/dev/tpmrm0") }
     }
 
-    /// What is kept, or else what is opened now. A fork's child opens its own.
+    static func given(_ tpm: TPM?) throws(TenonError) -> TPM {
+        if let tpm { tpm } else { try TPM.default() }
+    }
+
+    /// The kept TPM, or one that is opened now. A fork's child opens its own.
     static func kept(
         in kept: borrowing Mutex<TPM?>, _ open: () throws(TenonError) -> TPM
     ) throws(TenonError) -> TPM {
@@ -54,39 +64,16 @@ public final class TPM: Sendable {
         }
     }
 
-    /// What the TPM says of itself.
-    public func info() throws(TenonError) -> Info { try core.value.info() }
+    /// The handle, for calls of the core while this value is held.
+    var pointer: OpaquePointer { handle.value.pointer }
 
-    /// What the TPM says of itself.
-    public func info() async throws(TenonError) -> Info {
-        try await thread.run { () throws(TenonError) in try self.core.value.info() }
-    }
-
-    /// The TPM's persistent handles, ascending.
-    public func persistentHandles() throws(TenonError) -> [UInt32] { try core.value.persistentHandles() }
-
-    /// The TPM's persistent handles, ascending.
-    public func persistentHandles() async throws(TenonError) -> [UInt32] {
-        try await thread.run { () throws(TenonError) in try self.core.value.persistentHandles() }
-    }
-
-    /// What is loaded in the TPM and not by this value: the handles of keys, ascending, and behind them those of
-    /// sessions. On a TPM without a resource manager these are other programs', or what a program left that was killed;
-    /// a resource manager shows nobody what is another's.
-    public func loadedHandles() throws(TenonError) -> [UInt32] { try core.value.loadedHandles() }
-
-    /// What is loaded in the TPM and not by this value.
-    public func loadedHandles() async throws(TenonError) -> [UInt32] {
-        try await thread.run { () throws(TenonError) in try self.core.value.loadedHandles() }
-    }
-
-    /// Does something with the TPM. Where it has no room, the error says what is there: a program that was killed does
-    /// not take it away any more.
+    /// Does something with the TPM. When the TPM has no room, the error names what is loaded there, as a program that was
+    /// killed leaves its objects behind.
     func using<Value>(_ body: () throws(TenonError) -> Value) throws(TenonError) -> Value {
         do throws(TenonError) {
             return try body()
         } catch {
-            throw error.lacksRoom ? error.naming((try? core.value.loadedHandles()) ?? []) : error
+            throw error.lacksRoom ? error.naming((try? handles(tenon_tpm_loaded_handles)) ?? []) : error
         }
     }
 
@@ -96,72 +83,75 @@ public final class TPM: Sendable {
     ) async throws(TenonError) -> Value {
         try await thread.run { () throws(TenonError) in try self.using(body) }
     }
-
-    /// Makes a key by a function of the core; or loads that of a file of ours.
-    func key(
-        _ options: PrivateKey.Options, of file: [UInt8]? = nil,
-        _ make: (OpaquePointer, inout OpaquePointer?) -> tenon_status
-    ) throws(TenonError) -> Lease<LoadedKey> {
-        try using { () throws(TenonError) in
-            try Lease(LoadedKey(options, of: file) { make(core.value.handle.pointer, &$0) }, on: thread)
-        }
-    }
-
-    /// Makes an attestation key by a function of the core.
-    func attestationKey(
-        _ make: (OpaquePointer, inout OpaquePointer?) -> tenon_status
-    ) throws(TenonError) -> Lease<LoadedAttestationKey> {
-        try using { () throws(TenonError) in
-            try Lease(LoadedAttestationKey { make(core.value.handle.pointer, &$0) }, on: thread)
-        }
-    }
 }
 
-/// Owns a `tenon_tpm`. Freeing it may send commands.
-final class OpenTPM: Sendable {
-    let handle: CoreHandle
+extension TPM {
+    /// What the TPM reports about itself.
+    public func info() throws(TenonError) -> Info { try readInfo() }
 
-    init(_ name: String, _ options: TPM.Options) throws(TenonError) {
-        handle = try CoreHandle(freedBy: tenon_tpm_free) { tpm in
-            name.utf8.span.withUnsafeBytes { name in
-                let name = name.bindMemory(to: CChar.self)
-                return options.withCore { tenon_tpm_open(&tpm, name.baseAddress, name.count, $0) }
-            }
-        }
+    /// What the TPM reports about itself.
+    public func info() async throws(TenonError) -> Info {
+        try await thread.run { () throws(TenonError) in try self.readInfo() }
     }
 
-    init(_ transport: any TPMTransport, _ options: TPM.Options) throws(TenonError) {
-        handle = try CoreHandle(opening: transport, options)
+    /// The TPM's persistent handles, ascending.
+    public func persistentHandles() throws(TenonError) -> [UInt32] { try handles(tenon_tpm_handles) }
+
+    /// The TPM's persistent handles, ascending.
+    public func persistentHandles() async throws(TenonError) -> [UInt32] {
+        try await thread.run { () throws(TenonError) in try self.handles(tenon_tpm_handles) }
     }
 
-    func info() throws(TenonError) -> TPM.Info {
+    /// The handles of objects in the TPM that this value did not load: keys, ascending, and then sessions. On a TPM
+    /// without a resource manager they belong to other programs, or were left by a program that was killed; a resource
+    /// manager hides the objects of others.
+    public func loadedHandles() throws(TenonError) -> [UInt32] { try handles(tenon_tpm_loaded_handles) }
+
+    /// The handles of objects in the TPM that this value did not load.
+    public func loadedHandles() async throws(TenonError) -> [UInt32] {
+        try await thread.run { () throws(TenonError) in try self.handles(tenon_tpm_loaded_handles) }
+    }
+
+    /// The certificate (DER) of the endorsement key of this kind, from the TPM's memory. It identifies this TPM for
+    /// ever: show it only to a service that needs it.
+    ///
+    /// - Throws: ``TenonError/Code/ekMissing`` when there is none.
+    public func endorsementCertificate(_ kind: EndorsementKey.Kind) throws(TenonError) -> [UInt8] {
+        try readCertificate(kind)
+    }
+
+    /// The certificate (DER) of the endorsement key of this kind, from the TPM's memory. It identifies this TPM for
+    /// ever: show it only to a service that needs it.
+    ///
+    /// - Throws: ``TenonError/Code/ekMissing`` when there is none.
+    public func endorsementCertificate(_ kind: EndorsementKey.Kind) async throws(TenonError) -> [UInt8] {
+        try await thread.run { () throws(TenonError) in try self.readCertificate(kind) }
+    }
+
+    private func readInfo() throws(TenonError) -> Info {
         var info = tenon_tpm_info()
-        try TenonError.check(tenon_tpm_read_info(handle.pointer, &info))
-        return TPM.Info(core: info)
+        try TenonError.check(tenon_tpm_read_info(pointer, &info))
+        return Info(core: info)
     }
 
-    func endorsementCertificate(_ kind: EndorsementKey.Kind) throws(TenonError) -> [UInt8] {
+    private func readCertificate(_ kind: EndorsementKey.Kind) throws(TenonError) -> [UInt8] {
         try bytes(capacity: TENON_CERTIFICATE_MAX) {
-            tenon_tpm_ek_certificate(handle.pointer, kind.rawValue, $0.baseAddress, $0.count, &$1)
+            tenon_tpm_ek_certificate(pointer, kind.rawValue, $0.baseAddress, $0.count, &$1)
         }
     }
-
-    func persistentHandles() throws(TenonError) -> [UInt32] { try handles(tenon_tpm_handles) }
-
-    func loadedHandles() throws(TenonError) -> [UInt32] { try handles(tenon_tpm_loaded_handles) }
 
     private typealias Listing = (
         OpaquePointer?, UnsafeMutablePointer<UInt32>?, Int, UnsafeMutablePointer<Int>?
     ) -> tenon_status
 
-    /// Asks again with more room when there were more handles than room.
+    /// Asks again with more room when there are more handles than room.
     private func handles(_ list: Listing) throws(TenonError) -> [UInt32] {
         var room = 32
         while true {
             var count = 0
             var status: tenon_status = 0
             let handles = [UInt32](unsafeUninitializedCapacity: room) { buffer, initialized in
-                status = list(handle.pointer, buffer.baseAddress, room, &count)
+                status = list(pointer, buffer.baseAddress, room, &count)
                 initialized = status == 0 ? count : 0
             }
             guard status == TENON_ERROR_BUFFER_TOO_SMALL else {
@@ -171,4 +161,36 @@ final class OpenTPM: Sendable {
             room = count
         }
     }
+}
+
+extension TPM {
+    /// Tells when a TPM is closed.
+    ///
+    /// On a TPM without a resource manager, a call flushes what it loaded when it is over. A program that may be ended in
+    /// the middle of a call waits for that before it exits. A program that has the results of all its calls leaves
+    /// nothing behind, and need not wait.
+    ///
+    /// ```swift
+    /// let closing = tpm.closing
+    /// // ... and when nobody has the TPM, its keys and the identities over them any more:
+    /// await closing.wait()
+    /// ```
+    public struct Closing: Sendable {
+        fileprivate let queue: WorkQueue
+
+        /// Returns when the TPM and all its keys are gone and it holds nothing of them, or after the limit.
+        public func wait(atMost limit: Duration = .seconds(3)) async {
+            let (ends, end) = AsyncStream.makeStream(of: Never.self)
+            queue.whenEnded { end.finish() }
+            let timer = Task {
+                try await Task.sleep(for: limit)
+                end.finish()
+            }
+            for await _ in ends {}
+            timer.cancel()
+        }
+    }
+
+    /// Tells when this TPM is closed.
+    public var closing: Closing { Closing(queue: thread.queue) }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
-package import Tenon
+public import Tenon
 
-/// The keys of a device in a TPM. It keeps those loaded that were used last, which is all that one identity has.
+/// The keys of a device in a TPM. It keeps the last used keys loaded, enough for all keys of an identity.
 package final class TPMKeyVault: KeyVault {
     private struct Loaded {
         var keys: [(digest: Digest, key: TPM.PrivateKey)] = []
@@ -10,7 +10,7 @@ package final class TPMKeyVault: KeyVault {
     }
 
     private static let mostKeys = 3
-    // The small one first: to make an endorsement key of RSA takes a TPM many seconds.
+    // The small key comes first: a TPM needs many seconds to make an RSA endorsement key.
     private static let kinds: [EndorsementKey.Kind] = [.p256, .p384, .rsa2048]
 
     private let tpm: TPM
@@ -57,7 +57,7 @@ package final class TPMKeyVault: KeyVault {
         }
     }
 
-    // What the TPM has itself comes first: which machine this is must not depend on what somebody hands in.
+    // The TPM's own certificate comes first: the machine's id must not depend on certificates from elsewhere.
     package func endorsementKeyID() async throws(TenonError) -> Digest {
         let certificate: [UInt8]
         do throws(TenonError) { certificate = try await endorsementCertificate() } catch {
@@ -75,7 +75,7 @@ package final class TPMKeyVault: KeyVault {
         return try EndorsementKey(unverified: given(.ekMissing)).id
     }
 
-    /// The certificate that was handed in, where the TPM has none.
+    /// The certificate from elsewhere, for a TPM that has none.
     private func given(_ error: TenonError) throws(TenonError) -> [UInt8] {
         guard error.code == .ekMissing, case .certificates(let chain) = disclosure, let leaf = chain.first else {
             throw error
@@ -155,4 +155,30 @@ extension TenonError {
     fileprivate static let undisclosed = TenonError(
         .ekMissing,
         message: "The certificate of the TPM's endorsement key is asked for, and nobody allowed to show it.")
+}
+
+extension TPM {
+    /// What a service may be shown of the TPM itself.
+    public enum Disclosure: Hashable, Sendable {
+        /// Nothing: a service that attests by the endorsement key refuses the device.
+        case nothing
+        /// The certificate of its endorsement key, which identifies the machine for ever and is the same for all
+        /// services. The certificates above it, leaf first (DER), are sent for services that do not have them.
+        case endorsement(above: [[UInt8]] = [])
+        /// These certificates, leaf first (DER), for a TPM that holds none (decision: given-chain).
+        case certificates([[UInt8]])
+    }
+}
+
+extension DeviceIdentity.Keys {
+    /// Keys that are born in a TPM and never leave it.
+    ///
+    /// - Parameters:
+    ///   - tpm: nil is ``TPM/default()``.
+    ///   - disclosure: a decision of the device's operator.
+    public static func tpm(
+        _ tpm: TPM? = nil, disclosure: TPM.Disclosure = .nothing
+    ) throws(TenonError) -> DeviceIdentity.Keys {
+        DeviceIdentity.Keys(TPMKeyVault(try TPM.given(tpm), disclosure))
+    }
 }

@@ -19,23 +19,19 @@ struct TokenKey: DeviceKey {
     let isConstant: Bool
     let onBlocking: (@Sendable () -> Void)?
 
-    func signature(for request: RequestMessage) async throws(TenonError) -> Signature { try token(request) }
+    func signature(for message: SignableMessage) async throws(TenonError) -> Signature { try token(message) }
 
-    func blockingSignature(for request: RequestMessage) throws(TenonError) -> Signature {
+    func blockingSignature(for message: SignableMessage) throws(TenonError) -> Signature {
         onBlocking?()
-        return try token(request)
+        return try token(message)
     }
 
-    func signature(forRotationTo newKey: PublicKey) async throws(TenonError) -> Signature { throw Self.none }
-    func signature(forClientData clientData: [UInt8]) async throws(TenonError) -> Signature { throw Self.none }
-    func signature(forEvent event: [UInt8]) async throws(TenonError) -> Signature { throw Self.none }
-
-    private func token(_ request: RequestMessage) throws(TenonError) -> Signature {
-        var request = request
+    private func token(_ message: SignableMessage) throws(TenonError) -> Signature {
+        guard case .request(var request) = message else {
+            throw TenonError(.serviceStep, message: "A token is for requests.")
+        }
         let digest = try request.finish()
         if isConstant, let one = Token.one { return one }
         return try Token.signature(by: publicKey, over: digest)
     }
-
-    private static let none = TenonError(.serviceStep, message: "A token is for requests.")
 }

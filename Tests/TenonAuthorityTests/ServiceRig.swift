@@ -131,8 +131,8 @@ struct TestDevice: Sendable {
         var message = try RequestMessage(method: method, path: path, timestamp: String(seconds))
         try message.update(body.span)
         let headers = try RequestHeaders(
-            signature: key.blockingSignature(for: message), appID: app, deviceID: id, timestamp: String(seconds),
-            nonce: nonce ?? RequestHeaders.makeNonce())
+            signature: key.blockingSignature(for: .request(message)), appID: app, deviceID: id,
+            timestamp: String(seconds), nonce: nonce ?? RequestHeaders.makeNonce())
         return AuthorityRequest(
             method: method, target: target ?? path, headers: [("Host", "auth.example")] + headers.lines, body: body,
             peer: "192.0.2.1")

@@ -220,7 +220,7 @@ import Testing
         guard case .unsigned(.request(let message), let finish) = draft else {
             throw TenonError(.serviceStep, message: "not a request that is signed")
         }
-        return try finish(try await key.signature(for: message))
+        return try finish(try await key.signature(for: .request(message)))
     }
 
     private func check(_ request: HTTPRequest, _ method: String, _ path: String, _ key: PublicKey) throws {

@@ -35,18 +35,18 @@ import Testing
             let key: any DeviceKey = try await TPM.PrivateKey(in: tpm)
             #expect(key.isHardware)
             var message = try RequestMessage(method: "GET", path: "/", timestamp: "1700000000")
-            let request = try await key.signature(for: message)
+            let request = try await key.signature(for: .request(message))
             #expect(try key.publicKey.isValidSignature(request, for: message.finish()))
-            let rotation = try await key.signature(forRotationTo: key.publicKey)
+            let rotation = try await key.signature(for: .rotation(to: key.publicKey))
             let point = try Digest(hashing: key.publicKey.x963Representation)
             #expect(key.publicKey.isValidSignature(rotation, for: point))
-            let clientData = try await key.signature(forClientData: Sample.clientData)
+            let clientData = try await key.signature(for: .clientData(Sample.clientData))
             #expect(try key.publicKey.isValidSignature(clientData, for: Digest(hashing: Sample.clientData)))
-            let event = try await key.signature(forEvent: Sample.event)
+            let event = try await key.signature(for: .event(Sample.event))
             #expect(try key.publicKey.isValidSignature(event, for: Digest(hashing: Sample.event)))
             #expect(
                 await errorAwaited { () async throws(TenonError) in
-                    try await key.signature(forEvent: Sample.clientData)
+                    try await key.signature(for: .event(Sample.clientData))
                 }?.code == .event)
         }
     }
@@ -87,7 +87,7 @@ import Testing
             let others = (0..<8).map { _ in
                 Task {
                     await errorAwaited { () async throws(TenonError) in
-                        try await key.signature(forEvent: Sample.event)
+                        try await key.signature(for: .event(Sample.event))
                     }
                 }
             }
@@ -145,7 +145,7 @@ import Testing
 
     private func signs(_ key: any DeviceKey, _ number: Int) async -> Bool {
         let data = Array(#"{"number":\#(number)}"#.utf8)
-        guard let signature = try? await key.signature(forClientData: data), let digest = try? Digest(hashing: data)
+        guard let signature = try? await key.signature(for: .clientData(data)), let digest = try? Digest(hashing: data)
         else { return false }
         return key.publicKey.isValidSignature(signature, for: digest)
     }

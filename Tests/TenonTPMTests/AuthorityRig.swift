@@ -145,7 +145,7 @@ struct AuthorityRig: Sendable {
         let bytes = try await body(timestamp)
         var message = try RequestMessage(method: method, path: path, timestamp: timestamp)
         try message.update(bytes.span)
-        let signature = try await key.signature(for: message)
+        let signature = try await key.signature(for: .request(message))
         let headers = try RequestHeaders(
             signature: signature, appID: app, deviceID: id, timestamp: timestamp, nonce: RequestHeaders.makeNonce())
         let lines = [

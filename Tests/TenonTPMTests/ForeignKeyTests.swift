@@ -14,7 +14,7 @@ import Testing
             #expect(key.isHardware)
             #expect(key.witness == nil)
             #expect(key.parentName != nil, "known since the key loaded under it")
-            let signature = try key.signature(forEvent: Sample.event)
+            let signature = try key.blockingSignature(for: .event(Sample.event))
             #expect(try key.publicKey.isValidSignature(signature, for: Digest(hashing: Sample.event)))
         }
     }

@@ -19,7 +19,7 @@ import Testing
 
             support_transport_reset_counts(software.wire)
             let key = try TPM.PrivateKey(dataRepresentation: made.dataRepresentation, in: software.tpm())
-            let signature = try key.signature(forEvent: Sample.event)
+            let signature = try key.blockingSignature(for: .event(Sample.event))
             #expect(try made.publicKey.isValidSignature(signature, for: Digest(hashing: Sample.event)))
             #expect(software.commands() == 2)
             #expect(software.commands(SUPPORT_CC_LOAD) == 0)
@@ -35,7 +35,7 @@ import Testing
             try key.evict()
             #expect(try tpm.persistentHandles() == [])
             #expect(key.dataRepresentation == before)
-            let signature = try key.signature(forEvent: Sample.event)
+            let signature = try key.blockingSignature(for: .event(Sample.event))
             #expect(try key.publicKey.isValidSignature(signature, for: Digest(hashing: Sample.event)))
         }
     }
@@ -46,7 +46,7 @@ import Testing
             let handle = try key.persist()
             #expect(support_swap_persistent(software.device, nil, handle) == 0)
             try key.check()
-            let signature = try key.signature(forEvent: Sample.event)
+            let signature = try key.blockingSignature(for: .event(Sample.event))
             #expect(try key.publicKey.isValidSignature(signature, for: Digest(hashing: Sample.event)))
             #expect(errorThrown { () throws(TenonError) in try key.evict() }?.code == .keyName)
             #expect(try tpm.persistentHandles() == [handle])

@@ -79,17 +79,15 @@ import Testing
             let key = try TPM.PrivateKey(in: tpm)
             var message = try RequestMessage(method: "POST", path: "/v1/hsi", timestamp: "1700000000")
             try message.update(Sample.data)
-            let request = try key.signature(for: message)
-            let blocking = try key.blockingSignature(for: message)
+            let request = try key.blockingSignature(for: .request(message))
             let digest = try message.finish()
             #expect(key.publicKey.isValidSignature(request, for: digest))
-            #expect(key.publicKey.isValidSignature(blocking, for: digest))
             let next = try TPM.PrivateKey(in: tpm).publicKey
-            let rotation = try key.signature(forRotationTo: next)
+            let rotation = try key.blockingSignature(for: .rotation(to: next))
             #expect(try key.publicKey.isValidSignature(rotation, for: Digest(hashing: next.x963Representation)))
-            let clientData = try key.signature(forClientData: Sample.clientData)
+            let clientData = try key.blockingSignature(for: .clientData(Sample.clientData))
             #expect(try key.publicKey.isValidSignature(clientData, for: Digest(hashing: Sample.clientData)))
-            let event = try key.signature(forEvent: Sample.event)
+            let event = try key.blockingSignature(for: .event(Sample.event))
             #expect(try key.publicKey.isValidSignature(event, for: Digest(hashing: Sample.event)))
         }
     }
@@ -112,7 +110,7 @@ import Testing
             #expect(key.parentName == made.parentName)
             #expect(key.witness == made.witness)
             #expect(key.dataRepresentation == made.dataRepresentation)
-            let signature = try key.signature(forEvent: Sample.event)
+            let signature = try key.blockingSignature(for: .event(Sample.event))
             #expect(try made.publicKey.isValidSignature(signature, for: Digest(hashing: Sample.event)))
         }
     }
@@ -120,7 +118,7 @@ import Testing
     @Test func lowS() throws {
         try withTPM { _, tpm in
             let key = try TPM.PrivateKey(in: tpm, options: .lowS)
-            for _ in 0..<16 { #expect(try key.signature(forEvent: Sample.event).isLowS) }
+            for _ in 0..<16 { #expect(try key.blockingSignature(for: .event(Sample.event)).isLowS) }
         }
     }
 
@@ -131,7 +129,7 @@ import Testing
             // Twice, as a key that verifies looks for itself and signs once more.
             let times: UInt32 = options.contains(.verified) ? 2 : 1
             support_flip(software.wire, support_times(SUPPORT_CC_SIGN, 1, times), -6, 1)
-            let error = errorThrown { () throws(TenonError) in try key.signature(forEvent: Sample.event) }
+            let error = errorThrown { () throws(TenonError) in try key.blockingSignature(for: .event(Sample.event)) }
             #expect(error?.code == (options.contains(.verified) ? .tpmAnswer : nil))
             #expect(support_transport_pending(software.wire) == 0)
         }
@@ -143,7 +141,7 @@ import Testing
             let made = try TPM.PrivateKey(in: tpm, auth: Sample.secret)
             let key = try TPM.PrivateKey(
                 dataRepresentation: made.dataRepresentation, in: tpm, auth: Sample.secret)
-            let signature = try key.signature(forEvent: Sample.event)
+            let signature = try key.blockingSignature(for: .event(Sample.event))
             #expect(try made.publicKey.isValidSignature(signature, for: Digest(hashing: Sample.event)))
             #expect(software.commands(SUPPORT_CC_START_AUTH_SESSION) == 2)
             #expect(support_transport_watched(software.wire) == 0)
@@ -154,7 +152,7 @@ import Testing
         try withTPM { _, tpm in
             let made = try TPM.PrivateKey(in: tpm, auth: Sample.secret)
             let key = try TPM.PrivateKey(dataRepresentation: made.dataRepresentation, in: tpm, auth: Sample.data)
-            let error = errorThrown { () throws(TenonError) in try key.signature(forEvent: Sample.event) }
+            let error = errorThrown { () throws(TenonError) in try key.blockingSignature(for: .event(Sample.event)) }
             #expect(error?.code.category == .auth)
             #expect(error?.tpmCode != nil)
             let none = errorThrown { () throws(TenonError) in
@@ -171,7 +169,7 @@ import Testing
     func sessions(_ session: TPM.Session) throws {
         try withTPM(TPM.Options(session: session)) { software, tpm in
             let key = try TPM.PrivateKey(in: tpm)
-            let signature = try key.signature(forEvent: Sample.event)
+            let signature = try key.blockingSignature(for: .event(Sample.event))
             #expect(try key.publicKey.isValidSignature(signature, for: Digest(hashing: Sample.event)))
             #expect(support_session_count(software.device) == (session == .password ? 0 : 1))
         }
@@ -193,7 +191,7 @@ import Testing
         try withTPM { software, tpm in
             let key = try TPM.PrivateKey(in: tpm)
             #expect(support_clear(software.device, SUPPORT_RH_LOCKOUT, nil) == 0)
-            let error = errorThrown { () throws(TenonError) in try key.signature(forEvent: Sample.event) }
+            let error = errorThrown { () throws(TenonError) in try key.blockingSignature(for: .event(Sample.event)) }
             #expect(error?.code == .keyGone)
             #expect(error?.code.category == .gone)
         }

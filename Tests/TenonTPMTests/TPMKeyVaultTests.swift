@@ -24,7 +24,7 @@ import Testing
             let loaded = try await other.key(facts)
             #expect(loaded.publicKey == made.publicKey)
             var message = try message()
-            let signature = try await loaded.signature(for: message)
+            let signature = try await loaded.signature(for: .request(message))
             #expect(made.publicKey.isValidSignature(signature, for: try message.finish()))
         }
     }
@@ -118,7 +118,7 @@ import Testing
             #expect(support_clear(software.device, SUPPORT_RH_LOCKOUT, nil) == 0)
             await #expect(throws: TenonError(.keyGone, message: "")) {
                 let key = try await TPMKeyVault(software.tpm()).key(facts)
-                _ = try await key.signature(for: self.message())
+                _ = try await key.signature(for: .request(self.message()))
             }
         }
     }

@@ -109,7 +109,7 @@ import Testing
         try withTPM(TPM.Options(deadline: .zero)) { software, tpm in
             let key = try TPM.PrivateKey(in: tpm)
             support_fail_code(software.wire, support_times(SUPPORT_CC_SIGN, 1, SUPPORT_ALWAYS), 0x922)
-            let error = errorThrown { () throws(TenonError) in try key.signature(forEvent: Sample.event) }
+            let error = errorThrown { () throws(TenonError) in try key.blockingSignature(for: .event(Sample.event)) }
             #expect(error?.code.category == .transient)
             #expect(error?.tpmCode == 0x922)
             #expect(error?.message.isEmpty == false)
@@ -131,11 +131,11 @@ import Testing
             let key = try TPM.PrivateKey(in: tpm)
             let failure = tenon_status(TENON_ERROR_TPM_TRANSPORT)
             support_fail_before(software.wire, support_next(SUPPORT_CC_SIGN), failure)
-            _ = try key.signature(forEvent: Sample.event)
+            _ = try key.blockingSignature(for: .event(Sample.event))
             #expect(support_transport_reopens(software.wire) == 1)
             support_fail_before(software.wire, support_next(SUPPORT_CC_SIGN), failure)
             support_transport_fail_reopen(software.wire, 1, tenon_status(TENON_ERROR_TPM_PERMISSION))
-            let error = errorThrown { () throws(TenonError) in try key.signature(forEvent: Sample.event) }
+            let error = errorThrown { () throws(TenonError) in try key.blockingSignature(for: .event(Sample.event)) }
             #expect(error?.code == .tpmPermission)
         }
     }

@@ -106,7 +106,7 @@ import Testing
         let first = try Run().results
         let error = #expect(throws: TenonError.self) { try Comparison(first, results) }
         #expect(error?.code == .options)
-        #expect(error?.message.split(separator: "\n").count == 2)
+        #expect(error?.mend != nil && error?.message.contains("\n") == false)
     }
 
     private static let good = #"{"kind":"line","backend":"b","line":"l","by":"tenon","rounds_ns":[1.5]}"#
@@ -132,7 +132,7 @@ import Testing
         let error = #expect(throws: TenonError.self) { try BenchResults(parsing: Array(text.utf8), name: "x.json") }
         #expect(error?.code == code, "\(error?.message ?? "")")
         #expect(error?.message.contains(word) == true, "\(error?.message ?? "")")
-        #expect(error?.message.split(separator: "\n").count == 2)
+        #expect(error?.mend != nil && error?.message.contains("\n") == false)
         #expect(error?.code.category == .format)
     }
 

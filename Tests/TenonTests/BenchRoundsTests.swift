@@ -11,7 +11,7 @@ import Testing
     }
 
     /// Sends as many commands as it is told, and takes some time.
-    private final class Side {
+    private final class CountedSide {
         var calls = 0
         let commands: Int
         let name: String
@@ -23,8 +23,8 @@ import Testing
             self.log = log
         }
 
-        var contender: Contender {
-            Contender(name, operations: 2, commands: { self.calls * self.commands }, once)
+        var side: Side {
+            Side(name, operations: 2, commands: { self.calls * self.commands }, once)
         }
 
         /// Longer than a round, so that each is one sample.
@@ -38,11 +38,11 @@ import Testing
 
     @Test func takesTurns() throws {
         let log = Log()
-        let sides = [Side("tenon", commands: 3, log), Side("raw", commands: 1, log)]
-        let tallies = try Rounds(4).measure(sides.map(\.contender))
+        let sides = [CountedSide("tenon", commands: 3, log), CountedSide("raw", commands: 1, log)]
+        let measurements = try Rounds(4).measure(sides.map(\.side))
         let calibration = ["tenon", "tenon", "raw", "raw"]
         #expect(log.names == calibration + Array(repeating: ["tenon", "raw"], count: 4).joined())
-        let lines = tallies.map { MeasuredLine("line", $0) }
+        let lines = measurements.map { MeasuredLine("line", $0) }
         #expect(lines.map(\.rounds.count) == [4, 4] && lines.map(\.operations) == [8, 8])
         #expect(lines.map(\.commands) == [1.5, 0.5])
         #expect(lines.allSatisfy { $0.p50 >= 2.5e6 && $0.percentiles.count == 101 && $0.p50 <= $0.p99 })
@@ -51,14 +51,14 @@ import Testing
 
     @Test func shortOperationsAreTakenTogether() throws {
         var calls = 0
-        let contender = Contender("tenon") { () throws(TenonError) in calls += 1 }
-        let tally = try #require(try Rounds(3).measure([contender]).first)
-        #expect(tally.operations > 1000 && calls > tally.operations)
-        #expect(MeasuredLine("line", tally).commands == nil)
+        let side = Side("tenon") { () throws(TenonError) in calls += 1 }
+        let measurement = try #require(try Rounds(3).measure([side]).first)
+        #expect(measurement.operations > 1000 && calls > measurement.operations)
+        #expect(MeasuredLine("line", measurement).commands == nil)
     }
 
     @Test func whatFailsEndsIt() throws {
-        let failing = Contender("tenon") { () throws(TenonError) in throw TenonError(.tpmBusy, message: "") }
+        let failing = Side("tenon") { () throws(TenonError) in throw TenonError(.tpmBusy, message: "") }
         let failed = #expect(throws: TenonError.self) { try Rounds(3).measure([failing]) }
         #expect(failed?.code == .tpmBusy)
         var left = 3
@@ -66,7 +66,7 @@ import Testing
             try Rounds(3) { () throws(TenonError) in
                 left -= 1
                 if left == 0 { throw .cancelled }
-            }.measure([Side("tenon", commands: 0).contender])
+            }.measure([CountedSide("tenon", commands: 0).side])
         }
         #expect(cancelled?.code == .cancelled)
     }

@@ -29,41 +29,41 @@ import Testing
         var message = try RequestMessage(method: "POST", path: "/v1/hsi", timestamp: "1700000000")
         try message.update(Array(#"{"a":1}"#.utf8))
         let digest = try Digest(hashing: Array("POST\n/v1/hsi\n1700000000\n{\"a\":1}".utf8))
-        let signature = try await key.signature(for: message)
+        let signature = try await key.signature(for: .request(message))
         #expect(key.publicKey.isValidSignature(signature, for: digest))
-        #expect(try key.publicKey.isValidSignature(key.blockingSignature(for: message), for: digest))
+        #expect(try key.publicKey.isValidSignature(key.blockingSignature(for: .request(message)), for: digest))
         // The key signs a copy: the message goes on.
         #expect(try message.finish() == digest)
-        await #expect(throws: TenonError(.stream, message: "")) { try await key.signature(for: message) }
-        #expect(throws: TenonError(.stream, message: "")) { try key.blockingSignature(for: message) }
+        await #expect(throws: TenonError(.stream, message: "")) { try await key.signature(for: .request(message)) }
+        #expect(throws: TenonError(.stream, message: "")) { try key.blockingSignature(for: .request(message)) }
     }
 
     @Test func rotations() async throws {
         let key: any DeviceKey = try SoftwareKey()
         let newKey = try RFC6979.publicKey()
         let digest = try Digest(hashing: newKey.x963Representation)
-        let signature = try await key.signature(forRotationTo: newKey)
+        let signature = try await key.signature(for: .rotation(to: newKey))
         #expect(key.publicKey.isValidSignature(signature, for: digest))
     }
 
     @Test func clientData() async throws {
         let key: any DeviceKey = try SoftwareKey()
         let data = Array(#"{"challenge":"x"}"#.utf8)
-        let signature = try await key.signature(forClientData: data)
+        let signature = try await key.signature(for: .clientData(data))
         #expect(try key.publicKey.isValidSignature(signature, for: Digest(hashing: data)))
         for wrong in [[], Array("[]".utf8), Array("{".utf8), Array("POST\n/".utf8), Self.event] {
             await #expect(throws: TenonError(.clientData, message: "")) {
-                try await key.signature(forClientData: wrong)
+                try await key.signature(for: .clientData(wrong))
             }
         }
     }
 
     @Test func events() async throws {
         let key: any DeviceKey = try SoftwareKey()
-        let signature = try await key.signature(forEvent: Self.event)
+        let signature = try await key.signature(for: .event(Self.event))
         #expect(try key.publicKey.isValidSignature(signature, for: Digest(hashing: Self.event)))
         for wrong in [[], Array("{}".utf8), Array(#"{"t":"icp","v":"KERI"}"#.utf8), Self.event.dropLast()] {
-            await #expect(throws: TenonError(.event, message: "")) { try await key.signature(forEvent: wrong) }
+            await #expect(throws: TenonError(.event, message: "")) { try await key.signature(for: .event(wrong)) }
         }
     }
 
@@ -85,11 +85,11 @@ import Testing
 
     @Test func randomNoncesByDefault() async throws {
         let key = try SoftwareKey(scalar: hex(RFC6979.scalar))
-        let first = try await key.signature(forEvent: Self.event)
-        #expect(try await key.signature(forEvent: Self.event) != first)
+        let first = try await key.signature(for: .event(Self.event))
+        #expect(try await key.signature(for: .event(Self.event)) != first)
         let deterministic = try RFC6979.key()
-        let second = try await deterministic.signature(forEvent: Self.event)
-        #expect(try await deterministic.signature(forEvent: Self.event) == second)
+        let second = try await deterministic.signature(for: .event(Self.event))
+        #expect(try await deterministic.signature(for: .event(Self.event)) == second)
     }
 
     @Test func manyTasksShareOne() async throws {
@@ -98,7 +98,7 @@ import Testing
         let valid = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<8 {
                 group.addTask {
-                    guard let signature = try? await key.signature(forEvent: Self.event) else { return false }
+                    guard let signature = try? await key.signature(for: .event(Self.event)) else { return false }
                     return key.publicKey.isValidSignature(signature, for: digest)
                 }
             }

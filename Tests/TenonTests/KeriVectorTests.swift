@@ -55,6 +55,6 @@ import Testing
 
     private func sign(_ index: Int, _ event: String) async throws -> Signature {
         let key = try SoftwareKey(scalar: hex(Self.keys[index].0), deterministic: true)
-        return try await key.signature(forEvent: Array(event.utf8)).normalised()
+        return try await key.signature(for: .event(Array(event.utf8))).normalised()
     }
 }

@@ -118,7 +118,7 @@ struct Costs {
         for index in 0..<500 {
             let message = try RequestMessage(method: "POST", path: "/", timestamp: "\(1_800_000_000 + index)")
             var hashed = message
-            signed.append((try hashed.finish(), try key.blockingSignature(for: message)))
+            signed.append((try hashed.finish(), try key.blockingSignature(for: .request(message))))
         }
         let publicKey = key.publicKey
         let began = BenchClock.thread.now

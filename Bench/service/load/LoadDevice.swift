@@ -120,7 +120,7 @@ final class LoadDevice: Sendable {
         let (key, id) = state.withLock { ($0.key, $0.id) }
         var message = try RequestMessage(method: method, path: path, timestamp: timestamp)
         try message.update(body.span)
-        let signature = try key.blockingSignature(for: message)
+        let signature = try key.blockingSignature(for: .request(message))
         var requests: [[UInt8]] = []
         for _ in 0..<nonces {
             let headers = try RequestHeaders(

@@ -24,44 +24,37 @@ package final class CoreKey: Sendable {
         tenon_key_free(&handle)
     }
 
-    package func signature(for request: RequestMessage) throws(TenonError) -> Signature {
-        var request = request.core
-        var signature = tenon_signature()
-        try TenonError.check(tenon_key_sign_request(handle, &signature, &request))
-        return try Signature(core: signature)
+    /// Signs a message of a device.
+    package func signature(for message: SignableMessage) throws(TenonError) -> Signature {
+        switch message {
+        case .request(let request):
+            var request = request.core
+            return try sign { tenon_key_sign_request(handle, &$0, &request) }
+        case .rotation(let newKey):
+            return try withUnsafePointer(to: newKey.core) { newKey throws(TenonError) in
+                try sign { tenon_key_sign_rotation(handle, &$0, newKey) }
+            }
+        case .clientData(let data): return try sign { tenon_key_sign_client_data(handle, &$0, data.span) }
+        case .event(let event): return try sign { tenon_key_sign_event(handle, &$0, event.span) }
+        }
     }
 
-    package func signature(forRotationTo newKey: PublicKey) throws(TenonError) -> Signature {
-        var signature = tenon_signature()
-        let status = withUnsafePointer(to: newKey.core) { tenon_key_sign_rotation(handle, &signature, $0) }
-        try TenonError.check(status)
-        return try Signature(core: signature)
-    }
-
-    package func signature(forClientData clientData: [UInt8]) throws(TenonError) -> Signature {
-        var signature = tenon_signature()
-        try TenonError.check(tenon_key_sign_client_data(handle, &signature, clientData.span))
-        return try Signature(core: signature)
-    }
-
-    package func signature(forEvent event: [UInt8]) throws(TenonError) -> Signature {
-        var signature = tenon_signature()
-        try TenonError.check(tenon_key_sign_event(handle, &signature, event.span))
-        return try Signature(core: signature)
-    }
-
-    /// Refuses what could be taken for one of those messages: ``TenonError/Code/dataIsMessage``.
+    /// Signs data. It refuses what could be taken for a message of a device: ``TenonError/Code/dataIsMessage``.
     package func signature(for data: [UInt8]) throws(TenonError) -> Signature {
-        var signature = tenon_signature()
-        try TenonError.check(tenon_key_sign_data(handle, &signature, data.span))
-        return try Signature(core: signature)
+        try sign { tenon_key_sign_data(handle, &$0, data.span) }
     }
 
-    /// Needs the capability that is given when the key is made, else ``TenonError/Code/digestNotAllowed``.
+    /// Signs a digest. The key needs the capability that is given when it is made, else
+    /// ``TenonError/Code/digestNotAllowed``.
     package func signature(for digest: Digest) throws(TenonError) -> Signature {
+        try withUnsafePointer(to: digest.core) { digest throws(TenonError) in
+            try sign { tenon_key_sign_digest(handle, &$0, digest) }
+        }
+    }
+
+    private func sign(_ write: (inout tenon_signature) -> tenon_status) throws(TenonError) -> Signature {
         var signature = tenon_signature()
-        let status = withUnsafePointer(to: digest.core) { tenon_key_sign_digest(handle, &signature, $0) }
-        try TenonError.check(status)
+        try TenonError.check(write(&signature))
         return try Signature(core: signature)
     }
 }

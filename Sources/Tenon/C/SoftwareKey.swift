@@ -42,24 +42,12 @@ package final class SoftwareKey: DeviceKey {
         return try CoreKey(adopting: handle)
     }
 
-    package func signature(for request: RequestMessage) async throws(TenonError) -> Signature {
-        try key.signature(for: request)
+    package func signature(for message: SignableMessage) async throws(TenonError) -> Signature {
+        try key.signature(for: message)
     }
 
-    package func blockingSignature(for request: RequestMessage) throws(TenonError) -> Signature {
-        try key.signature(for: request)
-    }
-
-    package func signature(forRotationTo newKey: PublicKey) async throws(TenonError) -> Signature {
-        try key.signature(forRotationTo: newKey)
-    }
-
-    package func signature(forClientData clientData: [UInt8]) async throws(TenonError) -> Signature {
-        try key.signature(forClientData: clientData)
-    }
-
-    package func signature(forEvent event: [UInt8]) async throws(TenonError) -> Signature {
-        try key.signature(forEvent: event)
+    package func blockingSignature(for message: SignableMessage) throws(TenonError) -> Signature {
+        try key.signature(for: message)
     }
 }
 

@@ -45,7 +45,7 @@ extension DeviceIdentity {
 
     private func sign(_ request: UnsignedRequest, by signer: Signer) async throws(TenonError) -> SignedRequest {
         do throws(TenonError) {
-            return try signer.signed(request, await signer.key.signature(for: request.message))
+            return try signer.signed(request, await signer.key.signature(for: .request(request.message)))
         } catch  where error.category == .gone {
             throw await markInvalidWaiting(signer.generation)
         }
@@ -53,7 +53,7 @@ extension DeviceIdentity {
 
     private func sign(_ request: UnsignedRequest, by signer: Signer) throws(TenonError) -> SignedRequest {
         do throws(TenonError) {
-            return try signer.signed(request, signer.key.blockingSignature(for: request.message))
+            return try signer.signed(request, signer.key.blockingSignature(for: .request(request.message)))
         } catch  where error.category == .gone {
             throw markInvalidBlocking(signer.generation)
         }

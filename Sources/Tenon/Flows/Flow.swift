@@ -88,19 +88,10 @@ final class Flow {
     func finish(_ draft: ServiceDraft, by key: @autoclosure () async throws(TenonError) -> any DeviceKey)
         async throws(TenonError) -> HTTPRequest
     {
-        guard case .unsigned(let preimage, let finish) = draft else {
-            guard case .ready(let request) = draft else { throw .noSuchStep }
-            return request
+        switch draft {
+        case .ready(let request): return request
+        case .unsigned(let message, let finish): return try finish(await key().signature(for: message))
         }
-        let key = try await key()
-        let signature =
-            switch preimage {
-            case .request(let message): try await key.signature(for: message)
-            case .rotation(let new): try await key.signature(forRotationTo: new)
-            case .clientData(let data): try await key.signature(forClientData: data)
-            case .event(let event): try await key.signature(forEvent: event)
-            }
-        return try finish(signature)
     }
 
     /// Takes over the service's clock, where it may be believed.

@@ -114,13 +114,5 @@ package struct RequestStamp: Sendable {
 package enum ServiceDraft: Sendable {
     case ready(HTTPRequest)
     /// The registrar has it signed, by the key that the step is signed by.
-    case unsigned(Preimage, finish: @Sendable (Signature) throws(TenonError) -> HTTPRequest)
-
-    /// Each kind has its own form, so that none can pass for another (decision: message-kinds).
-    package enum Preimage: Sendable {
-        case request(RequestMessage)
-        case rotation(to: PublicKey)
-        case clientData([UInt8])
-        case event([UInt8])
-    }
+    case unsigned(SignableMessage, finish: @Sendable (Signature) throws(TenonError) -> HTTPRequest)
 }

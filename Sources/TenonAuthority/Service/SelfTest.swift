@@ -19,7 +19,7 @@ struct SelfTest: Sendable {
         let nonce = try RequestHeaders.makeNonce()
         let message = try RequestMessage(method: "GET", path: "/v1/echo", timestamp: String(seconds))
         let headers = try RequestHeaders(
-            signature: key.blockingSignature(for: message), appID: app.id, deviceID: "self-test-\(nonce)",
+            signature: key.blockingSignature(for: .request(message)), appID: app.id, deviceID: "self-test-\(nonce)",
             timestamp: String(seconds), nonce: nonce)
         let device = Device(
             id: headers.deviceID, app: app.id, level: .unattested, publicKey: key.publicKey, thumbprint: thumbprint,

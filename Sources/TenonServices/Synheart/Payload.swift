@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-/// A member that need not be there. It is nil itself where the member is there and not what it should be.
+/// An optional member. An `Optionally?` is nil when the member is present and malformed.
 struct Optionally<Value> {
     let value: Value?
 }
 
-// The members of a challenge (docs/synheart.md).
+/// The members of a challenge (docs/synheart.md).
 extension JSON {
-    /// The first that is there of the names it goes by.
+    /// The text of the challenge, under the first of its names that is present.
     var challengeText: String? {
         let names = ["challenge", "challenge_nonce", "challenge_id"]
         guard let first = names.lazy.compactMap({ self[$0] }).first(where: { !$0.isNull }) else { return nil }
         return first.string.flatMap { $0.isVisible(atMost: 1024) ? $0 : nil }
     }
 
-    /// The first that can be read of the three ways to say it. A relative one needs no clock; a date is compared with
-    /// the server's own.
+    /// How long the challenge is valid: the first of three forms that can be read. A date is compared with the
+    /// server's own clock.
     func life(date: Duration?) -> Duration? {
         for key in ["ttl_seconds", "expires_in"] {
             if let seconds = self[key]?.number { return .seconds(min(max(seconds, 0), 86_400)) }
@@ -25,7 +25,7 @@ extension JSON {
         return max(end - date, .zero)
     }
 
-    /// What only the TPM that was named can open: two TPM2B, each as long as it says.
+    /// The credential for the device's TPM: two TPM2B structures, each of its declared length.
     var credential: Optionally<Credential>? {
         guard let activation = self["activation"], !activation.isNull else { return Optionally(value: nil) }
         guard let idObject = activation["credential"]?.sized, let secret = activation["secret"]?.sized else {
@@ -42,23 +42,23 @@ extension JSON {
     }
 }
 
-// The members of other answers.
+/// The members of other answers.
 extension JSON {
-    /// One that may stand in a header (decision: ids).
+    /// The device's id; it must be fit for a header (decision: ids).
     var deviceID: Optionally<String>? {
         guard let value = self["device_id"], !value.isNull else { return Optionally(value: nil) }
         guard let text = value.string, text.isVisible(atMost: 128) else { return nil }
         return Optionally(value: text)
     }
 
-    /// From when on a new key counts, in Unix seconds.
+    /// The time from which a new key is valid, in Unix seconds.
     var effectiveAt: Double? { self["effective_at"]?.unixSeconds }
 
-    /// nil for what is none: milliseconds, too.
+    /// The number as Unix seconds; nil for a number that cannot be, for example milliseconds.
     var unixSeconds: Double? { number.flatMap { 1e9..<1e12 ~= $0 ? $0 : nil } }
 
-    /// Up to four certificates of at most 4 KiB; none when they do not have that form: what is wrong with a certificate
-    /// costs the next attestation, never the identity (decision: ak-certificate).
+    /// Up to four certificates of at most 4 KiB; empty when they are malformed. A bad certificate costs the next
+    /// attestation, never the identity (decision: ak-certificate).
     var certificates: [[UInt8]] {
         guard let texts = self["ak_certificate"]?.array, texts.count <= 4 else { return [] }
         let certificates = texts.compactMap { $0.string.flatMap { try? TextEncoding.base64.decode($0) } }
@@ -67,11 +67,11 @@ extension JSON {
     }
 }
 
-/// As docs/synheart.md has it.
+/// The outcome of a registration (docs/synheart.md).
 enum RegistrationStatus {
     case registered, pending, rejected
 
-    /// nil for a word that no document has, for none, and for two that contradict each other (W8).
+    /// nil for an unknown word, for no word, and for members that contradict each other (W8).
     init?(_ payload: JSON) {
         let (word, flag) = (payload["status"], payload["registered"])
         guard flag.isAbsent || flag?.bool != nil else { return nil }
@@ -82,12 +82,12 @@ enum RegistrationStatus {
         case nil where word.isAbsent && flag == true: self = .registered
         default: return nil
         }
-        if let said = flag?.bool, said != (self == .registered) { return nil }
+        if let flag = flag?.bool, flag != (self == .registered) { return nil }
     }
 }
 
 extension String {
-    /// Base64 of at least 32 bytes, in either alphabet, padded or not.
+    /// Whether the text is base64 of at least 32 bytes, in either alphabet, padded or not.
     var isLongBase64: Bool {
         let digits = utf8.reversed().drop { $0 == UInt8(ascii: "=") }.reversed()
         guard utf8.count - digits.count <= 2 else { return false }

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Tenon
 
-/// A Synheart auth service: where it is, and how it is spoken to.
+/// A Synheart auth service: its URL, the app, and the dialect.
 public struct Synheart: Sendable {
-    /// The app as the service knows it.
+    /// The app's id at the service.
     public let appID: String
+    /// The version of the wire.
     public let dialect: Dialect
     /// Whether the device registers only with a proof that its key is in a TPM.
     public let requiresAttestation: Bool
     let service: ServiceURL
 
-    /// - Parameter baseURL: as `https://api.example.org/auth`; `http` only where the host is this machine.
-    /// - Parameter requiresAttestation: false only in a build with the trait `DevMode`; another one has no way to
-    ///   register without.
+    /// Describes a service; nothing is sent.
+    ///
+    /// - Parameters:
+    ///   - baseURL: for example `https://api.example.org/auth`; `http` only when the host is this machine.
+    ///   - appID: 1 to 200 visible characters of ASCII.
+    ///   - dialect: the version of the wire.
+    ///   - requiresAttestation: false has an effect only in a build with the trait `DevMode`.
     /// - Throws: ``TenonError/Code/serviceURL``, ``TenonError/Code/appID``.
     public init(
         baseURL: String, appID: String, dialect: Dialect = .docs, requiresAttestation: Bool = true
@@ -26,14 +31,14 @@ public struct Synheart: Sendable {
         self.requiresAttestation = requiresAttestation
     }
 
-    /// Where it is, in the one form in which two that mean the same are equal.
+    /// The base URL in a normal form: two URLs of the same service are equal.
     package var baseURL: String { service.text }
 
-    /// Whether it runs on this very machine, by the name of its host.
+    /// Whether the service's host is this machine.
     package var isLocal: Bool { (try? HTTPURL(parsing: service.origin))?.isLoopback ?? false }
 
-    /// What the codes of the service mean (docs/synheart.md). `KEY_INVALIDATED` is not here: what a service says of a
-    /// key never reaches the key (decision: definite-refusal).
+    /// The meaning of the service's codes (docs/synheart.md). `KEY_INVALIDATED` is missing on purpose: no answer of a
+    /// service destroys a key (decision: definite-refusal).
     static let verdicts: [String: ServiceVerdict] = [
         "CHALLENGE_EXPIRED": .challengeSpent, "INVALID_CHALLENGE": .challengeSpent,
         "INVALID_ATTESTATION": .attestationRefused, "ATTESTATION_FAILED": .attestationFailed,
@@ -42,4 +47,86 @@ public struct Synheart: Sendable {
         "CLOCK_SKEW": .clockSkew, "KEY_EXPIRED": .keyExpired, "NONCE_REPLAY": .nonceReplay,
         "ROTATION_FAILED": .rotationRefused,
     ]
+}
+
+/// A version of the service's wire. It is a value, so that no flow has to ask which one it is.
+public struct Dialect: Hashable, Sendable {
+    /// The name that the record keeps.
+    public let name: String
+    /// How a device proves that its key is in a TPM, and how an open rotation is settled.
+    let attestation: AttestationRule
+    let rotation: RotationRule
+    let settlements: [Settlement]
+
+    /// Exactly the documented fields. The proof carries the attestation key's certificate, which an attestation CA made.
+    public static let docs = Self(
+        name: "docs", attestation: .certificate, rotation: .signedByCurrent(isProven: false),
+        settlements: [.resend, .selfRotation])
+    /// `docs`, with the attestation key activated in the same two exchanges, and rotations that carry a proof
+    /// (decision: attested-rotation).
+    public static let tenon = Self(
+        name: "tenon", attestation: .activation, rotation: .signedByCurrent(isProven: true),
+        settlements: [.ask, .resend])
+
+    /// All dialects; the first is the default.
+    package static let all = [docs, tenon]
+
+    /// The dialect that a record names.
+    package static func named(_ name: String) -> Dialect? { all.first { $0.name == name } }
+
+    public static func == (left: Dialect, right: Dialect) -> Bool { left.name == right.name }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+/// The URL of the service, in a normal form (docs/synheart.md).
+struct ServiceURL: Hashable, Sendable {
+    /// `scheme://host[:port]` in lower case, without the default port.
+    let origin: String
+    /// The path under which the service is mounted, without a trailing slash.
+    let path: String
+
+    /// Accepts `https://host[:port][/path]`; `http` only for this machine.
+    ///
+    /// - Throws: ``TenonError/Code/serviceURL``.
+    init(_ text: String) throws(TenonError) {
+        guard let url = try? HTTPURL(parsing: text), url.isLoopback || url.isSecure && !DevMode.isOn else {
+            throw Self.refusal
+        }
+        var path = Substring(url.target)
+        while path.hasSuffix("/") { path.removeLast() }
+        // A client may resolve dots and escapes before it sends the path, and then the signature does not match.
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        guard text.utf8.count <= 1024, segments.allSatisfy(Self.isPlain) else { throw Self.refusal }
+        origin = url.origin
+        self.path = String(path)
+    }
+
+    /// The URL without a trailing slash.
+    var text: String { origin + path }
+
+    private static func isPlain(_ segment: Substring) -> Bool {
+        guard !segment.isEmpty, segment != ".", segment != ".." else { return false }
+        return segment.utf8.allSatisfy { byte in
+            0x30...0x39 ~= byte || 0x41...0x5a ~= byte || 0x61...0x7a ~= byte || "-._~".utf8.contains(byte)
+        }
+    }
+
+    private static let refusal = TenonError(
+        .serviceURL,
+        message: "The base URL is not https://host[:port][/path], or http:// of this machine itself; correct it.")
+}
+
+/// What a build with the trait `DevMode` adds. No other build contains any of it (W20).
+package enum DevMode {
+    #if DevMode
+        static let isOn = true
+        /// The headers of each request, including those of applications: a backend must be able to tell them apart.
+        package static let headers = [(name: "X-Synheart-Dev-Mode", value: "true")]
+        static let noProof: String? = "none"
+    #else
+        static let isOn = false
+        package static let headers: [(name: String, value: String)] = []
+        static let noProof: String? = nil
+    #endif
 }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+internal import TenonCommandLine
+internal import TenonSynheart
+
+extension CommandService {
+    /// Synheart's auth service.
+    static let synheart = CommandService(
+        profile: "synheart", dialects: Dialect.all.map(\.name),
+        registerDetails: """
+            Of a device that is registered it asks the service, where the dialect has a question (tenon), and says what
+            it learnt; the dialect docs has none.
+            """,
+        signFlags: [.strippedIngest],
+        mends: [
+            .attestationUnavailable:
+                "Use --dialect tenon, or name an attestation CA: --attestation-ca URL --attestation-roots FILE",
+            .challengeForm: "Check --service; if it is right, whoever runs the service has to mend its challenges.",
+            .serviceAnswer: "Check --service: it ends where the service is mounted, as https://host/auth",
+            .serviceURL: "Write it as --service https://host[:port][/path]",
+        ],
+        normalURL: { url throws(TenonError) in try Synheart(baseURL: url, appID: "x").baseURL },
+        makeProfile: { url, app, dialect throws(TenonError) in
+            try Synheart(baseURL: url, appID: app, dialect: Dialect.named(dialect) ?? .docs)
+        },
+        signedPath: { url, arguments throws(TenonError) in
+            try SigningPath.of(url, strippingIngest: arguments.has(Flag.strippedIngest.name))
+        })
+}
+
+extension Flag {
+    fileprivate static let strippedIngest = Flag(
+        name: "--strip-ingest", value: nil, summary: "the service is mounted below /ingest")
+}

@@ -1,0 +1,107 @@
+import TenonHTTP
+import TenonSynheart
+import Testing
+
+// SPDX-License-Identifier: Apache-2.0
+@testable import Tenon
+@testable import TenonCommand
+@testable import TenonCommandLine
+
+/// Each error is reported with the action that mends its cause.
+@Suite struct ErrorReportTests {
+    /// A code, and words of the mend that only its cause calls for.
+    static let mends: [(TenonError.Code, String)] = [
+        (.tpmMissing, "tenon doctor"), (.tpmPermission, "tenon doctor"), (.parentMissing, "tenon doctor"),
+        (.tpmBusy, "--tpm device:/dev/tpmrm0"), (.tcti, "--tpm device:/dev/tpmrm0, tabrmd:, or swtpm:path=SOCKET"),
+        (.authNeeded, "--owner-auth FILE, --endorsement-auth FILE"), (.ekMissing, "--disclose-ek"),
+        (.keyInvalidated, "tenon register --disclose-ek"), (.keyGone, "tenon register --disclose-ek"),
+        (.notRegistered, "tenon register --service URL --app ID"), (.registrationPending, "tenon register"),
+        (.registrationRejected, "tenon register"), (.deviceRevoked, "tenon reset --yes"),
+        (.attestationUnavailable, "--dialect tenon"), (.attestationFailed, "--ek-chain FILE"),
+        (.method, "in capitals"), (.path, "as the service mounts it"), (.clockSkew, "timedatectl set-ntp"),
+        (.tlsDate, "timedatectl set-ntp"), (.tlsUntrusted, "--ca-file FILE"), (.tlsTrustFile, "--ca-file FILE"),
+        (.tlsHost, "--service"), (.httpConnect, "--service"), (.httpResolve, "--service"), (.httpLibrary, "libcurl4"),
+        (.serviceRefused, "--service and --app"), (.serviceBusy, "in a while"), (.serviceAnswer, "https://host/auth"),
+        (.keyRefused, "tenon reset --yes"), (.keyExpired, "tenon rotate"), (.challengeForm, "its challenges"),
+        (.serviceURL, "--service https://host[:port][/path]"), (.httpURL, "https://host[:port]/path"),
+        (.appID, "--app ID"), (.stateMissing, "tenon reset --yes"), (.stateUnresolved, "tenon register"),
+        (.recordForm, "from a backup"), (.recordSum, "from a backup"), (.recordVersion, "or a later one"),
+        (.stateOwner, "chown and chmod 700"), (.statePermission, "the user that owns the state"),
+        (.stateKind, "--state-dir DIR"), (.statePath, "--state-dir DIR"), (.stateFull, "Make room on the disk"),
+        (.stateBusy, "the other tenon"), (.dialectChanged, "--dialect"), (.foreignTPM, "the machine it came from"),
+        (.rotationFailed, "tenon rotate"), (.rotationOpen, "which key it holds"),
+        (.cancelled, "goes on where this ended"), (.outcomeUnknown, "goes on where this ended"),
+        // A code without a mend of its own has that of its category.
+        (.options, "tenon --help"), (.jsonSyntax, "as it was written"), (.signatureInvalid, "Do not use it"),
+        (.stateReadOnly, "tenon doctor"), (.memory, "tenon --version"), (.operationInFlight, "tenon status"),
+        (.httpTimeout, "goes on where this ended"), (.registrationInProgress, "in a while"),
+    ]
+
+    @Test(arguments: mends) func mendIsThatOfTheCause(_ code: TenonError.Code, _ words: String) {
+        let report = ErrorReport(TenonError(code, message: "What happened."))
+        #expect(report.cause == "What happened.")
+        #expect(report.mend.contains(words), "\(code): \(report.mend)")
+    }
+
+    /// What the TPM itself answers, as a status that carries its code.
+    @Test(
+        arguments: [
+            (0x07, 0x9a2, "--owner-auth FILE"), (0x05, 0x100, "tpm2_startup -c"), (0x05, 0x101, "Restart the machine"),
+            (0x05, 0x14b, "tpm2_evictcontrol"), (0x04, 0x902, "how to flush"), (0x04, 0x906, "how to flush"),
+            (0x07, 0x921, "--clear-lockout"), (0x04, 0x907, "in a while"),
+        ] as [(Int32, Int32, String)])
+    func mendOfATPMCode(_ category: Int32, _ tpm: Int32, _ words: String) {
+        let code = TenonError.Code(rawValue: category << 24 | 0x80_0000 | tpm)
+        let report = ErrorReport(TenonError(code, message: "The TPM refuses."))
+        #expect(report.cause == "The TPM refuses. [TPM 0x\(String(tpm, radix: 16))]")
+        #expect(report.mend.contains(words), "\(report.mend)")
+    }
+
+    /// The attestation CA has flags of its own, so that its errors have mends of their own.
+    @Test(
+        arguments: [
+            (.httpConnect, "Check --attestation-ca"), (.tlsHost, "Check --attestation-ca"),
+            (.httpURL, "--attestation-ca https://"), (.tlsUntrusted, "--ca-file FILE"),
+            (.attestationFailed, "--ek-chain FILE"), (.signatureInvalid, "--attestation-roots FILE"),
+            (.jsonSyntax, "answers as no attestation CA"), (.serviceBusy, "if that changes nothing"),
+        ] as [(TenonError.Code, String)])
+    func mendOfAnAttestationCA(_ code: TenonError.Code, _ words: String) {
+        var error = TenonError(code, message: "What happened.")
+        error.isOfAttestationCA = true
+        #expect(ErrorReport(error).mend.contains(words), "\(ErrorReport(error).mend)")
+    }
+
+    @Test func fieldsSayMoreThanTheCode() {
+        #expect(ErrorReport(TenonError(.tpmBusy, message: "Busy.", mend: "Wait.")).mend == "Wait.")
+        #expect(ErrorReport(TenonError(.tpmBusy, message: "")).cause == "TENON_ERROR_TPM_BUSY")
+        let busy = TenonError(
+            .serviceBusy, message: "Busy.", httpStatus: 503, serverCode: "LOAD", retryAfter: .seconds(9))
+        #expect(ErrorReport(busy).cause == "Busy. [HTTP 503 LOAD]")
+        #expect(ErrorReport(busy).mend == "Do the same again in 9 s, or let it wait so long: --timeout 69")
+        var failed = TenonError(.attestationUnavailable, message: "No attestation.")
+        failed.cause = .tpmMissing
+        #expect(ErrorReport(failed).mend == Mend.of(TenonError(.tpmMissing, message: "")))
+        var open = TenonError(.serviceAnswer, message: "Not understood.")
+        open.isOutcomeOpen = true
+        #expect(ErrorReport(open).mend == "Do the same again: it goes on where this ended.")
+        let hostile = TenonError(.serviceRefused, message: "Refused.", httpStatus: 403, serverCode: "A\u{1b}[2J")
+        #expect(ErrorReport(hostile).cause == "Refused. [HTTP 403]")
+    }
+
+    /// A mend names no verb or flag that the program does not have.
+    @Test func mendsCanBeTyped() {
+        let flags = Set(Program.tenon.verbs.flatMap(\.flags).map(\.name)).union(["--help", "--version"])
+        let foreign: Set = ["--flags", "--clear-lockout"]
+        // `tenon` is also the program's name in a sentence, and that of a dialect.
+        let verbs = Set(Program.tenon.verbs.map { $0.words[0] }).union(["has", "or", "that"])
+        for (code, _) in Self.mends {
+            let words = Mend.of(TenonError(code, message: "")).split { " ,;:[]".contains($0) }.map(String.init)
+            for word in words where word.hasPrefix("--") {
+                #expect(flags.contains(word) || foreign.contains(word), "\(code): \(word)")
+            }
+            for (word, next) in zip(words, words.dropFirst()) where word == "tenon" && next.first?.isLetter == true {
+                #expect(verbs.contains(next), "\(code): tenon \(next)")
+            }
+        }
+    }
+}
