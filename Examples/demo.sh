@@ -31,7 +31,7 @@ does() {
     sh -c "$2" > "$world/output" 2>&1
     code=$?
     sed 's/^/    /' "$world/output"
-    [ "$code" = "$1" ] || { printf '%sThis should have ended with %s, and ended with %s.%s\n' "$red" "$1" "$code" "$plain"; exit 1; }
+    [ "$code" = "$1" ] || { printf '%sThe command should have ended with %s, but ended with %s.%s\n' "$red" "$1" "$code" "$plain"; exit 1; }
     steps=$((steps + 1))
 }
 
@@ -40,7 +40,7 @@ sends() {
     printf '  $ %s\n' "$(printf %s "$2" | sed -E "s/ -H '[^']*'//g; s/^curl/curl (six headers)/")"
     status=$(sh -c "$2 -s -o '$world/answer' -w '%{http_code}'")
     printf '    %s %s\n' "$status" "$(cat "$world/answer")"
-    [ "$status" = "$1" ] || { printf '%sThis should have been %s.%s\n' "$red" "$1" "$plain"; exit 1; }
+    [ "$status" = "$1" ] || { printf '%sThe status should have been %s.%s\n' "$red" "$1" "$plain"; exit 1; }
     steps=$((steps + 1))
 }
 
@@ -51,23 +51,23 @@ export TENON_STATE_DIR="$world/state"
 if [ $# -ge 3 ] && [ -n "$3" ]; then
     own=$3 chain=
     export TENON_TPM="$own"
-    say "The TPM is $own; the authority, on loopback, knows it by its inventory"
+    say "The TPM is $own; the authority on loopback has it in its inventory"
     id=$(tenon doctor --disclose-ek --json | sed -n 's/.*"ek_id":"\([^"]*\)".*/\1/p')
     [ -n "$id" ] || { tenon doctor; exit 1; }
     world_inventory "$id"
 else
     own= chain=" --ek-chain $state/issuer.pem"
-    say "A software TPM and an authority that trusts its maker, both in $world"
+    say "Start a software TPM, and an authority that trusts its maker, in $world"
     world_tpm device "$state/state"
     export TENON_TPM="swtpm:path=$world/device.tpm"
     world_authority "$state/root.pem"
 fi
 echo "  export TENON_TPM=$TENON_TPM"
 
-say "Is the TPM fit for an identity?"
+say "Check that the TPM can hold an identity"
 does 0 "tenon doctor"
 
-say "Register: a key is born in the TPM, which proves that; the service believes no software key"
+say "Register: the TPM creates the key and proves it; the service accepts no software key"
 does 0 "tenon register --service $url/auth --app demo --dialect tenon --disclose-ek$chain"
 does 0 "tenon status"
 
@@ -76,30 +76,30 @@ printf '{"heart_rate":62}' > body.json
 signed=$(tenon sign POST "$url/v1/echo" --data @body.json --format curl) || exit 1
 sends 200 "$signed"
 
-say "The same once more: a replay"
+say "Send the same request again: the authority refuses the replay"
 sends 409 "$signed"
 
-say "Another body under the same signature"
+say "Send another body with the same signature"
 printf '{"heart_rate":99}' > body.json
 signed=$(printf '{"heart_rate":62}' | tenon sign POST "$url/v1/echo" --data @- --format curl | sed 's/@-/@body.json/')
 sends 401 "$signed"
 
-say "Change the key: the old one signs until the service has taken the new one"
+say "Change the key: the old key signs until the service has accepted the new one"
 does 0 "tenon rotate"
 does 0 "tenon keys list"
 signed=$(tenon sign POST "$url/v1/echo" --data @body.json --format curl) || exit 1
 sends 200 "$signed"
 
 if [ -z "$own" ]; then
-    say "Somebody clears the TPM: the key can never sign again, and tenon knows"
+    say "Somebody clears the TPM: the key can never sign again, and tenon detects it"
     [ "$(world_command device "$world_clear")" = 00000000 ] || exit 1
     does 8 "tenon sign POST /v1/echo --data @body.json"
     does 8 "tenon status"
 
-    say "So the device registers anew, with a new key"
+    say "The device registers again, with a new key"
     does 0 "tenon register --disclose-ek$chain"
     signed=$(tenon sign POST "$url/v1/echo" --data @body.json --format curl) || exit 1
     sends 200 "$signed"
 fi
 
-say "${green}All $steps steps went as they should.$plain What was started is ended, and the folder is gone."
+say "${green}All $steps steps succeeded.$plain All processes have ended, and the folder is removed."

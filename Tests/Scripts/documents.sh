@@ -47,6 +47,8 @@ cat "$state/root.pem" "$state/issuer.pem" | tee "$here/maker.pem" > "$world/root
 openssl x509 -in "$state/root.pem" -outform DER -out "$here/maker.crt" || exit 1
 cp "$root"/Examples/*.* "$here"
 ln -s "$root/Examples" "$here/Examples"
+mkdir "$here/.build"
+ln -s "$swift" "$here/.build/release"
 cat > "$here/agent.c" << 'EOF'
 #include <tenon/tenon.h>
 #include <tenon/tpm/tpm.h>
@@ -132,6 +134,8 @@ command_line() { # command_line DOCUMENT LINE
         # Their parts are what CI runs.
         make\ demo* | make\ test*) expect "$1: $line" grep -q "^$(cut -d ' ' -f 2 <<< "$line"):" "$root/Makefile" ;;
         make\ *) expect "$1: $line" sh -c "cd '$root' && $line" ;;
+        # An executable product that the package has; CI builds both.
+        swift\ build*--product*) expect "$1: $line" grep -q "executable(name: \"${line##* }\"" "$root/Package.swift" ;;
         tenon-authority*--ek-roots*) expect "$1: $line" serves "$line" ;;
         swtpm\ socket*--daemon*) expect "$1: $line" in_here "$line --pid file=$world/first.pid" && world_processes="$world_processes $(cat "$world/first.pid")" ;;
         tenon-authority\ serve\ --accept-audit-log) expect "$1: $line" accepts_log "$line" ;;
@@ -212,6 +216,13 @@ swift_code() { # swift_code BLOCK NAMES: is compiled in a function, with the nam
         -I "$root/include/tenon/tpm" -I "$root/CSources/ports/curl" -I "$root/CSources/ports/process" "$here/snippet.swift"
 }
 
+# Loads the graph: an error where Tenon has no product of a name that the manifest gives.
+package() { # package MANIFEST: of a package beside a clone of Tenon
+    mkdir -p "$world/packages/agent/Sources/Agent" && ln -sfn "$root" "$world/packages/tenon" &&
+        cp "$1" "$world/packages/agent/Package.swift" && touch "$world/packages/agent/Sources/Agent/main.swift" &&
+        HOME=$world TMPDIR=$world swift package --disable-sandbox --package-path "$world/packages/agent" show-dependencies
+}
+
 demo() { # demo BLOCK: each of its lines is in what the demo prints, in this order; "..." is whatever stands there
     TMPDIR=$world "$root/Examples/demo.sh" "$swift" "$state" > "$world/demo.says" 2>&1 || { cat "$world/demo.says"; return 1; }
     sed 's/^    //' "$1" > "$world/demo.shown"
@@ -238,6 +249,7 @@ block() { # block DOCUMENT LANGUAGE FILE
         c:*"int verify("*) expect "$what" c_function "$3" ;;
         c:*tenon_ek_verify*) expect "$what" c_statements "$3" ;;
         python:*) expect "$what" python "$3" ;;
+        swift:*PackageDescription*) expect "$what" package "$3" ;;
         swift:*SynheartAuth.shared*) expect "$what" swift_code "$3" 'import FoundationEssentials; let baseUrl = "https://api.example.org/auth", bodyData = Data()' ;;
         swift:*DeviceIdentity*) expect "$what" swift_code "$3" 'let body: [UInt8] = []' ;;
         swift:*TPM.PrivateKey*) expect "$what" swift_code "$3" 'func save(_ pem: [UInt8]) throws {}; func saved() throws -> [UInt8] { [] }; let data: [UInt8] = []' ;;
@@ -246,12 +258,12 @@ block() { # block DOCUMENT LANGUAGE FILE
         mermaid:*) ;;
         # command.sh compares them.
         :'$ tenon doctor'*) expect "$what" test "$1" = docs/doctor.md ;;
-        indented:*"Register: a key is born"*) expect "$what" demo "$3" ;;
+        indented:*"Register: the TPM creates the key"*) expect "$what" demo "$3" ;;
         # What an authority says of a fault; `make check-stores` has it say so.
         indented:*" is well again, after "*) expect "$what" grep -q ' is well again, after ' "$root/Sources/TenonAuthority/Service/StoreWatch.swift" ;;
         # What the folders are for.
         indented:*"    include/"*) ;;
-        indented:*) while read -r line; do command_line "$1" "$line"; done < "$3" ;;
+        indented:*) while read -r line; do command_line "$1" "$line"; done < <(sed -e ':a' -e '/\\$/{N;s/ *\\\n */ /;ba' -e '}' "$3") ;;
         *) expect "$what: is neither run nor known here" false ;;
     esac
 }
