@@ -283,13 +283,13 @@ $(BUILD)/verify_request: Examples/verify_request.cpp $(SHARED)
 check-install: lib
 	Tests/ABI/install.sh . $(BUILD)/install
 
-## check-swift      the Swift tests, with a Redis and a PostgreSQL beside them (CRYPTO=, OPTIMISED=1: as it is shipped)
+## check-swift      the Swift tests, with a Redis and a PostgreSQL beside them (CRYPTO=, OPTIMISED=1: as it is shipped; ONLY=, QUICK=1)
 SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRYPTO)),--traits OpenSSL) \
                $(if $(OPTIMISED),-c release -Xswiftc -enable-testing)
 .PHONY: check-swift
 check-swift: $(TPM_STATE_FILE)
 	$(SWIFT) build --build-tests $(SWIFT_FLAGS) $(if $(MAKE_TERMOUT),,-q)
-	Tests/Scripts/stores.sh Tests/Scripts/swift.sh tests $(SWIFT_BINARIES)/TenonPackageTests.xctest $(if $(ONLY),'$(ONLY)')
+	Tests/Scripts/stores.sh Tests/Scripts/swift.sh tests $(SWIFT_BINARIES)/TenonPackageTests.xctest $(if $(ONLY),'$(ONLY)',$(if $(QUICK),--quick))
 
 ## check-command    the command as it is typed, against what is written down of it (docs/doctor.md, Tests/Scripts/command.txt)
 SWIFT_BINARIES = $(shell $(SWIFT) build $(SWIFT_FLAGS) --show-bin-path)
