@@ -34,7 +34,7 @@ typedef struct {
 /* Bytes of a coordinate or of r or s; 0 for RSA. */
 size_t tenoni_key_field(tenoni_key_kind kind);
 
-/* Of a point: TENON_OK when it is on its curve, else TENON_ERROR_POINT_OFF_CURVE. */
+/* TENON_OK when the key is a point on its curve, else TENON_ERROR_POINT_OFF_CURVE. */
 tenon_status tenoni_certified_key_check(const tenoni_certified_key *key);
 
 /*
@@ -44,12 +44,12 @@ tenon_status tenoni_certified_key_check(const tenoni_certified_key *key);
 tenon_status tenoni_certified_key_verify(const tenoni_certified_key *key, bool with_rsa, tenoni_hash hash,
                                          tenoni_reader message, tenoni_reader signature);
 
-/* Splits an ECDSA-Sig-Value into r and s of n bytes each, n at most TENONI_FIELD_MAX; false: it is none. */
+/* Splits an ECDSA-Sig-Value into r and s of n bytes each, n at most TENONI_FIELD_MAX; false: it is not one. */
 bool tenoni_ecdsa_signature_read(tenoni_reader signature, uint8_t *r, uint8_t *s, size_t n);
 
 /* ---- What a backend does: one pair of files, signature_*.c ---- */
 
-/* Of a message that was signed. */
+/* The digest of a message that was signed. */
 typedef struct {
     tenoni_hash hash;
     uint8_t bytes[TENONI_HASH_MAX];

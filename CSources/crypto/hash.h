@@ -23,7 +23,7 @@ typedef struct {
     size_t n;
 } tenoni_part;
 
-/* Who hashes a secret wipes the state. out takes tenoni_hash_size bytes. */
+/* The state of a secret has to be wiped by its owner. out takes tenoni_hash_size bytes. */
 typedef struct {
     uint64_t state[TENONI_HASH_STATE_SIZE / sizeof(uint64_t)];
     tenoni_hash hash;
@@ -44,7 +44,8 @@ tenon_status tenoni_hmac(tenon_digest *out, const void *key, size_t key_n, const
 tenon_status tenoni_hmac_with(tenoni_hash hash, uint8_t *out, const void *key, size_t key_n, const tenoni_part *parts,
                               size_t count);
 
-/* The same as a stream. It holds what a forger needs: finish wipes it, also when it fails; who does not finish wipes.
+/* The same as a stream. It holds what a forger needs: finish wipes it, also when it fails; a stream that is not
+ * finished has to be wiped.
  */
 typedef struct {
     tenoni_hash_stream inner;

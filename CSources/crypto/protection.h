@@ -29,7 +29,7 @@ enum { TENONI_CFB_IV_SIZE = 16 };
 
 /*
  * AES in CFB mode with whole blocks (SP 800-38A, 6.3, s = 128), in place; n may be any, the last block is cut. key_n is
- * 16 or 32. It hides and does not protect: whoever decrypts has checked a MAC before.
+ * 16 or 32. It hides and does not protect: callers check a MAC before they decrypt.
  */
 tenon_status tenoni_cfb_encrypt(uint8_t *data, size_t n, const uint8_t *key, size_t key_n, const uint8_t *iv);
 tenon_status tenoni_cfb_decrypt(uint8_t *data, size_t n, const uint8_t *key, size_t key_n, const uint8_t *iv);
@@ -61,7 +61,7 @@ size_t tenoni_curve_size(tenoni_curve curve);
 /*
  * ECDH (SP 800-56A, 5.7.1.2) with the holder of point: ephemeral is the point of the scalar, z the x coordinate of the
  * product. TENON_ERROR_POINT_RANGE, TENON_ERROR_POINT_OFF_CURVE before anything is computed with the scalar;
- * TENON_ERROR_SCALAR_RANGE for a scalar that is not in 1 .. n-1: whoever drew it draws again. On failure nothing is
+ * TENON_ERROR_SCALAR_RANGE for a scalar that is not in 1 .. n-1: the caller draws another one. On failure nothing is
  * written.
  */
 tenon_status tenoni_agree(tenoni_curve curve, uint8_t *z, uint8_t *ephemeral, const uint8_t *scalar,

@@ -11,7 +11,7 @@
  * by a function that knows what it has to be: nothing recurses, and nothing is allocated for a count.
  */
 
-/* Of numbers from -2^64 to 2^64-1: the value is n, or -1-n. */
+/* A number from -2^64 to 2^64-1: n, or -1-n when it is negative. */
 typedef struct {
     uint64_t n;
     bool negative;

@@ -18,7 +18,7 @@ static void take_text(const tenoni_ek_verification *of, const uint8_t *oid, uint
     *n = text.left;
 }
 
-/* Of a leaf whose form is good: names and digests. */
+/* Takes names and digests from a leaf whose form is good. */
 static tenon_status take_leaf(tenoni_ek_verification *of)
 {
     tenon_ek *ek = &of->ek;

@@ -101,7 +101,7 @@ tenon_status tenoni_rule_11_parent(tenoni_verification *verification)
     return tenoni_as_rule(status, TENON_RULE_11_PARENT);
 }
 
-/* Of the bits that rules 12 to 15 speak about, exactly these are set. */
+/* Exactly these are set among the bits that rules 12 to 15 speak about. */
 static bool has(const tenoni_verification *verification, uint32_t bits, uint32_t set)
 {
     return (verification->area.attributes & bits) == set;

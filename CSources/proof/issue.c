@@ -76,7 +76,7 @@ static void end_extension(tenoni_writer *writer, extension begun)
     tenoni_der_end(writer, begun.sequence);
 }
 
-/* 4.2.1.9: an authority has a path length here, and who is none says so by an empty sequence. */
+/* 4.2.1.9: an authority has a path length here, and a certificate of no authority has an empty sequence. */
 static void write_basic_constraints(tenoni_writer *writer, const uint8_t *path_length)
 {
     extension begun = begin_extension(writer, 19, true);
@@ -303,7 +303,7 @@ tenon_status tenon_ak_certificate_issue(uint8_t *out, size_t n, size_t *written,
     return status == TENON_OK ? tenoni_plan_issue(out, n, written, &of) : status;
 }
 
-/* Self-signed is the signing key's own certificate; below an issuer the key is said. */
+/* A self-signed certificate is of the signing key; one below an issuer names its key. */
 static tenon_status take_key(tenoni_plan *of, const tenon_authority_request *request)
 {
     bool self_signed = request->issuer.n == 0;

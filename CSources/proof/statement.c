@@ -185,7 +185,7 @@ tenon_status tenon_proof_decode(tenon_evidence *out, const uint8_t *proof, size_
     return status;
 }
 
-/* What the parts of a proof say, for whoever wants one of them alone. */
+/* The parts of a proof, for callers that want one of them alone. */
 
 static tenon_status read_signature(tenon_signature *out, const tenon_bytes *bytes)
 {

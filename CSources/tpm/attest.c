@@ -160,7 +160,7 @@ static tenon_status attempt_key(certification *work)
         call.session = &work->key->session;
     call.session_attributes = tenoni_key_encrypts(work->key) ? TENONI_SESSION_DECRYPT : 0;
     tenoni_write_sized(&call.parameters, work->qualifying, work->qualifying_n);
-    tenoni_write_u16(&call.parameters, TENONI_ALG_ECDSA); /* the AK's own, said again */
+    tenoni_write_u16(&call.parameters, TENONI_ALG_ECDSA); /* the AK's own scheme, which the command repeats */
     tenoni_write_u16(&call.parameters, TENONI_ALG_SHA256);
     status = tenoni_call_send(work->key->tpm, &call, NULL, &answer);
     if (status == TENON_OK)
@@ -278,7 +278,7 @@ static tenon_status attempt_creation(creation_job *work)
     tenoni_call_object(&call, handle, work->ak->name);
     tenoni_write_u16(&call.parameters, 0); /* qualifyingData */
     tenoni_write_sized(&call.parameters, creation->hash, sizeof creation->hash);
-    tenoni_write_u16(&call.parameters, TENONI_ALG_ECDSA); /* the AK's own, said again */
+    tenoni_write_u16(&call.parameters, TENONI_ALG_ECDSA); /* the AK's own scheme, which the command repeats */
     tenoni_write_u16(&call.parameters, TENONI_ALG_SHA256);
     tenoni_write_bytes(&call.parameters, creation->ticket, creation->ticket_n);
     status = tenoni_call_send(work->ak->tpm, &call, NULL, &answer);

@@ -119,7 +119,7 @@ tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *co
     return status;
 }
 
-/* A status holds the layer and the code: what would leave none there, or has more bits, is none. */
+/* A status has room for the layer and the code, and a code is never 0. */
 static bool is_code(uint32_t rc)
 {
     return (rc & 0xffff) != 0 && rc <= 0xfffff;

@@ -117,7 +117,7 @@ tenon_status tenoni_auth_set(tenoni_auth *auth, const uint8_t *bytes, size_t n)
     auth->n = n;
     while (auth->n != 0 && auth->bytes[auth->n - 1] == 0)
         auth->n--;
-    /* Zeros alone are the empty value: whoever gave them meant something else. */
+    /* A TPM takes zeros alone for the empty value, which is not what the caller meant. */
     return n != 0 && auth->n == 0 ? TENON_ERROR_AUTH_VALUE : TENON_OK;
 }
 

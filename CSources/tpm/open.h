@@ -33,8 +33,8 @@ typedef struct {
 } tenoni_patience;
 
 /*
- * Waits once, or says false when the deadline has passed, which is counted from the first wait on. Of many who wait for
- * the same no two shall come back together for long: then a wait is a random part of what it would be.
+ * Waits once, or says false when the deadline has passed, which is counted from the first wait on. Among many
+ * who wait for the same thing, each wait is a random part of that, so that no two come back together for long.
  */
 bool tenoni_wait_once(tenoni_patience *patience, uint32_t deadline_ms, bool among_many);
 

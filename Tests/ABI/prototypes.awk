@@ -10,9 +10,11 @@
         in_comment = end == 0
         line = substr(line, 1, start - 1) (in_comment ? "" : " " substr(rest, end + 2))
     }
-    if (line ~ /^[ \t]*#/)
+    if (in_directive || line ~ /^[ \t]*#/) {
+        in_directive = line ~ /\\$/
         next
-    gsub(/TENON_(BEGIN|END)/, "", line)
+    }
+    gsub(/TENON_(BEGIN|END)|TENON_STATUS_LIST\([A-Z_]*\)/, "", line)
     text = text " " line
     while ((end = match(text, /[;{}]/)) != 0) {
         declaration = substr(text, 1, end - 1)

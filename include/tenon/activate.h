@@ -99,8 +99,8 @@ TENON_API TENON_MUST_USE tenon_status tenon_ek_verify(tenon_ek *out, tenon_repor
                                                       size_t count, const tenon_ek_policy *policy);
 
 /*
- * What a certificate says of an EK, with nobody vouching for it: for the device, which looks for that EK in its own
- * TPM. By rules 22, 23, 35 and 36 above; maker, model and version are empty when it does not name them.
+ * What a certificate says about an EK, unverified: for a device, which looks for that EK in its own TPM. By rules 22,
+ * 23, 35 and 36 above; maker, model and version are empty when it does not name them.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_ek_read(tenon_ek *out, const uint8_t *TENON_COUNTED(n) certificate,
                                                     size_t n);
@@ -118,7 +118,7 @@ TENON_API TENON_MUST_USE tenon_status tenon_certificate_trim(tenon_bytes *out, c
  * MakeCredential (TPM 2.0 Part 1, 24): what TPM2_ActivateCredential of the TPM with this EK opens to the secret, for an
  * object of this Name only. credential and encrypted are TPM2B_ID_OBJECT and TPM2B_ENCRYPTED_SECRET with their sizes.
  * The secret has 1 byte up to a digest of the EK's nameAlg: 32, or 48 for P-384. The kind and key of ek alone are read:
- * another kind, or a Name whose nameAlg is not SHA-256, is TENON_ERROR_OPTIONS, a key that is none of its kind
+ * another kind, or a Name whose nameAlg is not SHA-256, is TENON_ERROR_OPTIONS, a key that is not of its kind
  * TENON_RULE_36_EK_KEY. When either output is too short, both sizes are what is needed and neither is written.
  */
 TENON_API TENON_MUST_USE tenon_status

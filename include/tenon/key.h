@@ -73,15 +73,15 @@ TENON_API TENON_MUST_USE tenon_status tenon_key_sign_event(const tenon_key *key,
 
 /*
  * Signs other data: its SHA-256. Data that could be taken for one of the messages above, or for a statement of a TPM,
- * is refused with TENON_ERROR_DATA_IS_MESSAGE, so that whoever may have data signed cannot have these signed: 1 to 32
- * letters A-Z and a line feed; a JSON object, with white space before it, too; the 65 bytes of a point; "@ as in a
+ * is refused with TENON_ERROR_DATA_IS_MESSAGE, so that a caller who may have data signed cannot have these signed: 1 to
+ * 32 letters A-Z and a line feed; a JSON object, with white space before it, too; the 65 bytes of a point; "@ as in a
  * signature base of RFC 9421; ff 54 43 47. With TENON_KEY_SIGNS_DIGESTS nothing is refused.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_key_sign_data(const tenon_key *key, tenon_signature *out,
                                                           const uint8_t *TENON_COUNTED(n) data, size_t n);
 
 /*
- * Signs any digest. Whoever may call this can have any of the messages above signed, so it needs a capability that is
+ * Signs any digest. A caller of this can have any of the messages above signed, so it needs a capability that is
  * given when the key is made: without TENON_KEY_SIGNS_DIGESTS the answer is TENON_ERROR_DIGEST_NOT_ALLOWED.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_key_sign_digest(const tenon_key *key, tenon_signature *out,

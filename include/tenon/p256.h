@@ -19,7 +19,7 @@ TENON_API TENON_MUST_USE tenon_status tenon_p256_check(const tenon_public_key *k
 TENON_API TENON_MUST_USE tenon_status tenon_p256_verify(const tenon_public_key *key, const tenon_digest *digest,
                                                         const tenon_signature *signature);
 
-/* A public key made ready once, for whoever verifies with it more than once. Read-only after tenon_verifier_new. */
+/* A public key that is made ready once and verifies many times. Read-only after tenon_verifier_new. */
 typedef struct tenon_verifier tenon_verifier;
 
 /* Checks the key and makes it ready. */
@@ -33,8 +33,9 @@ TENON_API TENON_MUST_USE tenon_status tenon_verifier_verify(const tenon_verifier
 TENON_API void tenon_verifier_free(tenon_verifier **verifier);
 
 /*
- * A key in the memory of the process, for load tools, tests and development. It is no device identity: whoever reads
- * the memory has it, and tenon_key_is_hardware says 0. With mbedTLS its signing is not claimed to be constant time.
+ * A key in the memory of the process, for load tools, tests and development. It is no device identity: anybody who
+ * reads the memory has it, and tenon_key_is_hardware says 0. With mbedTLS its signing is not claimed to be constant
+ * time.
  *
  * flags: TENON_KEY_SIGNS_DIGESTS (tenon/key.h) and TENON_KEY_DETERMINISTIC: nonces by RFC 6979 instead of random. Two
  * requests of one second with one body then have one signature, which a replay check refuses: not for requests.

@@ -44,8 +44,9 @@
  *   29   restricted, sign, fixedTPM, fixedParent, sensitiveDataOrigin and userWithAuth are set, noDA may be, nothing
  *        else; nameAlg SHA-256, P-256, ECDSA with SHA-256, no policy, the point on the curve, nothing behind the end
  *   30   with the EK's Name in the policy, and a signer that is right under this EK: firmwareVersion is at least what
- *        the policy says. Of any other signer a TPM hides the version, so it is never believed: without firmware_min it
- *        is noted, and with it the policy demands what this AK cannot say, which is TENON_ERROR_OPTIONS
+ *        the policy says. A TPM hides the version from any other signer, so it is never believed: without
+ *        firmware_min it is noted, and with it the policy demands what this AK cannot say, which is
+ *        TENON_ERROR_OPTIONS
  *
  * With policy.roots: that the leaf of x5c is an AK certificate that an authority of the policy issued.
  *   22   x5c is not empty, and each certificate passes a strict walk of its DER before any signature is checked
@@ -65,13 +66,13 @@
  *   31   the AK is another key
  *   32   sig is the AK's over certInfo
  *
- * Algorithms are fixed and no matter of policy: key and AK are of P-256, and sign with ECDSA and SHA-256 (ES256). Only
- * the certificates above an AK's may have other keys, those of tenon/activate.h.
+ * Algorithms are fixed and not a matter of policy: key and AK are P-256 keys that sign with ECDSA and SHA-256 (ES256).
+ * Only the certificates above an AK's may have other keys, those of tenon/activate.h.
  */
 
 TENON_BEGIN
 
-/* Who the AK is, by exactly one of the two. */
+/* Where trust in the AK comes from: exactly one of the two. */
 enum {
     TENON_TRUST_AK = 1,   /* policy.ak, which the service has from elsewhere than this request */
     TENON_TRUST_ROOTS = 2 /* the leaf of x5c, which has to chain to one of policy.roots */

@@ -108,9 +108,9 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_open_transport(tenon_tpm **out, 
 
 /*
  * The way to a TPM by name, with the names and the refusals of tenon_tpm_open: for who counts, delays or writes down
- * what goes over it. Whoever opened it closes it, by its own close, which it always has; a tenon_tpm that was opened
- * over it does so in the end. allow_simulator is 0 or 1. A node that another process holds is waited for for 2000 ms.
- * On failure all of *out is zero.
+ * what goes over it. Its opener closes it by its close function, which is always there; a tenon_tpm that was
+ * opened over it does so when it is closed. allow_simulator is 0 or 1. A node that another process holds is waited for
+ * for 2000 ms. On failure all of *out is zero.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_transport_open(tenon_tpm_transport *out,
                                                                const char *TENON_COUNTED(name_n) name, size_t name_n,
@@ -127,7 +127,7 @@ typedef struct {
     uint32_t revision;       /* of the specification: 159 is 1.59 */
     uint32_t owner_auth_set; /* 0 or 1, as are the next */
     uint32_t endorsement_auth_set;
-    uint32_t lockout_auth_set; /* 0: whoever may open the node may clear the TPM */
+    uint32_t lockout_auth_set; /* 0: anybody who may open the node may clear the TPM */
     uint32_t clear_disabled;
     uint32_t in_lockout;
     uint32_t storage_enabled; /* the owner hierarchy */
@@ -247,8 +247,8 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_public_area(const tenon_tpm_
                                                                 size_t n, size_t *written);
 
 /*
- * How an AK was made, said by itself (TPM2_CertifyCreation): with its public area the parameters that attestation CAs
- * of the form of go-attestation want. data is TPMS_CREATION_DATA, statement TPMS_ATTEST over no qualifying data,
+ * How an AK was made, certified by itself (TPM2_CertifyCreation): with its public area the parameters that attestation
+ * CAs of the form of go-attestation want. data is TPMS_CREATION_DATA, statement TPMS_ATTEST over no qualifying data,
  * signature TPMT_SIGNATURE. A TPM vouches for it while it made the AK in this process: TENON_ERROR_NOT_MADE_HERE when
  * tenon_tpm_ak_load loaded it.
  */
