@@ -43,7 +43,7 @@ package struct TPMBench: Sendable {
             return try result.get()
         }
         throw TenonError(
-            .cancelled, message: "The bench was ended early; nothing of it is left in the TPM.", mend: "Type it again.")
+            .cancelled, message: "The bench was ended early; nothing of it is left in the TPM.", mend: "Run it again.")
     }
 
     private func work(_ copy: inout TPMBenchCopy?) throws(TenonError) -> TPMBenchResult {

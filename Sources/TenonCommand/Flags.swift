@@ -30,7 +30,7 @@ extension Flag {
         summary: "PEM: the TPM's certificate and those above it, where the TPM holds none")
     static let dialect = Flag(
         name: "--dialect", value: "NAME",
-        summary: Services.oneOf(["\(Services.dialects[0]) (else)"] + Services.dialects.dropFirst()))
+        summary: Services.oneOf(["\(Services.dialects[0]) (default)"] + Services.dialects.dropFirst()))
     static let attestationCA = Flag(
         name: "--attestation-ca", value: "URL",
         summary: "what certifies attestation keys, for the dialect docs; remembered",

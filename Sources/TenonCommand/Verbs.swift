@@ -34,9 +34,9 @@ extension Verb {
         Verb(
             words: ["register"], operands: "", summary: "Register this device, or find that it is registered",
             details: """
-                Typed again after any failure it goes on where it ended, with the same key. The identity keeps the
-                contents of --ek-chain, --attestation-ca and --attestation-roots once they were taken, so that they need
-                not be said, nor their files be there, again; --disclose-ek is said each time.
+                After any failure, run it again: it continues with the same key. The identity keeps the contents of
+                --ek-chain, --attestation-ca and --attestation-roots once the service has accepted them, so you need to
+                give them only once. Give --disclose-ek each time.
 
                 """ + Services.all.map(\.registerDetails).joined(separator: "\n"),
             flags: Flag.network + [.dialect],

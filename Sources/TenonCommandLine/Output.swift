@@ -32,7 +32,7 @@ package enum Output {
             mend: "Ask again with an output that takes it: a file on a disk with room, or a reader that waits.")
     }
 
-    /// What went wrong: the cause, and below it the mend, if it has a line of its own.
+    /// Prints an error: the cause, and below it the mend if there is one.
     package static func report(_ error: TenonError, of program: Program) {
         let indent = "\n" + String(repeating: " ", count: program.name.utf8.count + 2)
         let lines = [error.message, error.mend].compactMap { $0 }.flatMap { $0.split(separator: "\n") }

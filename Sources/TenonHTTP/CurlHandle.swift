@@ -90,7 +90,7 @@ extension TenonError {
         .httpTooLarge, message: "The server's answer is larger than 64 KiB, or its headers than 16 KiB or 100 lines.")
     static let noLibrary = TenonError(
         .httpLibrary, message: "libcurl.so.4 cannot be loaded: install it (on Debian, the package libcurl4).")
-    static let noMemory = TenonError(.memory, message: "There is no memory for an HTTP handle.")
+    static let noMemory = TenonError(.memory, message: "There is no memory for an HTTP exchange.")
 
     /// The messages are our own, as libcurl's may contain what was sent.
     init(_ result: tenoni_exchange_result, isSent: Bool) {

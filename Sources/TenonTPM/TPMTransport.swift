@@ -20,8 +20,10 @@ public protocol TPMTransport: AnyObject, Sendable {
 }
 
 extension TPMTransport {
+    /// False: the transport isolates nothing.
     public var isManaged: Bool { false }
 
+    /// Throws: the transport has no other connection.
     public func reopen() throws(TenonError) { throw TenonError(status: tenon_status(TENON_ERROR_TPM_TRANSPORT)) }
 }
 

@@ -8,8 +8,8 @@ extension CommandService {
     static let synheart = CommandService(
         profile: "synheart", dialects: Dialect.all.map(\.name),
         registerDetails: """
-            Of a device that is registered it asks the service, where the dialect has a question (tenon), and says what
-            it learnt; the dialect docs has none.
+            If the device is already registered, it asks the service which key it holds (dialect tenon) and prints the
+            answer; the dialect docs cannot ask.
             """,
         signFlags: [.strippedIngest],
         mends: [
