@@ -130,7 +130,7 @@ static void ask(vector *of, certify_device *at, const certify_order *order)
     certify(at, order, &of->proof);
     of->nonce = at->nonce;
     support_bytes_set(&of->ak, at->ak_area.bytes, at->ak_area.n);
-    CHECK_STATUS(tenon_object_public_key(&of->key, order->area->bytes, order->area->n), TENON_OK);
+    CHECK_OK(tenon_object_public_key(&of->key, order->area->bytes, order->area->n));
 }
 
 static void ask_plainly(vector *of, certify_device *at, uint32_t key, const support_public *area)
@@ -211,7 +211,7 @@ static void sign_in_tpm(proof_rig *at)
 {
     uint8_t signature[TENON_SIGNATURE_SIZE];
     tenon_digest digest;
-    CHECK_STATUS(tenon_sha256(&digest, at->certified.bytes, at->certified.n), TENON_OK);
+    CHECK_OK(tenon_sha256(&digest, at->certified.bytes, at->certified.n));
     MUST_BE_0(support_sign(forger->tpm, forger_key, NULL, digest.bytes, signature));
     at->ecdsa = support_ecdsa_of(signature);
 }
@@ -245,8 +245,8 @@ static tenon_key *make_root(const uint8_t *scalar, support_bytes *root)
     const tenon_authority_request request = {
         .size = sizeof request, .name = "Root", .name_n = 4, .serial = {1}, .not_before = BEGIN, .not_after = END};
     tenon_key *key = NULL;
-    CHECK_STATUS(tenon_software_key_import(&key, scalar, TENON_SCALAR_SIZE, flags), TENON_OK);
-    CHECK_STATUS(tenon_authority_certificate_issue(root->bytes, sizeof root->bytes, &root->n, key, &request), TENON_OK);
+    CHECK_OK(tenon_software_key_import(&key, scalar, TENON_SCALAR_SIZE, flags));
+    CHECK_OK(tenon_authority_certificate_issue(root->bytes, sizeof root->bytes, &root->n, key, &request));
     return key;
 }
 
@@ -264,9 +264,8 @@ static void issue(uint8_t *leaf, size_t n, size_t *written, const certify_device
                                       .serial = {2},
                                       .not_before = BEGIN,
                                       .not_after = END};
-    tenon_key *key = make_root(rig_other_scalar, root);
-    CHECK_STATUS(tenon_ak_certificate_issue(leaf, n, written, key, root->bytes, root->n, &request), TENON_OK);
-    tenon_key_free(&key);
+    OWNED_KEY key = make_root(rig_other_scalar, root);
+    CHECK_OK(tenon_ak_certificate_issue(leaf, n, written, key, root->bytes, root->n, &request));
 }
 
 static void record_certificates(vector *of, certify_device *at)
@@ -285,9 +284,8 @@ static void record_certificates(vector *of, certify_device *at)
     of->now = END + 1;
     record(of, "a certificate of the AK that has ended", "TENON_RULE_28_CHAIN");
     of->now = BEGIN;
-    tenon_key *key = make_root(rig_key_scalar, &of->root);
+    OWNED_KEY key = make_root(rig_key_scalar, &of->root);
     record(of, "a certificate of the AK by another root of the same name", "TENON_RULE_28_CHAIN");
-    tenon_key_free(&key);
 }
 
 TEST(evidence_of_a_fresh_tpm)

@@ -21,10 +21,7 @@ enum { FIRST = 0x03000100, LETTER = 0x80, LETTERS = 2, NUMBERS = LETTER };
 /* Whoever runs a test notes here. */
 static row *rows;
 
-__attribute__((constructor)) static void make_rows(void)
-{
-    rows = test_shared(LETTERS * NUMBERS * sizeof *rows);
-}
+__attribute__((constructor)) static void make_rows(void) { rows = test_shared(LETTERS * NUMBERS * sizeof *rows); }
 
 void rules_note(tenon_status rule, tenon_status code, const char *name, tenon_status found, tenon_status without)
 {

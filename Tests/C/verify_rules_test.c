@@ -49,10 +49,7 @@ CHANGE(area_of_another_key)
     const support_area area = support_area_of(at->submitted.bytes, SUPPORT_KEY_ATTRIBUTES, false);
     at->public_area = support_area_write(&area);
 }
-CHANGE(no_parent)
-{
-    at->attest.qualified = at->attest.name;
-}
+CHANGE(no_parent) { at->attest.qualified = at->attest.name; }
 CHANGE(off_curve)
 {
     at->area.x.bytes[31] ^= 1;
@@ -68,10 +65,7 @@ CHANGE(point_is_zero)
     memset(&at->submitted, 0, sizeof at->submitted);
     at->area = support_area_of(at->submitted.bytes, SUPPORT_KEY_ATTRIBUTES, false);
 }
-CHANGE(submitted_another)
-{
-    at->submitted = rig_public(rig_other_scalar);
-}
+CHANGE(submitted_another) { at->submitted = rig_public(rig_other_scalar); }
 CHANGE(certified_by_itself)
 {
     at->submitted = rig_public(rig_ak_scalar);
@@ -87,14 +81,8 @@ CHANGE(storage_key)
     at->area.attributes = 0x00030472;
     rig_hex(&at->area.parameters, "000600800043001000030010");
 }
-CHANGE(signed_by_another)
-{
-    memcpy(at->ak_scalar, rig_other_scalar, sizeof at->ak_scalar);
-}
-CHANGE(signed_by_the_key)
-{
-    memcpy(at->ak_scalar, rig_key_scalar, sizeof at->ak_scalar);
-}
+CHANGE(signed_by_another) { memcpy(at->ak_scalar, rig_other_scalar, sizeof at->ak_scalar); }
+CHANGE(signed_by_the_key) { memcpy(at->ak_scalar, rig_key_scalar, sizeof at->ak_scalar); }
 CHANGE(signature_of_something_else)
 {
     at->ecdsa = support_ecdsa_of(rig_sign(at->ak_scalar, "something else", 14).bytes);
@@ -312,13 +300,13 @@ static tenon_status rule_of_bit(unsigned bit)
                  {1u << 1 | 1u << 4 | 1u << 5, TENON_RULE_13_BORN_IN_TPM},
                  {1u << 2 | 1u << 11 | 1u << 16 | 1u << 17 | 1u << 18, TENON_RULE_14_SIGNS_ONLY},
                  {1u << 6 | 1u << 7, TENON_RULE_15_AUTHORISED_BY_USER}};
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+    for (size_t i = 0; i < COUNT(rules); i++)
         if ((rules[i].bits >> bit & 1) != 0)
             return rules[i].rule;
     return TENON_RULE_16_ATTRIBUTES;
 }
 
-enum { ROWS = sizeof rows / sizeof *rows, BITS = 32, CASES = ROWS + 2 * BITS };
+enum { ROWS = COUNT(rows), BITS = 32, CASES = ROWS + 2 * BITS };
 
 static rule_case cases[CASES];
 static proof_rig built[CASES];
