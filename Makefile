@@ -418,7 +418,7 @@ benches:
 PKCS11 := $(firstword $(wildcard .build/deps/libp11-kit-dev/usr/include/p11-kit-1 /usr/include/p11-kit-1))
 BENCH_SOURCES += $(if $(PKCS11),Bench/tpm/side_pkcs11.c)
 
-$(BUILD)/Bench/%.o: TENON_CFLAGS += -IBench/core -ITests/Support -Wno-missing-field-initializers $(PKCS11:%=-isystem %)
+$(BUILD)/Bench/%.o: TENON_CFLAGS += -IBench/core -ITests/Support -Wno-missing-field-initializers -Wno-unused-parameter $(PKCS11:%=-isystem %)
 
 $(BUILD)/bench_tcti.so: $(BUILD)/Bench/tpm/tcti.o
 	$(CC) -shared $(TENON_LDFLAGS) $(LDFLAGS) $^ -o $@
