@@ -133,7 +133,7 @@ TESTS := $(BUILD)/core_tests
 SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/Support/*.c))
 TEST_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/C/test_*.c Tests/C/*_rig.c Tests/C/*_side.c Tests/C/*_test.c)) $(SUPPORT)
 
-$(BUILD)/Tests/%.o: TENON_CFLAGS += -ITests/C -ITests/Support
+$(BUILD)/Tests/%.o: TENON_CFLAGS += -ITests/C -ITests/Support -Wno-unused-parameter
 
 $(TESTS): $(TEST_OBJECTS) $(TPM_STATIC) $(STATIC)
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $(TEST_WRAPS) $^ $(LIBS:-lmbedcrypto=-l:libmbedcrypto.a) $(TPM_LIBS) -o $@
@@ -418,7 +418,7 @@ benches:
 PKCS11 := $(firstword $(wildcard .build/deps/libp11-kit-dev/usr/include/p11-kit-1 /usr/include/p11-kit-1))
 BENCH_SOURCES += $(if $(PKCS11),Bench/tpm/side_pkcs11.c)
 
-$(BUILD)/Bench/%.o: TENON_CFLAGS += -IBench/core -ITests/Support -Wno-missing-field-initializers $(PKCS11:%=-isystem %)
+$(BUILD)/Bench/%.o: TENON_CFLAGS += -IBench/core -ITests/Support -Wno-missing-field-initializers -Wno-unused-parameter $(PKCS11:%=-isystem %)
 
 $(BUILD)/bench_tcti.so: $(BUILD)/Bench/tpm/tcti.o
 	$(CC) -shared $(TENON_LDFLAGS) $(LDFLAGS) $^ -o $@

@@ -33,7 +33,4 @@ EXPORTED void *realloc(void *memory, size_t n)
     return __libc_realloc(memory, n);
 }
 
-uint64_t bench_allocations(void)
-{
-    return count;
-}
+uint64_t bench_allocations(void) { return count; }

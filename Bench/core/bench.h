@@ -64,12 +64,15 @@ typedef struct {
 typedef struct {
     const char *name;
     const char *(*version)(void);
-    void *(*open)(const fixture *made); /* makes all that may be kept; NULL when it fails */
-    void (*close)(void *context);
+    size_t size;                                      /* of its context, which begins as zeros */
+    bool (*open)(void *context, const fixture *made); /* makes all that may be kept */
+    void (*close)(void *context);                     /* also after an open that failed */
     const side_line *lines;
     size_t lines_n;
     const side_commands *commands; /* NULL: it has no TPM */
 } side;
+
+#define SIDE_LINES(lines) lines, sizeof(lines) / sizeof *(lines)
 
 /* Tenon first, which has several; the ratios are its own to the others. */
 enum { SIDES_MAX = 16 };

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "owned.h"
 
 static const char method[] = "POST";
 static const char path[] = "/ingest/v1/events";
@@ -24,30 +25,25 @@ static void add_bytes(fixture *made, const void *bytes, size_t n)
 
 static void make_canonical(fixture *made)
 {
-    add_bytes(made, method, strlen(method));
-    add_bytes(made, "\n", 1);
-    add_bytes(made, path, strlen(path));
-    add_bytes(made, "\n", 1);
-    add_bytes(made, timestamp, strlen(timestamp));
-    add_bytes(made, "\n", 1);
+    const char *const lines[] = {method, path, timestamp};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        add_bytes(made, lines[i], strlen(lines[i]));
+        add_bytes(made, "\n", 1);
+    }
     add_bytes(made, made->data, FIXTURE_BODY);
 }
 
 /* Deterministic signatures are mbedTLS's with either backend, so each build verifies the same numbers. */
-static bool make_signatures(fixture *made)
+static tenon_status make_signatures(fixture *made)
 {
-    tenon_key *key;
-    tenon_status status = tenon_software_key_import(&key, made->scalar, sizeof made->scalar,
-                                                    TENON_KEY_SIGNS_DIGESTS | TENON_KEY_DETERMINISTIC);
-    if (status == TENON_OK)
-        status = tenon_key_public_key(key, &made->key);
-    for (size_t i = 0; status == TENON_OK && i < FIXTURE_MESSAGES; i++) {
-        status = tenon_sha256(&made->digests[i], made->data, i);
-        if (status == TENON_OK)
-            status = tenon_key_sign_digest(key, &made->signatures[i], &made->digests[i]);
+    OWNED_KEY key = NULL;
+    TRY(tenon_software_key_import(&key, made->scalar, sizeof made->scalar,
+                                  TENON_KEY_SIGNS_DIGESTS | TENON_KEY_DETERMINISTIC));
+    for (size_t i = 0; i < FIXTURE_MESSAGES; i++) {
+        TRY(tenon_sha256(&made->digests[i], made->data, i));
+        TRY(tenon_key_sign_digest(key, &made->signatures[i], &made->digests[i]));
     }
-    tenon_key_free(&key);
-    return status == TENON_OK;
+    return tenon_key_public_key(key, &made->key);
 }
 
 bool fixture_make(fixture *made)
@@ -57,7 +53,7 @@ bool fixture_make(fixture *made)
         made->data[i] = (uint8_t)(i * 167 + 13);
     memcpy(made->scalar, made->data, sizeof made->scalar);
     make_canonical(made);
-    return make_signatures(made);
+    return make_signatures(made) == TENON_OK;
 }
 
 bool fixture_digest(const fixture *made, tenon_digest *digest, size_t body_n)

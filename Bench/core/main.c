@@ -22,15 +22,9 @@ static const bool optimised = false;
 /* What the sides gave; NULL for one that is not open. */
 static void *opened[SIDES_MAX];
 
-static bool is_tenon(const side *which)
-{
-    return strcmp(which->name, sides[0]->name) == 0;
-}
+static bool is_tenon(const side *which) { return strcmp(which->name, sides[0]->name) == 0; }
 
-static const char *version_of(const side *which)
-{
-    return which->open == NULL ? NULL : which->version();
-}
+static const char *version_of(const side *which) { return which->open == NULL ? NULL : which->version(); }
 
 static const side_line *find_line(const side *of, const char *name)
 {
@@ -51,8 +45,10 @@ static bool is_wanted(const char *name, char *const *patterns, size_t n)
 static void close_sides(void)
 {
     for (size_t i = 0; i < sides_n; i++)
-        if (opened[i] != NULL)
+        if (opened[i] != NULL) {
             sides[i]->close(opened[i]);
+            free(opened[i]);
+        }
 }
 
 /* Those that are here, have the name, unless that is NULL, and take part in what is wanted. */
@@ -67,8 +63,8 @@ static void open_sides(const char *name, char *const *patterns, size_t n)
             takes_part |= is_wanted(sides[i]->lines[j].name, patterns, n);
         if (!takes_part || version_of(sides[i]) == NULL || (name != NULL && strcmp(sides[i]->name, name) != 0))
             continue;
-        opened[i] = sides[i]->open(&made);
-        if (opened[i] == NULL) {
+        opened[i] = calloc(1, sides[i]->size);
+        if (opened[i] == NULL || !sides[i]->open(opened[i], &made)) {
             close_sides();
             bench_fail("open", sides[i]->name);
         }

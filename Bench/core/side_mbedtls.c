@@ -3,7 +3,6 @@
 #include <mbedtls/ecdsa.h>
 #include <mbedtls/sha256.h>
 #include <mbedtls/version.h>
-#include <stdlib.h>
 #include <sys/random.h>
 
 #include "bench.h"
@@ -24,7 +23,6 @@ typedef struct {
 
 static int entropy(void *context, unsigned char *out, size_t n)
 {
-    (void)context;
     return getrandom(out, n, 0) == (ssize_t)n ? 0 : MBEDTLS_ERR_CTR_DRBG_ENTROPY_SOURCE_FAILED;
 }
 
@@ -48,7 +46,6 @@ static void mbedtls_close(void *context)
         mbedtls_mpi_free(&self->s[i]);
     }
     mbedtls_ctr_drbg_free(&self->random);
-    free(self);
 }
 
 static int load(mbedtls_side *self, const fixture *made)
@@ -71,11 +68,9 @@ static int load(mbedtls_side *self, const fixture *made)
     return error | mbedtls_ctr_drbg_seed(&self->random, entropy, NULL, NULL, 0);
 }
 
-static void *mbedtls_open(const fixture *made)
+static bool mbedtls_open(void *context, const fixture *made)
 {
-    mbedtls_side *self = calloc(1, sizeof *self);
-    if (self == NULL)
-        return NULL;
+    mbedtls_side *self = context;
     self->fixture = made;
     mbedtls_ecp_group_init(&self->group);
     mbedtls_ecp_group_init(&self->own);
@@ -86,10 +81,7 @@ static void *mbedtls_open(const fixture *made)
         mbedtls_mpi_init(&self->s[i]);
     }
     mbedtls_ctr_drbg_init(&self->random);
-    if (load(self, made) == 0)
-        return self;
-    mbedtls_close(self);
-    return NULL;
+    return load(self, made) == 0;
 }
 
 static bool hash(void *context, size_t n)
@@ -101,7 +93,6 @@ static bool hash(void *context, size_t n)
 
 static bool sign(void *context, size_t unused)
 {
-    (void)unused;
     mbedtls_side *self = context;
     const tenon_digest *digest = &self->fixture->digests[fixture_next(&self->turn)];
     mbedtls_mpi r, s;
@@ -116,7 +107,6 @@ static bool sign(void *context, size_t unused)
 
 static bool verify(void *context, size_t unused)
 {
-    (void)unused;
     mbedtls_side *self = context;
     size_t i = fixture_next(&self->turn);
     const tenon_digest *digest = &self->fixture->digests[i];
@@ -147,7 +137,6 @@ static int verify_with_tables(mbedtls_side *self, mbedtls_mpi *w, mbedtls_ecp_po
 
 static bool verify_prepared(void *context, size_t unused)
 {
-    (void)unused;
     mbedtls_side *self = context;
     mbedtls_mpi numbers[NUMBERS];
     mbedtls_ecp_point points[POINTS];
@@ -165,7 +154,6 @@ static bool verify_prepared(void *context, size_t unused)
 
 static bool generate(void *context, size_t unused)
 {
-    (void)unused;
     mbedtls_side *self = context;
     mbedtls_mpi scalar;
     mbedtls_ecp_point point;
@@ -182,4 +170,4 @@ static const side_line lines[] = {
     {"verify", verify},      {"generate", generate},    {"verify-prepared", verify_prepared},
 };
 
-const side side_mbedtls = {"mbedtls", version, mbedtls_open, mbedtls_close, lines, sizeof lines / sizeof *lines};
+const side side_mbedtls = {"mbedtls", version, sizeof(mbedtls_side), mbedtls_open, mbedtls_close, SIDE_LINES(lines)};

@@ -2,7 +2,6 @@
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <stdlib.h>
 
 #include "bench.h"
 
@@ -18,10 +17,7 @@ typedef struct {
     size_t turn;
 } openssl_side;
 
-static const char *version(void)
-{
-    return OpenSSL_version(OPENSSL_VERSION_STRING);
-}
+static const char *version(void) { return OpenSSL_version(OPENSSL_VERSION_STRING); }
 
 static void openssl_close(void *context)
 {
@@ -32,7 +28,6 @@ static void openssl_close(void *context)
     EVP_PKEY_free(self->key);
     EVP_MD_CTX_free(self->hashing);
     EVP_MD_free(self->sha256);
-    free(self);
 }
 
 /* OpenSSL's parameters take integers in the machine's order of bytes. */
@@ -79,21 +74,16 @@ static bool make_contexts(openssl_side *self)
            EVP_PKEY_CTX_set_group_name(self->generating, "prime256v1") == 1;
 }
 
-static void *openssl_open(const fixture *made)
+static bool openssl_open(void *context, const fixture *made)
 {
-    openssl_side *self = calloc(1, sizeof *self);
-    if (self == NULL)
-        return NULL;
+    openssl_side *self = context;
     self->fixture = made;
     self->key = load_key(made);
     bool ready = self->key != NULL && make_contexts(self);
     for (size_t i = 0; ready && i < FIXTURE_MESSAGES; i++)
         ready = tenon_signature_encode_der(self->der[i], sizeof self->der[i], &self->der_n[i], &made->signatures[i]) ==
                 TENON_OK;
-    if (ready)
-        return self;
-    openssl_close(self);
-    return NULL;
+    return ready;
 }
 
 static bool hash(void *context, size_t n)
@@ -107,7 +97,6 @@ static bool hash(void *context, size_t n)
 
 static bool sign(void *context, size_t unused)
 {
-    (void)unused;
     openssl_side *self = context;
     const tenon_digest *digest = &self->fixture->digests[fixture_next(&self->turn)];
     uint8_t der[TENON_SIGNATURE_DER_MAX];
@@ -117,7 +106,6 @@ static bool sign(void *context, size_t unused)
 
 static bool verify(void *context, size_t unused)
 {
-    (void)unused;
     openssl_side *self = context;
     size_t i = fixture_next(&self->turn);
     const tenon_digest *digest = &self->fixture->digests[i];
@@ -126,7 +114,6 @@ static bool verify(void *context, size_t unused)
 
 static bool generate(void *context, size_t unused)
 {
-    (void)unused;
     const openssl_side *self = context;
     EVP_PKEY *key = NULL;
     bool made = EVP_PKEY_generate(self->generating, &key) == 1;
@@ -140,4 +127,4 @@ static const side_line lines[] = {
     {"verify", verify},      {"generate", generate},    {"verify-prepared", verify},
 };
 
-const side side_openssl = {"openssl", version, openssl_open, openssl_close, lines, sizeof lines / sizeof *lines};
+const side side_openssl = {"openssl", version, sizeof(openssl_side), openssl_open, openssl_close, SIDE_LINES(lines)};

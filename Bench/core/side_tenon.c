@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
 #include <string.h>
 
 #include "attestation.h"
 #include "bench.h"
+#include "owned.h"
 #include "worst.h"
 
 enum { SIGNATURE_TEXT_MAX = (TENON_SIGNATURE_DER_MAX + 2) / 3 * 4 };
@@ -25,7 +25,6 @@ static void tenon_close(void *context)
     worst_free(self->worst);
     tenon_verifier_free(&self->verifier);
     tenon_key_free(&self->key);
-    free(self);
 }
 
 static bool encode(char *text, size_t *text_n, const tenon_signature *signature)
@@ -36,24 +35,18 @@ static bool encode(char *text, size_t *text_n, const tenon_signature *signature)
            tenon_base64_encode(text, SIGNATURE_TEXT_MAX, text_n, der, n) == TENON_OK;
 }
 
-static void *tenon_open(const fixture *made)
+static bool tenon_open(void *context, const fixture *made)
 {
-    tenon_side *self = calloc(1, sizeof *self);
-    if (self == NULL)
-        return NULL;
+    tenon_side *self = context;
     self->fixture = made;
-    tenon_status status =
-        tenon_software_key_import(&self->key, made->scalar, sizeof made->scalar, TENON_KEY_SIGNS_DIGESTS);
-    if (status == TENON_OK)
-        status = tenon_verifier_new(&self->verifier, &made->key);
     self->worst = worst_new();
-    bool ready = status == TENON_OK && self->worst != NULL && attestation_make(&self->proof, made->scalar, NULL, 0);
+    bool ready =
+        self->worst != NULL && attestation_make(&self->proof, made->scalar, NULL, 0) &&
+        tenon_software_key_import(&self->key, made->scalar, sizeof made->scalar, TENON_KEY_SIGNS_DIGESTS) == TENON_OK &&
+        tenon_verifier_new(&self->verifier, &made->key) == TENON_OK;
     for (size_t i = 0; ready && i < FIXTURE_MESSAGES; i++)
         ready = encode(self->texts[i], &self->texts_n[i], &made->signatures[i]);
-    if (ready)
-        return self;
-    tenon_close(self);
-    return NULL;
+    return ready;
 }
 
 static bool hash(void *context, size_t n)
@@ -65,7 +58,6 @@ static bool hash(void *context, size_t n)
 
 static bool hash_request(void *context, size_t unused)
 {
-    (void)unused;
     const tenon_side *self = context;
     tenon_digest digest;
     return tenon_sha256(&digest, self->fixture->canonical, self->fixture->canonical_n) == TENON_OK;
@@ -96,7 +88,6 @@ static bool request(void *context, size_t body_n)
 
 static bool signature_encode(void *context, size_t unused)
 {
-    (void)unused;
     tenon_side *self = context;
     char text[SIGNATURE_TEXT_MAX];
     size_t n;
@@ -105,7 +96,6 @@ static bool signature_encode(void *context, size_t unused)
 
 static bool signature_decode(void *context, size_t unused)
 {
-    (void)unused;
     tenon_side *self = context;
     uint8_t der[TENON_SIGNATURE_DER_MAX];
     tenon_signature signature;
@@ -117,7 +107,6 @@ static bool signature_decode(void *context, size_t unused)
 
 static bool sign(void *context, size_t unused)
 {
-    (void)unused;
     tenon_side *self = context;
     tenon_signature signature;
     const tenon_digest *digest = &self->fixture->digests[fixture_next(&self->turn)];
@@ -126,7 +115,6 @@ static bool sign(void *context, size_t unused)
 
 static bool verify(void *context, size_t unused)
 {
-    (void)unused;
     tenon_side *self = context;
     const fixture *made = self->fixture;
     size_t i = fixture_next(&self->turn);
@@ -135,7 +123,6 @@ static bool verify(void *context, size_t unused)
 
 static bool verify_prepared(void *context, size_t unused)
 {
-    (void)unused;
     tenon_side *self = context;
     const fixture *made = self->fixture;
     size_t i = fixture_next(&self->turn);
@@ -144,27 +131,19 @@ static bool verify_prepared(void *context, size_t unused)
 
 static bool verifier_new(void *context, size_t unused)
 {
-    (void)unused;
     const tenon_side *self = context;
-    tenon_verifier *verifier;
-    tenon_status status = tenon_verifier_new(&verifier, &self->fixture->key);
-    tenon_verifier_free(&verifier);
-    return status == TENON_OK;
+    OWNED_VERIFIER verifier = NULL;
+    return tenon_verifier_new(&verifier, &self->fixture->key) == TENON_OK;
 }
 
 static bool generate(void *context, size_t unused)
 {
-    (void)unused;
-    (void)context;
-    tenon_key *key;
-    tenon_status status = tenon_software_key_generate(&key, 0);
-    tenon_key_free(&key);
-    return status == TENON_OK;
+    OWNED_KEY key = NULL;
+    return tenon_software_key_generate(&key, 0) == TENON_OK;
 }
 
 static bool proof_verify(void *context, size_t unused)
 {
-    (void)unused;
     const tenon_side *self = context;
     const attestation *of = &self->proof;
     const tenon_policy policy = {.size = sizeof policy, .trust = TENON_TRUST_AK, .ak = {of->ak, of->ak_n}};
@@ -174,7 +153,6 @@ static bool proof_verify(void *context, size_t unused)
 /* The same without all the rest. */
 static bool proof_public_key(void *context, size_t unused)
 {
-    (void)unused;
     const tenon_side *self = context;
     const attestation *of = &self->proof;
     return tenon_p256_check(&of->key) == TENON_OK && tenon_p256_check(&of->ak_point) == TENON_OK &&
@@ -183,16 +161,12 @@ static bool proof_public_key(void *context, size_t unused)
 
 static bool sign_cold(void *context, size_t unused)
 {
-    (void)unused;
     const tenon_side *self = context;
     const fixture *made = self->fixture;
-    tenon_key *key;
+    OWNED_KEY key = NULL;
     tenon_signature signature;
-    tenon_status status = tenon_software_key_import(&key, made->scalar, sizeof made->scalar, TENON_KEY_SIGNS_DIGESTS);
-    if (status == TENON_OK)
-        status = tenon_key_sign_digest(key, &signature, &made->digests[0]);
-    tenon_key_free(&key);
-    return status == TENON_OK;
+    return tenon_software_key_import(&key, made->scalar, sizeof made->scalar, TENON_KEY_SIGNS_DIGESTS) == TENON_OK &&
+           tenon_key_sign_digest(key, &signature, &made->digests[0]) == TENON_OK;
 }
 
 static bool run_worst(void *context, size_t which)
@@ -229,4 +203,4 @@ static const side_line lines[] = {
     {"sign-cold", sign_cold},
 };
 
-const side side_tenon = {"tenon", tenon_version_text, tenon_open, tenon_close, lines, sizeof lines / sizeof *lines};
+const side side_tenon = {"tenon", tenon_version_text, sizeof(tenon_side), tenon_open, tenon_close, SIDE_LINES(lines)};

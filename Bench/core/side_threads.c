@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
 #include "bench.h"
 #include "crowd.h"
 
@@ -24,7 +22,6 @@ typedef struct {
 
 static bool sign_in_thread(void *context, size_t unused)
 {
-    (void)unused;
     member *self = context;
     const tenon_digest *digest = &self->fixture->digests[fixture_next(&self->turn)];
     tenon_signature signature;
@@ -33,7 +30,6 @@ static bool sign_in_thread(void *context, size_t unused)
 
 static bool verify_in_thread(void *context, size_t unused)
 {
-    (void)unused;
     member *self = context;
     size_t i = fixture_next(&self->turn);
     return tenon_verifier_verify(self->verifier, &self->fixture->digests[i], &self->fixture->signatures[i]) == TENON_OK;
@@ -46,7 +42,6 @@ static void threads_close(void *context)
     crowd_free(self->verifying);
     tenon_verifier_free(&self->verifier);
     tenon_key_free(&self->key);
-    free(self);
 }
 
 static bool make_crowds(threads_side *self, const fixture *made)
@@ -61,16 +56,12 @@ static bool make_crowds(threads_side *self, const fixture *made)
     return self->signing != NULL && self->verifying != NULL;
 }
 
-static void *threads_open(const fixture *made)
+static bool threads_open(void *context, const fixture *made)
 {
-    threads_side *self = calloc(1, sizeof *self);
-    if (self == NULL)
-        return NULL;
-    if (tenon_software_key_import(&self->key, made->scalar, sizeof made->scalar, TENON_KEY_SIGNS_DIGESTS) == TENON_OK &&
-        tenon_verifier_new(&self->verifier, &made->key) == TENON_OK && make_crowds(self, made))
-        return self;
-    threads_close(self);
-    return NULL;
+    threads_side *self = context;
+    return tenon_software_key_import(&self->key, made->scalar, sizeof made->scalar, TENON_KEY_SIGNS_DIGESTS) ==
+               TENON_OK &&
+           tenon_verifier_new(&self->verifier, &made->key) == TENON_OK && make_crowds(self, made);
 }
 
 static bool sign(void *context, size_t threads)
@@ -94,5 +85,5 @@ static const side_line lines[] = {
     {"verify-threads-16", verify, CROWD_MAX, CROWD_MAX *TIMES},
 };
 
-const side side_threads = {"tenon", tenon_version_text,          threads_open, threads_close,
-                           lines,   sizeof lines / sizeof *lines};
+const side side_threads = {"tenon",      tenon_version_text, sizeof(threads_side),
+                           threads_open, threads_close,      SIDE_LINES(lines)};

@@ -87,10 +87,7 @@ worst *worst_new(void)
     return NULL;
 }
 
-void worst_free(worst *of)
-{
-    free(of);
-}
+void worst_free(worst *of) { free(of); }
 
 static tenon_policy policy_of(const worst *of)
 {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "admin.h"
+#include "owned.h"
 
 /* The one that several sides work on. */
 static rig *shared;
@@ -18,33 +19,31 @@ static bool export_key(const tenon_tpm_key *key, rig_file *out)
     return tenon_tpm_key_export(key, out->text, sizeof out->text, &out->n) == TENON_OK;
 }
 
-/* Without a storage key at 0x81000001 the parent is the primary, with one it is that. */
-static bool make_keys(rig *of, tenon_tpm *tpm)
+/* Without a storage key at 0x81000001 the parent is the primary. */
+static bool make_below_primary(rig *of, tenon_tpm *tpm)
 {
-    tenon_tpm_key *key;
-    bool done = tenon_tpm_key_create(tpm, &key, NULL, 0) == TENON_OK && export_key(key, &of->primary);
-    tenon_tpm_key_free(&key);
-    if (!done || support_persist_srk(of->tpm, NULL, SUPPORT_SRK_PROVISIONING) != 0)
-        return false;
-    done = tenon_tpm_key_create(tpm, &key, NULL, 0) == TENON_OK && export_key(key, &of->srk) &&
+    OWNED_TPM_KEY key = NULL;
+    return tenon_tpm_key_create(tpm, &key, NULL, 0) == TENON_OK && export_key(key, &of->primary);
+}
+
+static bool make_below_srk(rig *of, tenon_tpm *tpm)
+{
+    OWNED_TPM_KEY key = NULL;
+    return support_persist_srk(of->tpm, NULL, SUPPORT_SRK_PROVISIONING) == 0 &&
+           tenon_tpm_key_create(tpm, &key, NULL, 0) == TENON_OK && export_key(key, &of->srk) &&
            tenon_tpm_key_persist(key, &of->handle) == TENON_OK && export_key(key, &of->kept);
-    tenon_tpm_key_free(&key);
-    return done;
 }
 
 static bool make(rig *of, bool with_keys)
 {
-    tenon_tpm *tpm;
+    OWNED_TPM tpm = NULL;
     of->tpm = support_swtpm_start(NULL);
     if (of->tpm == NULL)
         return false;
     of->wire = support_transport_new(of->tpm);
     of->table = support_transport_table(of->wire);
-    if (!with_keys)
-        return true;
-    bool done = tenon_tpm_open_transport(&tpm, &of->table, NULL) == TENON_OK && make_keys(of, tpm);
-    tenon_tpm_free(&tpm);
-    return done;
+    return !with_keys || (tenon_tpm_open_transport(&tpm, &of->table, NULL) == TENON_OK && make_below_primary(of, tpm) &&
+                          make_below_srk(of, tpm));
 }
 
 rig *rig_new(bool with_keys)
@@ -116,15 +115,9 @@ static const char *name_of(uint32_t code)
     return "other";
 }
 
-static const rig *rig_of(void *context)
-{
-    return *(rig *const *)context;
-}
+static const rig *rig_of(void *context) { return *(rig *const *)context; }
 
-static uint64_t count(void *context)
-{
-    return support_transport_count(rig_of(context)->wire, SUPPORT_ANY);
-}
+static uint64_t count(void *context) { return support_transport_count(rig_of(context)->wire, SUPPORT_ANY); }
 
 static void names(void *context, uint64_t since, char *out, size_t n)
 {

@@ -47,10 +47,7 @@ static const TPM2B_PUBLIC signing_template = {
                                             .curveID = TPM2_ECC_NIST_P256,
                                             .kdf.scheme = TPM2_ALG_NULL}}};
 
-static const char *version(void)
-{
-    return rig_version("BENCH_ESYS");
-}
+static const char *version(void) { return rig_version("BENCH_ESYS"); }
 
 static void esys_close(void *context)
 {
@@ -63,7 +60,6 @@ static void esys_close(void *context)
         Esys_Finalize(&self->esys);
     Tss2_TctiLdr_Finalize(&self->tcti);
     rig_free(self->rig);
-    free(self);
 }
 
 static bool start_session(const esys_side *self, ESYS_TR salt, TPMA_SESSION attributes, ESYS_TR *out)
@@ -103,20 +99,15 @@ static bool make_ready(esys_side *self)
            Esys_FlushContext(self->esys, primary) == TSS2_RC_SUCCESS;
 }
 
-static void *esys_open(const fixture *made)
+static bool esys_open(void *context, const fixture *made)
 {
     char tcti[RIG_NAME_MAX];
-    esys_side *self = calloc(1, sizeof *self);
-    if (self == NULL)
-        return NULL;
+    esys_side *self = context;
     self->digest.size = sizeof made->digests[0].bytes;
     memcpy(self->digest.buffer, made->digests[0].bytes, self->digest.size);
-    if ((self->rig = rig_new(true)) != NULL && rig_tcti(self->rig, tcti) &&
-        Tss2_TctiLdr_Initialize(tcti, &self->tcti) == TSS2_RC_SUCCESS &&
-        Esys_Initialize(&self->esys, self->tcti, NULL) == TSS2_RC_SUCCESS && make_ready(self))
-        return self;
-    esys_close(self);
-    return NULL;
+    return (self->rig = rig_new(true)) != NULL && rig_tcti(self->rig, tcti) &&
+           Tss2_TctiLdr_Initialize(tcti, &self->tcti) == TSS2_RC_SUCCESS &&
+           Esys_Initialize(&self->esys, self->tcti, NULL) == TSS2_RC_SUCCESS && make_ready(self);
 }
 
 static bool sign_with(const esys_side *self, ESYS_TR key, ESYS_TR session)
@@ -152,14 +143,12 @@ static bool load_sign_flush(const esys_side *self, ESYS_TR parent, const TPM2B_P
 
 static bool sign_below_srk(void *context, size_t unused)
 {
-    (void)unused;
     const esys_side *self = context;
     return load_sign_flush(self, self->parent, self->blob, self->area);
 }
 
 static bool sign_below_primary(void *context, size_t unused)
 {
-    (void)unused;
     const esys_side *self = context;
     ESYS_TR primary = ESYS_TR_NONE;
     if (!make_primary(self, &primary))
@@ -177,7 +166,8 @@ static const side_line lines[] = {
 };
 static const side_line hmac_lines[] = {{"tpm-sign-salted", sign, HMAC}};
 
-const side side_esys = {"esys", version, esys_open, esys_close, lines, sizeof lines / sizeof *lines, &rig_commands};
+const side side_esys = {"esys", version, sizeof(esys_side), esys_open, esys_close, SIDE_LINES(lines), &rig_commands};
 
 /* The same with a session that is not salted. */
-const side side_esys_hmac = {"esys-hmac", version, esys_open, esys_close, hmac_lines, 1, &rig_commands};
+const side side_esys_hmac = {"esys-hmac",  version, sizeof(esys_side), esys_open, esys_close, SIDE_LINES(hmac_lines),
+                             &rig_commands};

@@ -21,10 +21,7 @@ typedef struct {
 
 static CK_UTF8CHAR pin[] = "1234";
 
-static const char *version(void)
-{
-    return rig_version("BENCH_PKCS11");
-}
+static const char *version(void) { return rig_version("BENCH_PKCS11"); }
 
 static void pkcs11_close(void *context)
 {
@@ -36,7 +33,6 @@ static void pkcs11_close(void *context)
     if (self->folder != NULL)
         support_folder_remove(self->folder);
     rig_free(self->rig);
-    free(self);
 }
 
 static bool load(pkcs11_side *self)
@@ -84,23 +80,17 @@ static bool make_key(pkcs11_side *self)
            CKR_OK;
 }
 
-static void *pkcs11_open(const fixture *made)
+static bool pkcs11_open(void *context, const fixture *made)
 {
     CK_SLOT_ID slot;
-    pkcs11_side *self = calloc(1, sizeof *self);
-    if (self == NULL)
-        return NULL;
+    pkcs11_side *self = context;
     memcpy(self->digest, made->digests[0].bytes, sizeof self->digest);
-    if ((self->rig = rig_new(false)) != NULL && load(self) && make_token(self, &slot) && log_in(self, slot) &&
-        make_key(self))
-        return self;
-    pkcs11_close(self);
-    return NULL;
+    return (self->rig = rig_new(false)) != NULL && load(self) && make_token(self, &slot) && log_in(self, slot) &&
+           make_key(self);
 }
 
 static bool sign(void *context, size_t unused)
 {
-    (void)unused;
     pkcs11_side *self = context;
     CK_MECHANISM mechanism = {CKM_ECDSA, NULL, 0};
     uint8_t signature[TENON_SIGNATURE_SIZE * 2];
@@ -111,4 +101,5 @@ static bool sign(void *context, size_t unused)
 
 static const side_line lines[] = {{"tpm-sign", sign}};
 
-const side side_pkcs11 = {"tpm2-pkcs11", version, pkcs11_open, pkcs11_close, lines, 1, &rig_commands};
+const side side_pkcs11 = {"tpm2-pkcs11", version,           sizeof(pkcs11_side), pkcs11_open,
+                          pkcs11_close,  SIDE_LINES(lines), &rig_commands};

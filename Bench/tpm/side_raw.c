@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
 #include "admin.h"
 #include "rig.h"
 #include "wire.h"
@@ -19,15 +17,9 @@ enum { SIZE_AT = 2, CODE_AT = 6, HANDLE_AT = 10, ECDSA = 0x18, SHA256 = 0x0B, HA
 
 static const uint32_t no_hierarchy = 0x40000007;
 
-static const char *version(void)
-{
-    return "prebuilt commands, sent and received";
-}
+static const char *version(void) { return "prebuilt commands, sent and received"; }
 
-static void end_command(support_command *command)
-{
-    support_store32(command->bytes + SIZE_AT, (uint32_t)command->n);
-}
+static void end_command(support_command *command) { support_store32(command->bytes + SIZE_AT, (uint32_t)command->n); }
 
 /* Part 3, 20.2, with an empty password and no ticket. */
 static void make_sign(raw_side *self, const fixture *made)
@@ -65,21 +57,16 @@ static void raw_close(void *context)
 {
     raw_side *self = context;
     rig_free(self->rig);
-    free(self);
 }
 
-static void *raw_open(const fixture *made)
+static bool raw_open(void *context, const fixture *made)
 {
-    raw_side *self = calloc(1, sizeof *self);
-    if (self == NULL)
-        return NULL;
+    raw_side *self = context;
     self->rig = rig_share();
-    if (self->rig != NULL && make_load(self)) {
-        make_sign(self, made);
-        return self;
-    }
-    raw_close(self);
-    return NULL;
+    if (self->rig == NULL || !make_load(self))
+        return false;
+    make_sign(self, made);
+    return true;
 }
 
 static bool run(raw_side *self, const support_command *command)
@@ -93,14 +80,12 @@ static bool run(raw_side *self, const support_command *command)
 
 static bool sign(void *context, size_t unused)
 {
-    (void)unused;
     raw_side *self = context;
     return run(self, &self->sign);
 }
 
 static bool load_sign_flush(void *context, size_t unused)
 {
-    (void)unused;
     raw_side *self = context;
     if (!run(self, &self->load))
         return false;
@@ -120,6 +105,7 @@ static const side_line lines[] = {
 };
 static const side_line load_lines[] = {{"tpm-first-srk", load_sign_flush}};
 
-const side side_raw = {"raw", version, raw_open, raw_close, lines, sizeof lines / sizeof *lines, &rig_commands};
+const side side_raw = {"raw", version, sizeof(raw_side), raw_open, raw_close, SIDE_LINES(lines), &rig_commands};
 
-const side side_raw_load = {"raw-load", version, raw_open, raw_close, load_lines, 1, &rig_commands};
+const side side_raw_load = {"raw-load",   version, sizeof(raw_side), raw_open, raw_close, SIDE_LINES(load_lines),
+                            &rig_commands};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
 #include "canned.h"
 #include "crowd.h"
+#include "owned.h"
 #include "rig.h"
 
 typedef struct {
@@ -22,17 +21,13 @@ typedef struct {
 static tenon_key *open_key(const tenon_tpm_transport *wire, uint32_t session, const rig_file *file)
 {
     tenon_tpm_options options = {.size = sizeof options, .session = session};
-    tenon_tpm *tpm = NULL;
-    tenon_tpm_key *loaded = NULL;
+    OWNED_TPM tpm = NULL;
+    OWNED_TPM_KEY loaded = NULL;
     tenon_key *key = NULL;
-    tenon_status status = tenon_tpm_open_transport(&tpm, wire, &options);
-    if (status == TENON_OK)
-        status = tenon_tpm_key_load(tpm, &loaded, file->text, file->n, NULL, 0);
-    if (status == TENON_OK)
-        status = tenon_tpm_key_open(loaded, &key, TENON_KEY_SIGNS_DIGESTS);
-    tenon_tpm_key_free(&loaded);
-    tenon_tpm_free(&tpm);
-    return status == TENON_OK ? key : NULL;
+    bool opens = tenon_tpm_open_transport(&tpm, wire, &options) == TENON_OK &&
+                 tenon_tpm_key_load(tpm, &loaded, file->text, file->n, NULL, 0) == TENON_OK &&
+                 tenon_tpm_key_open(loaded, &key, TENON_KEY_SIGNS_DIGESTS) == TENON_OK;
+    return opens ? key : NULL;
 }
 
 /* The first signature makes the session that the next ones use; and it is good, or the bench is worth nothing. */
@@ -58,15 +53,13 @@ static bool can(const tpm_side *self, uint32_t code)
 
 static bool open_ak(tpm_side *self, const rig_file *file)
 {
-    tenon_status status = tenon_tpm_open_transport(&self->tpm, &self->rig->table, NULL);
-    if (status == TENON_OK)
-        status = tenon_tpm_key_load(self->tpm, &self->certified, file->text, file->n, NULL, 0);
-    return status == TENON_OK && tenon_tpm_ak_create(self->certified, &self->ak) == TENON_OK;
+    return tenon_tpm_open_transport(&self->tpm, &self->rig->table, NULL) == TENON_OK &&
+           tenon_tpm_key_load(self->tpm, &self->certified, file->text, file->n, NULL, 0) == TENON_OK &&
+           tenon_tpm_ak_create(self->certified, &self->ak) == TENON_OK;
 }
 
 static bool sign_in_thread(void *context, size_t unused)
 {
-    (void)unused;
     const tpm_side *self = context;
     tenon_signature signature;
     return tenon_key_sign_digest(self->password, &signature, &self->fixture->digests[0]) == TENON_OK;
@@ -109,21 +102,15 @@ static void tpm_close(void *context)
     tenon_tpm_free(&self->tpm);
     support_canned_free(self->canned);
     rig_free(self->rig);
-    free(self);
 }
 
-static void *tpm_open(const fixture *made)
+static bool tpm_open(void *context, const fixture *made)
 {
-    tpm_side *self = calloc(1, sizeof *self);
-    if (self == NULL)
-        return NULL;
+    tpm_side *self = context;
     self->fixture = made;
     self->rig = rig_share();
     self->canned = support_canned_new();
-    if (self->rig != NULL && self->canned != NULL && make_ready(self))
-        return self;
-    tpm_close(self);
-    return NULL;
+    return self->rig != NULL && self->canned != NULL && make_ready(self);
 }
 
 static bool sign_with(tpm_side *self, const tenon_key *key)
@@ -144,7 +131,6 @@ static bool sign(void *context, size_t which)
 
 static bool attest(void *context, size_t unused)
 {
-    (void)unused;
     const tpm_side *self = context;
     const tenon_digest *nonce = &self->fixture->digests[0];
     uint8_t proof[TENON_PROOF_MAX];
@@ -161,10 +147,8 @@ static bool first(void *context, size_t which)
     tpm_side *self = context;
     const rig_file *const files[] = {
         [KEPT] = &self->rig->kept, [BELOW_SRK] = &self->rig->srk, [BELOW_PRIMARY] = &self->rig->primary};
-    tenon_key *key = open_key(&self->rig->table, TENON_TPM_SESSION_PASSWORD, files[which]);
-    bool done = key != NULL && sign_with(self, key);
-    tenon_key_free(&key);
-    return done;
+    OWNED_KEY key = open_key(&self->rig->table, TENON_TPM_SESSION_PASSWORD, files[which]);
+    return key != NULL && sign_with(self, key);
 }
 
 static bool sign_at_once(void *context, size_t threads)
@@ -187,5 +171,5 @@ static const side_line lines[] = {
     {"tpm-sign-threads-16", sign_at_once, CROWD_MAX, CROWD_MAX},
 };
 
-const side side_tpm = {"tenon", tenon_version_text,           tpm_open,     tpm_close,
-                       lines,   sizeof lines / sizeof *lines, &rig_commands};
+const side side_tpm = {"tenon",   tenon_version_text, sizeof(tpm_side), tpm_open,
+                       tpm_close, SIDE_LINES(lines),  &rig_commands};

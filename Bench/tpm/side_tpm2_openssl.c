@@ -19,10 +19,7 @@ typedef struct {
     uint8_t digest[TENON_DIGEST_SIZE];
 } provider_side;
 
-static const char *version(void)
-{
-    return rig_version("BENCH_PROVIDER");
-}
+static const char *version(void) { return rig_version("BENCH_PROVIDER"); }
 
 static void provider_close(void *context)
 {
@@ -35,7 +32,6 @@ static void provider_close(void *context)
         OSSL_PROVIDER_unload(self->plain);
     OSSL_LIB_CTX_free(self->library);
     rig_free(self->rig);
-    free(self);
 }
 
 static EVP_PKEY *load_key(const provider_side *self)
@@ -75,21 +71,15 @@ static bool make_ready(provider_side *self)
            EVP_PKEY_CTX_set_signature_md(self->signing, EVP_sha256()) == 1;
 }
 
-static void *provider_open(const fixture *made)
+static bool provider_open(void *context, const fixture *made)
 {
-    provider_side *self = calloc(1, sizeof *self);
-    if (self == NULL)
-        return NULL;
+    provider_side *self = context;
     memcpy(self->digest, made->digests[0].bytes, sizeof self->digest);
-    if ((self->rig = rig_new(true)) != NULL && make_ready(self))
-        return self;
-    provider_close(self);
-    return NULL;
+    return (self->rig = rig_new(true)) != NULL && make_ready(self);
 }
 
 static bool sign(void *context, size_t unused)
 {
-    (void)unused;
     provider_side *self = context;
     uint8_t der[TENON_SIGNATURE_DER_MAX * 2];
     size_t n = sizeof der;
@@ -98,4 +88,5 @@ static bool sign(void *context, size_t unused)
 
 static const side_line lines[] = {{"tpm-sign", sign}};
 
-const side side_tpm2_openssl = {"tpm2-openssl", version, provider_open, provider_close, lines, 1, &rig_commands};
+const side side_tpm2_openssl = {"tpm2-openssl", version,           sizeof(provider_side), provider_open,
+                                provider_close, SIDE_LINES(lines), &rig_commands};

@@ -31,7 +31,6 @@ static TSS2_RC transmit(TSS2_TCTI_CONTEXT *context, size_t n, const uint8_t *com
 static TSS2_RC receive(TSS2_TCTI_CONTEXT *context, size_t *n, uint8_t *answer, int32_t timeout)
 {
     bench_tcti *self = (bench_tcti *)context;
-    (void)timeout;
     if (self->answer_n == 0 && self->table->exchange(self->table->context, self->answer, sizeof self->answer,
                                                      &self->answer_n, self->command, self->command_n) != TENON_OK)
         return TSS2_TCTI_RC_IO_ERROR;
@@ -45,22 +44,14 @@ static TSS2_RC receive(TSS2_TCTI_CONTEXT *context, size_t *n, uint8_t *answer, i
     return TSS2_RC_SUCCESS;
 }
 
-static TSS2_RC cancel(TSS2_TCTI_CONTEXT *context)
-{
-    (void)context;
-    return TSS2_TCTI_RC_NOT_IMPLEMENTED;
-}
+static TSS2_RC cancel(TSS2_TCTI_CONTEXT *context) { return TSS2_TCTI_RC_NOT_IMPLEMENTED; }
 
 static TSS2_RC set_locality(TSS2_TCTI_CONTEXT *context, uint8_t locality)
 {
-    (void)context;
     return locality == 0 ? TSS2_RC_SUCCESS : TSS2_TCTI_RC_NOT_IMPLEMENTED;
 }
 
-static void finalize(TSS2_TCTI_CONTEXT *context)
-{
-    (void)context;
-}
+static void finalize(TSS2_TCTI_CONTEXT *context) {}
 
 static TSS2_RC init(TSS2_TCTI_CONTEXT *context, size_t *n, const char *configuration)
 {

@@ -71,10 +71,7 @@ static const field of_rotation[] = {FIELD(tenon_rotation, origin),         FIELD
                                     FIELD(tenon_rotation, device_id),      FIELD(tenon_rotation, old_public_key),
                                     FIELD(tenon_rotation, new_public_key), FIELD(tenon_rotation, timestamp)};
 
-enum {
-    ACTIVATION_FIELDS = sizeof of_activation / sizeof *of_activation,
-    ROTATION_FIELDS = sizeof of_rotation / sizeof *of_rotation
-};
+enum { ACTIVATION_FIELDS = COUNT(of_activation), ROTATION_FIELDS = COUNT(of_rotation) };
 
 static void set(void *structure, const field *of, const char *text, size_t n)
 {
@@ -105,7 +102,7 @@ static tenon_status rotation_digest(tenon_digest *out, const void *structure)
 static void check_differs(digest_of *function, const void *changed, const tenon_digest *from)
 {
     tenon_digest out;
-    CHECK_STATUS(function(&out, changed), TENON_OK);
+    CHECK_OK(function(&out, changed));
     CHECK(memcmp(&out, from, sizeof out) != 0);
 }
 
@@ -139,10 +136,10 @@ static void check_border(digest_of *function, void *structure, const field *left
     test_about("%s and %s", left->name, right->name);
     set(structure, left, "ab", 2);
     set(structure, right, "c", 1);
-    CHECK_STATUS(function(&first, structure), TENON_OK);
+    CHECK_OK(function(&first, structure));
     set(structure, left, "a", 1);
     set(structure, right, "bc", 2);
-    CHECK_STATUS(function(&second, structure), TENON_OK);
+    CHECK_OK(function(&second, structure));
     CHECK(memcmp(&first, &second, sizeof first) != 0);
     set(structure, left, left_text, left_n);
     set(structure, right, right_text, right_n);
@@ -157,21 +154,20 @@ static void check_refused(digest_of *function, void *structure, const field *of)
     test_about("%s", of->name);
     memset(&out, 0xa5, sizeof out);
     set(structure, of, text, 0);
-    CHECK_STATUS(function(&out, structure), TENON_ERROR_EMPTY);
-    CHECK_ZERO(&out, sizeof out);
+    CHECK_CLEARS(function(&out, structure), TENON_ERROR_EMPTY, &out);
     set(structure, of, NULL, n);
     CHECK_STATUS(function(&out, structure), TENON_ERROR_NULL);
     set(structure, of, large, sizeof large);
     CHECK_STATUS(function(&out, structure), TENON_ERROR_TOO_LARGE);
     set(structure, of, large, sizeof large - 1);
-    CHECK_STATUS(function(&out, structure), TENON_OK);
+    CHECK_OK(function(&out, structure));
     set(structure, of, text, n);
 }
 
 static void check_fields(digest_of *function, void *structure, const field *of, size_t count)
 {
     tenon_digest from, after;
-    CHECK_STATUS(function(&from, structure), TENON_OK);
+    CHECK_OK(function(&from, structure));
     for (size_t i = 0; i < count; i++) {
         check_field(function, structure, &of[i], &from);
         check_refused(function, structure, &of[i]);
@@ -179,7 +175,7 @@ static void check_fields(digest_of *function, void *structure, const field *of, 
             check_border(function, structure, &of[i], &of[i + 1]);
     }
     test_about(NULL);
-    CHECK_STATUS(function(&after, structure), TENON_OK);
+    CHECK_OK(function(&after, structure));
     CHECK_BYTES(&after, &from, sizeof after);
 }
 
@@ -187,7 +183,7 @@ TEST(activation_binds_each_field)
 {
     tenon_activation activation = an_activation(), changed;
     tenon_digest from, out;
-    CHECK_STATUS(tenon_activation_value(&from, bytes, 32, &activation), TENON_OK);
+    CHECK_OK(tenon_activation_value(&from, bytes, 32, &activation));
     check_fields(activation_digest, &activation, of_activation, ACTIVATION_FIELDS);
     for (size_t at = 0; at < 32; at++) {
         uint8_t name[TENON_NAME_SIZE], secret[32];
@@ -202,7 +198,7 @@ TEST(activation_binds_each_field)
         check_differs(activation_digest, &changed, &from);
         memcpy(secret, bytes, sizeof secret);
         secret[at] ^= 1;
-        CHECK_STATUS(tenon_activation_value(&out, secret, sizeof secret, &activation), TENON_OK);
+        CHECK_OK(tenon_activation_value(&out, secret, sizeof secret, &activation));
         CHECK(memcmp(&out, &from, sizeof out) != 0);
     }
 }
@@ -217,8 +213,7 @@ static void check_other_secret(const tenon_digest *from, const uint8_t *key, siz
                                const tenon_digest *ek, const uint8_t *name)
 {
     tenon_digest out;
-    CHECK_STATUS(tenon_activation_secret(&out, key, key_n, challenge, strlen(challenge), ek, name, TENON_NAME_SIZE),
-                 TENON_OK);
+    CHECK_OK(tenon_activation_secret(&out, key, key_n, challenge, strlen(challenge), ek, name, TENON_NAME_SIZE));
     CHECK(memcmp(&out, from, sizeof out) != 0);
 }
 
@@ -227,7 +222,7 @@ TEST(activation_secret_binds_each_field)
     tenon_digest from, other_ek;
     uint8_t name[TENON_NAME_SIZE], key[33];
     set_up();
-    CHECK_STATUS(tenon_activation_secret(&from, bytes, 32, "challenge", 9, &ek_id, ak_name, 34), TENON_OK);
+    CHECK_OK(tenon_activation_secret(&from, bytes, 32, "challenge", 9, &ek_id, ak_name, 34));
     check_other_secret(&from, bytes, 32, "challengf", &ek_id, ak_name);
     check_other_secret(&from, bytes, 32, "challeng", &ek_id, ak_name);
     check_other_secret(&from, bytes, 33, "challenge", &ek_id, ak_name);
@@ -252,9 +247,7 @@ TEST(activation_secret_refuses_arguments)
     uint8_t name[40] = {0, 0x0b};
     set_up();
     CHECK_STATUS(tenon_activation_secret(NULL, bytes, 32, "c", 1, &ek_id, ak_name, 34), TENON_ERROR_NULL);
-    memset(&out, 0xa5, sizeof out);
-    CHECK_STATUS(tenon_activation_secret(&out, NULL, 32, "c", 1, &ek_id, ak_name, 34), TENON_ERROR_NULL);
-    CHECK_ZERO(&out, sizeof out);
+    CHECK_CLEARS(tenon_activation_secret(&out, NULL, 32, "c", 1, &ek_id, ak_name, 34), TENON_ERROR_NULL, &out);
     CHECK_STATUS(tenon_activation_secret(&out, bytes, 32, NULL, 1, &ek_id, ak_name, 34), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_activation_secret(&out, bytes, 32, "c", 1, NULL, ak_name, 34), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_activation_secret(&out, bytes, 32, "c", 1, &ek_id, NULL, 34), TENON_ERROR_NULL);
@@ -267,8 +260,7 @@ TEST(activation_secret_refuses_arguments)
         CHECK_STATUS(tenon_activation_secret(&out, bytes, 32, "c", 1, &ek_id, name, i),
                      i == 34 ? TENON_OK : TENON_ERROR_OPTIONS);
     name[1] = 0x0c;
-    CHECK_STATUS(tenon_activation_secret(&out, bytes, 32, "c", 1, &ek_id, name, 34), TENON_ERROR_OPTIONS);
-    CHECK_ZERO(&out, sizeof out);
+    CHECK_CLEARS(tenon_activation_secret(&out, bytes, 32, "c", 1, &ek_id, name, 34), TENON_ERROR_OPTIONS, &out);
 }
 
 TEST(activation_value_refuses_arguments)
@@ -283,9 +275,7 @@ TEST(activation_value_refuses_arguments)
         CHECK_STATUS(tenon_activation_value(&out, n == 0 ? NULL : bytes, n, &activation),
                      n == 32 ? TENON_OK : TENON_ERROR_CREDENTIAL_FORM);
     bad.size--;
-    memset(&out, 0xa5, sizeof out);
-    CHECK_STATUS(tenon_activation_value(&out, bytes, 32, &bad), TENON_ERROR_OPTIONS);
-    CHECK_ZERO(&out, sizeof out);
+    CHECK_CLEARS(tenon_activation_value(&out, bytes, 32, &bad), TENON_ERROR_OPTIONS, &out);
     bad = activation;
     bad.ak_name_n--;
     CHECK_STATUS(tenon_activation_value(&out, bytes, 32, &bad), TENON_ERROR_OPTIONS);
@@ -294,9 +284,7 @@ TEST(activation_value_refuses_arguments)
     CHECK_STATUS(tenon_rotation_nonce(NULL, &rotation), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_rotation_nonce(&out, NULL), TENON_ERROR_NULL);
     rotation.size++;
-    memset(&out, 0xa5, sizeof out);
-    CHECK_STATUS(tenon_rotation_nonce(&out, &rotation), TENON_ERROR_OPTIONS);
-    CHECK_ZERO(&out, sizeof out);
+    CHECK_CLEARS(tenon_rotation_nonce(&out, &rotation), TENON_ERROR_OPTIONS, &out);
 }
 
 TEST(activation_verify_takes_the_value_only)
@@ -304,8 +292,8 @@ TEST(activation_verify_takes_the_value_only)
     tenon_activation activation = an_activation(), relayed = activation;
     tenon_digest value;
     uint8_t longer[33] = {0};
-    CHECK_STATUS(tenon_activation_value(&value, bytes, 32, &activation), TENON_OK);
-    CHECK_STATUS(tenon_activation_verify(bytes, 32, &activation, value.bytes, 32), TENON_OK);
+    CHECK_OK(tenon_activation_value(&value, bytes, 32, &activation));
+    CHECK_OK(tenon_activation_verify(bytes, 32, &activation, value.bytes, 32));
     for (size_t bit = 0; bit < 256; bit++) {
         value.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         CHECK_STATUS(tenon_activation_verify(bytes, 32, &activation, value.bytes, 32), TENON_ERROR_ACTIVATION);

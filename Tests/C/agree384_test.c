@@ -55,7 +55,7 @@ TEST(agree384_knows_its_vectors)
         test_about("agreement %zu", count);
         memset(z, 0xa5, sizeof z);
         memset(ephemeral, 0xa5, sizeof ephemeral);
-        CHECK_STATUS(tenoni_agree(TENONI_CURVE_P384, z, ephemeral, expected.scalar, expected.point), TENON_OK);
+        CHECK_OK(tenoni_agree(TENONI_CURVE_P384, z, ephemeral, expected.scalar, expected.point));
         CHECK_BYTES(z, expected.z, SIZE);
         CHECK_BYTES(ephemeral, expected.ephemeral, 2 * SIZE);
         CHECK_NUMBER(z[SIZE], 0xa5);
@@ -101,7 +101,7 @@ TEST(agree384_refuses_points_that_are_none)
     memset(point, 0, sizeof point);
     check_refused(TENONI_CURVE_P384, good.scalar, point, TENON_ERROR_POINT_OFF_CURVE);
     test_hex(point + SIZE, SIZE, y_of_0);
-    CHECK_STATUS(tenoni_agree(TENONI_CURVE_P384, z, ephemeral, good.scalar, point), TENON_OK);
+    CHECK_OK(tenoni_agree(TENONI_CURVE_P384, z, ephemeral, good.scalar, point));
     test_hex(point, SIZE, prime);
     check_refused(TENONI_CURVE_P384, good.scalar, point, TENON_ERROR_POINT_RANGE);
     memcpy(point, good.point, SIZE);
@@ -132,15 +132,15 @@ TEST(agree256_is_the_signer_and_the_agreement)
     uint8_t one[32] = {[31] = 1}, two[32] = {[31] = 2}, scalar[32], z[32], ephemeral[64], expected[32];
     tenon_public_key key, own;
     tenoni_signer *signer = NULL;
-    CHECK_STATUS(tenoni_signer_new(&signer, &key, two), TENON_OK);
+    CHECK_OK(tenoni_signer_new(&signer, &key, two));
     tenoni_signer_free(signer);
-    CHECK_STATUS(tenoni_signer_new(&signer, &own, one), TENON_OK);
+    CHECK_OK(tenoni_signer_new(&signer, &own, one));
     tenoni_signer_free(signer);
-    CHECK_STATUS(tenoni_agree(TENONI_CURVE_P256, z, ephemeral, one, key.bytes), TENON_OK);
+    CHECK_OK(tenoni_agree(TENONI_CURVE_P256, z, ephemeral, one, key.bytes));
     CHECK_BYTES(z, key.bytes, sizeof z);
     CHECK_BYTES(ephemeral, own.bytes, sizeof ephemeral);
-    CHECK_STATUS(tenoni_agree(TENONI_CURVE_P256, z, ephemeral, two, key.bytes), TENON_OK);
-    CHECK_STATUS(tenoni_p256_agree(expected, two, &key), TENON_OK);
+    CHECK_OK(tenoni_agree(TENONI_CURVE_P256, z, ephemeral, two, key.bytes));
+    CHECK_OK(tenoni_p256_agree(expected, two, &key));
     CHECK_BYTES(z, expected, sizeof z);
     CHECK_BYTES(ephemeral, key.bytes, sizeof ephemeral);
     memset(scalar, 0, sizeof scalar);

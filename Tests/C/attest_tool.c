@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* setenv */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -9,8 +7,8 @@
 #include "tenon/activate.h"
 #include "tenon/encoding.h"
 #include "tenon/p256.h"
-#include "tenon/tpm/tpm.h"
 #include "test_transport.h"
+#include "tool.h"
 
 /*
  * A device for scripts. It ends with 0, or with the category of the status whose name it prints.
@@ -25,7 +23,7 @@
  * an authority below it, and by that a certificate for the AK.
  */
 
-enum { USAGE = 64, FILES = 65, CERTIFICATES = 8 };
+enum { CERTIFICATES = 8 };
 
 typedef struct {
     support_swtpm *sw;
@@ -35,28 +33,13 @@ typedef struct {
     tenon_tpm_key *ak;
 } device;
 
-static void write_file(const char *name, const void *bytes, size_t n)
-{
-    FILE *out = fopen(name, "wb");
-    if (out == NULL || fwrite(bytes, 1, n, out) != n || fclose(out) != 0) {
-        perror(name);
-        exit(FILES);
-    }
-}
-
 static tenon_bytes read_certificate(const char *name)
 {
-    static uint8_t bytes[CERTIFICATES][TENON_CERTIFICATE_MAX + 1];
+    static content files[CERTIFICATES];
     static size_t next;
-    uint8_t *to = bytes[next++ % CERTIFICATES];
-    FILE *in = fopen(name, "rb");
-    if (in == NULL) {
-        perror(name);
-        exit(FILES);
-    }
-    size_t n = fread(to, 1, sizeof bytes[0], in);
-    fclose(in);
-    return (tenon_bytes){to, n};
+    content *to = &files[next++ % CERTIFICATES];
+    *to = read_file(name);
+    return (tenon_bytes){to->bytes, to->n};
 }
 
 static void say(const uint8_t *bytes, size_t n)
@@ -71,11 +54,10 @@ static tenon_status say_spki(const tenon_tpm_key *key)
     tenon_public_key point;
     uint8_t spki[TENON_SPKI_SIZE];
     size_t n = 0;
-    tenon_status status = tenon_tpm_key_public_key(key, &point);
-    if (status == TENON_OK)
-        status = tenon_public_key_encode_spki(spki, sizeof spki, &n, &point);
+    TRY(tenon_tpm_key_public_key(key, &point));
+    TRY(tenon_public_key_encode_spki(spki, sizeof spki, &n, &point));
     say(spki, n);
-    return status;
+    return TENON_OK;
 }
 
 static tenon_status open_tpm(device *at, const char *name)
@@ -95,21 +77,15 @@ static tenon_status start(device *at, const char *name)
 {
     uint8_t area[TENON_AREA_MAX];
     size_t n = 0;
-    tenon_status status = open_tpm(at, name);
-    if (status == TENON_OK)
-        status = tenon_tpm_key_create(at->tpm, &at->key, NULL, 0);
-    if (status == TENON_OK)
-        status = tenon_tpm_ak_create(at->key, &at->ak);
-    if (status == TENON_OK)
-        status = say_spki(at->key);
-    if (status == TENON_OK)
-        status = say_spki(at->ak);
-    if (status == TENON_OK)
-        status = tenon_tpm_key_public_area(at->ak, area, sizeof area, &n);
-    if (status == TENON_OK)
-        say(area, n);
+    TRY(open_tpm(at, name));
+    TRY(tenon_tpm_key_create(at->tpm, &at->key, NULL, 0));
+    TRY(tenon_tpm_ak_create(at->key, &at->ak));
+    TRY(say_spki(at->key));
+    TRY(say_spki(at->ak));
+    TRY(tenon_tpm_key_public_area(at->ak, area, sizeof area, &n));
+    say(area, n);
     fflush(stdout);
-    return status;
+    return TENON_OK;
 }
 
 static void stop(device *at)
@@ -128,15 +104,11 @@ static tenon_status write_proof(const char *name, const uint8_t *proof, size_t n
     uint8_t der[TENON_SIGNATURE_DER_MAX];
     size_t der_n = 0;
     tenon_evidence evidence;
-    tenon_status status = tenon_proof_decode(&evidence, proof, n);
-    if (status == TENON_OK)
-        status = tenon_evidence_signature_der(der, sizeof der, &der_n, &evidence);
-    if (status != TENON_OK)
-        return status;
+    TRY(tenon_proof_decode(&evidence, proof, n));
+    TRY(tenon_evidence_signature_der(der, sizeof der, &der_n, &evidence));
     snprintf(with_der, sizeof with_der, "%s.der", name);
     write_file(name, proof, n);
-    write_file(with_der, der, der_n);
-    return TENON_OK;
+    return write_file(with_der, der, der_n);
 }
 
 /* nonce, proof, certificates */
@@ -145,13 +117,11 @@ static tenon_status attest(device *at, char **words, size_t count)
     uint8_t nonce[64], proof[TENON_PROOF_MAX];
     size_t nonce_n = 0, n = 0;
     tenon_bytes x5c[CERTIFICATES];
-    size_t x5c_count = count - 2;
-    for (size_t i = 0; i < x5c_count; i++)
-        x5c[i] = read_certificate(words[2 + i]);
-    tenon_status status = tenon_hex_decode(nonce, sizeof nonce, &nonce_n, words[0], strlen(words[0]));
-    if (status == TENON_OK)
-        status = tenon_tpm_key_attest(at->key, at->ak, proof, sizeof proof, &n, nonce, nonce_n, x5c, x5c_count);
-    return status == TENON_OK ? write_proof(words[1], proof, n) : status;
+    for (size_t i = 2; i < count; i++)
+        x5c[i - 2] = read_certificate(words[i]);
+    TRY(tenon_hex_decode(nonce, sizeof nonce, &nonce_n, words[0], strlen(words[0])));
+    TRY(tenon_tpm_key_attest(at->key, at->ak, proof, sizeof proof, &n, nonce, nonce_n, x5c, count - 2));
+    return write_proof(words[1], proof, n);
 }
 
 /* The maker is one that verifiers with a list of makers know. */
@@ -168,13 +138,10 @@ static tenon_status issue_leaf(const device *at, const tenon_key *key, const ten
     tenon_ak_request request = {
         .size = sizeof request, .ek = &ek, .serial = {2}, .not_before = now - 300, .not_after = now + 86400};
     size_t area_n = 0, n = 0;
-    tenon_status status = tenon_tpm_key_public_area(at->ak, area, sizeof area, &area_n);
+    TRY(tenon_tpm_key_public_area(at->ak, area, sizeof area, &area_n));
     request.ak = (tenon_bytes){area, area_n};
-    if (status == TENON_OK)
-        status = tenon_ak_certificate_issue(leaf, sizeof leaf, &n, key, issuer->bytes, issuer->n, &request);
-    if (status == TENON_OK)
-        write_file(name, leaf, n);
-    return status;
+    TRY(tenon_ak_certificate_issue(leaf, sizeof leaf, &n, key, issuer->bytes, issuer->n, &request));
+    return write_file(name, leaf, n);
 }
 
 /* An authority, self-signed or below another. */
@@ -190,33 +157,24 @@ static tenon_status issue_authority(tenon_bytes *out, uint8_t *bytes, const char
                                        .not_after = now + 86400,
                                        .issuer = issuer};
     tenon_public_key point;
-    tenon_status status = tenon_key_public_key(key, &point);
+    TRY(tenon_key_public_key(key, &point));
     request.key = issuer.n != 0 ? &point : NULL;
-    if (status == TENON_OK)
-        status = tenon_authority_certificate_issue(bytes, TENON_CERTIFICATE_MAX, &out->n, signing_key, &request);
+    TRY(tenon_authority_certificate_issue(bytes, TENON_CERTIFICATE_MAX, &out->n, signing_key, &request));
     out->bytes = bytes;
-    if (status == TENON_OK)
-        write_file(file, bytes, out->n);
-    return status;
+    return write_file(file, bytes, out->n);
 }
 
 static tenon_status issue(const device *at, char **names)
 {
     uint8_t root_bytes[TENON_CERTIFICATE_MAX], issuer_bytes[TENON_CERTIFICATE_MAX];
     tenon_bytes root = {NULL, 0}, issuer = {NULL, 0};
-    tenon_key *root_key = NULL, *key = NULL;
-    tenon_status status = tenon_software_key_generate(&root_key, TENON_KEY_SIGNS_DIGESTS);
-    if (status == TENON_OK)
-        status = tenon_software_key_generate(&key, TENON_KEY_SIGNS_DIGESTS);
-    if (status == TENON_OK)
-        status = issue_authority(&root, root_bytes, "root", root_key, root_key, root, names[0]);
-    if (status == TENON_OK)
-        status = issue_authority(&issuer, issuer_bytes, "issuer", root_key, key, root, names[1]);
-    if (status == TENON_OK)
-        status = issue_leaf(at, key, &issuer, names[2]);
-    tenon_key_free(&key);
-    tenon_key_free(&root_key);
-    return status;
+    OWNED_KEY root_key = NULL;
+    OWNED_KEY key = NULL;
+    TRY(tenon_software_key_generate(&root_key, TENON_KEY_SIGNS_DIGESTS));
+    TRY(tenon_software_key_generate(&key, TENON_KEY_SIGNS_DIGESTS));
+    TRY(issue_authority(&root, root_bytes, "root", root_key, root_key, root, names[0]));
+    TRY(issue_authority(&issuer, issuer_bytes, "issuer", root_key, key, root, names[1]));
+    return issue_leaf(at, key, &issuer, names[2]);
 }
 
 static tenon_status attest_lines(device *at)
@@ -229,7 +187,7 @@ static tenon_status attest_lines(device *at)
         for (char *word = strtok(line, " \n"); word != NULL && count < 2 + CERTIFICATES; word = strtok(NULL, " \n"))
             words[count++] = word;
         if (count < 2)
-            exit(USAGE);
+            exit(TOOL_USAGE);
         if (count == 4 && strcmp(words[0], "issue") == 0)
             status = issue(at, words + 1);
         else
@@ -247,7 +205,7 @@ int main(int argc, char **argv)
     setenv("TSS2_LOG", "all+NONE", 0);
     if (argc < 2 || argc == 3 || argc > 4 + CERTIFICATES) {
         fprintf(stderr, "usage: %s TPM [NONCE PROOF [CERTIFICATE...]]\n", argv[0]);
-        return USAGE;
+        return TOOL_USAGE;
     }
     tenon_status status = start(&at, argv[1]);
     if (status == TENON_OK)

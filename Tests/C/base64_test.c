@@ -41,12 +41,10 @@ static void round_trip(const form *with, const uint8_t *data, size_t n)
     uint8_t back[300];
     size_t text_n = 0, back_n = 0, expected_n = model(with, expected, data, n);
     test_about("%s of %zu bytes", with->name, n);
-    CHECK_STATUS(with->encode(text, sizeof text, &text_n, data, n), TENON_OK);
-    CHECK_NUMBER(text_n, expected_n);
-    CHECK_BYTES(text, expected, expected_n);
-    CHECK_STATUS(with->decode(back, sizeof back, &back_n, text, text_n), TENON_OK);
-    CHECK_NUMBER(back_n, n);
-    CHECK_BYTES(back, data, n);
+    CHECK_OK(with->encode(text, sizeof text, &text_n, data, n));
+    CHECK_SAME(text, text_n, expected, expected_n);
+    CHECK_OK(with->decode(back, sizeof back, &back_n, text, text_n));
+    CHECK_SAME(back, back_n, data, n);
 }
 
 TEST(base64_every_length_and_byte)
@@ -72,9 +70,8 @@ static void check_text(const form *with, const char *data, const char *text)
     char out[16];
     size_t n = 0;
     test_about("%s of %s", with->name, data);
-    CHECK_STATUS(with->encode(out, sizeof out, &n, (const uint8_t *)data, strlen(data)), TENON_OK);
-    CHECK_NUMBER(n, strlen(text));
-    CHECK_BYTES(out, text, strlen(text));
+    CHECK_OK(with->encode(out, sizeof out, &n, (const uint8_t *)data, strlen(data)));
+    CHECK_SAME(out, n, text, strlen(text));
 }
 
 /* RFC 4648, 10. */
@@ -154,15 +151,14 @@ static void check_canonical(const form *with, const char *text, size_t n)
         CHECK_NUMBER(tenon_status_category(status), TENON_CATEGORY_FORMAT);
         return;
     }
-    CHECK_STATUS(with->encode(again, sizeof again, &again_n, data, data_n), TENON_OK);
-    CHECK_NUMBER(again_n, n);
-    CHECK_BYTES(again, text, n);
+    CHECK_OK(with->encode(again, sizeof again, &again_n, data, data_n));
+    CHECK_SAME(again, again_n, text, n);
 }
 
 TEST(base64_one_value_one_text)
 {
     static const char *const texts[] = {"Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy", "Zm9vYg", "Zm9vYmE"};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    for (size_t i = 0; i < COUNT(texts); i++)
         for (size_t at = 0; at < strlen(texts[i]); at++)
             for (unsigned byte = 0; byte < 256; byte++) {
                 char text[16];
@@ -175,24 +171,6 @@ TEST(base64_one_value_one_text)
             }
 }
 
-static size_t accepted_characters(const form *with)
-{
-    size_t count = 0;
-    for (unsigned i = 0; i < 256; i++) {
-        char text[4] = {'A', 'A', 'A', (char)i};
-        uint8_t out[3];
-        size_t n;
-        count += with->decode(out, sizeof out, &n, text, 4) == TENON_OK;
-    }
-    return count;
-}
-
-TEST(base64_takes_64_characters)
-{
-    CHECK_NUMBER(accepted_characters(&url_safe), 64);
-    CHECK_NUMBER(accepted_characters(&standard), 65); /* and AAA=, whose A has no stray bits */
-}
-
 typedef struct {
     const form *with;
     const char *text;
@@ -200,13 +178,13 @@ typedef struct {
     size_t n;
 } sample;
 
-static tenon_status encode_sample(const void *input, uint8_t *out, size_t n, size_t *written)
+OUTPUT(encode_sample)
 {
     const sample *of = input;
     return of->with->encode((char *)out, n, written, of->data, of->n);
 }
 
-static tenon_status decode_sample(const void *input, uint8_t *out, size_t n, size_t *written)
+OUTPUT(decode_sample)
 {
     const sample *of = input;
     return of->with->decode(out, n, written, of->text, strlen(of->text));

@@ -31,7 +31,7 @@ static const struct {
 
 TEST(cbor_integers)
 {
-    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
+    for (size_t i = 0; i < COUNT(integers); i++) {
         size_t n = strlen(integers[i].hex) / 2;
         uint8_t expected[9], written[9];
         tenoni_cbor_integer found;
@@ -39,10 +39,9 @@ TEST(cbor_integers)
         test_hex(expected, n, integers[i].hex);
         tenoni_writer writer = tenoni_writer_over(written, sizeof written);
         tenoni_cbor_write_integer(&writer, (tenoni_cbor_integer){integers[i].n, integers[i].negative});
-        CHECK_NUMBER(writer.used, n);
-        CHECK_BYTES(written, expected, n);
+        CHECK_SAME(written, writer.used, expected, n);
         tenoni_reader reader = tenoni_reader_over(expected, n);
-        CHECK_STATUS(tenoni_cbor_read_integer(&reader, &found), TENON_OK);
+        CHECK_OK(tenoni_cbor_read_integer(&reader, &found));
         CHECK(found.n == integers[i].n && found.negative == integers[i].negative && reader.left == 0);
         for (size_t cut = 0; cut < n; cut++) {
             reader = tenoni_reader_over(expected, cut);
@@ -144,7 +143,7 @@ static const struct {
 
 TEST(cbor_items)
 {
-    for (size_t i = 0; i < sizeof items / sizeof *items; i++)
+    for (size_t i = 0; i < COUNT(items); i++)
         CHECK_STATUS(read_item(items[i].what, items[i].hex), items[i].expected);
 }
 
@@ -152,7 +151,7 @@ TEST(cbor_strings_are_written_as_read)
 {
     static const size_t lengths[] = {0, 1, 23, 24, 255, 256, 4096};
     static uint8_t bytes[4096], written[4096 + 9];
-    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    for (size_t i = 0; i < COUNT(lengths); i++) {
         tenoni_reader part;
         size_t n = lengths[i];
         test_about("%zu bytes", n);
@@ -160,7 +159,7 @@ TEST(cbor_strings_are_written_as_read)
         tenoni_cbor_write_bytes(&writer, bytes, n);
         CHECK_NUMBER(writer.used, n + (n < 24 ? 1 : n < 256 ? 2 : 3));
         tenoni_reader reader = tenoni_reader_over(written, writer.used);
-        CHECK_STATUS(tenoni_cbor_read_bytes(&reader, &part), TENON_OK);
+        CHECK_OK(tenoni_cbor_read_bytes(&reader, &part));
         CHECK(part.left == n && reader.left == 0);
         reader = tenoni_reader_over(written, writer.used - 1);
         CHECK_STATUS(tenoni_cbor_read_bytes(&reader, &part), TENON_ERROR_CBOR_TRUNCATED);

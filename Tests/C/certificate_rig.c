@@ -16,7 +16,7 @@ static tenon_key *open_key(const uint8_t *scalar)
 {
     tenon_key *key;
     uint32_t flags = TENON_KEY_SIGNS_DIGESTS | TENON_KEY_DETERMINISTIC;
-    if (!CHECK_STATUS(tenon_software_key_import(&key, scalar, TENON_SCALAR_SIZE, flags), TENON_OK))
+    if (!CHECK_OK(tenon_software_key_import(&key, scalar, TENON_SCALAR_SIZE, flags)))
         exit(2);
     return key;
 }
@@ -25,7 +25,7 @@ tenon_public_key rig_public(const uint8_t *scalar)
 {
     tenon_public_key out;
     tenon_key *key = open_key(scalar);
-    CHECK_STATUS(tenon_key_public_key(key, &out), TENON_OK);
+    CHECK_OK(tenon_key_public_key(key, &out));
     tenon_key_free(&key);
     return out;
 }
@@ -35,8 +35,8 @@ tenon_signature rig_sign(const uint8_t *scalar, const void *bytes, size_t n)
     tenon_signature out;
     tenon_digest digest;
     tenon_key *key = open_key(scalar);
-    CHECK_STATUS(tenon_sha256(&digest, bytes, n), TENON_OK);
-    CHECK_STATUS(tenon_key_sign_digest(key, &out, &digest), TENON_OK);
+    CHECK_OK(tenon_sha256(&digest, bytes, n));
+    CHECK_OK(tenon_key_sign_digest(key, &out, &digest));
     tenon_key_free(&key);
     return out;
 }
@@ -150,7 +150,7 @@ static der key_of(const certificate_form *from)
     if (out.n != 0)
         return out;
     tenon_public_key point = rig_public(from->key);
-    CHECK_STATUS(tenon_public_key_encode_spki(spki, sizeof spki, &n, &point), TENON_OK);
+    CHECK_OK(tenon_public_key_encode_spki(spki, sizeof spki, &n, &point));
     add(&out, spki, n);
     return out;
 }
@@ -163,11 +163,11 @@ size_t certificate_write(uint8_t *out, const certificate_form *from)
     size_t n;
     der part = of_hex("a003020102020101" ECDSA_SHA256),
         parts[] = {name_of(from->issuer), dates_of(from), name_of(from->subject), key_of(from), extensions_of(from)};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    for (size_t i = 0; i < COUNT(parts); i++)
         add(&part, parts[i].bytes, parts[i].n);
     der whole = wrap(0x30, part);
     tenon_signature made = rig_sign(from->signer, whole.bytes, whole.n);
-    CHECK_STATUS(tenon_signature_encode_der(signature, sizeof signature, &n, &made), TENON_OK);
+    CHECK_OK(tenon_signature_encode_der(signature, sizeof signature, &n, &made));
     add_hex(&whole, ECDSA_SHA256);
     der bits = of_hex("00");
     add(&bits, signature, n);
@@ -261,7 +261,7 @@ static tenon_status result_of(const char *text)
         {"33b", TENON_RULE_35_NOT_OAEP},
         {"33a", TENON_RULE_37_EK_ALLOWED},
     };
-    for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+    for (size_t i = 0; i < COUNT(results); i++)
         if (strcmp(results[i].text, text) == 0)
             return results[i].status;
     fprintf(stderr, "there is no result %s\n", text);

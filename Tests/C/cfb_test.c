@@ -30,17 +30,17 @@ TEST(cfb_knows_its_vectors)
     test_hex(iv, sizeof iv, iv_text);
     memcpy(iv_before, iv, sizeof iv);
     test_hex(plain, sizeof plain, plain_text);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         test_hex(key, cases[i].key_n, cases[i].key);
         test_hex(text, sizeof text, cases[i].text);
         for (size_t n = 0; n <= SIZE; n++) {
             test_about("key of %zu bytes, %zu bytes of text", cases[i].key_n, n);
             memcpy(data, plain, sizeof data);
-            CHECK_STATUS(tenoni_cfb_encrypt(data, n, key, cases[i].key_n, iv), TENON_OK);
+            CHECK_OK(tenoni_cfb_encrypt(data, n, key, cases[i].key_n, iv));
             CHECK_BYTES(data, text, n);
             CHECK_BYTES(data + n, plain + n, SIZE - n);
             memcpy(data, text, sizeof data);
-            CHECK_STATUS(tenoni_cfb_decrypt(data, n, key, cases[i].key_n, iv), TENON_OK);
+            CHECK_OK(tenoni_cfb_decrypt(data, n, key, cases[i].key_n, iv));
             CHECK_BYTES(data, plain, n);
             CHECK_BYTES(data + n, text + n, SIZE - n);
         }

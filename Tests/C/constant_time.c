@@ -24,15 +24,8 @@ static uint8_t secret[LONG], other[LONG], out[2 * LONG];
 static char text[2 * LONG];
 static int failures;
 
-static void hide(void *bytes, size_t n)
-{
-    (void)VALGRIND_MAKE_MEM_UNDEFINED(bytes, n);
-}
-
-static void show(void *bytes, size_t n)
-{
-    (void)VALGRIND_MAKE_MEM_DEFINED(bytes, n);
-}
+static void hide(void *bytes, size_t n) { (void)VALGRIND_MAKE_MEM_UNDEFINED(bytes, n); }
+static void show(void *bytes, size_t n) { (void)VALGRIND_MAKE_MEM_DEFINED(bytes, n); }
 
 /* Whether memcheck takes all of it for known, without a report. */
 static bool is_known(void *bytes, size_t n)

@@ -62,14 +62,12 @@ static void check_opens(const endorsed *e, size_t n)
     uint64_t state = n;
     test_about("%s, %zu bytes", names[e->which], n);
     test_random_fill(&state, secret, sizeof secret);
-    CHECK_STATUS(tenon_credential_make(credential, sizeof credential, &credential_n, encrypted, sizeof encrypted,
-                                       &encrypted_n, &e->key, e->ak_area.name, TENON_NAME_SIZE, secret, n),
-                 TENON_OK);
+    CHECK_OK(tenon_credential_make(credential, sizeof credential, &credential_n, encrypted, sizeof encrypted,
+                                   &encrypted_n, &e->key, e->ak_area.name, TENON_NAME_SIZE, secret, n));
     CHECK_NUMBER(support_activate(e->sw, e->which, e->ak, e->ek, credential, credential_n, encrypted, encrypted_n, out,
                                   sizeof out, &out_n),
                  0);
-    CHECK_NUMBER(out_n, n);
-    CHECK_BYTES(out, secret, n);
+    CHECK_SAME(out, out_n, secret, n);
 }
 
 /* Many of one length: one ECDH in 128 has a coordinate that begins with zeros. */

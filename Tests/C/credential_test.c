@@ -69,12 +69,9 @@ TEST(credential_knows_its_vectors)
         const credential_case *c = &cases[i];
         tenoni_credential_part credential, encrypted;
         test_about("case %zu", i);
-        CHECK_STATUS(tenoni_credential_make(&credential, &encrypted, &c->ek, c->name, c->secret, c->secret_n, &c->draw),
-                     TENON_OK);
-        CHECK_NUMBER(credential.n, c->credential.n);
-        CHECK_BYTES(credential.bytes, c->credential.bytes, c->credential.n);
-        CHECK_NUMBER(encrypted.n, c->encrypted.n);
-        CHECK_BYTES(encrypted.bytes, c->encrypted.bytes, c->encrypted.n);
+        CHECK_OK(tenoni_credential_make(&credential, &encrypted, &c->ek, c->name, c->secret, c->secret_n, &c->draw));
+        CHECK_SAME(credential.bytes, credential.n, c->credential.bytes, c->credential.n);
+        CHECK_SAME(encrypted.bytes, encrypted.n, c->encrypted.bytes, c->encrypted.n);
     }
 }
 
@@ -111,8 +108,8 @@ TEST(credential_is_another_each_time)
     for (size_t i = 0; i < CASES; i++) {
         made first, second;
         test_about("case %zu", i);
-        CHECK_STATUS(make(&first, &cases[i]), TENON_OK);
-        CHECK_STATUS(make(&second, &cases[i]), TENON_OK);
+        CHECK_OK(make(&first, &cases[i]));
+        CHECK_OK(make(&second, &cases[i]));
         CHECK_NUMBER(first.credential_n, cases[i].credential.n);
         CHECK_NUMBER(first.encrypted_n, cases[i].encrypted.n);
         /* The sizes are in front and not random; 16 bytes of each part are. */

@@ -49,7 +49,7 @@ TEST(der_long_lengths_are_read)
 {
     static uint8_t bytes[4 + 65535];
     static const size_t lengths[] = {128, 129, 255, 256, 257, 65535};
-    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    for (size_t i = 0; i < COUNT(lengths); i++) {
         size_t n = lengths[i], head = n < 256 ? 3 : 4;
         uint8_t form[4] = {0x30, 0x81, (uint8_t)n, 0};
         if (n >= 256) {
@@ -60,7 +60,7 @@ TEST(der_long_lengths_are_read)
         memcpy(bytes, form, head);
         tenoni_reader reader = tenoni_reader_over(bytes, head + n), content;
         test_about("%zu bytes", n);
-        CHECK_STATUS(tenoni_der_read(&reader, 0x30, &content), TENON_OK);
+        CHECK_OK(tenoni_der_read(&reader, 0x30, &content));
         CHECK(content.left == n && content.at == bytes + head && reader.left == 0);
         reader = tenoni_reader_over(bytes, head + n - 1);
         CHECK_STATUS(tenoni_der_read(&reader, 0x30, &content), TENON_ERROR_DER_TRUNCATED);
@@ -117,7 +117,7 @@ TEST(der_integers_are_written_as_read)
             tenoni_reader reader = tenoni_reader_over(der, writer.used);
             test_about("%zu zeros, then %02x", zeros, first);
             CHECK(!writer.overflowed && writer.used <= 35);
-            CHECK_STATUS(tenoni_der_read_unsigned(&reader, back, sizeof back), TENON_OK);
+            CHECK_OK(tenoni_der_read_unsigned(&reader, back, sizeof back));
             CHECK_NUMBER(reader.left, 0);
             CHECK_BYTES(back, number, sizeof number);
         }

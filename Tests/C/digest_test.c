@@ -4,41 +4,6 @@
 
 #include "test.h"
 
-static void check_digest(const char *message, const char *expected)
-{
-    tenon_digest digest, wanted;
-    test_hex(&wanted, sizeof wanted, expected);
-    CHECK_STATUS(tenon_sha256(&digest, (const uint8_t *)message, strlen(message)), TENON_OK);
-    CHECK_BYTES(&digest, &wanted, sizeof digest);
-}
-
-/* FIPS 180-4 examples. */
-TEST(digest_fips_180_4)
-{
-    check_digest("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    check_digest("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    check_digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-                 "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-    check_digest("abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnop"
-                 "qrstnopqrstu",
-                 "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
-}
-
-TEST(digest_fips_180_4_million)
-{
-    enum { PIECE = 1000 };
-    tenon_sha256_stream stream;
-    tenon_digest digest, expected;
-    uint8_t piece[PIECE];
-    memset(piece, 'a', sizeof piece);
-    test_hex(&expected, sizeof expected, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
-    CHECK_STATUS(tenon_sha256_begin(&stream), TENON_OK);
-    for (int i = 0; i < 1000; i++)
-        CHECK_STATUS(tenon_sha256_update(&stream, piece, PIECE), TENON_OK);
-    CHECK_STATUS(tenon_sha256_finish(&stream, &digest), TENON_OK);
-    CHECK_BYTES(&digest, &expected, sizeof digest);
-}
-
 static size_t run_cavp(const char *file)
 {
     char *text = test_vectors(file), *at = text, *name, *value;
@@ -55,7 +20,7 @@ static size_t run_cavp(const char *file)
         test_about("%s, %zu bytes", file, n);
         test_hex(&expected, sizeof expected, value);
         CHECK(n == given || (n == 0 && given == 1));
-        CHECK_STATUS(tenon_sha256(&digest, message, n), TENON_OK);
+        CHECK_OK(tenon_sha256(&digest, message, n));
         CHECK_BYTES(&digest, &expected, sizeof digest);
         free(message);
         message = NULL;
@@ -85,7 +50,7 @@ TEST(digest_cavp_monte_carlo)
         tenon_digest last[3] = {seed, seed, seed};
         for (int i = 0; i < 1000; i++) {
             tenon_digest next;
-            CHECK_STATUS(tenon_sha256(&next, last[0].bytes, sizeof last), TENON_OK);
+            CHECK_OK(tenon_sha256(&next, last[0].bytes, sizeof last));
             last[0] = last[1];
             last[1] = last[2];
             last[2] = next;
@@ -109,19 +74,19 @@ TEST(digest_pieces_make_the_whole)
         tenon_digest whole, pieces, of_copy;
         size_t done = 0;
         test_about("%zu bytes", n);
-        CHECK_STATUS(tenon_sha256(&whole, message, n), TENON_OK);
-        CHECK_STATUS(tenon_sha256_begin(&stream), TENON_OK);
-        CHECK_STATUS(tenon_sha256_update(&stream, NULL, 0), TENON_OK);
+        CHECK_OK(tenon_sha256(&whole, message, n));
+        CHECK_OK(tenon_sha256_begin(&stream));
+        CHECK_OK(tenon_sha256_update(&stream, NULL, 0));
         while (done < n) {
             size_t piece = test_random(&state) % (n - done) + 1;
-            CHECK_STATUS(tenon_sha256_update(&stream, message + done, piece), TENON_OK);
+            CHECK_OK(tenon_sha256_update(&stream, message + done, piece));
             done += piece;
             copy = stream; /* a stream is a value */
             stream = copy;
         }
         copy = stream;
-        CHECK_STATUS(tenon_sha256_finish(&stream, &pieces), TENON_OK);
-        CHECK_STATUS(tenon_sha256_finish(&copy, &of_copy), TENON_OK);
+        CHECK_OK(tenon_sha256_finish(&stream, &pieces));
+        CHECK_OK(tenon_sha256_finish(&copy, &of_copy));
         CHECK_BYTES(&pieces, &whole, sizeof whole);
         CHECK_BYTES(&of_copy, &whole, sizeof whole);
         CHECK_ZERO(&stream, sizeof stream);
@@ -135,21 +100,18 @@ TEST(digest_bad_input)
     memset(&digest, 0xa5, sizeof digest);
     CHECK_STATUS(tenon_sha256(NULL, (const uint8_t *)"a", 1), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_sha256(NULL, NULL, 0), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_sha256(&digest, NULL, 1), TENON_ERROR_NULL);
-    CHECK_ZERO(&digest, sizeof digest);
+    CHECK_CLEARS(tenon_sha256(&digest, NULL, 1), TENON_ERROR_NULL, &digest);
     CHECK_STATUS(tenon_sha256(&digest, NULL, SIZE_MAX), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_sha256(&digest, NULL, 0), TENON_OK);
+    CHECK_OK(tenon_sha256(&digest, NULL, 0));
     CHECK_STATUS(tenon_sha256_begin(NULL), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_sha256_begin(&stream), TENON_OK);
+    CHECK_OK(tenon_sha256_begin(&stream));
     CHECK_STATUS(tenon_sha256_update(NULL, (const uint8_t *)"a", 1), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_sha256_update(NULL, NULL, 0), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_sha256_update(&stream, NULL, 1), TENON_ERROR_NULL);
-    memset(&digest, 0xa5, sizeof digest);
-    CHECK_STATUS(tenon_sha256_finish(NULL, &digest), TENON_ERROR_NULL);
-    CHECK_ZERO(&digest, sizeof digest);
+    CHECK_CLEARS(tenon_sha256_finish(NULL, &digest), TENON_ERROR_NULL, &digest);
     CHECK_STATUS(tenon_sha256_finish(&stream, NULL), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_sha256_update(&stream, (const uint8_t *)"abc", 3), TENON_OK);
-    CHECK_STATUS(tenon_sha256_finish(&stream, &digest), TENON_OK);
+    CHECK_OK(tenon_sha256_update(&stream, (const uint8_t *)"abc", 3));
+    CHECK_OK(tenon_sha256_finish(&stream, &digest));
     CHECK_NUMBER(digest.bytes[0], 0xba);
 }
 
@@ -159,8 +121,7 @@ static void check_unusable(tenon_sha256_stream *stream)
     memset(&digest, 0xa5, sizeof digest);
     CHECK_STATUS(tenon_sha256_update(stream, (const uint8_t *)"a", 1), TENON_ERROR_STREAM);
     CHECK_STATUS(tenon_sha256_update(stream, NULL, 0), TENON_ERROR_STREAM);
-    CHECK_STATUS(tenon_sha256_finish(stream, &digest), TENON_ERROR_STREAM);
-    CHECK_ZERO(&digest, sizeof digest);
+    CHECK_CLEARS(tenon_sha256_finish(stream, &digest), TENON_ERROR_STREAM, &digest);
 }
 
 TEST(digest_stream_in_the_wrong_state)
@@ -172,13 +133,13 @@ TEST(digest_stream_in_the_wrong_state)
     check_unusable(&stream);
     memset(&stream, 0xff, sizeof stream);
     check_unusable(&stream);
-    CHECK_STATUS(tenon_sha256_begin(&stream), TENON_OK);
-    CHECK_STATUS(tenon_sha256_finish(&stream, &digest), TENON_OK);
+    CHECK_OK(tenon_sha256_begin(&stream));
+    CHECK_OK(tenon_sha256_finish(&stream, &digest));
     check_unusable(&stream);
-    CHECK_STATUS(tenon_request_begin(&request, "GET", 3, "/", 1, "1700000000", 10), TENON_OK);
+    CHECK_OK(tenon_request_begin(&request, "GET", 3, "/", 1, "1700000000", 10));
     memcpy(&stream, &request, sizeof stream);
     check_unusable(&stream);
-    CHECK_STATUS(tenon_sha256_begin(&stream), TENON_OK);
+    CHECK_OK(tenon_sha256_begin(&stream));
     memcpy(&request, &stream, sizeof request);
     CHECK_STATUS(tenon_request_update(&request, (const uint8_t *)"a", 1), TENON_ERROR_STREAM);
     CHECK_STATUS(tenon_request_finish(&request, &digest), TENON_ERROR_STREAM);

@@ -34,17 +34,11 @@ static void check_without(const certificate_case *one)
     }
 }
 
-TEST(ek_no_rule_does_the_work_of_another)
-{
-    certificate_each_case(check_without);
-}
+TEST(ek_no_rule_does_the_work_of_another) { certificate_each_case(check_without); }
 
 static size_t broken[16];
 
-static void count_result(const certificate_case *one)
-{
-    broken[place(one->result)]++;
-}
+static void count_result(const certificate_case *one) { broken[place(one->result)]++; }
 
 TEST(ek_each_rule_has_cases)
 {

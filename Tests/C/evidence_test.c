@@ -130,7 +130,7 @@ static void ask(vector *of, certify_device *at, const certify_order *order)
     certify(at, order, &of->proof);
     of->nonce = at->nonce;
     support_bytes_set(&of->ak, at->ak_area.bytes, at->ak_area.n);
-    CHECK_STATUS(tenon_object_public_key(&of->key, order->area->bytes, order->area->n), TENON_OK);
+    CHECK_OK(tenon_object_public_key(&of->key, order->area->bytes, order->area->n));
 }
 
 static void ask_plainly(vector *of, certify_device *at, uint32_t key, const support_public *area)
@@ -145,15 +145,15 @@ static void record_keys(vector *of, certify_device *at)
     ask(of, at, &order);
     record(of, "a key", "TENON_OK");
     of->nonce.bytes[31] ^= 1;
-    record(of, "for another nonce", "TENON_RULE_7_NONCE");
+    record(of, "for another nonce", "TENON_RULE_9_NONCE");
     of->nonce.bytes[31] ^= 1;
     of->key.bytes[63] ^= 1;
-    record(of, "with another submitted key", "TENON_RULE_19_PUBLIC_KEY");
+    record(of, "with another submitted key", "TENON_RULE_20_PUBLIC_KEY");
     order.der = true;
     ask(of, at, &order);
     record(of, "sig in its DER form", "TENON_OK");
     of->proof.proof[of->proof.n - 1] ^= 1;
-    record(of, "its last byte changed", "TENON_RULE_32_SIGNATURE");
+    record(of, "its last byte changed", "TENON_RULE_23A_SIGNATURE");
 }
 
 static void record_child(vector *of, certify_device *at, support_template which, const char *auth, const char *name)
@@ -180,14 +180,14 @@ static void record_parents(vector *of, certify_device *at)
     set_parent(of, at);
     record(of, "under this parent", "TENON_OK");
     of->parent.bytes[33] ^= 1;
-    record(of, "under another parent", "TENON_RULE_11_PARENT");
+    record(of, "under another parent", "TENON_RULE_12A_PARENT");
     MUST_BE_0(support_flush(at->tpm, at->key));
     MUST_BE_0(support_create_primary(at->tpm, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &key));
     MUST_BE_0(support_read_public(at->tpm, key, &area));
     ask_plainly(of, at, key, &area);
     record(of, "a primary of the NULL hierarchy, whose parent nobody asked for", "TENON_OK");
     set_parent(of, at);
-    record(of, "a primary of the NULL hierarchy", "TENON_RULE_11_PARENT");
+    record(of, "a primary of the NULL hierarchy", "TENON_RULE_12A_PARENT");
     MUST_BE_0(support_flush(at->tpm, key));
 }
 
@@ -196,10 +196,10 @@ static void record_others(vector *of, certify_device *at)
     support_public area;
     uint32_t key;
     ask_plainly(of, at, at->ak, &at->ak_area);
-    record(of, "the AK by itself", "TENON_RULE_13_SIGNS_ONLY");
+    record(of, "the AK by itself", "TENON_RULE_14_SIGNS_ONLY");
     MUST_BE_0(certify_load_software_key(at, 0x00040040, &area, &key));
     ask_plainly(of, at, key, &area);
-    record(of, "a software key that TPM2_LoadExternal loaded", "TENON_RULE_10_QUALIFIED_NAME");
+    record(of, "a software key that TPM2_LoadExternal loaded", "TENON_RULE_12_QUALIFIED_NAME");
     MUST_BE_0(support_flush(at->tpm, key));
 }
 
@@ -211,7 +211,7 @@ static void sign_in_tpm(proof_rig *at)
 {
     uint8_t signature[TENON_SIGNATURE_SIZE];
     tenon_digest digest;
-    CHECK_STATUS(tenon_sha256(&digest, at->certified.bytes, at->certified.n), TENON_OK);
+    CHECK_OK(tenon_sha256(&digest, at->certified.bytes, at->certified.n));
     MUST_BE_0(support_sign(forger->tpm, forger_key, NULL, digest.bytes, signature));
     at->ecdsa = support_ecdsa_of(signature);
 }
@@ -231,7 +231,7 @@ static void record_forged(vector *of, certify_device *at)
     support_bytes_set(&of->ak, area.bytes, area.n);
     record(of, "forged: signed by an unrestricted key of the TPM, given as the AK", "TENON_RULE_29_AK");
     support_bytes_set(&of->ak, at->ak_area.bytes, at->ak_area.n);
-    record(of, "forged: signed by an unrestricted key of the TPM", "TENON_RULE_32_SIGNATURE");
+    record(of, "forged: signed by an unrestricted key of the TPM", "TENON_RULE_23A_SIGNATURE");
     MUST_BE_0(support_flush(at->tpm, forger_key));
 }
 
@@ -245,8 +245,8 @@ static tenon_key *make_root(const uint8_t *scalar, support_bytes *root)
     const tenon_authority_request request = {
         .size = sizeof request, .name = "Root", .name_n = 4, .serial = {1}, .not_before = BEGIN, .not_after = END};
     tenon_key *key = NULL;
-    CHECK_STATUS(tenon_software_key_import(&key, scalar, TENON_SCALAR_SIZE, flags), TENON_OK);
-    CHECK_STATUS(tenon_authority_certificate_issue(root->bytes, sizeof root->bytes, &root->n, key, &request), TENON_OK);
+    CHECK_OK(tenon_software_key_import(&key, scalar, TENON_SCALAR_SIZE, flags));
+    CHECK_OK(tenon_authority_certificate_issue(root->bytes, sizeof root->bytes, &root->n, key, &request));
     return key;
 }
 
@@ -264,9 +264,8 @@ static void issue(uint8_t *leaf, size_t n, size_t *written, const certify_device
                                       .serial = {2},
                                       .not_before = BEGIN,
                                       .not_after = END};
-    tenon_key *key = make_root(rig_other_scalar, root);
-    CHECK_STATUS(tenon_ak_certificate_issue(leaf, n, written, key, root->bytes, root->n, &request), TENON_OK);
-    tenon_key_free(&key);
+    OWNED_KEY key = make_root(rig_other_scalar, root);
+    CHECK_OK(tenon_ak_certificate_issue(leaf, n, written, key, root->bytes, root->n, &request));
 }
 
 static void record_certificates(vector *of, certify_device *at)
@@ -277,17 +276,16 @@ static void record_certificates(vector *of, certify_device *at)
     issue(leaf, sizeof leaf, &x5c.n, at, &root);
     const certify_order order = {.key = at->key, .area = &at->key_area, .signer = at->ak, .x5c = &x5c, .x5c_count = 1};
     ask(of, at, &order);
-    record(of, "a certificate of the AK, which is known", "TENON_RULE_22_CERTIFICATE");
+    record(of, "a certificate of the AK, which is known", "TENON_RULE_24_CERTIFICATE");
     of->ak.n = 0;
     of->root = root;
     of->now = BEGIN;
     record(of, "a certificate of the AK", "TENON_OK");
     of->now = END + 1;
-    record(of, "a certificate of the AK that has ended", "TENON_RULE_24_CHAIN");
+    record(of, "a certificate of the AK that has ended", "TENON_RULE_28_CHAIN");
     of->now = BEGIN;
-    tenon_key *key = make_root(rig_key_scalar, &of->root);
-    record(of, "a certificate of the AK by another root of the same name", "TENON_RULE_24_CHAIN");
-    tenon_key_free(&key);
+    OWNED_KEY key = make_root(rig_key_scalar, &of->root);
+    record(of, "a certificate of the AK by another root of the same name", "TENON_RULE_28_CHAIN");
 }
 
 TEST(evidence_of_a_fresh_tpm)

@@ -52,10 +52,10 @@ static void run_child(tenon_key **key, int to)
 TEST(fork_repeats_nothing)
 {
     uint8_t scalar[32] = {3};
-    tenon_key *key = NULL;
+    OWNED_KEY key = NULL;
     made all[PROCESSES];
     memset(all, 0, sizeof all);
-    CHECK_STATUS(tenon_software_key_import(&key, scalar, sizeof scalar, TENON_KEY_SIGNS_DIGESTS), TENON_OK);
+    CHECK_OK(tenon_software_key_import(&key, scalar, sizeof scalar, TENON_KEY_SIGNS_DIGESTS));
     CHECK(make(key, &all[0])); /* whatever generator there may be has begun */
     for (int i = 1; i < PROCESSES; i++) {
         int ends[2], status = -1;
@@ -78,5 +78,4 @@ TEST(fork_repeats_nothing)
             check_differ(&all[i], &all[j]);
         }
     }
-    tenon_key_free(&key);
 }

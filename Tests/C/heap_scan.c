@@ -77,10 +77,7 @@ static tenon_status derive_secret(void)
     return tenon_activation_secret(&digest, given, SIZE, "challenge", 9, &digest, name, sizeof name);
 }
 
-static tenon_status compute_value(void)
-{
-    return tenon_activation_value(&digest, given, SIZE, &activation);
-}
+static tenon_status compute_value(void) { return tenon_activation_value(&digest, given, SIZE, &activation); }
 
 static tenon_status verify_value(void)
 {
@@ -120,31 +117,13 @@ static tenon_status make_credential(uint32_t kind, const uint8_t *secret)
     return status;
 }
 
-static tenon_status hold_rsa(void)
-{
-    return make_credential(TENON_EK_RSA_2048, given);
-}
-
-static tenon_status hold_p384(void)
-{
-    return make_credential(TENON_EK_P384, given);
-}
+static tenon_status hold_rsa(void) { return make_credential(TENON_EK_RSA_2048, given); }
+static tenon_status hold_p384(void) { return make_credential(TENON_EK_P384, given); }
 
 /* The seed and OAEP's salt, or the scalar. */
-static tenon_status draw_rsa(void)
-{
-    return make_credential(TENON_EK_RSA_2048, scan_secret);
-}
-
-static tenon_status draw_p256(void)
-{
-    return make_credential(TENON_EK_P256, scan_secret);
-}
-
-static tenon_status draw_p384(void)
-{
-    return make_credential(TENON_EK_P384, scan_secret);
-}
+static tenon_status draw_rsa(void) { return make_credential(TENON_EK_RSA_2048, scan_secret); }
+static tenon_status draw_p256(void) { return make_credential(TENON_EK_P256, scan_secret); }
+static tenon_status draw_p384(void) { return make_credential(TENON_EK_P384, scan_secret); }
 
 /* Nothing runs between the use and the search, which therefore looks for one form of the secret at a time. */
 static bool check_use(const char *what, tenon_status (*use)(void))

@@ -12,12 +12,11 @@ TEST(hex_every_byte)
         size_t n;
         snprintf(lower, sizeof lower, "%02x", i);
         snprintf(upper, sizeof upper, "%02X", i);
-        CHECK_STATUS(tenon_hex_encode(text, sizeof text, &n, &byte, 1), TENON_OK);
-        CHECK_NUMBER(n, 2);
-        CHECK_BYTES(text, lower, 2);
-        CHECK_STATUS(tenon_hex_decode(&back, 1, &n, lower, 2), TENON_OK);
+        CHECK_OK(tenon_hex_encode(text, sizeof text, &n, &byte, 1));
+        CHECK_SAME(text, n, lower, 2);
+        CHECK_OK(tenon_hex_decode(&back, 1, &n, lower, 2));
         CHECK(n == 1 && back == byte);
-        CHECK_STATUS(tenon_hex_decode(&back, 1, &n, upper, 2), TENON_OK);
+        CHECK_OK(tenon_hex_decode(&back, 1, &n, upper, 2));
         CHECK(n == 1 && back == byte);
     }
 }
@@ -38,25 +37,13 @@ TEST(hex_every_character)
     }
 }
 
-static tenon_status encode(const void *input, uint8_t *out, size_t n, size_t *written)
-{
-    return tenon_hex_encode((char *)out, n, written, input, 3);
-}
+OUTPUT(encode) { return tenon_hex_encode((char *)out, n, written, input, 3); }
 
-static tenon_status decode(const void *input, uint8_t *out, size_t n, size_t *written)
-{
-    return tenon_hex_decode(out, n, written, input, 6);
-}
+OUTPUT(decode) { return tenon_hex_decode(out, n, written, input, 6); }
 
-static tenon_status encode_nothing(const void *input, uint8_t *out, size_t n, size_t *written)
-{
-    return tenon_hex_encode((char *)out, n, written, input, 0);
-}
+OUTPUT(encode_nothing) { return tenon_hex_encode((char *)out, n, written, input, 0); }
 
-static tenon_status decode_nothing(const void *input, uint8_t *out, size_t n, size_t *written)
-{
-    return tenon_hex_decode(out, n, written, input, 0);
-}
+OUTPUT(decode_nothing) { return tenon_hex_decode(out, n, written, input, 0); }
 
 TEST(hex_output_rule)
 {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* setenv */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tenon/activate.h"
 #include "tenon/tenon.h"
-#include "tenon/tpm/tpm.h"
+#include "tool.h"
 
 /*
  * Tenon's side of Tests/Scripts/interop.sh: TPM keys that other tools made, or will use. AUTH is a file with the auth
@@ -26,35 +24,6 @@
  * CREDENTIAL is in the form of tpm2-tools: BADCC0DE 00000001, TPM2B_ID_OBJECT, TPM2B_ENCRYPTED_SECRET.
  */
 
-typedef struct {
-    uint8_t bytes[8192];
-    size_t n;
-} content;
-
-enum { USAGE = 64, FILES = 65 };
-
-static content read_file(const char *name)
-{
-    content file;
-    FILE *in = fopen(name, "rb");
-    file.n = in != NULL ? fread(file.bytes, 1, sizeof file.bytes, in) : 0;
-    if (in == NULL || file.n == sizeof file.bytes || ferror(in)) {
-        perror(name);
-        exit(FILES);
-    }
-    fclose(in);
-    return file;
-}
-
-static void write_file(const char *name, const void *bytes, size_t n)
-{
-    FILE *out = fopen(name, "wb");
-    if (out == NULL || fwrite(bytes, 1, n, out) != n || fclose(out) != 0) {
-        perror(name);
-        exit(FILES);
-    }
-}
-
 static int report(tenon_status status)
 {
     if (status != TENON_OK)
@@ -66,10 +35,8 @@ static tenon_status write_pem(const tenon_tpm_key *key, const char *name)
 {
     char pem[TENON_TPM_KEY_MAX];
     size_t n;
-    tenon_status status = tenon_tpm_key_export(key, pem, sizeof pem, &n);
-    if (status == TENON_OK)
-        write_file(name, pem, n);
-    return status;
+    TRY(tenon_tpm_key_export(key, pem, sizeof pem, &n));
+    return write_file(name, pem, n);
 }
 
 static tenon_status write_spki(const tenon_tpm_key *key, const char *name)
@@ -77,20 +44,16 @@ static tenon_status write_spki(const tenon_tpm_key *key, const char *name)
     tenon_public_key public_key;
     uint8_t spki[TENON_SPKI_SIZE];
     size_t n = 0;
-    tenon_status status = tenon_tpm_key_public_key(key, &public_key);
-    if (status == TENON_OK)
-        status = tenon_public_key_encode_spki(spki, sizeof spki, &n, &public_key);
-    if (status == TENON_OK)
-        write_file(name, spki, n);
-    return status;
+    TRY(tenon_tpm_key_public_key(key, &public_key));
+    TRY(tenon_public_key_encode_spki(spki, sizeof spki, &n, &public_key));
+    return write_file(name, spki, n);
 }
 
 static tenon_status create(tenon_tpm *tpm, tenon_tpm_key **key, char **files, const content *auth)
 {
-    tenon_status status = tenon_tpm_key_create(tpm, key, auth->bytes, auth->n);
-    if (status == TENON_OK)
-        status = write_pem(*key, files[0]);
-    return status == TENON_OK ? write_spki(*key, files[1]) : status;
+    TRY(tenon_tpm_key_create(tpm, key, auth->bytes, auth->n));
+    TRY(write_pem(*key, files[0]));
+    return write_spki(*key, files[1]);
 }
 
 static tenon_status sign(tenon_tpm_key *tpm_key, char **files)
@@ -99,29 +62,21 @@ static tenon_status sign(tenon_tpm_key *tpm_key, char **files)
     uint8_t der[TENON_SIGNATURE_DER_MAX];
     tenon_signature signature;
     tenon_digest digest;
-    tenon_key *key = NULL;
+    OWNED_KEY key = NULL;
     size_t n = 0;
-    tenon_status status = tenon_sha256(&digest, message.bytes, message.n);
-    if (status == TENON_OK)
-        status = tenon_tpm_key_open(tpm_key, &key, TENON_KEY_SIGNS_DIGESTS);
-    if (status == TENON_OK)
-        status = tenon_key_sign_digest(key, &signature, &digest);
-    tenon_key_free(&key);
-    if (status == TENON_OK)
-        status = tenon_signature_encode_der(der, sizeof der, &n, &signature);
-    if (status == TENON_OK)
-        write_file(files[3], der, n);
-    return status;
+    TRY(tenon_sha256(&digest, message.bytes, message.n));
+    TRY(tenon_tpm_key_open(tpm_key, &key, TENON_KEY_SIGNS_DIGESTS));
+    TRY(tenon_key_sign_digest(key, &signature, &digest));
+    TRY(tenon_signature_encode_der(der, sizeof der, &n, &signature));
+    return write_file(files[3], der, n);
 }
 
 static tenon_status sign_and_say(tenon_tpm_key *key, char **files)
 {
-    tenon_status status = write_spki(key, files[1]);
-    if (status == TENON_OK)
-        status = sign(key, files);
-    if (status == TENON_OK)
-        puts(tenon_tpm_key_is_foreign(key) ? "foreign" : "own");
-    return status;
+    TRY(write_spki(key, files[1]));
+    TRY(sign(key, files));
+    puts(tenon_tpm_key_is_foreign(key) ? "foreign" : "own");
+    return TENON_OK;
 }
 
 static tenon_status load(tenon_tpm *tpm, tenon_tpm_key **key, char **files, const content *auth)
@@ -132,32 +87,30 @@ static tenon_status load(tenon_tpm *tpm, tenon_tpm_key **key, char **files, cons
 
 static tenon_status load_and_sign(tenon_tpm *tpm, tenon_tpm_key **key, char **files, const content *auth)
 {
-    tenon_status status = load(tpm, key, files, auth);
-    return status == TENON_OK ? sign_and_say(*key, files) : status;
+    TRY(load(tpm, key, files, auth));
+    return sign_and_say(*key, files);
 }
 
 static tenon_status import_and_sign(tenon_tpm *tpm, tenon_tpm_key **key, char **files, const content *auth)
 {
     content pem = read_file(files[0]);
-    tenon_status status = tenon_tpm_key_import(tpm, key, (const char *)pem.bytes, pem.n, auth->bytes, auth->n);
-    return status == TENON_OK ? sign_and_say(*key, files) : status;
+    TRY(tenon_tpm_key_import(tpm, key, (const char *)pem.bytes, pem.n, auth->bytes, auth->n));
+    return sign_and_say(*key, files);
 }
 
 static tenon_status persist(tenon_tpm *tpm, tenon_tpm_key **key, char **files, const content *auth)
 {
     uint32_t handle;
-    tenon_status status = load(tpm, key, files, auth);
-    if (status == TENON_OK)
-        status = tenon_tpm_key_persist(*key, &handle);
-    if (status == TENON_OK)
-        printf("%08x\n", handle);
-    return status == TENON_OK ? write_pem(*key, files[0]) : status;
+    TRY(load(tpm, key, files, auth));
+    TRY(tenon_tpm_key_persist(*key, &handle));
+    printf("%08x\n", handle);
+    return write_pem(*key, files[0]);
 }
 
 static tenon_status evict(tenon_tpm *tpm, tenon_tpm_key **key, char **files, const content *auth)
 {
-    tenon_status status = load(tpm, key, files, auth);
-    return status == TENON_OK ? tenon_tpm_key_evict(*key) : status;
+    TRY(load(tpm, key, files, auth));
+    return tenon_tpm_key_evict(*key);
 }
 
 static tenon_status load_ak(tenon_tpm *tpm, tenon_tpm_key **ak, const char *name)
@@ -170,18 +123,12 @@ static tenon_status make_ak(tenon_tpm *tpm, tenon_tpm_key **key, char **files, c
 {
     uint8_t name[TENON_NAME_SIZE];
     size_t n;
-    tenon_tpm_key *ak = NULL;
-    tenon_status status = load(tpm, key, files, auth);
-    if (status == TENON_OK)
-        status = tenon_tpm_ak_create(*key, &ak);
-    if (status == TENON_OK)
-        status = write_pem(ak, files[1]);
-    if (status == TENON_OK)
-        status = tenon_tpm_key_name(ak, name, sizeof name, &n);
-    if (status == TENON_OK)
-        write_file(files[2], name, n);
-    tenon_tpm_key_free(&ak);
-    return status;
+    OWNED_TPM_KEY ak = NULL;
+    TRY(load(tpm, key, files, auth));
+    TRY(tenon_tpm_ak_create(*key, &ak));
+    TRY(write_pem(ak, files[1]));
+    TRY(tenon_tpm_key_name(ak, name, sizeof name, &n));
+    return write_file(files[2], name, n);
 }
 
 static tenon_status attest(tenon_tpm *tpm, tenon_tpm_key **key, char **files, const content *auth)
@@ -190,18 +137,12 @@ static tenon_status attest(tenon_tpm *tpm, tenon_tpm_key **key, char **files, co
     size_t n;
     content nonce = read_file(files[2]);
     tenon_evidence evidence;
-    tenon_tpm_key *ak = NULL;
-    tenon_status status = load(tpm, key, files, auth);
-    if (status == TENON_OK)
-        status = load_ak(tpm, &ak, files[1]);
-    if (status == TENON_OK)
-        status = tenon_tpm_key_attest(*key, ak, proof, sizeof proof, &n, nonce.bytes, nonce.n, NULL, 0);
-    if (status == TENON_OK)
-        status = tenon_proof_decode(&evidence, proof, n);
-    if (status == TENON_OK)
-        write_file(files[3], evidence.certified.bytes, evidence.certified.n);
-    tenon_tpm_key_free(&ak);
-    return status;
+    OWNED_TPM_KEY ak = NULL;
+    TRY(load(tpm, key, files, auth));
+    TRY(load_ak(tpm, &ak, files[1]));
+    TRY(tenon_tpm_key_attest(*key, ak, proof, sizeof proof, &n, nonce.bytes, nonce.n, NULL, 0));
+    TRY(tenon_proof_decode(&evidence, proof, n));
+    return write_file(files[3], evidence.certified.bytes, evidence.certified.n);
 }
 
 static const uint8_t credential_head[] = {0xba, 0xdc, 0xc0, 0xde, 0, 0, 0, 1};
@@ -212,16 +153,12 @@ static tenon_status open_credential(tenon_tpm *tpm, tenon_tpm_key **ak, char **f
     content certificate = read_file(files[1]), file = read_file(files[2]);
     uint8_t secret[64];
     size_t n = 0, first = HEAD + 2 + (size_t)(file.bytes[HEAD] << 8 | file.bytes[HEAD + 1]);
-    (void)auth;
     if (file.n <= first || memcmp(file.bytes, credential_head, HEAD) != 0)
         return TENON_ERROR_CREDENTIAL_FORM;
-    tenon_status status = load_ak(tpm, ak, files[0]);
-    if (status == TENON_OK)
-        status = tenon_tpm_ak_secret(*ak, secret, sizeof secret, &n, certificate.bytes, certificate.n,
-                                     file.bytes + HEAD, first - HEAD, file.bytes + first, file.n - first);
-    if (status == TENON_OK)
-        write_file(files[3], secret, n);
-    return status;
+    TRY(load_ak(tpm, ak, files[0]));
+    TRY(tenon_tpm_ak_secret(*ak, secret, sizeof secret, &n, certificate.bytes, certificate.n, file.bytes + HEAD,
+                            first - HEAD, file.bytes + first, file.n - first));
+    return write_file(files[3], secret, n);
 }
 
 static const struct {
@@ -251,52 +188,44 @@ static int run(size_t mode, const char *tcti, char **files, const char *auth_fil
     return report(status);
 }
 
-static int verify(char **files)
+static tenon_status verify(char **files)
 {
     content spki = read_file(files[0]), message = read_file(files[1]), der = read_file(files[2]);
     tenon_public_key key;
     tenon_signature signature;
     tenon_digest digest;
-    tenon_status status = tenon_public_key_decode_spki(&key, spki.bytes, spki.n);
-    if (status == TENON_OK)
-        status = tenon_signature_decode_der(&signature, der.bytes, der.n);
-    if (status == TENON_OK)
-        status = tenon_sha256(&digest, message.bytes, message.n);
-    if (status == TENON_OK)
-        status = tenon_p256_verify(&key, &digest, &signature);
-    return report(status);
+    TRY(tenon_public_key_decode_spki(&key, spki.bytes, spki.n));
+    TRY(tenon_signature_decode_der(&signature, der.bytes, der.n));
+    TRY(tenon_sha256(&digest, message.bytes, message.n));
+    return tenon_p256_verify(&key, &digest, &signature);
 }
 
-static int make(char **files)
+static tenon_status make(char **files)
 {
     enum { HEAD = sizeof credential_head };
     content certificate = read_file(files[0]), name = read_file(files[1]), secret = read_file(files[2]);
     uint8_t out[HEAD + 2 * TENON_CREDENTIAL_MAX], encrypted[TENON_CREDENTIAL_MAX];
     size_t n = 0, encrypted_n = 0;
     tenon_ek ek;
-    tenon_status status = tenon_ek_read(&ek, certificate.bytes, certificate.n);
-    if (status == TENON_OK)
-        status = tenon_credential_make(out + HEAD, TENON_CREDENTIAL_MAX, &n, encrypted, sizeof encrypted, &encrypted_n,
-                                       &ek, name.bytes, name.n, secret.bytes, secret.n);
-    if (status == TENON_OK) {
-        memcpy(out, credential_head, HEAD);
-        memcpy(out + HEAD + n, encrypted, encrypted_n);
-        write_file(files[3], out, HEAD + n + encrypted_n);
-    }
-    return report(status);
+    TRY(tenon_ek_read(&ek, certificate.bytes, certificate.n));
+    TRY(tenon_credential_make(out + HEAD, TENON_CREDENTIAL_MAX, &n, encrypted, sizeof encrypted, &encrypted_n, &ek,
+                              name.bytes, name.n, secret.bytes, secret.n));
+    memcpy(out, credential_head, HEAD);
+    memcpy(out + HEAD + n, encrypted, encrypted_n);
+    return write_file(files[3], out, HEAD + n + encrypted_n);
 }
 
 int main(int argc, char **argv)
 {
     if (argc == 5 && strcmp(argv[1], "verify") == 0)
-        return verify(argv + 2);
+        return report(verify(argv + 2));
     if (argc == 6 && strcmp(argv[1], "make") == 0)
-        return make(argv + 2);
+        return report(make(argv + 2));
     for (size_t i = 0; argc > 3 && i < sizeof modes / sizeof *modes; i++) {
         int without = 3 + modes[i].files;
         if (strcmp(argv[1], modes[i].name) == 0 && (argc == without || argc == without + 1))
             return run(i, argv[2], argv + 3, argv[without]);
     }
     fprintf(stderr, "usage: interop MODE ...: see interop.c\n");
-    return USAGE;
+    return TOOL_USAGE;
 }

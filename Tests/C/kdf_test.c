@@ -14,112 +14,41 @@
  */
 enum { MOST = 100 };
 
-typedef struct {
-    size_t from, to;
-} range;
-
+/* key, u and v are bytes from ... to. */
 static const struct {
-    const char *label;
-    range key, u, v;
-    size_t n;
     bool keyed;
     tenoni_hash hash;
+    const char *label;
+    size_t key, key_end, u, u_end, v, v_end, n;
     const char *out;
 } cases[] = {
-    {"ATH",
-     {0, 32},
-     {32, 64},
-     {64, 96},
-     32,
-     true,
-     TENONI_SHA256,
+    {true, TENONI_SHA256, "ATH", 0, 32, 32, 64, 64, 96, 32,
      "0e910bfdca487340700b56f80f725785fc10ae9b0fc45c7bd79d2dc606187153"},
-    {"CFB",
-     {0, 64},
-     {64, 96},
-     {96, 128},
-     32,
-     true,
-     TENONI_SHA256,
+    {true, TENONI_SHA256, "CFB", 0, 64, 64, 96, 96, 128, 32,
      "2681d9200ced61c2f6b15ccf754df0aa0d9ea389104e7c50551b643a7858adb2"},
-    {"STORAGE",
-     {0, 16},
-     {0, 0},
-     {0, 34},
-     70,
-     true,
-     TENONI_SHA256,
-     "8dee27b792fabe5cb71400a56ec2a41aaa29bedfed30c7f8bbb3ef75565918e978d6106c088d7c1260533d049cbfc7713396045b31e0167f7"
-     "d"
-     "664c51c6cce8d8b79bf07196e5"},
-    {"X", {0, 0}, {0, 0}, {0, 0}, 1, true, TENONI_SHA256, "44"},
-    {"SECRET",
-     {0, 32},
-     {32, 64},
-     {64, 96},
-     32,
-     false,
-     TENONI_SHA256,
+    {true, TENONI_SHA256, "STORAGE", 0, 16, 0, 0, 0, 34, 70,
+     "8dee27b792fabe5cb71400a56ec2a41aaa29bedfed30c7f8bbb3ef75565918e978d6106c088d7c1260533d049cbfc7713396045b31e016"
+     "7f7d664c51c6cce8d8b79bf07196e5"},
+    {true, TENONI_SHA256, "X", 0, 0, 0, 0, 0, 0, 1, "44"},
+    {false, TENONI_SHA256, "SECRET", 0, 32, 32, 64, 64, 96, 32,
      "62cf85ca3599cd915a71a6330c3885f986918e12037ba2e39578f72686417cdb"},
-    {"IDENTITY",
-     {0, 32},
-     {32, 64},
-     {64, 96},
-     48,
-     false,
-     TENONI_SHA256,
+    {false, TENONI_SHA256, "IDENTITY", 0, 32, 32, 64, 64, 96, 48,
      "1c73541403051da01a9c8dae6988c5f5db53f8744ad27c896ccdc663d40e3df1da9d2c9bc7c1949657421aa32b28e51f"},
-    {"INTEGRITY",
-     {0, 48},
-     {0, 0},
-     {0, 0},
-     48,
-     true,
-     TENONI_SHA384,
+    {true, TENONI_SHA384, "INTEGRITY", 0, 48, 0, 0, 0, 0, 48,
      "f33d1615c2266b2fa774ff368d6ce3af9d8c0b4227e57eb3e28b810755366e9a668857315ae51d8d7cfac92bb0485639"},
-    {"STORAGE",
-     {0, 48},
-     {0, 34},
-     {0, 0},
-     32,
-     true,
-     TENONI_SHA384,
+    {true, TENONI_SHA384, "STORAGE", 0, 48, 0, 34, 0, 0, 32,
      "fa18bbc689583e1f6c57c8023681e92a54c8c9ef70e78e14ff453949e8e3c821"},
-    {"STORAGE",
-     {0, 48},
-     {0, 34},
-     {0, 0},
-     70,
-     true,
-     TENONI_SHA384,
-     "a0c56878b027bba639f2d0c1e92b60f8bcd08a8efc85260a34fb014b4f2508142b3b0352211837f73a378b4c63bae454d8938ce04a400ef68"
-     "852b1b2c72d2373140c4fa762c6"},
-    {"STORAGE",
-     {0, 48},
-     {0, 34},
-     {0, 0},
-     100,
-     true,
-     TENONI_SHA384,
-     "ac972acc58d653aa4e883b6b7042d207d768ae071a7e46abc471d253fd0ecc5640f9d098d26b95a7ca58432c184d79570715793662a19d212"
-     "eacef001f28fa9ae8c5e28043e5d0752c8e5aff95c5344e3bf03f23a6666f5f57f0f6536d4982e24766b2dc"},
-    {"IDENTITY",
-     {0, 48},
-     {48, 96},
-     {80, 128},
-     48,
-     false,
-     TENONI_SHA384,
+    {true, TENONI_SHA384, "STORAGE", 0, 48, 0, 34, 0, 0, 70,
+     "a0c56878b027bba639f2d0c1e92b60f8bcd08a8efc85260a34fb014b4f2508142b3b0352211837f73a378b4c63bae454d8938ce04a400e"
+     "f68852b1b2c72d2373140c4fa762c6"},
+    {true, TENONI_SHA384, "STORAGE", 0, 48, 0, 34, 0, 0, 100,
+     "ac972acc58d653aa4e883b6b7042d207d768ae071a7e46abc471d253fd0ecc5640f9d098d26b95a7ca58432c184d79570715793662a19d"
+     "212eacef001f28fa9ae8c5e28043e5d0752c8e5aff95c5344e3bf03f23a6666f5f57f0f6536d4982e24766b2dc"},
+    {false, TENONI_SHA384, "IDENTITY", 0, 48, 48, 96, 80, 128, 48,
      "a2781eea507c1b8298b635bffb53daedb083c9f21a9bf620472fa60837cd29af267ce8768c4411690aa87197156193b7"},
-    {"IDENTITY",
-     {0, 48},
-     {48, 96},
-     {80, 128},
-     70,
-     false,
-     TENONI_SHA384,
-     "a2781eea507c1b8298b635bffb53daedb083c9f21a9bf620472fa60837cd29af267ce8768c4411690aa87197156193b7b50466ee7d168e019"
-     "1ff0b5dd5f2d3448586bebf9a80"},
+    {false, TENONI_SHA384, "IDENTITY", 0, 48, 48, 96, 80, 128, 70,
+     "a2781eea507c1b8298b635bffb53daedb083c9f21a9bf620472fa60837cd29af267ce8768c4411690aa87197156193b7b50466ee7d168e"
+     "0191ff0b5dd5f2d3448586bebf9a80"},
 };
 
 TEST(kdf_knows_its_vectors)
@@ -127,25 +56,23 @@ TEST(kdf_knows_its_vectors)
     uint8_t bytes[128], out[MOST + 1], expected[MOST];
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)i;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         const char *label = cases[i].label;
         size_t n = cases[i].n;
-        tenoni_part key = {bytes + cases[i].key.from, cases[i].key.to - cases[i].key.from};
-        tenoni_part u = {bytes + cases[i].u.from, cases[i].u.to - cases[i].u.from};
-        tenoni_part v = {bytes + cases[i].v.from, cases[i].v.to - cases[i].v.from};
+        tenoni_part key = {bytes + cases[i].key, cases[i].key_end - cases[i].key};
+        tenoni_part u = {bytes + cases[i].u, cases[i].u_end - cases[i].u};
+        tenoni_part v = {bytes + cases[i].v, cases[i].v_end - cases[i].v};
         test_about("%s, hash %d", label, cases[i].hash);
         test_hex(expected, n, cases[i].out);
         memset(out, 0xa5, sizeof out);
-        CHECK_STATUS(cases[i].keyed ? tenoni_kdfa_with(cases[i].hash, out, n, key, label, u, v)
-                                    : tenoni_kdfe_with(cases[i].hash, out, n, key, label, u, v),
-                     TENON_OK);
+        CHECK_OK(cases[i].keyed ? tenoni_kdfa_with(cases[i].hash, out, n, key, label, u, v)
+                                : tenoni_kdfe_with(cases[i].hash, out, n, key, label, u, v));
         CHECK_BYTES(out, expected, n);
         CHECK_NUMBER(out[n], 0xa5);
         if (cases[i].hash != TENONI_SHA256)
             continue;
         memset(out, 0xa5, sizeof out);
-        CHECK_STATUS(cases[i].keyed ? tenoni_kdfa(out, n, key, label, u, v) : tenoni_kdfe(out, n, key, label, u, v),
-                     TENON_OK);
+        CHECK_OK(cases[i].keyed ? tenoni_kdfa(out, n, key, label, u, v) : tenoni_kdfe(out, n, key, label, u, v));
         CHECK_BYTES(out, expected, n);
         CHECK_NUMBER(out[n], 0xa5);
     }
@@ -178,12 +105,12 @@ TEST(agree_knows_its_vectors)
     tenon_public_key key;
     uint8_t scalar[32], x[33], expected[32];
     other_point(&key);
-    for (size_t i = 0; i < sizeof agreements / sizeof *agreements; i++) {
+    for (size_t i = 0; i < COUNT(agreements); i++) {
         test_about("agreement %zu", i);
         test_hex(scalar, sizeof scalar, agreements[i].scalar);
         test_hex(expected, sizeof expected, agreements[i].x);
         memset(x, 0xa5, sizeof x);
-        CHECK_STATUS(tenoni_p256_agree(x, scalar, &key), TENON_OK);
+        CHECK_OK(tenoni_p256_agree(x, scalar, &key));
         CHECK_BYTES(x, expected, sizeof expected);
         CHECK_NUMBER(x[32], 0xa5);
     }

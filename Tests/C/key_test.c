@@ -28,10 +28,7 @@ static tenon_status device_public_key(void *context, tenon_public_key *out)
     return at->public_key_status;
 }
 
-static void device_free(void *context)
-{
-    ((device *)context)->frees++;
-}
+static void device_free(void *context) { ((device *)context)->frees++; }
 
 static tenon_key_ops device_ops(uint32_t flags)
 {
@@ -52,7 +49,7 @@ static tenon_key *open_device(device *made, uint32_t flags)
 {
     tenon_key *key = NULL;
     tenon_key_ops ops = device_ops(flags);
-    CHECK_STATUS(tenon_key_new(&key, &ops, made), TENON_OK);
+    CHECK_OK(tenon_key_new(&key, &ops, made));
     memset(&ops, 0, sizeof ops); /* the table is copied */
     return key;
 }
@@ -64,7 +61,7 @@ TEST(key_of_a_device)
         tenon_key *key = open_device(&made, hardware ? TENON_KEY_HARDWARE : 0);
         tenon_public_key public_key;
         CHECK_NUMBER(tenon_key_is_hardware(key), hardware);
-        CHECK_STATUS(tenon_key_public_key(key, &public_key), TENON_OK);
+        CHECK_OK(tenon_key_public_key(key, &public_key));
         CHECK_BYTES(&public_key, &made.public_key, sizeof public_key);
         CHECK(made.public_keys == 1 && made.signs == 0);
         tenon_key_free(&key);
@@ -92,7 +89,7 @@ TEST(key_ops_are_checked)
     CHECK_STATUS(tenon_key_new(&key, NULL, &made), TENON_ERROR_NULL);
     CHECK(key == NULL);
     static const size_t sizes[] = {0, 1, sizeof ops - 1, sizeof ops + 1, SIZE_MAX};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; i < COUNT(sizes); i++) {
         ops.size = sizes[i];
         check_not_made(ops, &made, TENON_ERROR_KEY_OPS);
     }
@@ -107,7 +104,7 @@ TEST(key_ops_are_checked)
     CHECK_NUMBER(made.public_keys, 0);
     ops = device_ops(0);
     ops.free = NULL;
-    CHECK_STATUS(tenon_key_new(&key, &ops, &made), TENON_OK);
+    CHECK_OK(tenon_key_new(&key, &ops, &made));
     tenon_key_free(&key);
     CHECK(key == NULL && made.frees == 0);
 }
@@ -129,8 +126,8 @@ TEST(key_of_a_bad_device)
 static tenon_request begin_request(void)
 {
     tenon_request request;
-    CHECK_STATUS(tenon_request_begin(&request, "POST", 4, "/v1/hsi", 7, "1700000000", 10), TENON_OK);
-    CHECK_STATUS(tenon_request_update(&request, (const uint8_t *)"{\"a\":1}", 7), TENON_OK);
+    CHECK_OK(tenon_request_begin(&request, "POST", 4, "/v1/hsi", 7, "1700000000", 10));
+    CHECK_OK(tenon_request_update(&request, (const uint8_t *)"{\"a\":1}", 7));
     return request;
 }
 
@@ -165,7 +162,7 @@ static tenon_status sign_in_a_way(int way, const tenon_key *key, tenon_signature
 TEST(key_signs_what_it_says)
 {
     device made = make_device();
-    tenon_key *key = open_device(&made, TENON_KEY_SIGNS_DIGESTS);
+    OWNED_KEY key = open_device(&made, TENON_KEY_SIGNS_DIGESTS);
     uint8_t point[65] = {4};
     memcpy(point + 1, &made.public_key, 64);
     static const char request[] = "POST\n/v1/hsi\n1700000000\n{\"a\":1}";
@@ -176,45 +173,37 @@ TEST(key_signs_what_it_says)
         tenon_signature signature;
         test_about("way %d", way);
         if (way != DIGEST)
-            CHECK_STATUS(tenon_sha256(&expected, messages[way], sizes[way]), TENON_OK);
-        CHECK_STATUS(sign_in_a_way(way, key, &signature), TENON_OK);
+            CHECK_OK(tenon_sha256(&expected, messages[way], sizes[way]));
+        CHECK_OK(sign_in_a_way(way, key, &signature));
         CHECK_BYTES(&made.seen, &expected, sizeof expected);
         CHECK(made.signs == way + 1 && signature.bytes[0] == 0x11 && signature.bytes[63] == 0x11);
     }
-    tenon_key_free(&key);
 }
 
 TEST(key_failing_device_leaves_no_signature)
 {
     device made = make_device();
-    tenon_key *key = open_device(&made, TENON_KEY_SIGNS_DIGESTS);
+    OWNED_KEY key = open_device(&made, TENON_KEY_SIGNS_DIGESTS);
     made.sign_status = 0x04880922;
     for (int way = 0; way < WAYS; way++) {
         tenon_signature signature;
         memset(&signature, 0xa5, sizeof signature);
         test_about("way %d", way);
-        CHECK_STATUS(sign_in_a_way(way, key, &signature), 0x04880922);
-        CHECK_ZERO(&signature, sizeof signature);
-        memset(&signature, 0xa5, sizeof signature);
-        CHECK_STATUS(sign_in_a_way(way, NULL, &signature), TENON_ERROR_NULL);
-        CHECK_ZERO(&signature, sizeof signature);
+        CHECK_CLEARS(sign_in_a_way(way, key, &signature), 0x04880922, &signature);
+        CHECK_CLEARS(sign_in_a_way(way, NULL, &signature), TENON_ERROR_NULL, &signature);
         CHECK_STATUS(sign_in_a_way(way, key, NULL), TENON_ERROR_NULL);
     }
     CHECK_NUMBER(made.signs, WAYS);
-    tenon_key_free(&key);
 }
 
 TEST(key_digests_need_the_capability)
 {
     device made = make_device();
-    tenon_key *key = open_device(&made, TENON_KEY_HARDWARE);
+    OWNED_KEY key = open_device(&made, TENON_KEY_HARDWARE);
     tenon_digest digest = {{1}};
     tenon_signature signature;
-    memset(&signature, 0xa5, sizeof signature);
-    CHECK_STATUS(tenon_key_sign_digest(key, &signature, &digest), TENON_ERROR_DIGEST_NOT_ALLOWED);
-    CHECK_ZERO(&signature, sizeof signature);
+    CHECK_CLEARS(tenon_key_sign_digest(key, &signature, &digest), TENON_ERROR_DIGEST_NOT_ALLOWED, &signature);
     CHECK_NUMBER(made.signs, 0);
-    tenon_key_free(&key);
 }
 
 static void check_data(const tenon_key *key, const void *data, size_t n, tenon_status expected)
@@ -262,14 +251,14 @@ static const char *const data_of_a_kind[] = {
 TEST(key_data_is_no_message)
 {
     device made = make_device();
-    tenon_key *key = open_device(&made, 0), *any = open_device(&made, TENON_KEY_SIGNS_DIGESTS);
+    OWNED_KEY key = open_device(&made, 0), *any = open_device(&made, TENON_KEY_SIGNS_DIGESTS);
     tenon_signature signature;
     uint8_t point[66] = {4};
-    for (size_t i = 0; i < sizeof data_of_no_kind / sizeof data_of_no_kind[0]; i++) {
+    for (size_t i = 0; i < COUNT(data_of_no_kind); i++) {
         test_about("\"%s\"", data_of_no_kind[i]);
         check_data(key, data_of_no_kind[i], strlen(data_of_no_kind[i]), TENON_OK);
     }
-    for (size_t i = 0; i < sizeof data_of_a_kind / sizeof data_of_a_kind[0]; i++) {
+    for (size_t i = 0; i < COUNT(data_of_a_kind); i++) {
         test_about("\"%s\"", data_of_a_kind[i]);
         check_data(key, data_of_a_kind[i], strlen(data_of_a_kind[i]), TENON_ERROR_DATA_IS_MESSAGE);
         check_data(any, data_of_a_kind[i], strlen(data_of_a_kind[i]), TENON_OK);
@@ -278,9 +267,8 @@ TEST(key_data_is_no_message)
     check_data(key, point, 65, TENON_ERROR_DATA_IS_MESSAGE);
     check_data(key, point, 64, TENON_OK);
     check_data(key, point, 66, TENON_OK);
-    CHECK_STATUS(tenon_key_sign_data(key, &signature, NULL, 0), TENON_OK);
+    CHECK_OK(tenon_key_sign_data(key, &signature, NULL, 0));
     CHECK_STATUS(tenon_key_sign_data(key, &signature, NULL, 1), TENON_ERROR_NULL);
-    tenon_key_free(&key);
     tenon_key_free(&any);
 }
 
@@ -301,7 +289,7 @@ static void check_messages(const tenon_key *key, const char *text, tenon_status 
 TEST(key_messages_are_of_one_kind)
 {
     device made = make_device();
-    tenon_key *key = open_device(&made, 0);
+    OWNED_KEY key = open_device(&made, 0);
     check_messages(key, "", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
     check_messages(key, "{", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
     check_messages(key, "}", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
@@ -317,41 +305,33 @@ TEST(key_messages_are_of_one_kind)
     check_messages(key, "{}\n", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
     check_messages(key, "POST\n/v1/hsi\n1700000000\n{}", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
     check_messages(key, "\x04}", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
-    tenon_key_free(&key);
 }
 
 TEST(key_requests_are_signed_once)
 {
     device made = make_device();
-    tenon_key *key = open_device(&made, 0);
+    OWNED_KEY key = open_device(&made, 0);
     tenon_request request = begin_request();
     tenon_signature signature;
     CHECK_STATUS(tenon_key_sign_request(NULL, &signature, &request), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_key_sign_request(key, NULL, &request), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_key_sign_request(key, &signature, NULL), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_key_sign_request(key, &signature, &request), TENON_OK);
-    memset(&signature, 0xa5, sizeof signature);
-    CHECK_STATUS(tenon_key_sign_request(key, &signature, &request), TENON_ERROR_STREAM);
-    CHECK_ZERO(&signature, sizeof signature);
+    CHECK_OK(tenon_key_sign_request(key, &signature, &request));
+    CHECK_CLEARS(tenon_key_sign_request(key, &signature, &request), TENON_ERROR_STREAM, &signature);
     CHECK_NUMBER(made.signs, 1);
-    tenon_key_free(&key);
 }
 
 TEST(key_bad_input)
 {
     device made = make_device();
-    tenon_key *key = open_device(&made, TENON_KEY_SIGNS_DIGESTS);
+    OWNED_KEY key = open_device(&made, TENON_KEY_SIGNS_DIGESTS);
     tenon_public_key bad = made.public_key, out;
     tenon_signature signature;
-    memset(&out, 0xa5, sizeof out);
-    CHECK_STATUS(tenon_key_public_key(NULL, &out), TENON_ERROR_NULL);
-    CHECK_ZERO(&out, sizeof out);
+    CHECK_CLEARS(tenon_key_public_key(NULL, &out), TENON_ERROR_NULL, &out);
     CHECK_STATUS(tenon_key_public_key(key, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_key_sign_rotation(key, &signature, NULL), TENON_ERROR_NULL);
     bad.bytes[0] ^= 1;
-    memset(&signature, 0xa5, sizeof signature);
-    CHECK_STATUS(tenon_key_sign_rotation(key, &signature, &bad), TENON_ERROR_POINT_OFF_CURVE);
-    CHECK_ZERO(&signature, sizeof signature);
+    CHECK_CLEARS(tenon_key_sign_rotation(key, &signature, &bad), TENON_ERROR_POINT_OFF_CURVE, &signature);
     memset(&bad, 0xff, sizeof bad);
     CHECK_STATUS(tenon_key_sign_rotation(key, &signature, &bad), TENON_ERROR_POINT_RANGE);
     CHECK_STATUS(tenon_key_sign_digest(key, &signature, NULL), TENON_ERROR_NULL);
@@ -361,5 +341,4 @@ TEST(key_bad_input)
     CHECK_STATUS(tenon_key_sign_event(key, &signature, NULL, 1), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_key_sign_event(key, &signature, NULL, 0), TENON_ERROR_EVENT);
     CHECK_NUMBER(made.signs, 0);
-    tenon_key_free(&key);
 }

@@ -135,7 +135,7 @@ static size_t put_pem(char *out, size_t size, const uint8_t *der, size_t der_n)
 {
     char base64[2048];
     size_t n;
-    CHECK_STATUS(tenon_base64_encode(base64, sizeof base64, &n, der, der_n), TENON_OK);
+    CHECK_OK(tenon_base64_encode(base64, sizeof base64, &n, der, der_n));
     size_t used = (size_t)snprintf(out, size, BEGIN);
     for (size_t at = 0; at < n; at += 64)
         used += (size_t)snprintf(out + used, size - used, "%.*s\n", (int)(n - at < 64 ? n - at : 64), base64 + at);
@@ -150,7 +150,7 @@ static tenon_status read_der(tenoni_keyfile *file, const uint8_t *der, size_t n)
 
 TEST(keyfile_fields)
 {
-    for (size_t i = 0; i < sizeof der_cases / sizeof *der_cases; i++) {
+    for (size_t i = 0; i < COUNT(der_cases); i++) {
         uint8_t der[1100];
         tenoni_keyfile file;
         test_about("%s", der_cases[i].about);
@@ -167,11 +167,11 @@ TEST(keyfile_values)
         uint32_t parent;
     } expected[] = {{0, true, 0x40000001}, {1, false, 0x40000001}, {2, false, 0x40000001}, {3, true, 0x40000001},
                     {4, true, 0x40000001}, {8, true, 0x81000001},  {9, true, 0x81ffffff}};
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+    for (size_t i = 0; i < COUNT(expected); i++) {
         uint8_t der[1100];
         tenoni_keyfile file;
         test_about("%s", der_cases[expected[i].at].about);
-        CHECK_STATUS(read_der(&file, der, put_der(der, &der_cases[expected[i].at])), TENON_OK);
+        CHECK_OK(read_der(&file, der, put_der(der, &der_cases[expected[i].at])));
         CHECK(file.empty_auth == expected[i].empty_auth);
         CHECK_NUMBER(file.parent, expected[i].parent);
         CHECK(file.public_n == 1 && file.public_area[0] == 0x55 && file.private_n == 1 && file.private_area[0] == 0x55);
@@ -211,7 +211,7 @@ static tenon_status read_areas(size_t public_n, size_t private_n)
 
 TEST(keyfile_areas_too_large)
 {
-    CHECK_STATUS(read_areas(256, 512), TENON_OK);
+    CHECK_OK(read_areas(256, 512));
     CHECK_STATUS(read_areas(257, 512), TENON_ERROR_KEY_PUBLIC);
     CHECK_STATUS(read_areas(256, 513), TENON_ERROR_KEY_PRIVATE);
     CHECK_STATUS(read_areas(1000, 256), TENON_ERROR_KEY_PUBLIC);

@@ -78,27 +78,20 @@ static void check_equal(const tenoni_keyfile *found, const tenoni_keyfile *expec
 {
     CHECK(found->empty_auth == expected->empty_auth);
     CHECK_NUMBER(found->parent, expected->parent);
-    if (CHECK_NUMBER(found->public_n, expected->public_n))
-        CHECK_BYTES(found->public_area, expected->public_area, expected->public_n);
-    if (CHECK_NUMBER(found->private_n, expected->private_n))
-        CHECK_BYTES(found->private_area, expected->private_area, expected->private_n);
-    if (CHECK_NUMBER(found->parent_name_n, expected->parent_name_n))
-        CHECK_BYTES(found->parent_name, expected->parent_name, expected->parent_name_n);
-    if (CHECK_NUMBER(found->witness_n, expected->witness_n))
-        CHECK_BYTES(found->witness, expected->witness, expected->witness_n);
+    CHECK_SAME(found->public_area, found->public_n, expected->public_area, expected->public_n);
+    CHECK_SAME(found->private_area, found->private_n, expected->private_area, expected->private_n);
+    CHECK_SAME(found->parent_name, found->parent_name_n, expected->parent_name, expected->parent_name_n);
+    CHECK_SAME(found->witness, found->witness_n, expected->witness, expected->witness_n);
     CHECK_NUMBER(found->handle, expected->handle);
 }
 
-static tenon_status write_own(const void *input, uint8_t *out, size_t n, size_t *written)
-{
-    return tenoni_keyfile_write((char *)out, n, written, input);
-}
+OUTPUT(write_own) { return tenoni_keyfile_write((char *)out, n, written, input); }
 
 TEST(keyfile_is_written_as_it_is_read)
 {
     tenoni_keyfile file = own(), found;
     test_output_rule("keyfile_write", write_own, &file, ours, strlen(ours));
-    CHECK_STATUS(tpm_rig_read(&found, ours, strlen(ours)), TENON_OK);
+    CHECK_OK(tpm_rig_read(&found, ours, strlen(ours)));
     check_equal(&found, &file);
 }
 
@@ -110,9 +103,9 @@ TEST(keyfile_without_facts)
     file.parent_name_n = file.witness_n = file.handle = 0;
     file.empty_auth = false;
     file.parent = 0x81000001;
-    CHECK_STATUS(tenoni_keyfile_write(text, sizeof text, &n, &file), TENON_OK);
+    CHECK_OK(tenoni_keyfile_write(text, sizeof text, &n, &file));
     CHECK_BYTES(text, BEGIN, strlen(BEGIN));
-    CHECK_STATUS(tpm_rig_read(&found, text, n), TENON_OK);
+    CHECK_OK(tpm_rig_read(&found, text, n));
     check_equal(&found, &file);
 }
 
@@ -121,17 +114,16 @@ TEST(keyfile_of_other_tools)
     tenoni_keyfile file;
     uint8_t expected[86];
     test_hex(expected, sizeof expected, of_openssl_public);
-    CHECK_STATUS(tpm_rig_read(&file, of_openssl, strlen(of_openssl)), TENON_OK);
+    CHECK_OK(tpm_rig_read(&file, of_openssl, strlen(of_openssl)));
     CHECK(file.empty_auth);
     CHECK_NUMBER(file.parent, 0x40000001);
     CHECK_NUMBER(file.private_n, 126);
-    if (CHECK_NUMBER(file.public_n, sizeof expected))
-        CHECK_BYTES(file.public_area, expected, sizeof expected);
+    CHECK_SAME(file.public_area, file.public_n, expected, sizeof expected);
     CHECK(file.parent_name_n == 0 && file.witness_n == 0 && file.handle == 0);
-    CHECK_STATUS(tpm_rig_read(&file, of_openssl_with_parent, strlen(of_openssl_with_parent)), TENON_OK);
+    CHECK_OK(tpm_rig_read(&file, of_openssl_with_parent, strlen(of_openssl_with_parent)));
     CHECK(!file.empty_auth);
     CHECK_NUMBER(file.parent, 0x81000001);
-    CHECK_STATUS(tpm_rig_read(&file, of_tools, strlen(of_tools)), TENON_OK);
+    CHECK_OK(tpm_rig_read(&file, of_tools, strlen(of_tools)));
     CHECK(!file.empty_auth);
     CHECK_NUMBER(file.parent, 0x81000001);
     CHECK_NUMBER(file.private_n, 126);
@@ -222,7 +214,7 @@ static const text_case text_cases[] = {
 
 TEST(keyfile_texts)
 {
-    for (size_t i = 0; i < sizeof text_cases / sizeof *text_cases; i++) {
+    for (size_t i = 0; i < COUNT(text_cases); i++) {
         tenoni_keyfile file;
         test_about("%s", text_cases[i].about);
         CHECK_STATUS(tpm_rig_read(&file, text_cases[i].text, strlen(text_cases[i].text)), text_cases[i].expected);
@@ -234,13 +226,12 @@ TEST(keyfile_arguments)
     tenoni_keyfile file;
     char text[TENON_TPM_KEY_MAX + 1];
     memset(text, '\n', sizeof text);
-    CHECK_STATUS(tenoni_keyfile_read(&file, NULL, 1), TENON_ERROR_NULL);
-    CHECK_ZERO(&file, sizeof file);
+    CHECK_CLEARS(tenoni_keyfile_read(&file, NULL, 1), TENON_ERROR_NULL, &file);
     CHECK_STATUS(tenoni_keyfile_read(&file, NULL, 0), PEM);
     CHECK_STATUS(tpm_rig_read(&file, text, sizeof text), TENON_ERROR_TOO_LARGE);
     /* As many empty lines as make a file of the greatest size. */
     memcpy(text + TENON_TPM_KEY_MAX - strlen(GOOD), GOOD, strlen(GOOD));
-    CHECK_STATUS(tpm_rig_read(&file, text, TENON_TPM_KEY_MAX), TENON_OK);
+    CHECK_OK(tpm_rig_read(&file, text, TENON_TPM_KEY_MAX));
     text[TENON_TPM_KEY_MAX] = '\n';
     CHECK_STATUS(tpm_rig_read(&file, text, TENON_TPM_KEY_MAX + 1), TENON_ERROR_TOO_LARGE);
 }
@@ -275,9 +266,8 @@ TEST(keyfile_flipped)
             continue;
         }
         taken++;
-        CHECK_STATUS(tenoni_keyfile_write(again, sizeof again, &n, &file), TENON_OK);
-        if (CHECK_NUMBER(n, strlen(ours)))
-            CHECK_BYTES(again, text, n);
+        CHECK_OK(tenoni_keyfile_write(again, sizeof again, &n, &file));
+        CHECK_SAME(again, n, text, strlen(ours));
     }
     test_about(NULL);
     CHECK(taken > 100);
@@ -288,7 +278,7 @@ TEST(keyfile_sizes)
     static char text[4096];
     uint64_t state = 3;
     static const size_t areas[] = {1, 125, 126, 253, 254, 256};
-    for (size_t i = 0; i < sizeof areas / sizeof *areas; i++) {
+    for (size_t i = 0; i < COUNT(areas); i++) {
         tenoni_keyfile file = own(), found;
         size_t n;
         file.public_n = areas[i];
@@ -296,9 +286,9 @@ TEST(keyfile_sizes)
         test_random_fill(&state, file.public_area, file.public_n);
         test_random_fill(&state, file.private_area, file.private_n);
         test_about("%zu bytes", areas[i]);
-        CHECK_STATUS(tenoni_keyfile_write(text, sizeof text, &n, &file), TENON_OK);
+        CHECK_OK(tenoni_keyfile_write(text, sizeof text, &n, &file));
         CHECK(n <= TENON_TPM_KEY_MAX);
-        CHECK_STATUS(tpm_rig_read(&found, text, n), TENON_OK);
+        CHECK_OK(tpm_rig_read(&found, text, n));
         check_equal(&found, &file);
     }
 }

@@ -90,7 +90,7 @@ TEST(p256_cavp)
             continue;
         if (strcmp(name, "Msg") == 0) {
             uint8_t *message = test_hex_all(value, &n);
-            CHECK_STATUS(tenon_sha256(&of.digest, message, n), TENON_OK);
+            CHECK_OK(tenon_sha256(&of.digest, message, n));
             free(message);
         } else if (strcmp(name, "Qx") == 0)
             test_hex(of.key.bytes, 32, value);
@@ -119,13 +119,13 @@ static void check_wycheproof(sample *of, const char *message_hex, const char *si
     size_t message_n, signature_n;
     uint8_t *message = test_hex_all(message_hex, &message_n);
     uint8_t *der = test_hex_all(signature_hex, &signature_n);
-    CHECK_STATUS(tenon_sha256(&of->digest, message, message_n), TENON_OK);
+    CHECK_OK(tenon_sha256(&of->digest, message, message_n));
     tenon_status status = tenon_signature_decode_der(&of->signature, der, signature_n);
     CHECK(!valid || status == TENON_OK);
     if (status == TENON_OK)
         status = verify(of);
     if (valid)
-        CHECK_STATUS(status, TENON_OK);
+        CHECK_OK(status);
     else
         CHECK(tenon_status_category(status) == TENON_CATEGORY_FORMAT || status == TENON_ERROR_SIGNATURE_INVALID);
     free(der);
@@ -171,24 +171,22 @@ static sample wallet_sample(void)
     uint8_t der[TENON_SIGNATURE_DER_MAX];
     size_t n = 0;
     test_hex(&expected, sizeof expected, "55e073984b622b8bd24ea11a8ca2a3ec0cc7c8f879f1a40f512809f843038d60");
-    CHECK_STATUS(tenon_sha256(&of.digest, (const uint8_t *)data, sizeof data - 1), TENON_OK);
+    CHECK_OK(tenon_sha256(&of.digest, (const uint8_t *)data, sizeof data - 1));
     CHECK_BYTES(&of.digest, &expected, sizeof expected);
-    CHECK_STATUS(tenon_base64url_decode(of.key.bytes, 32, &n, "Nj-KAJVIFKRUmTtoqERORaeoQn5ZpxnQacWnT4k_WAA", 43),
-                 TENON_OK);
-    CHECK_STATUS(tenon_base64url_decode(of.key.bytes + 32, 32, &n, "B84ZC8Iv-CFOZDPJdBequqwkPRq9PxvCXfDqwF5NaTI", 43),
-                 TENON_OK);
-    CHECK_STATUS(tenon_base64url_decode(der, sizeof der, &n, signature, sizeof signature - 1), TENON_OK);
-    CHECK_STATUS(tenon_signature_decode_der(&of.signature, der, n), TENON_OK);
+    CHECK_OK(tenon_base64url_decode(of.key.bytes, 32, &n, "Nj-KAJVIFKRUmTtoqERORaeoQn5ZpxnQacWnT4k_WAA", 43));
+    CHECK_OK(tenon_base64url_decode(of.key.bytes + 32, 32, &n, "B84ZC8Iv-CFOZDPJdBequqwkPRq9PxvCXfDqwF5NaTI", 43));
+    CHECK_OK(tenon_base64url_decode(der, sizeof der, &n, signature, sizeof signature - 1));
+    CHECK_OK(tenon_signature_decode_der(&of.signature, der, n));
     return of;
 }
 
 TEST(p256_signature_of_a_tpm)
 {
     sample of = wallet_sample(), normalized = of;
-    CHECK_STATUS(verify(&of), TENON_OK);
+    CHECK_OK(verify(&of));
     CHECK_NUMBER(tenon_signature_is_low_s(&of.signature), 0);
-    CHECK_STATUS(tenon_signature_normalize(&normalized.signature), TENON_OK);
-    CHECK_STATUS(verify(&normalized), TENON_OK);
+    CHECK_OK(tenon_signature_normalize(&normalized.signature));
+    CHECK_OK(verify(&normalized));
 }
 
 /* Every bit of key, digest and signature counts. */
@@ -207,20 +205,19 @@ TEST(p256_changed_bits_are_refused)
             CHECK(tenon_status_category(status) == TENON_CATEGORY_FORMAT || status == TENON_ERROR_SIGNATURE_INVALID);
             bytes[part][bit / 8] ^= (uint8_t)(1 << bit % 8);
         }
-    CHECK_STATUS(verify(&of), TENON_OK);
+    CHECK_OK(verify(&of));
 }
 
 TEST(p256_one_verifier_many_signatures)
 {
     sample of = wallet_sample(), other = of;
-    tenon_verifier *verifier;
+    OWNED_VERIFIER verifier = NULL;
     other.digest.bytes[0] ^= 1;
-    CHECK_STATUS(tenon_verifier_new(&verifier, &of.key), TENON_OK);
+    CHECK_OK(tenon_verifier_new(&verifier, &of.key));
     for (int i = 0; i < 3; i++) {
-        CHECK_STATUS(tenon_verifier_verify(verifier, &of.digest, &of.signature), TENON_OK);
+        CHECK_OK(tenon_verifier_verify(verifier, &of.digest, &of.signature));
         CHECK_STATUS(tenon_verifier_verify(verifier, &other.digest, &of.signature), TENON_ERROR_SIGNATURE_INVALID);
     }
-    tenon_verifier_free(&verifier);
 }
 
 TEST(p256_bad_input)
@@ -240,7 +237,7 @@ TEST(p256_bad_input)
     bad.bytes[63] ^= 1;
     CHECK_STATUS(tenon_verifier_new(&verifier, &bad), TENON_ERROR_POINT_OFF_CURVE);
     CHECK(verifier == NULL);
-    CHECK_STATUS(tenon_verifier_new(&verifier, &of.key), TENON_OK);
+    CHECK_OK(tenon_verifier_new(&verifier, &of.key));
     CHECK_STATUS(tenon_verifier_verify(NULL, &of.digest, &of.signature), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_verifier_verify(verifier, NULL, &of.signature), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_verifier_verify(verifier, &of.digest, NULL), TENON_ERROR_NULL);

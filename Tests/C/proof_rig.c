@@ -83,7 +83,7 @@ void rig_der(proof_rig *at)
     support_bytes *out = &at->signature;
     memcpy(signature.bytes, at->ecdsa.r.bytes, TENON_SCALAR_SIZE);
     memcpy(signature.bytes + TENON_SCALAR_SIZE, at->ecdsa.s.bytes, TENON_SCALAR_SIZE);
-    CHECK_STATUS(tenon_signature_encode_der(out->bytes, sizeof out->bytes, &out->n, &signature), TENON_OK);
+    CHECK_OK(tenon_signature_encode_der(out->bytes, sizeof out->bytes, &out->n, &signature));
 }
 
 void rig_sign_under_ek(proof_rig *at)
@@ -143,7 +143,7 @@ size_t rig_place(tenon_status status)
     while (i < tenoni_rules_count && tenoni_rules[i].code != rule)
         i++;
     if (i == tenoni_rules_count)
-        CHECK_STATUS(status, TENON_OK);
+        CHECK_OK(status);
     return i;
 }
 
@@ -158,10 +158,7 @@ tenon_status rig_verify_good(void)
     return status;
 }
 
-static void sign_by_another(proof_rig *at)
-{
-    memcpy(at->ak_scalar, rig_other_scalar, sizeof at->ak_scalar);
-}
+static void sign_by_another(proof_rig *at) { memcpy(at->ak_scalar, rig_other_scalar, sizeof at->ak_scalar); }
 
 tenon_status rig_verify_forged(void)
 {
@@ -254,10 +251,10 @@ void certify(certify_device *at, const certify_order *order, certify_proof *out)
     for (size_t i = 0; i < order->x5c_count; i++)
         evidence.x5c[evidence.x5c_count++] = order->x5c[i];
     if (order->der) {
-        CHECK_STATUS(tenon_evidence_signature_der(der, sizeof der, &der_n, &evidence), TENON_OK);
+        CHECK_OK(tenon_evidence_signature_der(der, sizeof der, &der_n, &evidence));
         evidence.signature = (tenon_bytes){der, der_n};
     }
-    CHECK_STATUS(tenon_proof_encode(out->proof, sizeof out->proof, &out->n, &evidence), TENON_OK);
+    CHECK_OK(tenon_proof_encode(out->proof, sizeof out->proof, &out->n, &evidence));
 }
 
 /* Part 1, 16: of its hierarchy and its Name. */

@@ -6,10 +6,7 @@
 
 static const uint8_t big[TENON_CERTIFICATE_MAX + 1];
 
-static tenon_bytes some(size_t n)
-{
-    return (tenon_bytes){big, n};
-}
+static tenon_bytes some(size_t n) { return (tenon_bytes){big, n}; }
 
 static tenon_evidence evidence_of(const proof_rig *built)
 {
@@ -52,16 +49,12 @@ TEST(proof_bytes)
                                .x5c_count = 2,
                                .public_area = {parts + 2, 2},
                                .certified = {parts + 4, 3}};
-    CHECK_STATUS(tenon_proof_encode(out, sizeof out, &n, &evidence), TENON_OK);
-    CHECK_NUMBER(n, expected_n);
-    CHECK_BYTES(out, expected, expected_n);
+    CHECK_OK(tenon_proof_encode(out, sizeof out, &n, &evidence));
+    CHECK_SAME(out, n, expected, expected_n);
     free(expected);
 }
 
-static tenon_status encode(const void *input, uint8_t *out, size_t n, size_t *written)
-{
-    return tenon_proof_encode(out, n, written, input);
-}
+OUTPUT(encode) { return tenon_proof_encode(out, n, written, input); }
 
 static bool same(tenon_bytes a, tenon_bytes b)
 {
@@ -75,7 +68,7 @@ static void check_both_ways(rig_stage stage, void (*change)(proof_rig *))
     rig_build(&built, stage, change);
     tenon_evidence evidence = evidence_of(&built), back;
     test_output_rule("tenon_proof_encode", encode, &evidence, built.proof, built.proof_n);
-    CHECK_STATUS(tenon_proof_decode(&back, built.proof, built.proof_n), TENON_OK);
+    CHECK_OK(tenon_proof_decode(&back, built.proof, built.proof_n));
     CHECK(same(back.public_area, evidence.public_area) && same(back.certified, evidence.certified) &&
           same(back.signature, evidence.signature) && back.x5c_count == evidence.x5c_count);
     for (size_t i = 0; i < back.x5c_count; i++)
@@ -90,10 +83,7 @@ static void with_chain(proof_rig *at)
         at->x5c_n[i] = 20 + 200 * i;
 }
 
-static void with_nothing(proof_rig *at)
-{
-    at->public_area.n = at->certified.n = at->signature.n = 0;
-}
+static void with_nothing(proof_rig *at) { at->public_area.n = at->certified.n = at->signature.n = 0; }
 
 TEST(proof_both_ways)
 {
@@ -113,11 +103,11 @@ TEST(proof_sizes)
     size_t n;
     for (size_t i = 0; i < 3; i++)
         most.x5c[i] = some(TENON_CERTIFICATE_MAX);
-    CHECK_STATUS(tenon_proof_encode(out, sizeof out, &n, &most), TENON_OK);
+    CHECK_OK(tenon_proof_encode(out, sizeof out, &n, &most));
     CHECK(n > TENON_CERTIFICATES_TOTAL + 3 * TENON_AREA_MAX && n < TENON_PROOF_MAX);
-    CHECK_STATUS(tenon_proof_decode(&back, out, n), TENON_OK);
+    CHECK_OK(tenon_proof_decode(&back, out, n));
     tenon_bytes *const parts[] = {&most.public_area, &most.certified, &most.signature, &most.x5c[0], &most.x5c[3]};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = 0; i < COUNT(parts); i++) {
         test_about("part %zu", i);
         parts[i]->bytes = big;
         parts[i]->n++;
@@ -129,20 +119,9 @@ TEST(proof_sizes)
     CHECK_STATUS(tenon_proof_encode(out, sizeof out, &n, &most), TENON_ERROR_TOO_LARGE);
 }
 
-static void large_area(proof_rig *at)
-{
-    support_bytes_pad(&at->public_area, TENON_AREA_MAX + 1 - at->public_area.n);
-}
-
-static void large_certified(proof_rig *at)
-{
-    support_bytes_pad(&at->certified, TENON_AREA_MAX + 1 - at->certified.n);
-}
-
-static void large_signature(proof_rig *at)
-{
-    support_bytes_pad(&at->signature, TENON_AREA_MAX + 1 - at->signature.n);
-}
+static void large_area(proof_rig *at) { support_bytes_pad(&at->public_area, TENON_AREA_MAX + 1 - at->public_area.n); }
+static void large_certified(proof_rig *at) { support_bytes_pad(&at->certified, TENON_AREA_MAX + 1 - at->certified.n); }
+static void large_signature(proof_rig *at) { support_bytes_pad(&at->signature, TENON_AREA_MAX + 1 - at->signature.n); }
 
 static void large_certificate(proof_rig *at)
 {
@@ -157,10 +136,7 @@ static void large_chain(proof_rig *at)
         at->x5c_n[i] = i == 0 ? 1 : TENON_CERTIFICATE_MAX;
 }
 
-static void five_certificates(proof_rig *at)
-{
-    at->x5c_count = 5;
-}
+static void five_certificates(proof_rig *at) { at->x5c_count = 5; }
 
 static void check_decodes(rig_stage stage, void (*change)(proof_rig *), tenon_status expected)
 {
@@ -173,20 +149,9 @@ static void check_decodes(rig_stage stage, void (*change)(proof_rig *), tenon_st
         CHECK_ZERO(&back, sizeof back);
 }
 
-static void other_version(proof_rig *at)
-{
-    at->version = "2.1";
-}
-
-static void other_format(proof_rig *at)
-{
-    at->format = "packed";
-}
-
-static void other_algorithm(proof_rig *at)
-{
-    at->algorithm = 0x27;
-}
+static void other_version(proof_rig *at) { at->version = "2.1"; }
+static void other_format(proof_rig *at) { at->format = "packed"; }
+static void other_algorithm(proof_rig *at) { at->algorithm = 0x27; }
 
 TEST(proof_decode_caps)
 {
@@ -298,8 +263,8 @@ TEST(proof_keys_are_these_in_this_order)
     static proof_rig built;
     tenon_evidence back;
     rig_build(&built, RIG_AREA, NULL);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        for (size_t j = 0; j < sizeof keys / sizeof *keys; j++) {
+    for (size_t i = 0; i < COUNT(keys); i++)
+        for (size_t j = 0; j < COUNT(keys); j++) {
             static uint8_t changed[RIG_PROOF_MAX];
             size_t n = strlen(keys[i]), at = 0;
             if (i == j || strlen(keys[j]) != n)
@@ -355,7 +320,7 @@ static const struct {
 
 TEST(proof_wholes)
 {
-    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++) {
+    for (size_t i = 0; i < COUNT(wholes); i++) {
         size_t n;
         uint8_t *bytes = test_hex_all(wholes[i].hex, &n);
         tenon_evidence back;
@@ -400,11 +365,11 @@ static tenon_status signature_of(const char *hex, tenon_signature *out)
 TEST(proof_signature_forms)
 {
     tenon_signature a, b;
-    CHECK_STATUS(signature_of("0018000b00010100020203", &a), TENON_OK);
-    CHECK_STATUS(signature_of("300702010102020203", &b), TENON_OK);
+    CHECK_OK(signature_of("0018000b00010100020203", &a));
+    CHECK_OK(signature_of("300702010102020203", &b));
     CHECK_BYTES(&a, &b, sizeof a);
     CHECK(a.bytes[31] == 1 && a.bytes[62] == 2 && a.bytes[63] == 3);
-    CHECK_STATUS(signature_of("3008020200ff02020203", &b), TENON_OK);
+    CHECK_OK(signature_of("3008020200ff02020203", &b));
     CHECK_NUMBER(b.bytes[31], 0xff);
     CHECK_STATUS(signature_of("", &a), TENON_ERROR_SIGNATURE_FORM);
     CHECK_STATUS(signature_of("00", &a), TENON_ERROR_SIGNATURE_FORM);
@@ -418,7 +383,7 @@ TEST(proof_signature_forms)
     CHECK_STATUS(signature_of("0010", &a), TENON_ERROR_SIGNATURE_FORM);
     CHECK_STATUS(signature_of("30070201010202020300", &a), TENON_ERROR_SIGNATURE_FORM);
     CHECK_STATUS(signature_of("30810702010102020203", &a), TENON_ERROR_SIGNATURE_FORM);
-    CHECK_STATUS(signature_of("3007020101020200ff", &a), TENON_OK);
+    CHECK_OK(signature_of("3007020101020200ff", &a));
     CHECK_STATUS(signature_of("3007020101020200"
                               "7f",
                               &a),
@@ -433,10 +398,7 @@ TEST(proof_signature_forms)
                  TENON_ERROR_SIGNATURE_RANGE);
 }
 
-static tenon_status encode_der(const void *input, uint8_t *out, size_t n, size_t *written)
-{
-    return tenon_evidence_signature_der(out, n, written, input);
-}
+OUTPUT(encode_der) { return tenon_evidence_signature_der(out, n, written, input); }
 
 TEST(proof_signature_as_der)
 {
@@ -446,10 +408,10 @@ TEST(proof_signature_as_der)
     size_t n;
     rig_build(&built, RIG_AREA, NULL);
     tenon_evidence evidence = evidence_of(&built);
-    CHECK_STATUS(tenon_evidence_signature(&signature, &evidence), TENON_OK);
+    CHECK_OK(tenon_evidence_signature(&signature, &evidence));
     CHECK_BYTES(signature.bytes, built.ecdsa.r.bytes, 32);
     CHECK_BYTES(signature.bytes + 32, built.ecdsa.s.bytes, 32);
-    CHECK_STATUS(tenon_signature_encode_der(der, sizeof der, &n, &signature), TENON_OK);
+    CHECK_OK(tenon_signature_encode_der(der, sizeof der, &n, &signature));
     test_output_rule("tenon_evidence_signature_der", encode_der, &evidence, der, n);
     evidence.signature = (tenon_bytes){der, n};
     test_output_rule("tenon_evidence_signature_der of DER", encode_der, &evidence, der, n);
@@ -458,7 +420,7 @@ TEST(proof_signature_as_der)
     CHECK_NUMBER(n, 0);
 }
 
-static tenon_status encode_name(const void *input, uint8_t *out, size_t n, size_t *written)
+OUTPUT(encode_name)
 {
     const support_bytes *area = input;
     return tenon_object_name(out, n, written, area->bytes, area->n);
@@ -485,15 +447,13 @@ TEST(proof_object_public_key)
     tenon_public_key key;
     support_bytes area;
     rig_build(&built, RIG_AREA, NULL);
-    CHECK_STATUS(tenon_object_public_key(&key, built.public_area.bytes, built.public_area.n), TENON_OK);
+    CHECK_OK(tenon_object_public_key(&key, built.public_area.bytes, built.public_area.n));
     CHECK_BYTES(&key, &built.submitted, sizeof key);
-    CHECK_STATUS(tenon_object_public_key(&key, built.public_area.bytes, built.public_area.n - 1),
-                 TENON_ERROR_KEY_PUBLIC);
-    CHECK_ZERO(&key, sizeof key);
+    CHECK_CLEARS(tenon_object_public_key(&key, built.public_area.bytes, built.public_area.n - 1),
+                 TENON_ERROR_KEY_PUBLIC, &key);
     built.area.x.bytes[31] ^= 1;
     area = support_area_write(&built.area);
-    CHECK_STATUS(tenon_object_public_key(&key, area.bytes, area.n), TENON_ERROR_POINT_OFF_CURVE);
-    CHECK_ZERO(&key, sizeof key);
+    CHECK_CLEARS(tenon_object_public_key(&key, area.bytes, area.n), TENON_ERROR_POINT_OFF_CURVE, &key);
 }
 
 TEST(proof_null_arguments)
@@ -512,7 +472,7 @@ TEST(proof_null_arguments)
     CHECK_STATUS(tenon_proof_encode(NULL, 1, &n, &evidence), TENON_ERROR_NULL);
     tenon_bytes *const parts[] = {&evidence.public_area, &evidence.certified, &evidence.signature, &evidence.x5c[0]};
     evidence.x5c_count = 1;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = 0; i < COUNT(parts); i++) {
         tenon_bytes kept = *parts[i];
         *parts[i] = (tenon_bytes){NULL, 1};
         CHECK_STATUS(tenon_proof_encode(out, sizeof out, &n, &evidence), TENON_ERROR_NULL);

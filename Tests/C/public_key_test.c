@@ -38,11 +38,11 @@ static void check_forms(const tenon_public_key *key, tenon_status expected)
     memcpy(spki + 26, point, 65);
     compressed[0] = (uint8_t)(2 + (key->bytes[63] & 1));
     memcpy(compressed + 1, key, 32);
-    CHECK_STATUS(tenon_public_key_encode_point(out, sizeof out, &n, key), TENON_OK);
+    CHECK_OK(tenon_public_key_encode_point(out, sizeof out, &n, key));
     CHECK(n == sizeof point && memcmp(out, point, n) == 0);
-    CHECK_STATUS(tenon_public_key_encode_spki(out, sizeof out, &n, key), TENON_OK);
+    CHECK_OK(tenon_public_key_encode_spki(out, sizeof out, &n, key));
     CHECK(n == sizeof spki && memcmp(out, spki, n) == 0);
-    CHECK_STATUS(tenon_public_key_encode_compressed(out, sizeof out, &n, key), TENON_OK);
+    CHECK_OK(tenon_public_key_encode_compressed(out, sizeof out, &n, key));
     CHECK(n == sizeof compressed && memcmp(out, compressed, n) == 0);
     check_decoder(tenon_public_key_decode_point, point, sizeof point, expected, key);
     check_decoder(tenon_public_key_decode_spki, spki, sizeof spki, expected, key);
@@ -54,7 +54,7 @@ static void check_forms(const tenon_public_key *key, tenon_status expected)
 static tenon_status status_named(const char *name)
 {
     static const tenon_status known[] = {TENON_OK, TENON_ERROR_POINT_RANGE, TENON_ERROR_POINT_OFF_CURVE};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    for (size_t i = 0; i < COUNT(known); i++)
         if (strcmp(tenon_status_name(known[i]), name) == 0)
             return known[i];
     return TENON_ERROR_CRYPTO;
@@ -64,9 +64,8 @@ static void check_thumbprint(const tenon_public_key *key, const char *expected)
 {
     char out[TENON_THUMBPRINT_SIZE];
     size_t n = 0;
-    CHECK_STATUS(tenon_public_key_thumbprint(out, sizeof out, &n, key), TENON_OK);
-    CHECK_NUMBER(n, strlen(expected));
-    CHECK_BYTES(out, expected, n);
+    CHECK_OK(tenon_public_key_thumbprint(out, sizeof out, &n, key));
+    CHECK_SAME(out, n, expected, strlen(expected));
 }
 
 static void check_compressed(uint8_t head, const tenon_public_key *key, tenon_status expected)
@@ -158,8 +157,8 @@ TEST(public_key_spki_mutations)
     for (n = 92; n <= sizeof spki; n++)
         check_decoder(tenon_public_key_decode_spki, spki, n, TENON_ERROR_SPKI_FORM, NULL);
     tenon_public_key key;
-    CHECK_STATUS(tenon_public_key_decode_spki(&key, spki, 91), TENON_OK);
-    CHECK_STATUS(tenon_public_key_encode_spki(again, sizeof again, &n, &key), TENON_OK);
+    CHECK_OK(tenon_public_key_decode_spki(&key, spki, 91));
+    CHECK_OK(tenon_public_key_encode_spki(again, sizeof again, &n, &key));
     CHECK(n == 91 && memcmp(again, spki, 91) == 0);
 }
 
@@ -173,7 +172,7 @@ TEST(public_key_spki_of_others)
         "04" G_X G_Y,
         "308159301306072a8648ce3d020106082a8648ce3d03010703420004" G_X G_Y,
     };
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    for (size_t i = 0; i < COUNT(forms); i++) {
         size_t n;
         uint8_t *spki = test_hex_all(forms[i], &n);
         test_about("form %zu", i);
@@ -187,33 +186,19 @@ TEST(public_key_thumbprint_of_the_services)
 {
     tenon_public_key key;
     size_t n;
-    CHECK_STATUS(tenon_base64url_decode(key.bytes, 32, &n, "4HNptI-xr2pjyRJKGMnz4WmdnQD_uJSq4R95Nj98b44", 43),
-                 TENON_OK);
-    CHECK_STATUS(tenon_base64url_decode(key.bytes + 32, 32, &n, "LIZnSB39vFJhYgS3k7jXE4r3-CoGFQwZtPBIRqpNlrg", 43),
-                 TENON_OK);
-    CHECK_STATUS(tenon_p256_check(&key), TENON_OK);
+    CHECK_OK(tenon_base64url_decode(key.bytes, 32, &n, "4HNptI-xr2pjyRJKGMnz4WmdnQD_uJSq4R95Nj98b44", 43));
+    CHECK_OK(tenon_base64url_decode(key.bytes + 32, 32, &n, "LIZnSB39vFJhYgS3k7jXE4r3-CoGFQwZtPBIRqpNlrg", 43));
+    CHECK_OK(tenon_p256_check(&key));
     check_thumbprint(&key, "vbeXJksM45xphtANnCiG6mCyuU4jfGNzopGuKvogg9c");
 }
 
-static tenon_status encode_point(const void *input, uint8_t *out, size_t n, size_t *written)
-{
-    return tenon_public_key_encode_point(out, n, written, input);
-}
+OUTPUT(encode_point) { return tenon_public_key_encode_point(out, n, written, input); }
 
-static tenon_status encode_compressed(const void *input, uint8_t *out, size_t n, size_t *written)
-{
-    return tenon_public_key_encode_compressed(out, n, written, input);
-}
+OUTPUT(encode_compressed) { return tenon_public_key_encode_compressed(out, n, written, input); }
 
-static tenon_status encode_spki(const void *input, uint8_t *out, size_t n, size_t *written)
-{
-    return tenon_public_key_encode_spki(out, n, written, input);
-}
+OUTPUT(encode_spki) { return tenon_public_key_encode_spki(out, n, written, input); }
 
-static tenon_status thumbprint(const void *input, uint8_t *out, size_t n, size_t *written)
-{
-    return tenon_public_key_thumbprint((char *)out, n, written, input);
-}
+OUTPUT(thumbprint) { return tenon_public_key_thumbprint((char *)out, n, written, input); }
 
 TEST(public_key_output_rule)
 {

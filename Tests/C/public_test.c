@@ -55,7 +55,7 @@ static tenon_status read_hex(tenoni_public *key, const char *hex)
 static tenoni_public known(const char *hex)
 {
     tenoni_public key;
-    CHECK_STATUS(read_hex(&key, hex), TENON_OK);
+    CHECK_OK(read_hex(&key, hex));
     return key;
 }
 
@@ -65,8 +65,7 @@ static void check_written(const tenoni_public *key, const uint8_t *expected, siz
     tenoni_writer writer = tenoni_writer_over(area, sizeof area);
     tenoni_public_write(&writer, key);
     CHECK(!writer.overflowed);
-    if (CHECK_NUMBER(writer.used, n))
-        CHECK_BYTES(area, expected, n);
+    CHECK_SAME(area, writer.used, expected, n);
 }
 
 static void check_written_hex(const tenoni_public *key, const char *hex)
@@ -131,13 +130,13 @@ static void check_flips(const uint8_t *area, size_t n)
 
 TEST(public_area_whole_and_nothing_else)
 {
-    for (size_t i = 0; i < sizeof areas / sizeof *areas; i++) {
+    for (size_t i = 0; i < COUNT(areas); i++) {
         tenoni_public key;
         size_t n;
         uint8_t *area = test_hex_all(areas[i], &n);
         uint8_t longer[TENONI_PUBLIC_MAX] = {0};
         test_about("%s", areas[i]);
-        CHECK_STATUS(read_copy(&key, area, n), TENON_OK);
+        CHECK_OK(read_copy(&key, area, n));
         check_written(&key, area, n);
         for (size_t less = 0; less < n; less++)
             CHECK_STATUS(read_copy(&key, area, less), TENON_ERROR_KEY_PUBLIC);
@@ -165,7 +164,7 @@ TEST(public_area_of_others)
         "0023000b00040472000000100010000300100021" ZEROS "000000",
         "0023000b000404720000001000100003001000000021" ZEROS "00",
     };
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    for (size_t i = 0; i < COUNT(others); i++) {
         tenoni_public key;
         test_about("%s", others[i]);
         CHECK_STATUS(read_hex(&key, others[i]), TENON_ERROR_KEY_PUBLIC);
@@ -178,7 +177,7 @@ TEST(public_area_name)
     size_t n;
     uint8_t *area = test_hex_all(own, &n);
     test_hex(expected, sizeof expected, own_name);
-    CHECK_STATUS(tenoni_public_name(name, area, n), TENON_OK);
+    CHECK_OK(tenoni_public_name(name, area, n));
     CHECK_BYTES(name, expected, sizeof name);
     area[3] = 0x0c;
     CHECK_STATUS(tenoni_public_name(name, area, n), TENON_ERROR_KEY_PUBLIC);
@@ -189,13 +188,13 @@ TEST(public_area_name)
     free(area);
     area = test_hex_all(storage, &n);
     test_hex(expected, sizeof expected, storage_name);
-    CHECK_STATUS(tenoni_public_name(name, area, n), TENON_OK);
+    CHECK_OK(tenoni_public_name(name, area, n));
     CHECK_BYTES(name, expected, sizeof name);
     for (size_t less = 0; less < 4; less++)
         CHECK_STATUS(tenoni_public_name(name, area, less), TENON_ERROR_KEY_PUBLIC);
     /* An RSA key has a Name, too. */
     area[1] = 0x01;
-    CHECK_STATUS(tenoni_public_name(name, area, n), TENON_OK);
+    CHECK_OK(tenoni_public_name(name, area, n));
     CHECK_STATUS(tenoni_public_name(name, NULL, 0), TENON_ERROR_KEY_PUBLIC);
     free(area);
 }
@@ -224,25 +223,23 @@ TEST(public_area_point)
     tenon_public_key point, expected;
     test_hex(expected.bytes, 32, "0000000000000000000000000000000000000000000000000000000000000005");
     test_hex(expected.bytes + 32, 32, Y_OF_5);
-    for (size_t i = 0; i < sizeof fives / sizeof *fives; i++) {
+    for (size_t i = 0; i < COUNT(fives); i++) {
         tenoni_public key = known(fives[i]);
-        CHECK_STATUS(tenoni_public_point(&point, &key), TENON_OK);
+        CHECK_OK(tenoni_public_point(&point, &key));
         CHECK_BYTES(point.bytes, expected.bytes, sizeof point.bytes);
     }
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         tenoni_public key = known(bad[i].area);
-        memset(&point, 0xa5, sizeof point);
-        CHECK_STATUS(tenoni_public_point(&point, &key), bad[i].expected);
-        CHECK_ZERO(&point, sizeof point);
+        CHECK_CLEARS(tenoni_public_point(&point, &key), bad[i].expected, &point);
     }
     tenoni_public key = known(HEAD "20" X_OF_5 "0001"
                                    "05");
-    CHECK_STATUS(tenoni_public_point(&point, &key), TENON_OK);
+    CHECK_OK(tenoni_public_point(&point, &key));
     test_hex(expected.bytes, 32, X_OF_5);
     test_hex(expected.bytes + 32, 32, "0000000000000000000000000000000000000000000000000000000000000005");
     CHECK_BYTES(point.bytes, expected.bytes, sizeof point.bytes);
     key = known(own);
-    CHECK_STATUS(tenoni_public_point(&point, &key), TENON_OK);
+    CHECK_OK(tenoni_public_point(&point, &key));
     CHECK_BYTES(point.bytes, key.x.bytes, 32);
     CHECK_BYTES(point.bytes + 32, key.y.bytes, 32);
 }
@@ -250,7 +247,7 @@ TEST(public_area_point)
 TEST(public_area_is_storage)
 {
     static const char *const good[] = {storage, storage_template, provisioned_template};
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    for (size_t i = 0; i < COUNT(good); i++) {
         tenoni_public key = known(good[i]);
         CHECK(tenoni_public_is_storage(&key));
         CHECK_STATUS(tenoni_public_check_own(&key), TENON_ERROR_KEY_ATTRIBUTES);
@@ -308,7 +305,7 @@ TEST(public_area_attributes)
     }
     tenoni_public key = known(of_openssl);
     CHECK_STATUS(tenoni_public_check_own(&key), TENON_ERROR_KEY_ATTRIBUTES);
-    CHECK_STATUS(tenoni_public_check_foreign(&key), TENON_OK);
+    CHECK_OK(tenoni_public_check_foreign(&key));
     key = known(own);
-    CHECK_STATUS(tenoni_public_check_own(&key), TENON_OK);
+    CHECK_OK(tenoni_public_check_own(&key));
 }

@@ -31,7 +31,7 @@ static const struct {
 
 TEST(scalar_ranges)
 {
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    for (size_t i = 0; i < COUNT(numbers); i++) {
         uint8_t bytes[32];
         test_about("%s", numbers[i].hex);
         test_hex(bytes, sizeof bytes, numbers[i].hex);

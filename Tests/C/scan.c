@@ -17,10 +17,7 @@ const uint8_t scan_secret[SCAN_SIZE] = {0xc4, 0x1b, 0x7e, 0x55, 0x0d, 0x93, 0xe8
 static uint8_t masked[SCAN_SIZE];
 static uint8_t mask = SCAN_MASK;
 
-__attribute__((constructor)) static void begin(void)
-{
-    memcpy(masked, scan_secret, sizeof masked);
-}
+__attribute__((constructor)) static void begin(void) { memcpy(masked, scan_secret, sizeof masked); }
 
 void scan_reveal(uint8_t *out)
 {
@@ -35,10 +32,7 @@ void scan_for(uint8_t *secret)
     explicit_bzero(secret, sizeof masked);
 }
 
-void scan_under(uint8_t other)
-{
-    mask = other;
-}
+void scan_under(uint8_t other) { mask = other; }
 
 /* The orders of bytes that a number of 32 bytes may have in memory. */
 enum { BIG_ENDIAN_BYTES, LITTLE_ENDIAN_BYTES, LIMBS_64_HIGH_FIRST, LIMBS_32_HIGH_FIRST, ORDERS };

@@ -41,8 +41,8 @@ TEST(secure_equal)
 TEST(secure_masks)
 {
     static const uint32_t numbers[] = {0, 1, 25, 26, 62, 63, 64, 255, 256, 0x7ffffffe, 0x7fffffff};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++) {
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        for (size_t j = 0; j < COUNT(numbers); j++) {
             uint32_t a = numbers[i], b = numbers[j];
             test_about("%u and %u", a, b);
             CHECK_NUMBER(tenoni_mask_below(a, b), a < b ? UINT32_MAX : 0);

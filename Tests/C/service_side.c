@@ -83,21 +83,18 @@ static tenon_status name_of(const folded_state *state, uint8_t *name)
 tenon_status folded_secret(const folded_service *service, const folded_state *state, tenon_digest *secret)
 {
     uint8_t name[TENON_NAME_SIZE];
-    tenon_status status = name_of(state, name);
-    return status != TENON_OK ? status
-                              : tenon_activation_secret(secret, service->key, sizeof service->key, state->challenge,
-                                                        strlen(state->challenge), &state->ek.id, name, sizeof name);
+    TRY(name_of(state, name));
+    return tenon_activation_secret(secret, service->key, sizeof service->key, state->challenge,
+                                   strlen(state->challenge), &state->ek.id, name, sizeof name);
 }
 
 static tenon_status make_credential(tpm_credential *out, const folded_state *state, const tenon_digest *secret)
 {
     uint8_t name[TENON_NAME_SIZE];
-    tenon_status status = name_of(state, name);
-    return status != TENON_OK
-               ? status
-               : tenon_credential_make(out->credential, sizeof out->credential, &out->credential_n, out->encrypted,
-                                       sizeof out->encrypted, &out->encrypted_n, &state->ek, name, sizeof name,
-                                       secret->bytes, sizeof secret->bytes);
+    TRY(name_of(state, name));
+    return tenon_credential_make(out->credential, sizeof out->credential, &out->credential_n, out->encrypted,
+                                 sizeof out->encrypted, &out->encrypted_n, &state->ek, name, sizeof name, secret->bytes,
+                                 sizeof secret->bytes);
 }
 
 tenon_status folded_challenge(const folded_service *service, folded_state *state, folded_offer *offer,
@@ -106,19 +103,13 @@ tenon_status folded_challenge(const folded_service *service, folded_state *state
     tenon_digest secret;
     memset(state, 0, sizeof *state);
     memset(offer, 0, sizeof *offer);
-    tenon_status status = tenon_tpm_key_public_area(at->device.ak, state->ak, sizeof state->ak, &state->ak_n);
-    if (status == TENON_OK)
-        status = tenon_ak_check(NULL, state->ak, state->ak_n);
-    if (status == TENON_OK)
-        status = read_ek(service, &state->ek, at);
-    if (status == TENON_OK)
-        status = new_challenge(state->challenge);
-    if (status == TENON_OK)
-        status = folded_secret(service, state, &secret);
-    if (status == TENON_OK)
-        status = make_credential(&offer->credential, state, &secret);
+    TRY(tenon_tpm_key_public_area(at->device.ak, state->ak, sizeof state->ak, &state->ak_n));
+    TRY(tenon_ak_check(NULL, state->ak, state->ak_n));
+    TRY(read_ek(service, &state->ek, at));
+    TRY(new_challenge(state->challenge));
+    TRY(folded_secret(service, state, &secret));
     memcpy(offer->challenge, state->challenge, sizeof offer->challenge);
-    return status;
+    return make_credential(&offer->credential, state, &secret);
 }
 
 static tenon_status write_public_key(char *out, size_t n, const tenon_tpm_key *key)
@@ -127,10 +118,9 @@ static tenon_status write_public_key(char *out, size_t n, const tenon_tpm_key *k
     uint8_t spki[TENON_SPKI_SIZE];
     size_t written = 0;
     memset(out, 0, n);
-    tenon_status status = tenon_tpm_key_public_key(key, &point);
-    if (status == TENON_OK)
-        status = tenon_public_key_encode_spki(spki, sizeof spki, &written, &point);
-    return status == TENON_OK ? tenon_base64_encode(out, n - 1, &written, spki, sizeof spki) : status;
+    TRY(tenon_tpm_key_public_key(key, &point));
+    TRY(tenon_public_key_encode_spki(spki, sizeof spki, &written, &point));
+    return tenon_base64_encode(out, n - 1, &written, spki, sizeof spki);
 }
 
 static tenon_activation texts(const char *origin, const char *app, const char *challenge, const char *public_key)
@@ -153,27 +143,21 @@ tenon_status folded_attest(const folded_device *at, folded_request *request, con
     tenon_digest nonce;
     if (ak_certificate != NULL)
         x5c = (tenon_bytes){ak_certificate->bytes, ak_certificate->n};
-    tenon_status status = write_public_key(request->public_key, sizeof request->public_key, at->device.key);
-    if (status == TENON_OK)
-        status =
-            tenon_binding_nonce(&nonce, challenge, strlen(challenge), request->public_key, strlen(request->public_key));
-    return status != TENON_OK ? status
-                              : tenon_tpm_key_attest(at->device.key, at->device.ak, request->proof,
-                                                     sizeof request->proof, &request->proof_n, nonce.bytes,
-                                                     sizeof nonce.bytes, &x5c, ak_certificate == NULL ? 0 : 1);
+    TRY(write_public_key(request->public_key, sizeof request->public_key, at->device.key));
+    TRY(tenon_binding_nonce(&nonce, challenge, strlen(challenge), request->public_key, strlen(request->public_key)));
+    return tenon_tpm_key_attest(at->device.key, at->device.ak, request->proof, sizeof request->proof, &request->proof_n,
+                                nonce.bytes, sizeof nonce.bytes, &x5c, ak_certificate == NULL ? 0 : 1);
 }
 
 tenon_status folded_answer(const folded_device *at, folded_request *request, const folded_offer *offer,
                            const char *origin, const char *app)
 {
     memset(request, 0, sizeof *request);
-    tenon_status status = write_public_key(request->public_key, sizeof request->public_key, at->device.key);
-    if (status != TENON_OK)
-        return status;
+    TRY(write_public_key(request->public_key, sizeof request->public_key, at->device.key));
     const tenon_activation activation = texts(origin, app, offer->challenge, request->public_key);
-    status = tenon_tpm_ak_activate(at->device.ak, &request->activation, at->chain[0].bytes, at->chain[0].n,
-                                   offer->credential.credential, offer->credential.credential_n,
-                                   offer->credential.encrypted, offer->credential.encrypted_n, &activation);
+    tenon_status status = tenon_tpm_ak_activate(
+        at->device.ak, &request->activation, at->chain[0].bytes, at->chain[0].n, offer->credential.credential,
+        offer->credential.credential_n, offer->credential.encrypted, offer->credential.encrypted_n, &activation);
     request->activation_n = sizeof request->activation.bytes;
     return status == TENON_OK ? folded_attest(at, request, offer->challenge, NULL) : status;
 }
@@ -182,7 +166,7 @@ tenon_activation folded_activation(const folded_service *service, const folded_s
                                    uint8_t *name)
 {
     tenon_activation activation = texts(service->origin, service->app, state->challenge, public_key);
-    CHECK_STATUS(name_of(state, name), TENON_OK);
+    CHECK_OK(name_of(state, name));
     activation.ek_id = state->ek.id;
     activation.ak_name = name;
     activation.ak_name_n = TENON_NAME_SIZE;
@@ -195,14 +179,10 @@ static tenon_status verify_proof(const folded_request *request, const char *chal
     size_t n;
     tenon_public_key key;
     tenon_digest nonce;
-    tenon_status status = tenon_base64_decode(spki, sizeof spki, &n, request->public_key, strlen(request->public_key));
-    if (status == TENON_OK)
-        status = tenon_public_key_decode_spki(&key, spki, n);
-    if (status == TENON_OK)
-        status =
-            tenon_binding_nonce(&nonce, challenge, strlen(challenge), request->public_key, strlen(request->public_key));
-    return status == TENON_OK ? tenon_proof_verify(NULL, request->proof, request->proof_n, &nonce, &key, policy)
-                              : status;
+    TRY(tenon_base64_decode(spki, sizeof spki, &n, request->public_key, strlen(request->public_key)));
+    TRY(tenon_public_key_decode_spki(&key, spki, n));
+    TRY(tenon_binding_nonce(&nonce, challenge, strlen(challenge), request->public_key, strlen(request->public_key)));
+    return tenon_proof_verify(NULL, request->proof, request->proof_n, &nonce, &key, policy);
 }
 
 tenon_status folded_register(const folded_service *service, const folded_state *state, const folded_request *request)
@@ -211,11 +191,10 @@ tenon_status folded_register(const folded_service *service, const folded_state *
     uint8_t name[TENON_NAME_SIZE];
     tenon_digest secret;
     const tenon_activation activation = folded_activation(service, state, request->public_key, name);
-    tenon_status status = folded_secret(service, state, &secret);
-    if (status == TENON_OK)
-        status = tenon_activation_verify(secret.bytes, sizeof secret.bytes, &activation, request->activation.bytes,
-                                         request->activation_n);
-    return status == TENON_OK ? verify_proof(request, state->challenge, &policy) : status;
+    TRY(folded_secret(service, state, &secret));
+    TRY(tenon_activation_verify(secret.bytes, sizeof secret.bytes, &activation, request->activation.bytes,
+                                request->activation_n));
+    return verify_proof(request, state->challenge, &policy);
 }
 
 /* ---- AK certificates ---- */
@@ -226,7 +205,7 @@ static tenon_key *authority_key(void)
 {
     static const uint8_t scalar[TENON_SCALAR_SIZE] = {3, 2, 1};
     tenon_key *key = NULL;
-    CHECK_STATUS(tenon_software_key_import(&key, scalar, sizeof scalar, TENON_KEY_SIGNS_DIGESTS), TENON_OK);
+    CHECK_OK(tenon_software_key_import(&key, scalar, sizeof scalar, TENON_KEY_SIGNS_DIGESTS));
     return key;
 }
 
@@ -239,9 +218,8 @@ tpm_certificate folded_authority(const folded_service *service)
                                              .serial = {2},
                                              .not_before = service->now - YEAR,
                                              .not_after = service->now + YEAR};
-    tenon_key *key = authority_key();
-    CHECK_STATUS(tenon_authority_certificate_issue(out.bytes, sizeof out.bytes, &out.n, key, &request), TENON_OK);
-    tenon_key_free(&key);
+    OWNED_KEY key = authority_key();
+    CHECK_OK(tenon_authority_certificate_issue(out.bytes, sizeof out.bytes, &out.n, key, &request));
     return out;
 }
 
@@ -255,11 +233,9 @@ tpm_certificate folded_issue(const folded_service *service, const folded_state *
                                       .serial = {3},
                                       .not_before = service->now - 300,
                                       .not_after = service->now + 90 * 86400};
-    tenon_key *key = authority_key();
-    CHECK_STATUS(
-        tenon_ak_certificate_issue(out.bytes, sizeof out.bytes, &out.n, key, authority.bytes, authority.n, &request),
-        TENON_OK);
-    tenon_key_free(&key);
+    OWNED_KEY key = authority_key();
+    CHECK_OK(
+        tenon_ak_certificate_issue(out.bytes, sizeof out.bytes, &out.n, key, authority.bytes, authority.n, &request));
     return out;
 }
 
@@ -277,5 +253,5 @@ void folded_begin(folded_scene *s, support_ek which)
     memset(s, 0, sizeof *s);
     s->at = folded_start(which);
     s->service = folded_service_for(&s->at, folded_origin, folded_app);
-    CHECK_STATUS(folded_challenge(&s->service, &s->state, &s->offer, &s->at), TENON_OK);
+    CHECK_OK(folded_challenge(&s->service, &s->state, &s->offer, &s->at));
 }

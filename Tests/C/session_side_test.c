@@ -28,14 +28,14 @@ void side_put_number(side_message *to, uint32_t number, size_t n)
 void side_hash(uint8_t *out, const side_message *of)
 {
     tenon_digest digest;
-    CHECK_STATUS(tenon_sha256(&digest, of->bytes, of->n), TENON_OK);
+    CHECK_OK(tenon_sha256(&digest, of->bytes, of->n));
     memcpy(out, digest.bytes, N);
 }
 
 void side_mac(uint8_t *out, const side_message *key, const side_message *of)
 {
     tenon_digest digest;
-    CHECK_STATUS(tenoni_hmac(&digest, key->bytes, key->n, &(tenoni_part){of->bytes, of->n}, 1), TENON_OK);
+    CHECK_OK(tenoni_hmac(&digest, key->bytes, key->n, &(tenoni_part){of->bytes, of->n}, 1));
     memcpy(out, digest.bytes, N);
 }
 
@@ -67,7 +67,7 @@ void side_init(side_tpm *tpm, uint64_t seed)
     tpm->random = seed;
     test_random_fill(&tpm->random, tpm->scalar, N);
     tpm->scalar[0] = 0;
-    CHECK_STATUS(tenoni_signer_new(&signer, &tpm->point, tpm->scalar), TENON_OK);
+    CHECK_OK(tenoni_signer_new(&signer, &tpm->point, tpm->scalar));
     tenoni_signer_free(signer);
 }
 
@@ -87,7 +87,7 @@ void side_start(side_tpm *tpm, const side_message *parameters, bool encrypts)
     tenon_public_key ephemeral;
     memcpy(ephemeral.bytes, point, N);
     memcpy(ephemeral.bytes + N, point + N + 2, N);
-    CHECK_STATUS(tenoni_p256_agree(z, tpm->scalar, &ephemeral), TENON_OK);
+    CHECK_OK(tenoni_p256_agree(z, tpm->scalar, &ephemeral));
     side_put_number(&of, 1, 4);
     side_put(&of, z, N);
     side_put(&of, "SECRET", 7);
@@ -105,7 +105,7 @@ static void tpm_cipher(const side_tpm *tpm, tenoni_part auth, bool answer, uint8
     size_t n = (size_t)parameters[0] << 8 | parameters[1];
     derive(key, &value, "CFB", answer ? tpm->nonce_tpm : tpm->nonce_caller,
            answer ? tpm->nonce_caller : tpm->nonce_tpm);
-    CHECK_STATUS((answer ? tenoni_cfb_encrypt : tenoni_cfb_decrypt)(parameters + 2, n, key, 16, key + 16), TENON_OK);
+    CHECK_OK((answer ? tenoni_cfb_encrypt : tenoni_cfb_decrypt)(parameters + 2, n, key, 16, key + 16));
 }
 
 bool side_take(side_tpm *tpm, const uint8_t *entry, const tenoni_session_use *use, uint8_t *parameters, size_t n)
@@ -172,14 +172,14 @@ void scene_open(scene *of, bool encrypts)
     memset(of, 0, sizeof *of);
     side_init(&of->tpm, seed++);
     tenoni_writer writer = tenoni_writer_over(parameters.bytes, TENONI_SESSION_START_SIZE);
-    CHECK_STATUS(tenoni_session_start(&of->session, &writer, &of->tpm.point, encrypts), TENON_OK);
+    CHECK_OK(tenoni_session_start(&of->session, &writer, &of->tpm.point, encrypts));
     CHECK(!writer.overflowed);
     parameters.n = writer.used;
     side_start(&of->tpm, &parameters, encrypts);
     side_put_number(&answer, N, 2);
     side_put(&answer, of->tpm.nonce_tpm, N);
     tenoni_reader reader = tenoni_reader_over(answer.bytes, answer.n);
-    CHECK_STATUS(tenoni_session_started(&of->session, SIDE_HANDLE, &reader), TENON_OK);
+    CHECK_OK(tenoni_session_started(&of->session, SIDE_HANDLE, &reader));
     of->use = (tenoni_session_use){.code = SIDE_CODE, .attributes = 0x61, .names = scene_names, .names_count = 2};
     of->use.auth = (tenoni_part){auth_value, N};
 }
@@ -197,7 +197,7 @@ bool scene_send(scene *of)
     uint8_t entry[ENTRY];
     tenoni_writer writer = tenoni_writer_over(entry, sizeof entry);
     scene_fill(of, of->parameters, of->plain);
-    CHECK_STATUS(tenoni_session_authorise(&of->session, &writer, &of->use, of->parameters, PARAMETERS), TENON_OK);
+    CHECK_OK(tenoni_session_authorise(&of->session, &writer, &of->use, of->parameters, PARAMETERS));
     CHECK(writer.used == ENTRY && !writer.overflowed);
     bool encrypted = (of->use.attributes & TENONI_SESSION_DECRYPT) != 0;
     CHECK((memcmp(of->parameters + 2, of->plain + 2, 40) != 0) == encrypted);
@@ -261,7 +261,7 @@ TEST(session_c3_both_sides_agree)
             side_message entry = scene_answer(&of, &(side_fault){0});
             side_put_number(&entry, 0xee, 1); /* of another session: not ours to read */
             tenoni_reader reader = tenoni_reader_over(entry.bytes, entry.n);
-            CHECK_STATUS(tenoni_session_check(&of.session, &reader, &of.use, of.answer, PARAMETERS), TENON_OK);
+            CHECK_OK(tenoni_session_check(&of.session, &reader, &of.use, of.answer, PARAMETERS));
             CHECK_NUMBER(reader.left, 1);
             CHECK_BYTES(of.answer, of.answer_plain, PARAMETERS);
         }
@@ -280,13 +280,13 @@ TEST(session_c3_7_salts_with_leading_zeros)
         side_message parameters = {.n = 0}, answer = {.n = 0};
         tenoni_session session;
         tenoni_writer writer = tenoni_writer_over(parameters.bytes, sizeof parameters.bytes);
-        CHECK_STATUS(tenoni_session_start(&session, &writer, &tpm.point, false), TENON_OK);
+        CHECK_OK(tenoni_session_start(&session, &writer, &tpm.point, false));
         parameters.n = writer.used;
         side_start(&tpm, &parameters, false);
         side_put_number(&answer, N, 2);
         side_put(&answer, tpm.nonce_tpm, N);
         tenoni_reader reader = tenoni_reader_over(answer.bytes, answer.n);
-        CHECK_STATUS(tenoni_session_started(&session, SIDE_HANDLE, &reader), TENON_OK);
+        CHECK_OK(tenoni_session_started(&session, SIDE_HANDLE, &reader));
         CHECK_BYTES(session.key, tpm.key, N);
         memcpy(ephemerals[i], parameters.bytes + 2 + N + 4, N);
         for (size_t j = 0; j < i; j++)
@@ -302,11 +302,9 @@ TEST(session_c3_7_salts_to_points_of_the_curve_only)
     side_init(&tpm, 3);
     tenoni_writer writer = tenoni_writer_over(parameters, sizeof parameters);
     tpm.point.bytes[63] ^= 1;
-    CHECK_STATUS(tenoni_session_start(&session, &writer, &tpm.point, true), TENON_ERROR_POINT_OFF_CURVE);
-    CHECK_ZERO(&session, sizeof session);
+    CHECK_CLEARS(tenoni_session_start(&session, &writer, &tpm.point, true), TENON_ERROR_POINT_OFF_CURVE, &session);
     memset(tpm.point.bytes, 0xff, N);
-    CHECK_STATUS(tenoni_session_start(&session, &writer, &tpm.point, true), TENON_ERROR_POINT_RANGE);
-    CHECK_ZERO(&session, sizeof session);
+    CHECK_CLEARS(tenoni_session_start(&session, &writer, &tpm.point, true), TENON_ERROR_POINT_RANGE, &session);
     CHECK_NUMBER(writer.used, 0);
 }
 
@@ -323,7 +321,7 @@ TEST(session_c3_4_answers_to_its_start)
             tenoni_writer writer = tenoni_writer_over(parameters, sizeof parameters);
             tenoni_reader reader = tenoni_reader_over(answer, n);
             test_about("%zu bytes that say %u, handle of type %u", n, answer[1], type);
-            CHECK_STATUS(tenoni_session_start(&session, &writer, &tpm.point, true), TENON_OK);
+            CHECK_OK(tenoni_session_start(&session, &writer, &tpm.point, true));
             bool good = n == 34 && type == 2;
             CHECK_STATUS(tenoni_session_started(&session, type << 24, &reader),
                          good ? TENON_OK : TENON_ERROR_TPM_ANSWER);

@@ -30,7 +30,7 @@ TEST(session_c3_2_3_4_bad_answers_end_it)
         {.what = "HMAC of 1 byte", .hmac_n = 1},
     };
     scene of;
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    for (size_t i = 0; i < COUNT(faults); i++) {
         test_about("%s", faults[i].what);
         scene_open(&of, true);
         CHECK(scene_send(&of));
@@ -66,7 +66,7 @@ TEST(session_c3_2_every_bit_counts)
         memcpy(entry.bytes, good.bytes, n);
         scene_check_refused(&of, &entry);
     }
-    CHECK_STATUS(scene_receive(&fresh, &good), TENON_OK);
+    CHECK_OK(scene_receive(&fresh, &good));
     CHECK_BYTES(fresh.answer, fresh.answer_plain, PARAMETERS);
     test_about("the same answer again");
     scene_check_refused(&fresh, &good);
@@ -90,7 +90,7 @@ TEST(session_c3_3_ends_when_it_is_not_continued)
     of.use.attributes = TENONI_SESSION_ENCRYPT;
     CHECK(scene_send(&of));
     side_message entry = scene_answer(&of, &none);
-    CHECK_STATUS(scene_receive(&of, &entry), TENON_OK);
+    CHECK_OK(scene_receive(&of, &entry));
     CHECK_BYTES(of.answer, of.answer_plain, PARAMETERS);
     scene_check_over(&of, 0); /* the TPM has closed it: there is nothing to flush */
 }
@@ -123,7 +123,7 @@ TEST(session_c3_5_names_code_and_parameters_are_authorised)
         tenoni_session_use taken = other;
         test_about("case %d", i);
         scene_fill(&of, of.parameters, of.plain);
-        CHECK_STATUS(tenoni_session_authorise(&of.session, &writer, &of.use, of.parameters, PARAMETERS), TENON_OK);
+        CHECK_OK(tenoni_session_authorise(&of.session, &writer, &of.use, of.parameters, PARAMETERS));
         taken.names = i == 1 ? swapped : scene_names;
         taken.names_count = i == 2 ? 1 : 2;
         taken.code ^= i == 3 ? 1 : 0;
@@ -150,7 +150,7 @@ TEST(session_c3_9_encrypts_what_it_can_only)
     } cases[] = {{0x21, {0, 40}, 41, true}, {0x21, {0xff, 0xff}, 60, true}, {0x21, {0, 0}, 1, true},
                  {0x21, {0, 0}, 0, true},   {0x21, {0, 40}, 60, false},     {0x41, {0, 40}, 60, false},
                  {0x81, {0, 40}, 60, true}, {0x03, {0, 40}, 60, true},      {0x11, {0, 40}, 60, true}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         scene of;
         uint8_t entry[ENTRY];
         tenoni_writer writer = tenoni_writer_over(entry, sizeof entry);
@@ -206,7 +206,7 @@ TEST(session_c3_10_auth_values)
         test_about("%zu zeros", n - 9);
         scene_fill(&of, of.parameters, of.plain);
         of.use.auth = (tenoni_part){zeros, n};
-        CHECK_STATUS(tenoni_session_authorise(&of.session, &writer, &of.use, of.parameters, PARAMETERS), TENON_OK);
+        CHECK_OK(tenoni_session_authorise(&of.session, &writer, &of.use, of.parameters, PARAMETERS));
         of.use.auth.n = 9;
         CHECK(side_take(&of.tpm, entry, &of.use, of.parameters, PARAMETERS));
         CHECK_BYTES(of.parameters, of.plain, PARAMETERS);

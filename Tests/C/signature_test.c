@@ -26,10 +26,9 @@ static void round_trip(const char *r, const char *s, const char *der_hex)
     size_t n = 0, expected_n = strlen(der_hex) / 2;
     test_about("%s", der_hex);
     test_hex(expected, expected_n, der_hex);
-    CHECK_STATUS(tenon_signature_encode_der(der, sizeof der, &n, &signature), TENON_OK);
-    CHECK_NUMBER(n, expected_n);
-    CHECK_BYTES(der, expected, expected_n);
-    CHECK_STATUS(tenon_signature_decode_der(&back, expected, expected_n), TENON_OK);
+    CHECK_OK(tenon_signature_encode_der(der, sizeof der, &n, &signature));
+    CHECK_SAME(der, n, expected, expected_n);
+    CHECK_OK(tenon_signature_decode_der(&back, expected, expected_n));
     CHECK_BYTES(&back, &signature, sizeof back);
 }
 
@@ -50,9 +49,7 @@ static void refuse(const char *der_hex, tenon_status expected)
     size_t n = strlen(der_hex) / 2;
     test_about("%s", der_hex);
     test_hex(der, n, der_hex);
-    memset(&out, 0xa5, sizeof out);
-    CHECK_STATUS(tenon_signature_decode_der(&out, der, n), expected);
-    CHECK_ZERO(&out, sizeof out);
+    CHECK_CLEARS(tenon_signature_decode_der(&out, der, n), expected, &out);
 }
 
 TEST(signature_der_refused)
@@ -94,9 +91,8 @@ static bool check_canonical(const uint8_t *der, size_t n)
         CHECK_ZERO(&signature, sizeof signature);
         return false;
     }
-    CHECK_STATUS(tenon_signature_encode_der(again, sizeof again, &again_n, &signature), TENON_OK);
-    CHECK_NUMBER(again_n, n);
-    CHECK_BYTES(again, der, again_n);
+    CHECK_OK(tenon_signature_encode_der(again, sizeof again, &again_n, &signature));
+    CHECK_SAME(again, again_n, der, n);
     CHECK_STATUS(tenon_signature_decode_der(&unused, der, n + 1), TENON_ERROR_DER_TRAILING);
     return true;
 }
@@ -108,7 +104,7 @@ TEST(signature_der_mutations)
     size_t n, accepted = 0;
     signature.bytes[32] = 0x80;
     memset(der, 0, sizeof der);
-    CHECK_STATUS(tenon_signature_encode_der(der, sizeof der, &n, &signature), TENON_OK);
+    CHECK_OK(tenon_signature_encode_der(der, sizeof der, &n, &signature));
     CHECK_NUMBER(n, TENON_SIGNATURE_DER_MAX);
     for (size_t at = 0; at < n; at++) {
         uint8_t kept = der[at];
@@ -134,7 +130,7 @@ static void check_normalized(const char *s, const char *low)
     tenon_signature signature = make(ONE, s), expected = make(ONE, low);
     test_about("s = %s", s);
     CHECK_NUMBER(tenon_signature_is_low_s(&signature), strcmp(s, low) == 0);
-    CHECK_STATUS(tenon_signature_normalize(&signature), TENON_OK);
+    CHECK_OK(tenon_signature_normalize(&signature));
     CHECK_BYTES(&signature, &expected, sizeof signature);
     CHECK_NUMBER(tenon_signature_is_low_s(&signature), 1);
 }
@@ -153,7 +149,7 @@ TEST(signature_range)
 {
     static const char *const bad[] = {ZERO, ORDER, "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632552",
                                       "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    for (size_t i = 0; i < COUNT(bad); i++)
         for (int which = 0; which < 2; which++) {
             tenon_signature signature = which == 0 ? make(bad[i], ONE) : make(ONE, bad[i]);
             uint8_t der[TENON_SIGNATURE_DER_MAX];
@@ -167,10 +163,7 @@ TEST(signature_range)
         }
 }
 
-static tenon_status encode(const void *input, uint8_t *out, size_t n, size_t *written)
-{
-    return tenon_signature_encode_der(out, n, written, input);
-}
+OUTPUT(encode) { return tenon_signature_encode_der(out, n, written, input); }
 
 TEST(signature_output_rule)
 {
@@ -187,9 +180,7 @@ TEST(signature_bad_input)
     CHECK_STATUS(tenon_signature_encode_der(der, sizeof der, &n, NULL), TENON_ERROR_NULL);
     CHECK_NUMBER(n, 0);
     CHECK_STATUS(tenon_signature_decode_der(NULL, der, 8), TENON_ERROR_NULL);
-    memset(&signature, 0xa5, sizeof signature);
-    CHECK_STATUS(tenon_signature_decode_der(&signature, NULL, 8), TENON_ERROR_NULL);
-    CHECK_ZERO(&signature, sizeof signature);
+    CHECK_CLEARS(tenon_signature_decode_der(&signature, NULL, 8), TENON_ERROR_NULL, &signature);
     CHECK_STATUS(tenon_signature_decode_der(&signature, NULL, SIZE_MAX), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_signature_decode_der(&signature, NULL, 0), TENON_ERROR_DER_TRUNCATED);
     CHECK_STATUS(tenon_signature_decode_der(&signature, der, SIZE_MAX), TENON_ERROR_DER_TRAILING);

@@ -95,7 +95,7 @@ TEST(status_any_value_may_be_asked_about)
     uint64_t state = 1;
     size_t rounds = test_rounds(20000, 500);
     for (size_t i = 0; i < rounds; i++) {
-        size_t fixed = sizeof values / sizeof *values;
+        size_t fixed = COUNT(values);
         tenon_status status = i < fixed ? values[i] : (tenon_status)(test_random(&state) & UINT32_MAX);
         test_about("%08x", (unsigned)status);
         CHECK(tenon_status_name(status) != NULL && tenon_status_text(status) != NULL);
@@ -141,7 +141,7 @@ static const struct {
 
 TEST(status_every_size_is_a_function)
 {
-    size_t known = sizeof sizes / sizeof *sizes;
+    size_t known = COUNT(sizes);
     enumerator constants[CODES_MAX];
     CHECK_NUMBER(read_enumerators("include/tenon/types.h", "TENON_", constants), known);
     for (size_t i = 0; i < known; i++) {

@@ -5,7 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "owned.h"
 #include "tenon/tenon.h"
 
 /*
@@ -36,14 +38,29 @@ __attribute__((format(printf, 3, 4))) void test_fail(const char *file, int line,
 bool test_status(const char *file, int line, const char *call, tenon_status found, tenon_status expected);
 bool test_number(const char *file, int line, const char *what, uint64_t found, uint64_t expected);
 bool test_bytes(const char *file, int line, const char *what, const void *found, const void *expected, size_t n);
+bool test_same(const char *file, int line, const char *what, const void *found, size_t n, const void *expected,
+               size_t expected_n);
 bool test_zero(const char *file, int line, const char *what, const void *found, size_t n);
 bool test_true(const char *file, int line, const char *what, bool holds);
 
 #define CHECK(condition) test_true(__FILE__, __LINE__, #condition, condition)
 #define CHECK_STATUS(call, expected) test_status(__FILE__, __LINE__, #call, call, expected)
+#define CHECK_OK(call) CHECK_STATUS(call, TENON_OK)
 #define CHECK_NUMBER(found, expected) test_number(__FILE__, __LINE__, #found, (uint64_t)(found), (uint64_t)(expected))
 #define CHECK_BYTES(found, expected, n) test_bytes(__FILE__, __LINE__, #found, found, expected, n)
+#define CHECK_SAME(found, n, expected, expected_n) test_same(__FILE__, __LINE__, #found, found, n, expected, expected_n)
 #define CHECK_ZERO(found, n) test_zero(__FILE__, __LINE__, #found, found, n)
+
+/* The call is refused, and its output, which held something else before, is all zeros. */
+#define CHECK_CLEARS(call, expected, out)                                                                              \
+    do {                                                                                                               \
+        memset(out, 0xa5, sizeof *(out));                                                                              \
+        CHECK_STATUS(call, expected);                                                                                  \
+        CHECK_ZERO(out, sizeof *(out));                                                                                \
+    } while (0)
+
+/* How many elements an array has. */
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Says which of many cases the checks of this thread are about; NULL for none. */
 __attribute__((format(printf, 1, 2))) void test_about(const char *format, ...);
@@ -59,7 +76,11 @@ size_t test_rounds(size_t full, size_t quick);
  * where the output is random.
  */
 typedef tenon_status (*test_output)(const void *input, uint8_t *out, size_t n, size_t *written);
+#define OUTPUT(name) static tenon_status name(const void *input, uint8_t *out, size_t n, size_t *written)
 void test_output_rule(const char *name, test_output function, const void *input, const void *expected, size_t needed);
+
+/* Runs a function in so many threads, which begin at once: each with its element of this size. Ends with the last. */
+void test_threads(size_t count, void (*run)(void *), void *elements, size_t size);
 
 /* A whole file with a NUL behind it, to be freed; a file that cannot be read ends the run. */
 char *test_file(const char *path);

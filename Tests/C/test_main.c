@@ -103,6 +103,14 @@ bool test_bytes(const char *file, int line, const char *what, const void *found,
     return false;
 }
 
+bool test_same(const char *file, int line, const char *what, const void *found, size_t n, const void *expected,
+               size_t expected_n)
+{
+    char size[200];
+    snprintf(size, sizeof size, "size of %s", what);
+    return test_number(file, line, size, n, expected_n) && test_bytes(file, line, what, found, expected, n);
+}
+
 bool test_zero(const char *file, int line, const char *what, const void *found, size_t n)
 {
     const uint8_t *bytes = found;
@@ -144,10 +152,7 @@ bool test_status(const char *file, int line, const char *call, tenon_status foun
     return found == expected;
 }
 
-size_t test_rounds(size_t full, size_t quick)
-{
-    return getenv("TENON_TEST_QUICK") != NULL ? quick : full;
-}
+size_t test_rounds(size_t full, size_t quick) { return getenv("TENON_TEST_QUICK") != NULL ? quick : full; }
 
 static const char *again(void)
 {
@@ -178,15 +183,8 @@ static bool is_wanted(const test_case *test, int count, char **names)
 enum { CHOSEN_MAX = 2000 };
 static const test_case *chosen[CHOSEN_MAX];
 
-static bool run_chosen(size_t i)
-{
-    return run(chosen[i]);
-}
-
-static const char *name_chosen(size_t i)
-{
-    return chosen[i]->name;
-}
+static bool run_chosen(size_t i) { return run(chosen[i]); }
+static const char *name_chosen(size_t i) { return chosen[i]->name; }
 
 /* Those that are wanted, the last ones or all others, in so many processes; 0: in this one. */
 static void run_all(bool last, int count, char **names, size_t workers, test_tally *tally)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* pthread_barrier_t */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,4 +178,35 @@ void test_output_rule(const char *name, test_output function, const void *input,
     CHECK_NUMBER(written, 0);
     CHECK_STATUS(function(input, NULL, 0, NULL), TENON_ERROR_NULL);
     test_about(NULL);
+}
+
+typedef struct {
+    pthread_barrier_t *start;
+    void (*run)(void *);
+    void *element;
+} thread;
+
+static void *begin_together(void *of)
+{
+    const thread *self = of;
+    pthread_barrier_wait(self->start);
+    self->run(self->element);
+    return NULL;
+}
+
+void test_threads(size_t count, void (*run)(void *), void *elements, size_t size)
+{
+    enum { MOST = 16 };
+    pthread_barrier_t start;
+    pthread_t ids[MOST];
+    thread all[MOST];
+    if (!CHECK(count <= MOST && pthread_barrier_init(&start, NULL, (unsigned)count) == 0))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        all[i] = (thread){&start, run, (char *)elements + i * size};
+        CHECK_NUMBER(pthread_create(&ids[i], NULL, begin_together, &all[i]), 0);
+    }
+    for (size_t i = 0; i < count; i++)
+        CHECK_NUMBER(pthread_join(ids[i], NULL), 0);
+    pthread_barrier_destroy(&start);
 }

@@ -19,27 +19,50 @@ static void add_p256(tpm_rig *rig)
     CHECK_NUMBER(support_nv_write(rig->sw, SUPPORT_NV_EK_P256, certificate.bytes, certificate.n), 0);
 }
 
-static tpm_device start(tpm_rig *rig, size_t kind, const tenon_tpm_options *options)
+static tpm_device start(tpm_rig *rig, size_t kind)
 {
     test_about("%s", kind_names[kind]);
-    *rig = tpm_rig_ek_start(options);
     if (kinds[kind] == TENON_EK_P256)
         add_p256(rig);
     return tpm_rig_ek_device(rig, kinds[kind]);
 }
 
-static void stop(tpm_rig *rig, tpm_device *device)
+/* A test with an EK of each kind. */
+#define TEST_EACH_KIND(test_name)                                                                                      \
+    static void test_name##_with(tpm_rig *rig, tpm_device *device, size_t kind);                                       \
+    TEST(test_name)                                                                                                    \
+    {                                                                                                                  \
+        for (size_t kind = 0; kind < KINDS; kind++) {                                                                  \
+            OWNED_RIG rig = tpm_rig_ek_start(NULL);                                                                    \
+            OWNED_DEVICE device = start(&rig, kind);                                                                   \
+            test_name##_with(&rig, &device, kind);                                                                     \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void test_name##_with(tpm_rig *rig, tpm_device *device, size_t kind)
+
+static tpm_credential make(const tpm_device *device, const tenon_digest *secret)
 {
-    tpm_rig_ek_free(device);
-    tpm_rig_stop(rig);
+    return tpm_rig_ek_credential(&device->certificate, device->ak, secret);
+}
+
+static tenon_status open(const tpm_device *device, const tpm_credential *credential, tenon_digest *found)
+{
+    return tpm_rig_ek_open(device->ak, found, &device->certificate, credential);
+}
+
+static void check_opens(const tpm_device *device, const tpm_credential *credential, const tenon_digest *secret)
+{
+    tenon_digest found;
+    CHECK_OK(open(device, credential, &found));
+    CHECK_BYTES(found.bytes, secret->bytes, sizeof secret->bytes);
 }
 
 static tenon_status open_new(const tpm_device *device)
 {
     static const tenon_digest secret = {{7, 7, 7}};
-    tpm_credential credential = tpm_rig_ek_credential(&device->certificate, device->ak, &secret);
+    tpm_credential credential = make(device, &secret);
     tenon_digest found;
-    tenon_status status = tpm_rig_ek_open(device->ak, &found, &device->certificate, &credential);
+    tenon_status status = open(device, &credential, &found);
     if (status == TENON_OK)
         CHECK_BYTES(found.bytes, secret.bytes, sizeof secret.bytes);
     return status;
@@ -56,32 +79,24 @@ static void check_wiped(const tenon_tpm *tpm, const tenon_digest *secret)
 }
 
 /* Our service's credential and the TPM's own, on each kind; a secret does not cross the bus as it is. */
-TEST(tpm_activate_each_kind)
+TEST_EACH_KIND(tpm_activate_each_kind)
 {
     static const tenon_digest secret = {{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3}};
-    for (size_t kind = 0; kind < KINDS; kind++) {
-        tpm_rig rig;
-        tpm_device device = start(&rig, kind, NULL);
-        support_public area;
-        tenon_digest found;
-        uint32_t ek = kind == 0 ? EK_RSA_HANDLE : EK_P384_HANDLE;
-        tpm_credential ours = tpm_rig_ek_credential(&device.certificate, device.ak, &secret);
-        if (kind == 1)
-            CHECK_NUMBER(support_ek_create(rig.sw, SUPPORT_EK_P256_L2, &ek, &area), 0);
-        tpm_credential theirs = tpm_rig_ek_credential_of_tpm(&rig, ek, device.ak, &secret);
-        if (kind == 1)
-            CHECK_NUMBER(support_flush(rig.sw, ek), 0);
-        CHECK_NUMBER(ours.credential_n, theirs.credential_n);
-        CHECK_NUMBER(ours.encrypted_n, theirs.encrypted_n);
-        support_transport_watch(rig.wire, secret.bytes, sizeof secret.bytes);
-        CHECK_STATUS(tpm_rig_ek_open(device.ak, &found, &device.certificate, &ours), TENON_OK);
-        CHECK_BYTES(found.bytes, secret.bytes, sizeof secret.bytes);
-        check_wiped(rig.tpm, &secret);
-        CHECK_STATUS(tpm_rig_ek_open(device.ak, &found, &device.certificate, &theirs), TENON_OK);
-        CHECK_BYTES(found.bytes, secret.bytes, sizeof secret.bytes);
-        CHECK_NUMBER(support_transport_watched(rig.wire), 0);
-        stop(&rig, &device);
-    }
+    support_public area;
+    uint32_t ek = kind == 0 ? EK_RSA_HANDLE : EK_P384_HANDLE;
+    tpm_credential ours = make(device, &secret);
+    if (kind == 1)
+        CHECK_NUMBER(support_ek_create(rig->sw, SUPPORT_EK_P256_L2, &ek, &area), 0);
+    tpm_credential theirs = tpm_rig_ek_credential_of_tpm(rig, ek, device->ak, &secret);
+    if (kind == 1)
+        CHECK_NUMBER(support_flush(rig->sw, ek), 0);
+    CHECK_NUMBER(ours.credential_n, theirs.credential_n);
+    CHECK_NUMBER(ours.encrypted_n, theirs.encrypted_n);
+    support_transport_watch(rig->wire, secret.bytes, sizeof secret.bytes);
+    check_opens(device, &ours, &secret);
+    check_wiped(rig->tpm, &secret);
+    check_opens(device, &theirs, &secret);
+    CHECK_NUMBER(support_transport_watched(rig->wire), 0);
 }
 
 /*
@@ -91,29 +106,21 @@ TEST(tpm_activate_each_kind)
 TEST(tpm_activate_cost)
 {
     static const uint32_t warm[] = {7, 11, 9};
+    static const tenon_digest secret = {{1}};
     for (size_t kind = 0; kind < KINDS; kind++) {
-        static const tenon_digest secret = {{1}};
-        tpm_rig rig = tpm_rig_ek_start(NULL);
+        OWNED_RIG rig = tpm_rig_ek_start(NULL);
         tenon_digest found;
-        test_about("%s", kind_names[kind]);
         CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
-        if (kind == 1)
-            add_p256(&rig);
-        tpm_device device = tpm_rig_ek_device(&rig, kinds[kind]);
-        CHECK_STATUS(open_new(&device), TENON_OK);
-        tpm_credential credential = tpm_rig_ek_credential(&device.certificate, device.ak, &secret);
-        support_transport_reset_counts(rig.wire);
-        CHECK_STATUS(tpm_rig_ek_open(device.ak, &found, &device.certificate, &credential), TENON_OK);
-        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), warm[kind]);
+        OWNED_DEVICE device = start(&rig, kind);
+        CHECK_OK(open_new(&device));
+        tpm_credential credential = make(&device, &secret);
+        CHECK_NUMBER(COMMANDS(rig, open(&device, &credential, &found)), warm[kind]);
         tpm_pem ak = tpm_rig_export(device.ak);
-        tpm_certificate certificate = device.certificate;
         tpm_rig_ek_free(&device);
         tpm_rig_again(&rig, NULL);
-        CHECK_STATUS(tenon_tpm_ak_load(rig.tpm, &device.ak, ak.text, ak.n), TENON_OK);
-        CHECK_STATUS(tpm_rig_ek_open(device.ak, &found, &certificate, &credential), TENON_OK);
+        CHECK_OK(tenon_tpm_ak_load(rig.tpm, &device.ak, ak.text, ak.n));
+        CHECK_OK(open(&device, &credential, &found));
         CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), warm[kind] + 2);
-        tpm_rig_ek_free(&device);
-        tpm_rig_stop(&rig);
     }
 }
 
@@ -140,17 +147,23 @@ static tenon_activation activation_of(const binding *texts)
     };
 }
 
-static tenon_status activate(const tpm_device *device, tenon_digest *value, const tpm_credential *credential,
-                             const binding *texts)
+static tenon_status activate_with(const tpm_device *device, tenon_digest *value, const tpm_credential *credential,
+                                  const tenon_activation *activation)
 {
-    tenon_activation activation = activation_of(texts);
     memset(value, 0xa5, sizeof *value);
     tenon_status status = tenon_tpm_ak_activate(device->ak, value, device->certificate.bytes, device->certificate.n,
                                                 credential->credential, credential->credential_n, credential->encrypted,
-                                                credential->encrypted_n, &activation);
+                                                credential->encrypted_n, activation);
     if (status != TENON_OK)
         CHECK_ZERO(value, sizeof *value);
     return status;
+}
+
+static tenon_status activate(const tpm_device *device, tenon_digest *value, const tpm_credential *credential,
+                             const binding *texts)
+{
+    const tenon_activation activation = activation_of(texts);
+    return activate_with(device, value, credential, &activation);
 }
 
 /* A service that issued this secret for this EK and AK, and is at this origin. */
@@ -161,7 +174,7 @@ static tenon_status judge(const tenon_digest *secret, const tenon_digest *value,
     tenon_activation activation = activation_of(texts);
     uint8_t name[TENON_NAME_SIZE];
     size_t n;
-    CHECK_STATUS(tenon_tpm_key_name(state->ak, name, sizeof name, &n), TENON_OK);
+    CHECK_OK(tenon_tpm_key_name(state->ak, name, sizeof name, &n));
     activation.ek_id = ek.id;
     activation.ak_name = name;
     activation.ak_name_n = n;
@@ -169,7 +182,7 @@ static tenon_status judge(const tenon_digest *secret, const tenon_digest *value,
 }
 
 /* The device of one service; each service that expected anything else refuses its value. */
-TEST(tpm_activate_value)
+TEST_EACH_KIND(tpm_activate_value)
 {
     static const binding others[] = {
         {"https://m.example", "app", "challenge", "key"}, {"https://s.example", "ape", "challenge", "key"},
@@ -177,63 +190,48 @@ TEST(tpm_activate_value)
         {"https://s.example", "appc", "hallenge", "key"},
     };
     static const tenon_digest secret = {{5, 5}}, other_secret = {{5, 6}};
-    for (size_t kind = 0; kind < KINDS; kind++) {
-        tpm_rig rig;
-        tpm_device device = start(&rig, kind, NULL), other = device;
-        tpm_credential credential = tpm_rig_ek_credential(&device.certificate, device.ak, &secret);
-        tenon_digest value;
-        CHECK_STATUS(activate(&device, &value, &credential, &ours), TENON_OK);
-        CHECK_STATUS(judge(&secret, &value, &ours, &device), TENON_OK);
-        CHECK_STATUS(judge(&other_secret, &value, &ours, &device), TENON_ERROR_ACTIVATION);
-        /* What the origin of a relay has the device sign for itself is nothing to the one that made the credential. */
-        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-            CHECK_STATUS(judge(&secret, &value, &others[i], &device), TENON_ERROR_ACTIVATION);
-            CHECK_STATUS(activate(&device, &value, &credential, &others[i]), TENON_OK);
-            CHECK_STATUS(judge(&secret, &value, &ours, &device), TENON_ERROR_ACTIVATION);
-            CHECK_STATUS(activate(&device, &value, &credential, &ours), TENON_OK);
-        }
-        CHECK_STATUS(tenon_tpm_ak_create(device.key, &other.ak), TENON_OK);
-        CHECK_STATUS(judge(&secret, &value, &ours, &other), TENON_ERROR_ACTIVATION);
-        tenon_tpm_key_free(&other.ak);
-        other.ak = device.ak;
-        CHECK_STATUS(tenon_tpm_ek_certificate(rig.tpm, kinds[kind == 0 ? 2 : 0], other.certificate.bytes,
-                                              sizeof other.certificate.bytes, &other.certificate.n),
-                     TENON_OK);
-        CHECK_STATUS(judge(&secret, &value, &ours, &other), TENON_ERROR_ACTIVATION);
-        stop(&rig, &device);
+    tpm_device other = *device;
+    tpm_certificate *to = &other.certificate;
+    tpm_credential credential = make(device, &secret);
+    tenon_digest value, another;
+    CHECK_OK(activate(device, &value, &credential, &ours));
+    CHECK_OK(judge(&secret, &value, &ours, device));
+    CHECK_STATUS(judge(&other_secret, &value, &ours, device), TENON_ERROR_ACTIVATION);
+    /* What the origin of a relay has the device sign for itself is nothing to the one that made the credential. */
+    for (size_t i = 0; i < COUNT(others); i++) {
+        CHECK_STATUS(judge(&secret, &value, &others[i], device), TENON_ERROR_ACTIVATION);
+        CHECK_OK(activate(device, &another, &credential, &others[i]));
+        CHECK_STATUS(judge(&secret, &another, &ours, device), TENON_ERROR_ACTIVATION);
     }
+    other.ak = tpm_rig_ak(device->key);
+    CHECK_STATUS(judge(&secret, &value, &ours, &other), TENON_ERROR_ACTIVATION);
+    tenon_tpm_key_free(&other.ak);
+    other.ak = device->ak;
+    CHECK_OK(tenon_tpm_ek_certificate(rig->tpm, kinds[kind == 0 ? 2 : 0], to->bytes, sizeof to->bytes, &to->n));
+    CHECK_STATUS(judge(&secret, &value, &ours, &other), TENON_ERROR_ACTIVATION);
 }
 
 /* ---- What is refused ---- */
 
-TEST(tpm_activate_credential_of_another)
+TEST_EACH_KIND(tpm_activate_credential_of_another)
 {
+    static const support_ek templates[] = {SUPPORT_EK_RSA_H1, SUPPORT_EK_P256_H2, SUPPORT_EK_P384_H3};
     static const tenon_digest secret = {{2}};
-    for (size_t kind = 0; kind < KINDS; kind++) {
-        tpm_rig rig, other_rig;
-        tpm_device device = start(&rig, kind, NULL);
-        tenon_tpm_key *ak = NULL;
-        tenon_digest found;
-        /* Made for another AK of the same TPM. */
-        CHECK_STATUS(tenon_tpm_ak_create(device.key, &ak), TENON_OK);
-        tpm_credential credential = tpm_rig_ek_credential(&device.certificate, ak, &secret);
-        CHECK_RC(tpm_rig_ek_open(device.ak, &found, &device.certificate, &credential), TENON_CATEGORY_REJECTED, 0x1DF);
-        CHECK_STATUS(tpm_rig_ek_open(ak, &found, &device.certificate, &credential), TENON_OK);
-        tenon_tpm_key_free(&ak);
-        /* Made for the EK of another TPM, which is not here. */
-        tpm_device other = start(&other_rig, kind, NULL);
-        support_ek which = kind == 0 ? SUPPORT_EK_RSA_H1 : kind == 1 ? SUPPORT_EK_P256_H2 : SUPPORT_EK_P384_H3;
-        tpm_rig fresh = tpm_rig_start(NULL);
-        tpm_certificate foreign = tpm_rig_ek_certify(&fresh, which, NULL);
-        credential = tpm_rig_ek_credential(&foreign, device.ak, &secret);
-        CHECK_CATEGORY(tpm_rig_ek_open(device.ak, &found, &device.certificate, &credential), TENON_CATEGORY_REJECTED);
-        CHECK_STATUS(tpm_rig_ek_open(device.ak, &found, &foreign, &credential), TENON_ERROR_EK_MISSING);
-        tpm_rig_stop(&fresh);
-        CHECK_STATUS(tpm_rig_sign(device.key), TENON_OK);
-        CHECK_STATUS(open_new(&device), TENON_OK);
-        stop(&other_rig, &other);
-        stop(&rig, &device);
-    }
+    tenon_digest found;
+    /* Made for another AK of the same TPM. */
+    tenon_tpm_key *ak = tpm_rig_ak(device->key);
+    tpm_credential credential = tpm_rig_ek_credential(&device->certificate, ak, &secret);
+    CHECK_RC(open(device, &credential, &found), TENON_CATEGORY_REJECTED, 0x1DF);
+    CHECK_OK(tpm_rig_ek_open(ak, &found, &device->certificate, &credential));
+    tenon_tpm_key_free(&ak);
+    /* Made for the EK of another TPM, which is not here. */
+    OWNED_RIG fresh = tpm_rig_start(NULL);
+    tpm_certificate foreign = tpm_rig_ek_certify(&fresh, templates[kind], NULL);
+    credential = tpm_rig_ek_credential(&foreign, device->ak, &secret);
+    CHECK_CATEGORY(open(device, &credential, &found), TENON_CATEGORY_REJECTED);
+    CHECK_STATUS(tpm_rig_ek_open(device->ak, &found, &foreign, &credential), TENON_ERROR_EK_MISSING);
+    CHECK_OK(tpm_rig_sign(device->key));
+    CHECK_OK(open_new(device));
 }
 
 /* Every byte of both parts matters: whatever is wrong with it is the credential's fault and nobody else's. */
@@ -242,261 +240,201 @@ static void break_part(const tpm_device *device, tpm_credential *credential, uin
     tenon_digest found;
     for (size_t i = 2; i < n; i += i < 8 ? 1 : step) {
         part[i] ^= 0x41;
-        CHECK_CATEGORY(tpm_rig_ek_open(device->ak, &found, &device->certificate, credential), TENON_CATEGORY_REJECTED);
+        CHECK_CATEGORY(open(device, credential, &found), TENON_CATEGORY_REJECTED);
         part[i] ^= 0x41;
     }
 }
 
-TEST(tpm_activate_broken_credential)
+TEST_EACH_KIND(tpm_activate_broken_credential)
 {
     static const tenon_digest secret = {{2}};
-    for (size_t kind = 0; kind < KINDS; kind++) {
-        tpm_rig rig;
-        tpm_device device = start(&rig, kind, NULL);
-        tenon_digest found;
-        tpm_credential credential = tpm_rig_ek_credential(&device.certificate, device.ak, &secret), saved = credential;
-        break_part(&device, &credential, credential.credential, credential.credential_n, test_rounds(9, 40));
-        break_part(&device, &credential, credential.encrypted, credential.encrypted_n, test_rounds(13, 80));
-        CHECK_BYTES(&credential, &saved, sizeof saved);
-        CHECK_STATUS(tpm_rig_ek_open(device.ak, &found, &device.certificate, &credential), TENON_OK);
-        CHECK_STATUS(tpm_rig_sign(device.key), TENON_OK);
-        stop(&rig, &device);
-    }
+    tpm_credential credential = make(device, &secret), saved = credential;
+    break_part(device, &credential, credential.credential, credential.credential_n, test_rounds(9, 40));
+    break_part(device, &credential, credential.encrypted, credential.encrypted_n, test_rounds(13, 80));
+    CHECK_BYTES(&credential, &saved, sizeof saved);
+    check_opens(device, &credential, &secret);
+    CHECK_OK(tpm_rig_sign(device->key));
 }
 
 /* Bytes that are not the two parts do not reach the TPM. */
 TEST(tpm_activate_form)
 {
     static const tenon_digest secret = {{2}};
-    tpm_rig rig;
-    tpm_device device = start(&rig, 2, NULL);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
+    OWNED_DEVICE device = start(&rig, 2);
     tenon_digest found;
     size_t n;
-    tpm_credential good = tpm_rig_ek_credential(&device.certificate, device.ak, &secret);
+    const tpm_credential good = make(&device, &secret);
+    const tpm_certificate *of = &device.certificate;
     support_transport_reset_counts(rig.wire);
     for (int i = 0; i < 8; i++) {
         tpm_credential bad = good;
         size_t *const size = i < 4 ? &bad.credential_n : &bad.encrypted_n;
         uint8_t *const part = i < 4 ? bad.credential : bad.encrypted;
+        const size_t sizes[] = {*size - 1, *size + 1, 1, 2};
         test_about("case %d", i);
-        if (i % 4 == 0)
-            --*size;
-        if (i % 4 == 1)
-            ++*size;
-        if (i % 4 == 2)
-            *size = 1;
-        if (i % 4 == 3) {
+        *size = sizes[i % 4];
+        if (i % 4 == 3)
             part[0] = part[1] = 0;
-            *size = 2;
-        }
-        CHECK_STATUS(tpm_rig_ek_open(device.ak, &found, &device.certificate, &bad), TENON_ERROR_CREDENTIAL_FORM);
+        CHECK_STATUS(open(&device, &bad, &found), TENON_ERROR_CREDENTIAL_FORM);
     }
     test_about(NULL);
-    tpm_certificate cut = device.certificate;
+    tpm_certificate cut = *of;
     cut.n--;
     CHECK_CATEGORY(tpm_rig_ek_open(device.ak, &found, &cut, &good), TENON_CATEGORY_REJECTED);
-    CHECK_STATUS(tpm_rig_ek_open(device.key, &found, &device.certificate, &good), TENON_ERROR_KEY_ATTRIBUTES);
-    CHECK_STATUS(tpm_rig_ek_open(NULL, &found, &device.certificate, &good), TENON_ERROR_NULL);
+    CHECK_STATUS(tpm_rig_ek_open(device.key, &found, of, &good), TENON_ERROR_KEY_ATTRIBUTES);
+    CHECK_STATUS(tpm_rig_ek_open(NULL, &found, of, &good), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_ak_secret(device.ak, found.bytes, 32, NULL, NULL, 0, NULL, 0, NULL, 0), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_ak_secret(device.ak, found.bytes, 32, &n, NULL, 0, NULL, 0, NULL, 0), TENON_ERROR_NULL);
     tenon_activation activation = activation_of(&ours);
     activation.size--;
-    CHECK_STATUS(tenon_tpm_ak_activate(device.ak, &found, device.certificate.bytes, device.certificate.n,
-                                       good.credential, good.credential_n, good.encrypted, good.encrypted_n,
-                                       &activation),
-                 TENON_ERROR_OPTIONS);
-    CHECK_STATUS(tenon_tpm_ak_activate(device.ak, &found, device.certificate.bytes, device.certificate.n,
-                                       good.credential, good.credential_n, good.encrypted, good.encrypted_n, NULL),
-                 TENON_ERROR_NULL);
+    CHECK_STATUS(activate_with(&device, &found, &good, &activation), TENON_ERROR_OPTIONS);
+    CHECK_STATUS(activate_with(&device, &found, &good, NULL), TENON_ERROR_NULL);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
     /* Too little room for the secret: it is not given out in part. */
-    CHECK_STATUS(tenon_tpm_ak_secret(device.ak, found.bytes, 31, &n, device.certificate.bytes, device.certificate.n,
-                                     good.credential, good.credential_n, good.encrypted, good.encrypted_n),
+    CHECK_STATUS(tenon_tpm_ak_secret(device.ak, found.bytes, 31, &n, of->bytes, of->n, good.credential,
+                                     good.credential_n, good.encrypted, good.encrypted_n),
                  TENON_ERROR_BUFFER_TOO_SMALL);
     CHECK_NUMBER(n, 32);
     CHECK_ZERO(found.bytes, sizeof found.bytes);
-    stop(&rig, &device);
 }
 
 /* ---- The TPM's state ---- */
 
-TEST(tpm_activate_endorsement_auth)
+TEST_EACH_KIND(tpm_activate_endorsement_auth)
 {
     const tenon_tpm_options knows = {
         .size = sizeof knows, .endorsement_auth = (const uint8_t *)"endorse", .endorsement_auth_n = 7};
-    for (size_t kind = 0; kind < KINDS; kind++) {
-        tpm_rig rig;
-        tpm_device device = start(&rig, kind, NULL);
-        CHECK_NUMBER(support_change_auth(rig.sw, SUPPORT_RH_ENDORSEMENT, NULL, "endorse"), 0);
-        CHECK_RC(open_new(&device), TENON_CATEGORY_AUTH, 0x9A2);
-        CHECK_STATUS(tpm_rig_sign(device.key), TENON_OK);
-        tpm_rig_ek_free(&device);
-        tpm_rig_again(&rig, &knows);
-        device = tpm_rig_ek_device(&rig, kinds[kind]);
-        CHECK_STATUS(open_new(&device), TENON_OK);
-        stop(&rig, &device);
-    }
+    CHECK_NUMBER(support_change_auth(rig->sw, SUPPORT_RH_ENDORSEMENT, NULL, "endorse"), 0);
+    CHECK_RC(open_new(device), TENON_CATEGORY_AUTH, 0x9A2);
+    CHECK_OK(tpm_rig_sign(device->key));
+    tpm_rig_ek_free(device);
+    tpm_rig_again(rig, &knows);
+    *device = tpm_rig_ek_device(rig, kinds[kind]);
+    CHECK_OK(open_new(device));
 }
 
-TEST(tpm_activate_endorsement_off)
+TEST_EACH_KIND(tpm_activate_endorsement_off)
 {
-    for (size_t kind = 0; kind < KINDS; kind++) {
-        tpm_rig rig;
-        tpm_device device = start(&rig, kind, NULL);
-        CHECK_NUMBER(support_hierarchy_control(rig.sw, SUPPORT_RH_ENDORSEMENT, false), 0);
-        CHECK_CATEGORY(open_new(&device), TENON_CATEGORY_UNAVAILABLE);
-        CHECK_STATUS(tpm_rig_sign(device.key), TENON_OK);
-        CHECK_NUMBER(support_hierarchy_control(rig.sw, SUPPORT_RH_ENDORSEMENT, true), 0);
-        CHECK_STATUS(open_new(&device), TENON_OK);
-        stop(&rig, &device);
-    }
+    CHECK_NUMBER(support_hierarchy_control(rig->sw, SUPPORT_RH_ENDORSEMENT, false), 0);
+    CHECK_CATEGORY(open_new(device), TENON_CATEGORY_UNAVAILABLE);
+    CHECK_OK(tpm_rig_sign(device->key));
+    CHECK_NUMBER(support_hierarchy_control(rig->sw, SUPPORT_RH_ENDORSEMENT, true), 0);
+    CHECK_OK(open_new(device));
 }
 
 /* The EK is under dictionary attack protection: by its empty password it would be refused, by its policy it is not. */
-TEST(tpm_activate_in_lockout)
+TEST_EACH_KIND(tpm_activate_in_lockout)
 {
-    for (size_t kind = 0; kind < KINDS; kind++) {
-        tpm_rig rig;
-        tpm_device device = start(&rig, kind, NULL);
-        tenon_tpm_info info;
-        CHECK_NUMBER(support_lock_out(rig.sw, NULL, NULL), 0);
-        CHECK_STATUS(tenon_tpm_read_info(rig.tpm, &info), TENON_OK);
-        CHECK_NUMBER(info.in_lockout, 1);
-        CHECK_STATUS(open_new(&device), TENON_OK);
-        stop(&rig, &device);
-    }
+    tenon_tpm_info info;
+    CHECK_NUMBER(support_lock_out(rig->sw, NULL, NULL), 0);
+    CHECK_OK(tenon_tpm_read_info(rig->tpm, &info));
+    CHECK_NUMBER(info.in_lockout, 1);
+    CHECK_OK(open_new(device));
 }
 
-/* Under an SRK, the primary, beside a key with an auth value: everywhere three places do. */
-TEST(tpm_activate_wherever_the_ak_is)
+/* The AK under an SRK, and beside a key with an auth value; in all other tests it is under the primary. */
+TEST_EACH_KIND(tpm_activate_wherever_the_ak_is)
 {
-    static const char *const places[] = {"the primary", "an SRK", "beside a key with an auth value"};
-    for (size_t kind = 0; kind < KINDS; kind++)
-        for (int where = 0; where < 3; where++) {
-            tpm_rig rig = tpm_rig_ek_start(NULL);
-            tpm_device device = {.key = NULL};
-            tpm_certificate *to = &device.certificate;
-            test_about("%s, %s", kind_names[kind], places[where]);
-            if (kind == 1)
-                add_p256(&rig);
-            if (where == 1)
-                CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
-            CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &device.key, (const uint8_t *)"auth", where == 2 ? 4 : 0),
-                         TENON_OK);
-            CHECK_STATUS(tenon_tpm_ak_create(device.key, &device.ak), TENON_OK);
-            CHECK_STATUS(tpm_rig_sign(device.key), TENON_OK);
-            CHECK_STATUS(tenon_tpm_ek_certificate(rig.tpm, kinds[kind], to->bytes, sizeof to->bytes, &to->n), TENON_OK);
-            CHECK_STATUS(open_new(&device), TENON_OK);
-            CHECK_STATUS(tpm_rig_sign(device.key), TENON_OK);
-            CHECK_STATUS(open_new(&device), TENON_OK);
-            stop(&rig, &device);
+    for (int srk = 0; srk < 2; srk++) {
+        test_about("%s, %s", kind_names[kind], srk != 0 ? "an SRK" : "a key with an auth value");
+        if (srk != 0)
+            CHECK_NUMBER(support_persist_srk(rig->sw, NULL, SUPPORT_SRK_H2), 0);
+        tpm_device other = {.key = tpm_rig_key(rig, srk != 0 ? NULL : "auth"), .certificate = device->certificate};
+        other.ak = tpm_rig_ak(other.key);
+        for (int i = 0; i < 2; i++) {
+            CHECK_OK(tpm_rig_sign(other.key));
+            CHECK_OK(open_new(&other));
         }
+        tpm_rig_ek_free(&other);
+    }
 }
 
 /* An RSA key cannot be salted to as an SRK can: then the primary is, and the secret is hidden there, too. */
-TEST(tpm_activate_under_an_rsa_parent)
+TEST_EACH_KIND(tpm_activate_under_an_rsa_parent)
 {
     static const tenon_digest secret = {{8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8}};
-    for (size_t kind = 0; kind < KINDS; kind++) {
-        tpm_rig rig;
-        tpm_device device = start(&rig, kind, NULL);
-        support_blob blob;
-        tenon_digest found;
-        tpm_rig_ek_free(&device);
-        CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_RSA), 0);
-        CHECK_NUMBER(support_create(rig.sw, SUPPORT_HANDLE_SRK, SUPPORT_SIGNING, NULL, &blob), 0);
-        const tenoni_keyfile file = tpm_rig_keyfile(&blob, SUPPORT_HANDLE_SRK);
-        const tpm_pem pem = tpm_rig_write(&file);
-        CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &device.key, pem.text, pem.n, NULL, 0), TENON_OK);
-        CHECK_STATUS(tenon_tpm_ak_create(device.key, &device.ak), TENON_OK);
-        tpm_credential credential = tpm_rig_ek_credential(&device.certificate, device.ak, &secret);
-        support_transport_watch(rig.wire, secret.bytes, sizeof secret.bytes);
-        CHECK_STATUS(tpm_rig_ek_open(device.ak, &found, &device.certificate, &credential), TENON_OK);
-        CHECK_BYTES(found.bytes, secret.bytes, sizeof secret.bytes);
-        CHECK_NUMBER(support_transport_watched(rig.wire), 0);
-        stop(&rig, &device);
-    }
+    support_blob blob;
+    tpm_rig_ek_free(device);
+    CHECK_NUMBER(support_persist_srk(rig->sw, NULL, SUPPORT_SRK_RSA), 0);
+    CHECK_NUMBER(support_create(rig->sw, SUPPORT_HANDLE_SRK, SUPPORT_SIGNING, NULL, &blob), 0);
+    const tenoni_keyfile file = tpm_rig_keyfile(&blob, SUPPORT_HANDLE_SRK);
+    const tpm_pem pem = tpm_rig_write(&file);
+    CHECK_OK(tenon_tpm_key_import(rig->tpm, &device->key, pem.text, pem.n, NULL, 0));
+    device->ak = tpm_rig_ak(device->key);
+    const tpm_credential credential = make(device, &secret);
+    support_transport_watch(rig->wire, secret.bytes, sizeof secret.bytes);
+    check_opens(device, &credential, &secret);
+    CHECK_NUMBER(support_transport_watched(rig->wire), 0);
 }
 
 /* What was loaded is lost, each in turn; and somebody else holds a place. */
-TEST(tpm_activate_lost_objects)
+TEST_EACH_KIND(tpm_activate_lost_objects)
 {
-    for (size_t kind = 0; kind < KINDS; kind++) {
-        tpm_rig rig;
-        tpm_device device = start(&rig, kind, NULL);
-        CHECK_NUMBER(support_flush_all(rig.sw), 0);
-        CHECK_STATUS(open_new(&device), TENON_OK);
-        support_transport_follow(rig.wire, true);
-        CHECK(support_swtpm_power_on(rig.sw));
-        CHECK_STATUS(open_new(&device), TENON_OK);
-        support_fail_code(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), 0x919);
-        CHECK_STATUS(open_new(&device), TENON_OK);
-        support_fail_code(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), 0x9A2);
-        CHECK_STATUS(open_new(&device), TENON_OK);
-        CHECK_NUMBER(support_fill_transient(rig.sw), 0);
-        CHECK_CATEGORY(open_new(&device), TENON_CATEGORY_TRANSIENT);
-        CHECK_NUMBER(support_flush_all(rig.sw), 0);
-        CHECK_NUMBER(support_fill_sessions(rig.sw), 0);
-        CHECK_CATEGORY(open_new(&device), TENON_CATEGORY_TRANSIENT);
-        CHECK_NUMBER(support_flush_all(rig.sw), 0);
-        CHECK_STATUS(open_new(&device), TENON_OK);
-        stop(&rig, &device);
+    static const uint32_t lost[] = {0x919, 0x9A2};
+    CHECK_NUMBER(support_flush_all(rig->sw), 0);
+    CHECK_OK(open_new(device));
+    support_transport_follow(rig->wire, true);
+    CHECK(support_swtpm_power_on(rig->sw));
+    CHECK_OK(open_new(device));
+    for (size_t i = 0; i < COUNT(lost); i++) {
+        support_fail_code(rig->wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), lost[i]);
+        CHECK_OK(open_new(device));
     }
+    CHECK_NUMBER(support_fill_transient(rig->sw), 0);
+    CHECK_CATEGORY(open_new(device), TENON_CATEGORY_TRANSIENT);
+    CHECK_NUMBER(support_flush_all(rig->sw), 0);
+    CHECK_NUMBER(support_fill_sessions(rig->sw), 0);
+    CHECK_CATEGORY(open_new(device), TENON_CATEGORY_TRANSIENT);
+    CHECK_NUMBER(support_flush_all(rig->sw), 0);
+    CHECK_OK(open_new(device));
 }
 
-static uint32_t commands_of(tpm_rig *rig, const tpm_device *device)
+/* Before the TPM saw the command, after it did it, busy for once, broken. */
+enum { LOST_BEFORE, LOST_AFTER, BUSY, FAILURE, FAULTS };
+
+static void plan(support_transport *wire, support_when when, int fault)
 {
-    CHECK_STATUS(open_new(device), TENON_OK);
-    support_transport_reset_counts(rig->wire);
-    CHECK_STATUS(open_new(device), TENON_OK);
-    return support_transport_count(rig->wire, SUPPORT_ANY);
+    if (fault == LOST_BEFORE)
+        support_fail_before(wire, when, TENON_ERROR_TPM_TRANSPORT);
+    else if (fault == LOST_AFTER)
+        support_fail_after(wire, when, TENON_ERROR_TPM_TRANSPORT);
+    else
+        support_fail_code(wire, when, fault == BUSY ? 0x922 : 0x101);
 }
 
-/* Each command fails, or its way does: it is done over or refused, nothing stays behind, and it works again. */
-TEST(tpm_activate_faults_at_each_command)
+/* It is done over or refused, nothing stays behind, and it works again. */
+TEST_EACH_KIND(tpm_activate_faults_at_each_command)
 {
-    for (size_t kind = 0; kind < KINDS; kind++) {
-        tpm_rig rig;
-        tpm_device device = start(&rig, kind, NULL);
-        support_transport_manage(rig.wire, true);
-        uint32_t commands = commands_of(&rig, &device);
-        for (uint32_t nth = 1; nth <= commands; nth += (uint32_t)test_rounds(1, 3))
-            for (int fault = 0; fault < 4; fault++) {
-                test_about("%s, command %u, fault %d", kind_names[kind], (unsigned)nth, fault);
-                support_when when = support_nth(SUPPORT_ANY, nth);
-                if (fault == 0)
-                    support_fail_before(rig.wire, when, TENON_ERROR_TPM_TRANSPORT);
-                if (fault == 1)
-                    support_fail_after(rig.wire, when, TENON_ERROR_TPM_TRANSPORT);
-                if (fault == 2)
-                    support_fail_code(rig.wire, when, 0x922);
-                if (fault == 3)
-                    support_fail_code(rig.wire, when, 0x101);
-                tenon_status status = open_new(&device);
-                int32_t category = tenon_status_category(status);
-                /* What could not be flushed may leave no room for the rest. */
-                if (fault < 3)
-                    CHECK(status == TENON_OK || category == TENON_CATEGORY_TRANSIENT);
-                else
-                    CHECK(category != TENON_CATEGORY_GONE && category != TENON_CATEGORY_INTERNAL);
-                support_transport_forget_faults(rig.wire);
-                /* What the TPM refused to flush is there still. */
-                CHECK(support_session_count(rig.sw) <= (fault == 3 ? 1 : 0));
-                CHECK(support_transient_count(rig.sw) <= 3);
-                if (fault == 3)
-                    CHECK_NUMBER(support_flush_all(rig.sw), 0);
-                CHECK_STATUS(open_new(&device), TENON_OK);
-            }
-        CHECK_STATUS(open_new(&device), TENON_OK);
-        stop(&rig, &device);
-    }
+    support_transport_manage(rig->wire, true);
+    CHECK_OK(open_new(device));
+    uint32_t commands = COMMANDS(*rig, open_new(device));
+    for (uint32_t nth = 1; nth <= commands; nth += (uint32_t)test_rounds(1, 3))
+        for (int fault = 0; fault < FAULTS; fault++) {
+            test_about("%s, command %u, fault %d", kind_names[kind], (unsigned)nth, fault);
+            plan(rig->wire, support_nth(SUPPORT_ANY, nth), fault);
+            tenon_status status = open_new(device);
+            int32_t category = tenon_status_category(status);
+            /* What could not be flushed may leave no room for the rest. */
+            if (fault != FAILURE)
+                CHECK(status == TENON_OK || category == TENON_CATEGORY_TRANSIENT);
+            else
+                CHECK(category != TENON_CATEGORY_GONE && category != TENON_CATEGORY_INTERNAL);
+            support_transport_forget_faults(rig->wire);
+            /* What the TPM refused to flush is there still. */
+            CHECK(support_session_count(rig->sw) <= (fault == FAILURE ? 1 : 0));
+            CHECK(support_transient_count(rig->sw) <= 3);
+            if (fault == FAILURE)
+                CHECK_NUMBER(support_flush_all(rig->sw), 0);
+            CHECK_OK(open_new(device));
+        }
 }
 
 static size_t answer_size(tpm_rig *rig, const tpm_device *device, uint32_t code)
 {
     support_record record;
     size_t n = 0;
-    CHECK_STATUS(open_new(device), TENON_OK);
+    CHECK_OK(open_new(device));
     for (size_t age = 0; n == 0 && support_transport_record(rig->wire, age, &record); age++)
         n = record.code == code ? record.answer_n : 0;
     CHECK(n != 0);
@@ -506,8 +444,8 @@ static size_t answer_size(tpm_rig *rig, const tpm_device *device, uint32_t code)
 /* The answer to ActivateCredential is authentic, or it is none. */
 TEST(tpm_activate_answer_is_authentic)
 {
-    tpm_rig rig;
-    tpm_device device = start(&rig, 2, NULL);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
+    OWNED_DEVICE device = start(&rig, 2);
     size_t whole = answer_size(&rig, &device, SUPPORT_CC_ACTIVATE_CREDENTIAL);
     const size_t step = test_rounds(1, 17);
     for (size_t at = 10; at < whole; at += step) {
@@ -528,8 +466,7 @@ TEST(tpm_activate_answer_is_authentic)
     }
     support_strip_sessions(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL));
     CHECK_STATUS(open_new(&device), TENON_ERROR_TPM_ANSWER);
-    CHECK_STATUS(open_new(&device), TENON_OK);
-    stop(&rig, &device);
+    CHECK_OK(open_new(&device));
 }
 
 /* The answers on the way there, cut at each byte. */
@@ -537,9 +474,9 @@ TEST(tpm_activate_answers_that_are_none)
 {
     static const uint32_t codes[] = {SUPPORT_CC_READ_PUBLIC, SUPPORT_CC_START_AUTH_SESSION, SUPPORT_CC_POLICY_SECRET,
                                      0x171 /* PolicyOR */, SUPPORT_CC_CREATE_PRIMARY};
-    tpm_rig rig;
-    tpm_device device = start(&rig, 2, NULL);
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
+    OWNED_DEVICE device = start(&rig, 2);
+    for (size_t i = 0; i < COUNT(codes); i++) {
         size_t whole = answer_size(&rig, &device, codes[i]);
         for (size_t n = 0; n < whole && n < 60; n += test_rounds(1, 13)) {
             test_about("%x, %u bytes of %u", (unsigned)codes[i], (unsigned)n, (unsigned)whole);
@@ -551,16 +488,15 @@ TEST(tpm_activate_answers_that_are_none)
             support_flush_all(rig.sw);
         }
     }
-    CHECK_STATUS(open_new(&device), TENON_OK);
-    stop(&rig, &device);
+    CHECK_OK(open_new(&device));
 }
 
 /* A refused credential is not sent again, whatever its code could mean elsewhere; a handle is of a policy session. */
 TEST(tpm_activate_codes)
 {
     enum { HANDLE_AT = 10, VALUE = 0x2C4, NO_RESULT = 0x154 };
-    tpm_rig rig;
-    tpm_device device = start(&rig, 2, NULL);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
+    OWNED_DEVICE device = start(&rig, 2);
     support_transport_reset_counts(rig.wire);
     support_fail_code(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), VALUE);
     CHECK_RC(open_new(&device), TENON_CATEGORY_REJECTED, VALUE);
@@ -570,17 +506,14 @@ TEST(tpm_activate_codes)
     support_flip(rig.wire, support_nth(SUPPORT_CC_START_AUTH_SESSION, 2), HANDLE_AT, 1);
     CHECK_STATUS(open_new(&device), TENON_ERROR_TPM_ANSWER);
     CHECK_NUMBER(support_flush_all(rig.sw), 0);
-    CHECK_STATUS(open_new(&device), TENON_OK);
-    stop(&rig, &device);
+    CHECK_OK(open_new(&device));
 }
 
 /* Nobody's activation says that a key is gone but a TPM that was cleared. */
 TEST(tpm_activate_gone)
 {
-    tpm_rig rig;
-    tpm_device device = start(&rig, 2, NULL);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
+    OWNED_DEVICE device = start(&rig, 2);
     CHECK_NUMBER(support_clear(rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
-    tenon_status status = open_new(&device);
-    CHECK_STATUS(status, TENON_ERROR_KEY_GONE);
-    stop(&rig, &device);
+    CHECK_STATUS(open_new(&device), TENON_ERROR_KEY_GONE);
 }

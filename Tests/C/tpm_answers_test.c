@@ -34,7 +34,6 @@ static size_t reshape(void *context, uint8_t *answer, size_t n, size_t size)
     form *how = context;
     uint8_t *number = answer + how->at + 2;
     size_t behind = n - how->at - 2;
-    (void)size;
     if (how->longer > 0) {
         memmove(number + how->longer, number, behind);
         memset(number, 0, (size_t)how->longer);
@@ -53,75 +52,71 @@ static size_t reshape(void *context, uint8_t *answer, size_t n, size_t size)
     return n;
 }
 
-typedef struct {
-    tpm_rig rig;
-    tenon_tpm_key *key;
-} stage;
-
-static stage set(const tenon_tpm_options *options)
+static tpm_stage set(void)
 {
-    stage at = {.rig = tpm_rig_start(options)};
-    CHECK_STATUS(tenon_tpm_key_create(at.rig.tpm, &at.key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(at.key), TENON_OK);
+    tpm_stage at = {.rig = tpm_rig_start(NULL)};
+    at.key = tpm_rig_key(&at.rig, NULL);
+    CHECK_OK(tpm_rig_sign(at.key));
     return at;
 }
 
-static void end(stage *at)
+static void end(tpm_stage *at)
 {
     CHECK_NUMBER(support_transport_pending(at->rig.wire), 0);
-    CHECK_STATUS(tpm_rig_sign(at->key), TENON_OK);
-    tenon_tpm_key_free(&at->key);
-    tpm_rig_stop(&at->rig);
+    CHECK_OK(tpm_rig_sign(at->key));
+    tpm_stage_stop(at);
+}
+
+#define STAGE __attribute__((cleanup(end))) tpm_stage at = set()
+
+static void check_answer(tpm_stage *at) { CHECK_STATUS(tpm_rig_sign(at->key), TENON_ERROR_TPM_ANSWER); }
+
+static void check_flipped(tpm_stage *at, int32_t place, uint8_t bits)
+{
+    support_flip(at->rig.wire, support_next(SUPPORT_CC_SIGN), place, bits);
+    check_answer(at);
 }
 
 TEST(tpm_answers_number_too_long)
 {
-    stage at = set(NULL);
+    STAGE;
     for (int longer = 1; longer <= 40; longer += 13)
         for (size_t place = R_AT; place <= S_AT; place += S_AT - R_AT) {
             form how = {place, longer, false};
             support_edit(at.rig.wire, support_next(SUPPORT_CC_SIGN), reshape, &how);
-            CHECK_STATUS(tpm_rig_sign(at.key), TENON_ERROR_TPM_ANSWER);
+            check_answer(&at);
         }
-    end(&at);
 }
 
-/* One signature in 128 has a zero to leave out; the number of tries is not random, as it goes on until there was one.
- */
+/* One signature in 128 has a zero to leave out: it goes on until there was one. */
 TEST(tpm_answers_number_without_its_zeros)
 {
-    stage at = set(NULL);
+    STAGE;
     for (size_t place = R_AT; place <= S_AT; place += S_AT - R_AT) {
         form how = {place, 0, false};
         support_edit(at.rig.wire, support_times(SUPPORT_CC_SIGN, 1, SUPPORT_ALWAYS), reshape, &how);
         for (int i = 0; i < 20000 && !how.shortened; i++)
-            if (!CHECK_STATUS(tpm_rig_sign(at.key), TENON_OK))
+            if (!CHECK_OK(tpm_rig_sign(at.key)))
                 break;
         CHECK(how.shortened);
         support_transport_forget_faults(at.rig.wire);
     }
-    end(&at);
 }
 
 TEST(tpm_answers_wrong_scheme)
 {
-    stage at = set(NULL);
-    for (int32_t i = SCHEME_AT; i < R_AT; i++) {
-        support_flip(at.rig.wire, support_next(SUPPORT_CC_SIGN), i, 1);
-        CHECK_STATUS(tpm_rig_sign(at.key), TENON_ERROR_TPM_ANSWER);
-    }
-    end(&at);
+    STAGE;
+    for (int32_t i = SCHEME_AT; i < R_AT; i++)
+        check_flipped(&at, i, 1);
 }
 
 /* parameterSize: too small, too large, 0. */
 TEST(tpm_answers_wrong_parameter_size)
 {
-    stage at = set(NULL);
+    STAGE;
     for (int32_t i = HEADER; i < SCHEME_AT; i++) {
-        support_flip(at.rig.wire, support_next(SUPPORT_CC_SIGN), i, 1);
-        CHECK_STATUS(tpm_rig_sign(at.key), TENON_ERROR_TPM_ANSWER);
-        support_flip(at.rig.wire, support_next(SUPPORT_CC_SIGN), i, 0x80);
-        CHECK_STATUS(tpm_rig_sign(at.key), TENON_ERROR_TPM_ANSWER);
+        check_flipped(&at, i, 1);
+        check_flipped(&at, i, 0x80);
     }
     /* And what stands behind the parameters: a password's entry is five zeros. */
     for (int32_t i = 1; i <= 5; i++) {
@@ -129,37 +124,32 @@ TEST(tpm_answers_wrong_parameter_size)
         tenon_status status = tpm_rig_sign(at.key);
         CHECK(status == TENON_ERROR_TPM_ANSWER || (i == 3 && status == TENON_OK)); /* the attributes */
     }
-    end(&at);
 }
 
-/* With VERIFIED a signature that is not the key's is made again, and not given out; without, it is the caller's to
- * look. */
+/* With VERIFIED a wrong signature is made again, and not given out; without, it is the caller's to look. */
 TEST(tpm_answers_wrong_signature)
 {
     static const tenon_digest digest = {{9}};
-    stage at = set(NULL);
-    tenon_key *view;
+    STAGE;
+    OWNED_KEY view = NULL;
     tenon_signature signature;
-    CHECK_STATUS(tenon_tpm_key_open(at.key, &view, TENON_KEY_SIGNS_DIGESTS | TENON_TPM_KEY_VERIFIED), TENON_OK);
+    CHECK_OK(tenon_tpm_key_open(at.key, &view, TENON_KEY_SIGNS_DIGESTS | TENON_TPM_KEY_VERIFIED));
     for (int32_t i = R_AT + 2 + 7; i < R_AT + 2 + 32; i += 7) {
         support_flip(at.rig.wire, support_times(SUPPORT_CC_SIGN, 1, 2), i, 1);
-        CHECK_STATUS(tenon_key_sign_digest(view, &signature, &digest), TENON_ERROR_TPM_ANSWER);
-        CHECK_ZERO(&signature, sizeof signature);
+        CHECK_CLEARS(tenon_key_sign_digest(view, &signature, &digest), TENON_ERROR_TPM_ANSWER, &signature);
         support_flip(at.rig.wire, support_next(SUPPORT_CC_SIGN), i, 1);
-        CHECK_STATUS(tenon_key_sign_digest(view, &signature, &digest), TENON_OK);
+        CHECK_OK(tenon_key_sign_digest(view, &signature, &digest));
     }
     tenon_key_free(&view);
-    CHECK_STATUS(tenon_tpm_key_open(at.key, &view, TENON_KEY_SIGNS_DIGESTS), TENON_OK);
+    CHECK_OK(tenon_tpm_key_open(at.key, &view, TENON_KEY_SIGNS_DIGESTS));
     support_flip(at.rig.wire, support_next(SUPPORT_CC_SIGN), R_AT + 2 + 7, 1);
-    CHECK_STATUS(tenon_key_sign_digest(view, &signature, &digest), TENON_OK);
-    tenon_key_free(&view);
-    end(&at);
+    CHECK_OK(tenon_key_sign_digest(view, &signature, &digest));
 }
 
 /* Load's answer: header, handle, parameterSize, then the Name with its size. */
 TEST(tpm_answers_wrong_name)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem pem = tpm_rig_make(&rig);
     for (int32_t i = HEADER + 8; i < HEADER + 8 + 36; i += 5) {
         tpm_rig_again(&rig, NULL);
@@ -169,8 +159,7 @@ TEST(tpm_answers_wrong_name)
         tpm_rig_check_clean(&rig);
     }
     tpm_rig_again(&rig, NULL);
-    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
-    tpm_rig_stop(&rig);
+    CHECK_OK(tpm_rig_use(&rig, &pem));
 }
 
 /* An answer of the same command about another key, as it stood on the wire. */
@@ -190,13 +179,13 @@ static void replay(tpm_rig *rig, uint32_t code, support_when when, uint8_t *kept
 TEST(tpm_answers_create_of_another_key)
 {
     static uint8_t kept[TENON_TPM_BUFFER_SIZE];
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_tpm_key *key;
     (void)tpm_rig_make(&rig);
     replay(&rig, SUPPORT_CC_CREATE, support_next(SUPPORT_CC_CREATE), kept);
     /* Replayed whole it is the other key, which is a good one of ours. */
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_OK(tenon_tpm_key_create(rig.tpm, &key, NULL, 0));
+    CHECK_OK(tpm_rig_sign(key));
     tenon_tpm_key_free(&key);
     /* The last byte of outPublic is y's: header, parameterSize, outPrivate, outPublic. */
     size_t private_n = (size_t)kept[14] << 8 | kept[15];
@@ -211,34 +200,29 @@ TEST(tpm_answers_create_of_another_key)
     /* Attributes that were not asked for: userWithAuth clear. */
     support_flip(rig.wire, support_next(SUPPORT_CC_CREATE), (int32_t)(public_at + 2 + 7), 0x40);
     CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_ERROR_KEY_ATTRIBUTES);
-    tpm_rig_stop(&rig);
 }
 
 TEST(tpm_answers_read_public_of_another_key)
 {
     static uint8_t kept[TENON_TPM_BUFFER_SIZE];
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *one, *other;
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &one, NULL, 0), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_persist(one, NULL), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_check(one), TENON_OK);
+    OWNED_RIG rig = tpm_rig_start(NULL);
+    tenon_tpm_key *one = tpm_rig_key(&rig, NULL);
+    CHECK_OK(tenon_tpm_key_persist(one, NULL));
+    CHECK_OK(tenon_tpm_key_check(one));
     tpm_pem pem = tpm_rig_export(one);
     tenon_tpm_key_free(&one);
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &other, NULL, 0), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_persist(other, NULL), TENON_OK);
+    OWNED_TPM_KEY other = tpm_rig_key(&rig, NULL);
+    CHECK_OK(tenon_tpm_key_persist(other, NULL));
     replay(&rig, SUPPORT_CC_READ_PUBLIC, support_next(SUPPORT_CC_READ_PUBLIC), kept);
     /* Not the key's: the blob is loaded instead. */
-    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
+    CHECK_OK(tpm_rig_use(&rig, &pem));
     CHECK_NUMBER(support_transport_pending(rig.wire), 0);
-    tenon_tpm_key_free(&other);
-    tpm_rig_stop(&rig);
 }
 
 /* The same handles again and again, or none in order: a TPM that lies must not keep us for ever. */
 static size_t same_handles(void *context, uint8_t *answer, size_t n, size_t size)
 {
     uint32_t count = *(const uint32_t *)context;
-    (void)n;
     if (19 + 4 * count > size)
         return n;
     answer[17] = (uint8_t)(count >> 8);
@@ -251,7 +235,7 @@ static size_t same_handles(void *context, uint8_t *answer, size_t n, size_t size
 
 TEST(tpm_answers_endless_handles)
 {
-    stage at = set(NULL);
+    STAGE;
     uint32_t handles[8], count = 64;
     size_t n;
     support_edit(at.rig.wire, support_times(SUPPORT_CC_GET_CAPABILITY, 1, 200), same_handles, &count);
@@ -263,14 +247,11 @@ TEST(tpm_answers_endless_handles)
     CHECK(status != TENON_OK);
     CHECK(support_transport_count(at.rig.wire, SUPPORT_CC_GET_CAPABILITY) < 10);
     support_transport_forget_faults(at.rig.wire);
-    end(&at);
 }
 
 /* Somebody makes an object persistent between the two walks: there is no room for it, and it is not written there. */
 static size_t one_more(void *context, uint8_t *answer, size_t n, size_t size)
 {
-    (void)context;
-    (void)size;
     answer[18] = (uint8_t)(answer[18] + 1);
     memcpy(answer + n, "\x81\x80\x00\x01", 4);
     store16(answer + 4, n + 4);
@@ -279,15 +260,14 @@ static size_t one_more(void *context, uint8_t *answer, size_t n, size_t size)
 
 TEST(tpm_answers_one_handle_more_the_second_time)
 {
-    stage at = set(NULL);
+    STAGE;
     uint32_t handles[2] = {0, 0xa5a5a5a5};
     size_t n;
-    CHECK_STATUS(tenon_tpm_key_persist(at.key, NULL), TENON_OK);
+    CHECK_OK(tenon_tpm_key_persist(at.key, NULL));
     support_edit(at.rig.wire, support_nth(SUPPORT_CC_GET_CAPABILITY, 2), one_more, NULL);
     tenon_status status = tenon_tpm_handles(at.rig.tpm, handles, 1, &n);
     CHECK_NUMBER(handles[1], 0xa5a5a5a5);
     CHECK(status == TENON_OK ? n <= 1 : status == TENON_ERROR_BUFFER_TOO_SMALL);
-    CHECK_STATUS(tenon_tpm_handles(at.rig.tpm, handles, 1, &n), TENON_OK);
+    CHECK_OK(tenon_tpm_handles(at.rig.tpm, handles, 1, &n));
     CHECK_NUMBER(n, 1);
-    end(&at);
 }

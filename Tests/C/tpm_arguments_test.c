@@ -51,8 +51,7 @@ static void check_null_out_of_key(void)
     CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &out, NULL, 1, NULL, 0), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_key_export(NULL, pem.text, sizeof pem.text, &n), TENON_ERROR_NULL);
     CHECK_NUMBER(n, 0);
-    CHECK_STATUS(tenon_tpm_key_public_key(NULL, &point), TENON_ERROR_NULL);
-    CHECK_ZERO(&point, sizeof point);
+    CHECK_CLEARS(tenon_tpm_key_public_key(NULL, &point), TENON_ERROR_NULL, &point);
     CHECK_STATUS(tenon_tpm_key_public_key(key, NULL), TENON_ERROR_NULL);
     CHECK_NUMBER(tenon_tpm_key_is_foreign(NULL), 0);
     CHECK_STATUS(tenon_tpm_key_open(NULL, &view, 0), TENON_ERROR_NULL);
@@ -65,32 +64,20 @@ static void check_null_out_of_key(void)
     tenon_tpm_key_free(&out);
 }
 
-static tenon_status give_name(const void *input, uint8_t *out, size_t n, size_t *written)
-{
-    return tenon_tpm_key_name(input, out, n, written);
-}
+OUTPUT(give_name) { return tenon_tpm_key_name(input, out, n, written); }
 
-static tenon_status give_parent(const void *input, uint8_t *out, size_t n, size_t *written)
-{
-    return tenon_tpm_key_parent_name(input, out, n, written);
-}
+OUTPUT(give_parent) { return tenon_tpm_key_parent_name(input, out, n, written); }
 
-static tenon_status give_witness(const void *input, uint8_t *out, size_t n, size_t *written)
-{
-    return tenon_tpm_key_witness(input, out, n, written);
-}
+OUTPUT(give_witness) { return tenon_tpm_key_witness(input, out, n, written); }
 
-static tenon_status give_pem(const void *input, uint8_t *out, size_t n, size_t *written)
-{
-    return tenon_tpm_key_export(input, (char *)out, n, written);
-}
+OUTPUT(give_pem) { return tenon_tpm_key_export(input, (char *)out, n, written); }
 
 /* One command was sent in all: none of these. */
 TEST(tpm_arguments_null_and_outputs)
 {
     rig = tpm_rig_start(NULL);
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_OK(tenon_tpm_key_create(rig.tpm, &key, NULL, 0));
+    CHECK_OK(tpm_rig_sign(key));
     support_transport_reset_counts(rig.wire);
     check_null_out_of_tpm();
     check_null_out_of_key();
@@ -122,16 +109,15 @@ TEST(tpm_arguments_too_large)
 TEST(tpm_arguments_flags)
 {
     rig = tpm_rig_start(NULL);
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    CHECK_OK(tenon_tpm_key_create(rig.tpm, &key, NULL, 0));
     for (uint32_t bit = 0; bit < 32; bit++) {
-        tenon_key *view = NULL;
+        OWNED_KEY view = NULL;
         uint32_t flag = (uint32_t)1 << bit;
         bool known = flag == TENON_KEY_SIGNS_DIGESTS || flag == TENON_TPM_KEY_LOW_S || flag == TENON_TPM_KEY_VERIFIED;
         test_about("flag %x", (unsigned)flag);
         CHECK_STATUS(tenon_tpm_key_open(key, &view, flag), known ? TENON_OK : TENON_ERROR_FLAGS);
         CHECK((view != NULL) == known);
         CHECK_NUMBER(tenon_key_is_hardware(view), known);
-        tenon_key_free(&view);
     }
     tenon_tpm_key_free(&key);
     tpm_rig_stop(&rig);
@@ -149,7 +135,7 @@ TEST(tpm_arguments_options)
         {.size = sizeof wrong[0], .allow_simulator = 2},
         {.size = sizeof wrong[0], .session = 3},
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         test_about("options %u", (unsigned)i);
         CHECK_STATUS(tenon_tpm_open_transport(&tpm, &table, &wrong[i]), TENON_ERROR_OPTIONS);
         CHECK_STATUS(tenon_tpm_open(&tpm, "device:/dev/null", 16, &wrong[i]), TENON_ERROR_OPTIONS);
@@ -170,8 +156,8 @@ TEST(tpm_arguments_options)
     table.reopen = NULL;
     table.close = NULL;
     tenon_tpm_info info;
-    CHECK_STATUS(tenon_tpm_open_transport(&tpm, &table, NULL), TENON_OK);
-    CHECK_STATUS(tenon_tpm_read_info(tpm, &info), TENON_OK);
+    CHECK_OK(tenon_tpm_open_transport(&tpm, &table, NULL));
+    CHECK_OK(tenon_tpm_read_info(tpm, &info));
     tenon_tpm_free(&tpm);
     CHECK_NUMBER(support_transport_closes(rig.wire), 0);
     tpm_rig_stop(&rig);

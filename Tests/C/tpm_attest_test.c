@@ -21,10 +21,7 @@ static tenon_status attest_x5c(tpm_stage *at, proof *out, const tenon_bytes *x5c
                                 sizeof nonce.bytes, x5c, count);
 }
 
-static tenon_status attest(tpm_stage *at, proof *out)
-{
-    return attest_x5c(at, out, NULL, 0);
-}
+static tenon_status attest(tpm_stage *at, proof *out) { return attest_x5c(at, out, NULL, 0); }
 
 static void check_verifies(const tpm_stage *at, const proof *found, const uint8_t *qualifying)
 {
@@ -32,11 +29,11 @@ static void check_verifies(const tpm_stage *at, const proof *found, const uint8_
     size_t n;
     tenon_public_key key;
     tenon_digest wanted;
-    CHECK_STATUS(tenon_tpm_key_public_area(at->ak, area, sizeof area, &n), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_public_key(at->key, &key), TENON_OK);
+    CHECK_OK(tenon_tpm_key_public_area(at->ak, area, sizeof area, &n));
+    CHECK_OK(tenon_tpm_key_public_key(at->key, &key));
     memcpy(wanted.bytes, qualifying, sizeof wanted.bytes);
     const tenon_policy policy = {.size = sizeof policy, .trust = TENON_TRUST_AK, .ak = {area, n}};
-    CHECK_STATUS(tenon_proof_verify(NULL, found->bytes, found->n, &wanted, &key, &policy), TENON_OK);
+    CHECK_OK(tenon_proof_verify(NULL, found->bytes, found->n, &wanted, &key, &policy));
 }
 
 /* By hand, and by the verifier: the statement is the key's, for the nonce, and the AK signed it. */
@@ -49,48 +46,48 @@ static void check_proof(const tpm_stage *at, const proof *found, const uint8_t *
     tenon_digest digest;
     uint8_t area[TENON_AREA_MAX], name[TENON_NAME_SIZE];
     size_t n;
-    if (!CHECK_STATUS(tenon_proof_decode(&evidence, found->bytes, found->n), TENON_OK))
+    if (!CHECK_OK(tenon_proof_decode(&evidence, found->bytes, found->n)))
         return;
     CHECK(tenoni_attest_read(&says, evidence.certified.bytes, evidence.certified.n));
     CHECK_NUMBER(says.magic, 0xff544347);
     CHECK_NUMBER(says.type, 0x8017);
-    CHECK_NUMBER(says.extra_data.left, qualifying_n);
-    CHECK_BYTES(says.extra_data.at, qualifying, qualifying_n);
-    CHECK_STATUS(tenon_tpm_key_name(at->key, name, sizeof name, &n), TENON_OK);
-    CHECK_NUMBER(says.name.left, n);
-    CHECK_BYTES(says.name.at, name, n);
-    CHECK_STATUS(tenon_tpm_key_public_area(at->key, area, sizeof area, &n), TENON_OK);
-    CHECK_NUMBER(evidence.public_area.n, n);
-    CHECK_BYTES(evidence.public_area.bytes, area, n);
-    CHECK_STATUS(tenon_evidence_signature(&signature, &evidence), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_public_key(at->ak, &ak), TENON_OK);
-    CHECK_STATUS(tenon_sha256(&digest, evidence.certified.bytes, evidence.certified.n), TENON_OK);
-    CHECK_STATUS(tenon_p256_verify(&ak, &digest, &signature), TENON_OK);
+    CHECK_SAME(says.extra_data.at, says.extra_data.left, qualifying, qualifying_n);
+    CHECK_OK(tenon_tpm_key_name(at->key, name, sizeof name, &n));
+    CHECK_SAME(says.name.at, says.name.left, name, n);
+    CHECK_OK(tenon_tpm_key_public_area(at->key, area, sizeof area, &n));
+    CHECK_SAME(evidence.public_area.bytes, evidence.public_area.n, area, n);
+    CHECK_OK(tenon_evidence_signature(&signature, &evidence));
+    CHECK_OK(tenon_tpm_key_public_key(at->ak, &ak));
+    CHECK_OK(tenon_sha256(&digest, evidence.certified.bytes, evidence.certified.n));
+    CHECK_OK(tenon_p256_verify(&ak, &digest, &signature));
     if (qualifying_n == sizeof digest.bytes)
         check_verifies(at, found, qualifying);
 }
 
+static void check_attests(tpm_stage *at)
+{
+    proof found;
+    CHECK_OK(attest(at, &found));
+    check_proof(at, &found, nonce.bytes, sizeof nonce.bytes);
+}
+
 TEST(tpm_attest_works)
 {
-    tpm_stage at = tpm_stage_start(NULL, NULL);
-    proof found;
-    CHECK_STATUS(attest(&at, &found), TENON_OK);
-    check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
+    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
+    check_attests(&at);
     CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 1);
     CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_CC_CERTIFY), 1);
-    tpm_stage_stop(&at);
 }
 
 TEST(tpm_attest_qualifying_data)
 {
-    tpm_stage at = tpm_stage_start(NULL, NULL);
+    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     uint8_t data[33] = {9, 8, 7};
     proof found;
     for (size_t n = 0; n <= 32; n += n == 1 ? 29 : 1) {
         test_about("%u bytes", (unsigned)n);
-        CHECK_STATUS(tenon_tpm_key_attest(at.key, at.ak, found.bytes, sizeof found.bytes, &found.n,
-                                          n == 0 ? NULL : data, n, NULL, 0),
-                     TENON_OK);
+        CHECK_OK(tenon_tpm_key_attest(at.key, at.ak, found.bytes, sizeof found.bytes, &found.n, n == 0 ? NULL : data, n,
+                                      NULL, 0));
         check_proof(&at, &found, data, n);
     }
     support_transport_reset_counts(at.rig.wire);
@@ -99,7 +96,6 @@ TEST(tpm_attest_qualifying_data)
         TENON_ERROR_TOO_LARGE);
     CHECK_NUMBER(found.n, 0);
     CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 0);
-    tpm_stage_stop(&at);
 }
 
 /* Whatever stands for certificates: they are carried as they are. */
@@ -109,11 +105,11 @@ TEST(tpm_attest_certificates)
     const tenon_bytes whole = {bytes, TENON_CERTIFICATE_MAX}, over = {bytes, sizeof bytes}, none = {NULL, 1};
     const tenon_bytes three[] = {whole, whole, whole}, five[TENON_CERTIFICATES_MAX + 1] = {{bytes, 1}};
     const tenon_bytes total[] = {whole, whole, whole, {bytes, 1}};
-    tpm_stage at = tpm_stage_start(NULL, NULL);
+    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     tenon_evidence evidence;
     proof found;
-    CHECK_STATUS(attest_x5c(&at, &found, three, 3), TENON_OK);
-    CHECK_STATUS(tenon_proof_decode(&evidence, found.bytes, found.n), TENON_OK);
+    CHECK_OK(attest_x5c(&at, &found, three, 3));
+    CHECK_OK(tenon_proof_decode(&evidence, found.bytes, found.n));
     CHECK_NUMBER(evidence.x5c_count, 3);
     CHECK_NUMBER(evidence.x5c[2].n, TENON_CERTIFICATE_MAX);
     support_transport_reset_counts(at.rig.wire);
@@ -123,12 +119,11 @@ TEST(tpm_attest_certificates)
     CHECK_STATUS(attest_x5c(&at, &found, &none, 1), TENON_ERROR_NULL);
     CHECK_STATUS(attest_x5c(&at, &found, NULL, 1), TENON_ERROR_NULL);
     CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 0);
-    tpm_stage_stop(&at);
 }
 
-static tenon_status attest_output(const void *at, uint8_t *out, size_t n, size_t *written)
+OUTPUT(attest_output)
 {
-    const tpm_stage *both = at;
+    const tpm_stage *both = input;
     return tenon_tpm_key_attest(both->key, both->ak, out, n, written, nonce.bytes, sizeof nonce.bytes, NULL, 0);
 }
 
@@ -136,7 +131,7 @@ TEST(tpm_attest_arguments)
 {
     tpm_stage at = tpm_stage_start(NULL, NULL), other = tpm_stage_start(NULL, NULL);
     proof found;
-    CHECK_STATUS(attest(&at, &found), TENON_OK);
+    CHECK_OK(attest(&at, &found));
     test_output_rule("tenon_tpm_key_attest", attest_output, &at, NULL, found.n);
     support_transport_reset_counts(at.rig.wire);
     CHECK_STATUS(tenon_tpm_key_attest(NULL, at.ak, found.bytes, 9, &found.n, NULL, 0, NULL, 0), TENON_ERROR_NULL);
@@ -157,24 +152,20 @@ TEST(tpm_attest_arguments)
  */
 TEST(tpm_attest_key_with_auth)
 {
-    tpm_stage at = tpm_stage_start(NULL, "a very secret value");
+    OWNED_STAGE at = tpm_stage_start(NULL, "a very secret value");
     tenon_tpm_key *wrong;
     proof found;
     support_transport_watch(at.rig.wire, (const uint8_t *)"a very secret", 13);
-    CHECK_STATUS(attest(&at, &found), TENON_OK);
-    check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
-    CHECK_STATUS(attest(&at, &found), TENON_OK); /* and the flush of the parent that the session was salted to */
-    support_transport_reset_counts(at.rig.wire);
-    CHECK_STATUS(attest(&at, &found), TENON_OK);
-    CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 1);
+    check_attests(&at);
+    CHECK_OK(attest(&at, &found)); /* and the flush of the parent that the session was salted to */
+    CHECK_NUMBER(COMMANDS(at.rig, attest(&at, &found)), 1);
     CHECK_NUMBER(support_transport_watched(at.rig.wire), 0);
     tpm_pem pem = tpm_rig_export(at.key);
-    CHECK_STATUS(tenon_tpm_key_load(at.rig.tpm, &wrong, pem.text, pem.n, (const uint8_t *)"other", 5), TENON_OK);
+    CHECK_OK(tenon_tpm_key_load(at.rig.tpm, &wrong, pem.text, pem.n, (const uint8_t *)"other", 5));
     CHECK_RC(tenon_tpm_key_attest(wrong, at.ak, found.bytes, sizeof found.bytes, &found.n, NULL, 0, NULL, 0),
              TENON_CATEGORY_AUTH, 0x9A2);
     tenon_tpm_key_free(&wrong);
-    CHECK_STATUS(attest(&at, &found), TENON_OK);
-    tpm_stage_stop(&at);
+    CHECK_OK(attest(&at, &found));
 }
 
 TEST(tpm_attest_salted_sessions)
@@ -182,12 +173,11 @@ TEST(tpm_attest_salted_sessions)
     static const uint32_t kinds[] = {TENON_TPM_SESSION_SALTED, TENON_TPM_SESSION_ENCRYPTED};
     for (size_t i = 0; i < 2; i++) {
         const tenon_tpm_options options = {.size = sizeof options, .session = kinds[i]};
-        tpm_stage at = tpm_stage_start(&options, NULL);
+        OWNED_STAGE at = tpm_stage_start(&options, NULL);
         proof found;
         test_about("session %u", (unsigned)kinds[i]);
         support_transport_watch(at.rig.wire, nonce.bytes, sizeof nonce.bytes);
-        CHECK_STATUS(attest(&at, &found), TENON_OK);
-        check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
+        check_attests(&at);
         /* It stands in the answer; only the command hides it. */
         CHECK_NUMBER(support_transport_watched(at.rig.wire), kinds[i] == TENON_TPM_SESSION_SALTED ? 2 : 1);
         /* Somebody on the bus cannot have another key certified, nor another statement believed. */
@@ -196,8 +186,7 @@ TEST(tpm_attest_salted_sessions)
         CHECK_NUMBER(support_transport_pending(at.rig.wire), 0);
         support_flip(at.rig.wire, support_next(SUPPORT_CC_CERTIFY), 60, 1);
         CHECK_STATUS(attest(&at, &found), TENON_ERROR_SESSION);
-        CHECK_STATUS(attest(&at, &found), TENON_OK);
-        tpm_stage_stop(&at);
+        CHECK_OK(attest(&at, &found));
     }
 }
 
@@ -208,20 +197,18 @@ TEST(tpm_attest_cold)
     for (int primary = 0; primary < 2; primary++) {
         tpm_rig rig = tpm_rig_start(NULL);
         tpm_stage at = {.rig = rig};
-        proof found;
         test_about(primary ? "under the primary" : "under an SRK");
         if (!primary)
             CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
-        CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &at.key, NULL, 0), TENON_OK);
-        CHECK_STATUS(tenon_tpm_ak_create(at.key, &at.ak), TENON_OK);
+        CHECK_OK(tenon_tpm_key_create(rig.tpm, &at.key, NULL, 0));
+        CHECK_OK(tenon_tpm_ak_create(at.key, &at.ak));
         tpm_pem key = tpm_rig_export(at.key), ak = tpm_rig_export(at.ak);
         tenon_tpm_key_free(&at.ak);
         tenon_tpm_key_free(&at.key);
         tpm_rig_again(&at.rig, NULL);
-        CHECK_STATUS(tpm_rig_load(&at.rig, &at.key, &key), TENON_OK);
-        CHECK_STATUS(tenon_tpm_ak_load(at.rig.tpm, &at.ak, ak.text, ak.n), TENON_OK);
-        CHECK_STATUS(attest(&at, &found), TENON_OK);
-        check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
+        CHECK_OK(tpm_rig_load(&at.rig, &at.key, &key));
+        CHECK_OK(tenon_tpm_ak_load(at.rig.tpm, &at.ak, ak.text, ak.n));
+        check_attests(&at);
         CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), most[primary]);
         tpm_stage_stop(&at);
     }
@@ -230,40 +217,34 @@ TEST(tpm_attest_cold)
 /* Each may be lost, or at a persistent handle, or squeezed out by what others loaded. */
 TEST(tpm_attest_lost_objects)
 {
-    tpm_stage at = tpm_stage_start(NULL, NULL);
+    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     uint32_t handle;
-    proof found;
     for (int round = 0; round < 4; round++) {
         test_about("round %d", round);
         support_flush_all(at.rig.sw);
         if (round == 1)
-            CHECK_STATUS(tenon_tpm_key_persist(at.key, &handle), TENON_OK);
+            CHECK_OK(tenon_tpm_key_persist(at.key, &handle));
         if (round == 2)
-            CHECK_STATUS(tenon_tpm_key_persist(at.ak, &handle), TENON_OK);
+            CHECK_OK(tenon_tpm_key_persist(at.ak, &handle));
         if (round == 3)
             CHECK_NUMBER(support_evict(at.rig.sw, NULL, handle, handle), 0);
-        CHECK_STATUS(attest(&at, &found), TENON_OK);
-        check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
+        check_attests(&at);
     }
-    CHECK_STATUS(tenon_tpm_key_evict(at.key), TENON_OK);
-    tpm_stage_stop(&at);
+    CHECK_OK(tenon_tpm_key_evict(at.key));
 }
 
 TEST(tpm_attest_after_a_reset)
 {
-    tpm_stage at = tpm_stage_start(NULL, NULL);
-    proof found;
+    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     support_transport_follow(at.rig.wire, true);
     CHECK(support_swtpm_power_on(at.rig.sw));
-    CHECK_STATUS(attest(&at, &found), TENON_OK);
-    check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
-    tpm_stage_stop(&at);
+    check_attests(&at);
 }
 
 /* Both have to be loaded at once. With one place too few it is said so, and it works when there is room again. */
 TEST(tpm_attest_without_room)
 {
-    tpm_stage at = tpm_stage_start(NULL, NULL);
+    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     uint32_t handle, taken = 0;
     proof found;
     tenon_status status = TENON_OK;
@@ -281,41 +262,38 @@ TEST(tpm_attest_without_room)
     CHECK(taken >= 1 && taken < 16);
     CHECK_NUMBER(support_flush_all(at.rig.sw), 0);
     if (at.ak == NULL)
-        CHECK_STATUS(tenon_tpm_ak_create(at.key, &at.ak), TENON_OK);
-    CHECK_STATUS(attest(&at, &found), TENON_OK);
-    tpm_stage_stop(&at);
+        CHECK_OK(tenon_tpm_ak_create(at.key, &at.ak));
+    CHECK_OK(attest(&at, &found));
 }
 
 /* What is at a handle is another key by now: that is noticed in the statement or its signature, and the blob used. */
 TEST(tpm_attest_another_key)
 {
     for (int which = 0; which < 2; which++) {
-        tpm_stage at = tpm_stage_start(NULL, NULL);
+        OWNED_STAGE at = tpm_stage_start(NULL, NULL);
         tenon_tpm_key *persistent = which == 0 ? at.key : at.ak;
         uint32_t handle;
         proof found;
         test_about(which == 0 ? "the key" : "the AK");
-        CHECK_STATUS(tenon_tpm_key_persist(persistent, &handle), TENON_OK);
-        CHECK_STATUS(attest(&at, &found), TENON_OK);
+        CHECK_OK(tenon_tpm_key_persist(persistent, &handle));
+        CHECK_OK(attest(&at, &found));
         CHECK_NUMBER(support_swap_persistent(at.rig.sw, NULL, handle), 0);
-        CHECK_STATUS(attest(&at, &found), TENON_OK);
-        check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
+        check_attests(&at);
         CHECK_NUMBER(support_flush_all(at.rig.sw), 0);
         CHECK_NUMBER(support_evict(at.rig.sw, NULL, handle, handle), 0);
-        tpm_stage_stop(&at);
     }
 }
 
 /* And where the other key has an auth value, its refusal says nothing about ours. */
 TEST(tpm_attest_another_key_with_auth)
 {
-    tpm_stage at = tpm_stage_start(NULL, NULL);
+    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     support_blob blob;
     uint32_t handle, parent, other;
     proof found;
-    CHECK_STATUS(tenon_tpm_key_persist(at.ak, &handle), TENON_OK);
-    CHECK_STATUS(attest(&at, &found), TENON_OK);
-    CHECK_STATUS(attest(&at, &found), TENON_OK); /* and the flush of the parent */
+    CHECK_OK(tenon_tpm_key_persist(at.ak, &handle));
+    CHECK_OK(attest(&at, &found));
+    CHECK_OK(attest(&at, &found)); /* and the flush of the parent */
     CHECK_NUMBER(support_evict(at.rig.sw, NULL, handle, handle), 0);
     CHECK_NUMBER(support_create_primary(at.rig.sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_H2, &parent), 0);
     CHECK_NUMBER(support_create(at.rig.sw, parent, SUPPORT_SIGNING_RESTRICTED, "theirs", &blob), 0);
@@ -323,11 +301,9 @@ TEST(tpm_attest_another_key_with_auth)
     CHECK_NUMBER(support_evict(at.rig.sw, NULL, other, handle), 0);
     CHECK_NUMBER(support_flush(at.rig.sw, other), 0);
     CHECK_NUMBER(support_flush(at.rig.sw, parent), 0);
-    CHECK_STATUS(attest(&at, &found), TENON_OK);
-    check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
+    check_attests(&at);
     CHECK_NUMBER(support_flush_all(at.rig.sw), 0);
     CHECK_NUMBER(support_evict(at.rig.sw, NULL, handle, handle), 0);
-    tpm_stage_stop(&at);
 }
 
 /*
@@ -366,14 +342,14 @@ TEST(tpm_attest_answers_that_are_none)
         {"second nonce", ENTRIES_AT + 6, TENON_ERROR_TPM_ANSWER},
         {"second HMAC", ENTRIES_AT + 9, TENON_ERROR_TPM_ANSWER},
     };
-    tpm_stage at = tpm_stage_start(NULL, NULL);
+    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     support_record record;
     proof found;
-    CHECK_STATUS(attest(&at, &found), TENON_OK);
+    CHECK_OK(attest(&at, &found));
     CHECK(support_transport_record(at.rig.wire, 0, &record));
     CHECK_NUMBER(record.code, SUPPORT_CC_CERTIFY);
     CHECK_NUMBER(record.answer_n, END);
-    for (size_t i = 0; i < sizeof flips / sizeof flips[0]; i++) {
+    for (size_t i = 0; i < COUNT(flips); i++) {
         test_about("%s", flips[i].what);
         support_flip(at.rig.wire, support_times(SUPPORT_CC_CERTIFY, 1, 2), flips[i].at, 1);
         CHECK_STATUS(attest(&at, &found), flips[i].status);
@@ -390,32 +366,28 @@ TEST(tpm_attest_answers_that_are_none)
     support_extend(at.rig.wire, support_next(SUPPORT_CC_CERTIFY), 1);
     support_fix_size(at.rig.wire, support_next(SUPPORT_CC_CERTIFY));
     CHECK_STATUS(attest(&at, &found), TENON_ERROR_TPM_ANSWER);
-    CHECK_STATUS(attest(&at, &found), TENON_OK);
-    tpm_stage_stop(&at);
+    CHECK_OK(attest(&at, &found));
 }
 
 /* So it is with a session, for which the parent is searched first. */
 TEST(tpm_attest_gone_with_auth)
 {
-    tpm_stage at = tpm_stage_start(NULL, "auth");
+    OWNED_STAGE at = tpm_stage_start(NULL, "auth");
     proof found;
     CHECK_NUMBER(support_clear(at.rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
     CHECK_STATUS(tpm_rig_sign(at.key), TENON_ERROR_KEY_GONE);
     CHECK_STATUS(attest(&at, &found), TENON_ERROR_KEY_GONE);
-    tpm_stage_stop(&at);
 }
 
 /* A TPM that is cleared has neither; a key of the new seed is not lost with the AK of the old one. */
 TEST(tpm_attest_gone)
 {
-    tpm_stage at = tpm_stage_start(NULL, NULL);
-    tenon_tpm_key *fresh;
+    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
+    OWNED_TPM_KEY fresh = NULL;
     proof found;
     CHECK_NUMBER(support_clear(at.rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
     CHECK_STATUS(attest(&at, &found), TENON_ERROR_KEY_GONE);
-    CHECK_STATUS(tenon_tpm_key_create(at.rig.tpm, &fresh, NULL, 0), TENON_OK);
+    CHECK_OK(tenon_tpm_key_create(at.rig.tpm, &fresh, NULL, 0));
     CHECK_STATUS(tenon_tpm_key_attest(fresh, at.ak, found.bytes, sizeof found.bytes, &found.n, NULL, 0, NULL, 0),
                  TENON_ERROR_PARENT_MISSING);
-    tenon_tpm_key_free(&fresh);
-    tpm_stage_stop(&at);
 }

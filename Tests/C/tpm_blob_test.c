@@ -29,7 +29,7 @@ static stage set(void)
 {
     stage at = {.rig = tpm_rig_start(NULL)};
     tpm_pem pem = tpm_rig_make(&at.rig);
-    CHECK_STATUS(tenoni_keyfile_read(&at.file, pem.text, pem.n), TENON_OK);
+    CHECK_OK(tenoni_keyfile_read(&at.file, pem.text, pem.n));
     return at;
 }
 
@@ -37,7 +37,7 @@ static void end(stage *at)
 {
     tpm_pem pem = tpm_rig_write(&at->file);
     CHECK_NUMBER(support_transport_reopens(at->rig.wire), 0);
-    CHECK_STATUS(tpm_rig_use(&at->rig, &pem), TENON_OK);
+    CHECK_OK(tpm_rig_use(&at->rig, &pem));
     tpm_rig_stop(&at->rig);
 }
 
@@ -90,7 +90,7 @@ TEST(tpm_blob_mixed)
     stage at = set();
     tpm_pem pem = tpm_rig_make(&at.rig);
     tenoni_keyfile other, mixed = at.file;
-    CHECK_STATUS(tenoni_keyfile_read(&other, pem.text, pem.n), TENON_OK);
+    CHECK_OK(tenoni_keyfile_read(&other, pem.text, pem.n));
     memcpy(mixed.private_area, other.private_area, sizeof mixed.private_area);
     mixed.private_n = other.private_n;
     try_damage(&at, &mixed);
@@ -106,7 +106,7 @@ TEST(tpm_blob_wrong_facts)
     tenoni_keyfile file = at.file;
     file.witness[5] ^= 1;
     pem = tpm_rig_write(&file);
-    CHECK_STATUS(tpm_rig_use(&at.rig, &pem), TENON_OK);
+    CHECK_OK(tpm_rig_use(&at.rig, &pem));
     file = at.file;
     file.parent_name[5] ^= 1;
     pem = tpm_rig_write(&file);
@@ -114,10 +114,10 @@ TEST(tpm_blob_wrong_facts)
     /* Both: the blob itself says that the seed is the right one. */
     file.witness[5] ^= 1;
     pem = tpm_rig_write(&file);
-    CHECK_STATUS(tpm_rig_use(&at.rig, &pem), TENON_OK);
+    CHECK_OK(tpm_rig_use(&at.rig, &pem));
     file = at.file;
     file.handle = 0x81234567;
     pem = tpm_rig_write(&file);
-    CHECK_STATUS(tpm_rig_use(&at.rig, &pem), TENON_OK);
+    CHECK_OK(tpm_rig_use(&at.rig, &pem));
     end(&at);
 }

@@ -82,7 +82,7 @@ static const row rows[] = {
     {0x1C4, "VALUE, parameter 1", TENONI_CC_CREATE, "Create", TENONI_ROLE_PARENT, TENON_CATEGORY_INTERNAL},
 };
 
-enum { ROWS = sizeof rows / sizeof rows[0] };
+enum { ROWS = COUNT(rows) };
 
 TEST(tpm_classify_rows)
 {
@@ -120,7 +120,7 @@ TEST(tpm_classify_never_gone)
     for (uint32_t rc = 1; rc < 0x100000; rc = rc == 0xfff ? 0xb0000 : rc == 0xb0fff ? 0xc0000 : rc + 1) {
         if (rc > 0xc0fff)
             break;
-        for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        for (size_t i = 0; i < COUNT(commands); i++)
             for (int role = TENONI_ROLE_ANY; role <= TENONI_ROLE_AK; role++) {
                 tenon_status status = tenoni_classify(commands[i], (tenoni_role)role, rc);
                 int32_t category = tenon_status_category(status);
@@ -135,20 +135,17 @@ TEST(tpm_classify_retries)
 {
     static const uint32_t again[] = {0x908, 0x90A, 0x920, 0x922, 0x923};
     size_t count = 0;
-    for (size_t i = 0; i < sizeof again / sizeof again[0]; i++)
+    for (size_t i = 0; i < COUNT(again); i++)
         for (uint32_t layer = 0; layer < 16; layer++) {
             test_about("0x%x", (unsigned)(layer << 16 | again[i]));
             CHECK(tenoni_rc_is_retry(layer << 16 | again[i]));
         }
     for (uint32_t rc = 0; rc < 0x1000; rc++)
         count += tenoni_rc_is_retry(rc);
-    CHECK_NUMBER(count, sizeof again / sizeof again[0]);
+    CHECK_NUMBER(count, COUNT(again));
 }
 
-static bool is_within(uint32_t rc, uint32_t first, uint32_t last)
-{
-    return rc >= first && rc <= last;
-}
+static bool is_within(uint32_t rc, uint32_t first, uint32_t last) { return rc >= first && rc <= last; }
 
 /* Part 2, 6.6.3: what is not there any more, and what there is no room for; of each range the first and the last. */
 TEST(tpm_classify_lost_and_full)

@@ -12,10 +12,10 @@ static void check_signature(const tpm_stage *at, const tenon_tpm_creation *found
     tenon_signature signature;
     tenon_public_key point;
     tenon_digest digest;
-    CHECK_STATUS(tenon_evidence_signature(&signature, &evidence), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_public_key(at->ak, &point), TENON_OK);
-    CHECK_STATUS(tenon_sha256(&digest, found->statement, found->statement_n), TENON_OK);
-    CHECK_STATUS(tenon_p256_verify(&point, &digest, &signature), TENON_OK);
+    CHECK_OK(tenon_evidence_signature(&signature, &evidence));
+    CHECK_OK(tenon_tpm_key_public_key(at->ak, &point));
+    CHECK_OK(tenon_sha256(&digest, found->statement, found->statement_n));
+    CHECK_OK(tenon_p256_verify(&point, &digest, &signature));
 }
 
 /* Part 2, 10.12.12 and 10.12.7: magic, type, signer, no extra data, clock, firmware, then the Name and the digest. */
@@ -35,11 +35,11 @@ static void check_creation(const tpm_stage *at, const tenon_tpm_creation *found)
     support_get(&reader, bytes, CLOCK_AND_FIRMWARE);
     support_get_sized(&reader, bytes, sizeof bytes, &n);
     CHECK_NUMBER(n, sizeof name);
-    CHECK_STATUS(tenon_tpm_key_name(at->ak, name, sizeof name, &n), TENON_OK);
+    CHECK_OK(tenon_tpm_key_name(at->ak, name, sizeof name, &n));
     CHECK_BYTES(bytes, name, sizeof name);
     support_get_sized(&reader, bytes, sizeof bytes, &n);
     CHECK_NUMBER(n, sizeof digest);
-    CHECK_STATUS(tenon_sha256(&digest, found->data, found->data_n), TENON_OK);
+    CHECK_OK(tenon_sha256(&digest, found->data, found->data_n));
     CHECK_BYTES(bytes, digest.bytes, sizeof digest);
     CHECK(!reader.bad && reader.at == reader.n);
     check_signature(at, found);
@@ -48,37 +48,32 @@ static void check_creation(const tpm_stage *at, const tenon_tpm_creation *found)
 /* Part 2, 15.1 TPMS_CREATION_DATA: the parent's Name stands in it. */
 TEST(tpm_creation_works)
 {
-    tpm_stage at = tpm_stage_start(NULL, NULL);
+    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     tenon_tpm_creation found;
     uint8_t parent[TENON_NAME_SIZE];
     size_t n;
-    CHECK_STATUS(tenon_tpm_ak_creation(at.ak, &found), TENON_OK);
+    CHECK_OK(tenon_tpm_ak_creation(at.ak, &found));
     check_creation(&at, &found);
     CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_CC_CERTIFY_CREATION), 1);
-    CHECK_STATUS(tenon_tpm_key_parent_name(at.ak, parent, sizeof parent, &n), TENON_OK);
+    CHECK_OK(tenon_tpm_key_parent_name(at.ak, parent, sizeof parent, &n));
     size_t parent_at = found.data_n - 2 - 2 * (2 + sizeof parent) + 2;
     CHECK(found.data_n > parent_at + sizeof parent);
     CHECK_BYTES(found.data + parent_at, parent, sizeof parent);
-    tpm_stage_stop(&at);
 }
 
 TEST(tpm_creation_arguments)
 {
-    tpm_stage at = tpm_stage_start(NULL, NULL);
+    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     tenon_tpm_creation found;
-    tenon_tpm_key *loaded;
+    OWNED_TPM_KEY loaded = NULL;
     CHECK_STATUS(tenon_tpm_ak_creation(NULL, &found), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_ak_creation(at.ak, NULL), TENON_ERROR_NULL);
-    memset(&found, 0xa5, sizeof found);
-    CHECK_STATUS(tenon_tpm_ak_creation(at.key, &found), TENON_ERROR_KEY_ATTRIBUTES);
-    CHECK_ZERO(&found, sizeof found);
+    CHECK_CLEARS(tenon_tpm_ak_creation(at.key, &found), TENON_ERROR_KEY_ATTRIBUTES, &found);
     tpm_pem pem = tpm_rig_export(at.ak);
-    CHECK_STATUS(tenon_tpm_ak_load(at.rig.tpm, &loaded, pem.text, pem.n), TENON_OK);
+    CHECK_OK(tenon_tpm_ak_load(at.rig.tpm, &loaded, pem.text, pem.n));
     support_transport_reset_counts(at.rig.wire);
     CHECK_STATUS(tenon_tpm_ak_creation(loaded, &found), TENON_ERROR_NOT_MADE_HERE);
     CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 0);
-    tenon_tpm_key_free(&loaded);
-    tpm_stage_stop(&at);
 }
 
 /* The ticket outlives what is loaded, a reset, and a session's kind; another key at the handle is noticed. */
@@ -86,22 +81,21 @@ TEST(tpm_creation_lost_objects)
 {
     static const tenon_tpm_options encrypted = {.size = sizeof encrypted, .session = TENON_TPM_SESSION_ENCRYPTED};
     for (int i = 0; i < 2; i++) {
-        tpm_stage at = tpm_stage_start(i == 0 ? NULL : &encrypted, NULL);
+        OWNED_STAGE at = tpm_stage_start(i == 0 ? NULL : &encrypted, NULL);
         tenon_tpm_creation found;
         uint32_t handle;
         test_about("session %d", i);
         CHECK_NUMBER(support_flush_all(at.rig.sw), 0);
-        CHECK_STATUS(tenon_tpm_ak_creation(at.ak, &found), TENON_OK);
+        CHECK_OK(tenon_tpm_ak_creation(at.ak, &found));
         support_transport_follow(at.rig.wire, true);
         CHECK(support_swtpm_power_on(at.rig.sw));
-        CHECK_STATUS(tenon_tpm_ak_creation(at.ak, &found), TENON_OK);
+        CHECK_OK(tenon_tpm_ak_creation(at.ak, &found));
         check_creation(&at, &found);
-        CHECK_STATUS(tenon_tpm_key_persist(at.ak, &handle), TENON_OK);
+        CHECK_OK(tenon_tpm_key_persist(at.ak, &handle));
         CHECK_NUMBER(support_swap_persistent(at.rig.sw, NULL, handle), 0);
-        CHECK_STATUS(tenon_tpm_ak_creation(at.ak, &found), TENON_OK);
+        CHECK_OK(tenon_tpm_ak_creation(at.ak, &found));
         check_creation(&at, &found);
         CHECK_NUMBER(support_evict(at.rig.sw, NULL, handle, handle), 0);
-        tpm_stage_stop(&at);
     }
 }
 
@@ -109,10 +103,10 @@ TEST(tpm_creation_lost_objects)
 TEST(tpm_creation_answers_that_are_none)
 {
     enum { NAME_AT = 16 + 4 + 2 + 36 + 2 + 17 + 8 + 2 + 20, HASH_AT = NAME_AT + 14 + 2 + 20 };
-    tpm_stage at = tpm_stage_start(NULL, NULL);
+    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     tenon_tpm_creation found;
     support_record record;
-    CHECK_STATUS(tenon_tpm_ak_creation(at.ak, &found), TENON_OK);
+    CHECK_OK(tenon_tpm_ak_creation(at.ak, &found));
     CHECK(support_transport_record(at.rig.wire, 0, &record));
     size_t whole = record.answer_n;
     for (size_t i = 13; i < whole; i++) {
@@ -133,7 +127,6 @@ TEST(tpm_creation_answers_that_are_none)
         support_fix_size(at.rig.wire, support_next(SUPPORT_CC_CERTIFY_CREATION));
         CHECK_STATUS(tenon_tpm_ak_creation(at.ak, &found), TENON_ERROR_TPM_ANSWER);
     }
-    tpm_stage_stop(&at);
 }
 
 /* Where the ticket begins in the last answer to Create: its tag, and the owner's hierarchy. */
@@ -154,15 +147,15 @@ static size_t ticket_at(tpm_rig *rig)
 TEST(tpm_creation_of_a_create_that_lies)
 {
     enum { HASH = 2 + 32, TAG_AND_HIERARCHY = 2 + 4 };
-    tpm_stage at = tpm_stage_start(NULL, NULL);
+    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     tenon_tpm_creation found;
-    tenon_tpm_key *ak;
-    CHECK_STATUS(tenon_tpm_ak_creation(at.ak, &found), TENON_OK);
+    OWNED_TPM_KEY ak = NULL;
+    CHECK_OK(tenon_tpm_ak_creation(at.ak, &found));
     size_t ticket = ticket_at(&at.rig);
     tenon_tpm_key_free(&at.ak); /* its place is needed */
     const size_t places[] = {ticket - HASH - found.data_n - 1, ticket - HASH + 1, ticket + 1,
                              ticket + TAG_AND_HIERARCHY + 1};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; i < COUNT(places); i++) {
         test_about("place %u", (unsigned)i);
         support_flip(at.rig.wire, support_next(SUPPORT_CC_CREATE), (int32_t)places[i], 1);
         CHECK_STATUS(tenon_tpm_ak_create(at.key, &ak), TENON_ERROR_TPM_ANSWER);
@@ -171,8 +164,6 @@ TEST(tpm_creation_of_a_create_that_lies)
     }
     /* Another digest is one that the ticket is not for. */
     support_flip(at.rig.wire, support_next(SUPPORT_CC_CREATE), (int32_t)(ticket - 1), 1);
-    CHECK_STATUS(tenon_tpm_ak_create(at.key, &ak), TENON_OK);
+    CHECK_OK(tenon_tpm_ak_create(at.key, &ak));
     CHECK_RC(tenon_tpm_ak_creation(ak, &found), TENON_CATEGORY_ARGUMENT, 0x4E0);
-    tenon_tpm_key_free(&ak);
-    tpm_stage_stop(&at);
 }

@@ -18,7 +18,7 @@ TEST(tpm_ek_certificates_in_nv)
 {
     static const char *const files[] = {".build/make/swtpm/ek-rsa2048.crt", ".build/make/swtpm/ek-secp384r1.crt"};
     static const uint32_t kinds[] = {TENON_EK_RSA_2048, TENON_EK_P384};
-    tpm_rig rig = tpm_rig_ek_start(NULL);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
     tpm_certificate found;
     for (size_t i = 0; i < 2; i++) {
         uint8_t expected[TENON_CERTIFICATE_MAX];
@@ -27,24 +27,23 @@ TEST(tpm_ek_certificates_in_nv)
         size_t n = file == NULL ? 0 : fread(expected, 1, sizeof expected, file);
         if (file != NULL)
             fclose(file);
-        CHECK_STATUS(read_certificate(&rig, kinds[i], &found), TENON_OK);
+        CHECK_OK(read_certificate(&rig, kinds[i], &found));
         CHECK(n != 0 && n == found.n && memcmp(found.bytes, expected, n) == 0);
     }
     test_about(NULL);
     CHECK_STATUS(read_certificate(&rig, TENON_EK_P256, &found), TENON_ERROR_EK_MISSING);
-    tpm_rig_stop(&rig);
 }
 
-static tenon_status certificate_output(const void *rig, uint8_t *out, size_t n, size_t *written)
+OUTPUT(certificate_output)
 {
-    return tenon_tpm_ek_certificate(((const tpm_rig *)rig)->tpm, TENON_EK_P384, out, n, written);
+    return tenon_tpm_ek_certificate(((const tpm_rig *)input)->tpm, TENON_EK_P384, out, n, written);
 }
 
 TEST(tpm_ek_arguments)
 {
-    tpm_rig rig = tpm_rig_ek_start(NULL);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
     tpm_certificate found;
-    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_OK);
+    CHECK_OK(read_certificate(&rig, TENON_EK_P384, &found));
     test_output_rule("tenon_tpm_ek_certificate", certificate_output, &rig, found.bytes, found.n);
     support_transport_reset_counts(rig.wire);
     CHECK_STATUS(read_certificate(&rig, 0, &found), TENON_ERROR_OPTIONS);
@@ -52,16 +51,15 @@ TEST(tpm_ek_arguments)
     CHECK_STATUS(tenon_tpm_ek_certificate(NULL, TENON_EK_P384, found.bytes, 9, &found.n), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_ek_certificate(rig.tpm, TENON_EK_P384, found.bytes, 9, NULL), TENON_ERROR_NULL);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
-    tpm_rig_stop(&rig);
 }
 
 /* What stands before and behind it in NV does not come out; nor does anything that is no certificate. */
 TEST(tpm_ek_certificate_is_trimmed)
 {
     static uint8_t nv[1900];
-    tpm_rig rig = tpm_rig_ek_start(NULL);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
     tpm_certificate plain, found;
-    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &plain), TENON_OK);
+    CHECK_OK(read_certificate(&rig, TENON_EK_P384, &plain));
     for (int round = 0; round < 4; round++) {
         size_t head = round == 2 ? 5 : 0;
         test_about("round %d", round);
@@ -75,14 +73,13 @@ TEST(tpm_ek_certificate_is_trimmed)
             memset(nv, 0, 5);
         if (round == 3)
             CHECK_CATEGORY(read_certificate(&rig, TENON_EK_P256, &found), TENON_CATEGORY_FORMAT);
-        else if (CHECK_STATUS(read_certificate(&rig, TENON_EK_P256, &found), TENON_OK))
+        else if (CHECK_OK(read_certificate(&rig, TENON_EK_P256, &found)))
             CHECK(found.n == plain.n && memcmp(found.bytes, plain.bytes, plain.n) == 0);
         /* NV_ReadPublic, the size of a chunk, and two chunks. */
         CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 4);
         CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_NV_READ), 2);
         CHECK_NUMBER(support_nv_remove(rig.sw, SUPPORT_NV_EK_P256), 0);
     }
-    tpm_rig_stop(&rig);
 }
 
 /* An index as an owner makes it: defined by the owner, with an auth value of its own. */
@@ -123,15 +120,14 @@ enum { NV_NOBODY = 0x02080002, NV_OWNER = 0x02020002, NV_AUTH = 0x02040002, NV_B
 TEST(tpm_ek_certificate_of_another_index)
 {
     enum { INDEX_AT = 10 + 2 };
-    tpm_rig rig = tpm_rig_ek_start(NULL);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
     tpm_certificate found;
     for (int32_t i = 0; i < 4; i++) {
         test_about("byte %d", (int)i);
         support_flip(rig.wire, support_next(SUPPORT_CC_NV_READ_PUBLIC), INDEX_AT + i, 1);
         CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_ERROR_TPM_ANSWER);
     }
-    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_OK);
-    tpm_rig_stop(&rig);
+    CHECK_OK(read_certificate(&rig, TENON_EK_P384, &found));
 }
 
 TEST(tpm_ek_certificate_by_owner)
@@ -139,16 +135,16 @@ TEST(tpm_ek_certificate_by_owner)
     static const uint32_t attributes[] = {NV_OWNER, NV_BOTH};
     const tenon_tpm_options options = {
         .size = sizeof options, .owner_auth = (const uint8_t *)"owner", .owner_auth_n = 5};
-    tpm_rig rig = tpm_rig_ek_start(&options);
+    OWNED_RIG rig = tpm_rig_ek_start(&options);
     tpm_certificate plain, found;
-    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &plain), TENON_OK);
+    CHECK_OK(read_certificate(&rig, TENON_EK_P384, &plain));
     CHECK_NUMBER(support_change_auth(rig.sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);
     for (size_t i = 0; i < 2; i++) {
         test_about("%08x", (unsigned)attributes[i]);
         define(&rig, SUPPORT_NV_EK_P256, attributes[i], "owner", (uint32_t)plain.n);
         CHECK_STATUS(read_certificate(&rig, TENON_EK_P256, &found), TENON_ERROR_EK_MISSING); /* never written */
         write_index(&rig, SUPPORT_NV_EK_P256, "owner", plain.bytes, plain.n);
-        CHECK_STATUS(read_certificate(&rig, TENON_EK_P256, &found), TENON_OK);
+        CHECK_OK(read_certificate(&rig, TENON_EK_P256, &found));
         CHECK(found.n == plain.n && memcmp(found.bytes, plain.bytes, plain.n) == 0);
         tpm_rig_again(&rig, NULL);
         CHECK_RC(read_certificate(&rig, TENON_EK_P256, &found), TENON_CATEGORY_AUTH, 0x9A2);
@@ -161,31 +157,29 @@ TEST(tpm_ek_certificate_by_owner)
         support_password(&command, "owner");
         CHECK_NUMBER(support_command_run(rig.sw, &command, &answer), 0);
     }
-    tpm_rig_stop(&rig);
 }
 
 TEST(tpm_ek_certificate_for_nobody)
 {
-    tpm_rig rig = tpm_rig_ek_start(NULL);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
     tpm_certificate plain, found;
-    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &plain), TENON_OK);
+    CHECK_OK(read_certificate(&rig, TENON_EK_P384, &plain));
     define(&rig, SUPPORT_NV_EK_P256, NV_NOBODY, NULL, (uint32_t)plain.n);
     write_index(&rig, SUPPORT_NV_EK_P256, NULL, plain.bytes, plain.n);
     CHECK_STATUS(read_certificate(&rig, TENON_EK_P256, &found), TENON_ERROR_EK_MISSING);
     define(&rig, 0x01C00014, NV_AUTH, NULL, (uint32_t)plain.n);
     write_index(&rig, 0x01C00014, NULL, plain.bytes, plain.n);
     CHECK_RC(read_certificate(&rig, TENON_EK_P256, &found), TENON_CATEGORY_AUTH, 0x9A2);
-    tpm_rig_stop(&rig);
 }
 
 /* NV_ReadPublic's, GetCapability's and NV_Read's answers, cut at each byte. */
 TEST(tpm_ek_certificate_answers_that_are_none)
 {
     static const uint32_t codes[] = {SUPPORT_CC_NV_READ_PUBLIC, SUPPORT_CC_GET_CAPABILITY, SUPPORT_CC_NV_READ};
-    tpm_rig rig = tpm_rig_ek_start(NULL);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
     tpm_certificate found;
     support_record record;
-    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_OK);
+    CHECK_OK(read_certificate(&rig, TENON_EK_P384, &found));
     for (size_t i = 0; i < 3; i++) {
         CHECK(support_transport_record(rig.wire, 2 - i, &record));
         CHECK_NUMBER(record.code, codes[i]);
@@ -197,23 +191,21 @@ TEST(tpm_ek_certificate_answers_that_are_none)
             CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_ERROR_TPM_ANSWER);
             CHECK_NUMBER(found.n, 0);
         }
-        CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_OK);
+        CHECK_OK(read_certificate(&rig, TENON_EK_P384, &found));
     }
-    tpm_rig_stop(&rig);
 }
 
 /* A size that no certificate has is not read. */
 TEST(tpm_ek_certificate_too_large)
 {
     enum { SIZE_AT = 10 + 2 + 4 + 2 + 4 + 2 };
-    tpm_rig rig = tpm_rig_ek_start(NULL);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
     tpm_certificate found;
-    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_OK);
+    CHECK_OK(read_certificate(&rig, TENON_EK_P384, &found));
     support_flip(rig.wire, support_next(SUPPORT_CC_NV_READ_PUBLIC), SIZE_AT, 0x80);
     support_transport_reset_counts(rig.wire);
     CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_ERROR_CERTIFICATE_FORM);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_NV_READ), 0);
-    tpm_rig_stop(&rig);
 }
 
 /* ---- Where the EK is ---- */
@@ -238,33 +230,31 @@ static void evict_eks(tpm_rig *rig)
 /* All five templates, as primaries that are made, without and with a certificate in NV. */
 TEST(tpm_ek_of_each_template)
 {
-    tpm_rig rig = tpm_rig_ek_start(NULL);
-    tpm_device device = tpm_rig_ek_device(&rig, TENON_EK_P384);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
+    OWNED_DEVICE device = tpm_rig_ek_device(&rig, TENON_EK_P384);
     evict_eks(&rig);
     for (support_ek which = SUPPORT_EK_RSA_L1; which < SUPPORT_EKS; which++) {
         const tpm_ek_place *place = &tpm_ek_places[which];
         test_about("%s", place->name);
         tpm_certificate certificate = tpm_rig_ek_certify(&rig, which, NULL);
-        CHECK_STATUS(open_new(&device, &certificate), TENON_OK);
+        CHECK_OK(open_new(&device, &certificate));
         if (which == SUPPORT_EK_RSA_L1 || which == SUPPORT_EK_P384_H3)
             continue;
         CHECK_NUMBER(support_nv_write(rig.sw, place->certificate, certificate.bytes, certificate.n), 0);
         support_transport_reset_counts(rig.wire);
-        CHECK_STATUS(open_new(&device, &certificate), TENON_OK);
+        CHECK_OK(open_new(&device, &certificate));
         /* The AK's parent, the EK, and before it that of L-1, which has a certificate, too. */
         CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY), which == SUPPORT_EK_RSA_H1 ? 3 : 2);
         CHECK_NUMBER(support_nv_remove(rig.sw, place->certificate), 0);
     }
-    tpm_rig_ek_free(&device);
-    tpm_rig_stop(&rig);
 }
 
 /* A persistent EK is used where it lies, and not made; whatever else lies there is passed over. */
 TEST(tpm_ek_persistent)
 {
     static const uint32_t elsewhere = 0x8101FFFF; /* the last one */
-    tpm_rig rig = tpm_rig_ek_start(NULL);
-    tpm_device device = tpm_rig_ek_device(&rig, TENON_EK_P384);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
+    OWNED_DEVICE device = tpm_rig_ek_device(&rig, TENON_EK_P384);
     support_public area;
     uint32_t other, handle;
     CHECK_NUMBER(support_ek_create(rig.sw, SUPPORT_EK_P256_H2, &handle, &area), 0);
@@ -282,18 +272,16 @@ TEST(tpm_ek_persistent)
     tpm_certificate certificate = tpm_rig_ek_issue(SUPPORT_EK_P256_H2, &area);
     for (int i = 0; i < 2; i++) {
         support_transport_reset_counts(rig.wire);
-        CHECK_STATUS(open_new(&device, i == 0 ? &certificate : &device.certificate), TENON_OK);
+        CHECK_OK(open_new(&device, i == 0 ? &certificate : &device.certificate));
         CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY), 1); /* the AK's parent */
     }
-    tpm_rig_ek_free(&device);
-    tpm_rig_stop(&rig);
 }
 
 /* A template in NV is the maker's own: other attributes, other unique. Then it is that one. */
 TEST(tpm_ek_template_in_nv)
 {
-    tpm_rig rig = tpm_rig_ek_start(NULL);
-    tpm_device device = tpm_rig_ek_device(&rig, TENON_EK_P384);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
+    OWNED_DEVICE device = tpm_rig_ek_device(&rig, TENON_EK_P384);
     support_public template;
     support_ek_template(SUPPORT_EK_P256_L2, &template);
     memset(template.bytes + template.n - 34 - 32, 0x5a, 32); /* unique.x */
@@ -303,7 +291,7 @@ TEST(tpm_ek_template_in_nv)
         support_nv_write(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].certificate, certificate.bytes, certificate.n), 0);
     CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
     CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template, template.bytes, template.n), 0);
-    CHECK_STATUS(open_new(&device, &certificate), TENON_OK);
+    CHECK_OK(open_new(&device, &certificate));
     /* An EK whose policy nobody knows cannot be used. */
     CHECK_NUMBER(support_nv_remove(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template), 0);
     template.bytes[10] ^= 1;
@@ -314,15 +302,14 @@ TEST(tpm_ek_template_in_nv)
     CHECK_NUMBER(support_nv_remove(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template), 0);
     CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template, template.bytes, 20), 0);
     CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
-    tpm_rig_ek_free(&device);
-    tpm_rig_stop(&rig);
 }
 
 /* The certificate of another TPM, and of kinds that no EK here has. */
 TEST(tpm_ek_of_another_tpm)
 {
-    tpm_rig rig = tpm_rig_ek_start(NULL), other = tpm_rig_start(NULL);
-    tpm_device device = tpm_rig_ek_device(&rig, TENON_EK_P384);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
+    OWNED_RIG other = tpm_rig_start(NULL);
+    OWNED_DEVICE device = tpm_rig_ek_device(&rig, TENON_EK_P384);
     for (support_ek which = SUPPORT_EK_RSA_L1; which < SUPPORT_EKS; which++) {
         test_about("%s", tpm_ek_places[which].name);
         tpm_certificate certificate = tpm_rig_ek_certify(&other, which, NULL);
@@ -330,22 +317,17 @@ TEST(tpm_ek_of_another_tpm)
         CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
         CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_ACTIVATE_CREDENTIAL), 0);
     }
-    tpm_rig_ek_free(&device);
-    tpm_rig_stop(&other);
-    tpm_rig_stop(&rig);
 }
 
 /* Another program takes the EK away between the look and its use. */
 TEST(tpm_ek_evicted_meanwhile)
 {
-    tpm_rig rig = tpm_rig_ek_start(NULL);
-    tpm_device device = tpm_rig_ek_device(&rig, TENON_EK_P384);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
+    OWNED_DEVICE device = tpm_rig_ek_device(&rig, TENON_EK_P384);
     support_fail_code(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), 0x28B);
-    CHECK_STATUS(open_new(&device, &device.certificate), TENON_OK);
+    CHECK_OK(open_new(&device, &device.certificate));
     support_fail_code(rig.wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, 2), 0x18B);
-    CHECK_STATUS(open_new(&device, &device.certificate), TENON_OK);
-    tpm_rig_ek_free(&device);
-    tpm_rig_stop(&rig);
+    CHECK_OK(open_new(&device, &device.certificate));
 }
 
 /* What an EK's public area says is asked for, also where the key in it is the certificate's. */
@@ -353,7 +335,6 @@ static size_t unrestrict(void *context, uint8_t *answer, size_t n, size_t size)
 {
     enum { TYPE_AT = 12, ATTRIBUTES_AT = 16, RESTRICTED = 0x01 };
     uint32_t *changed = context;
-    (void)size;
     if (n > ATTRIBUTES_AT + 4 && answer[TYPE_AT + 1] == 0x01 && (answer[ATTRIBUTES_AT + 1] & RESTRICTED) != 0) {
         answer[ATTRIBUTES_AT + 1] &= (uint8_t)~RESTRICTED;
         (*changed)++;
@@ -363,42 +344,36 @@ static size_t unrestrict(void *context, uint8_t *answer, size_t n, size_t size)
 
 TEST(tpm_ek_without_its_attributes)
 {
-    tpm_rig rig = tpm_rig_ek_start(NULL);
-    tpm_device device = tpm_rig_ek_device(&rig, TENON_EK_RSA_2048);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
+    OWNED_DEVICE device = tpm_rig_ek_device(&rig, TENON_EK_RSA_2048);
     uint32_t changed = 0;
-    CHECK_STATUS(open_new(&device, &device.certificate), TENON_OK);
+    CHECK_OK(open_new(&device, &device.certificate));
     support_transport_reset_counts(rig.wire);
-    CHECK_STATUS(open_new(&device, &device.certificate), TENON_OK);
+    CHECK_OK(open_new(&device, &device.certificate));
     uint32_t made = support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY);
     support_edit(rig.wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, SUPPORT_ALWAYS), unrestrict, &changed);
     support_transport_reset_counts(rig.wire);
-    CHECK_STATUS(open_new(&device, &device.certificate), TENON_OK);
+    CHECK_OK(open_new(&device, &device.certificate));
     CHECK(changed != 0);
     /* It is not that one, so the template's is made. */
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY), made + 1);
-    tpm_rig_ek_free(&device);
-    tpm_rig_stop(&rig);
 }
 
 /* An answer ends where it says. */
 TEST(tpm_ek_answer_with_bytes_behind_it)
 {
-    tpm_rig rig = tpm_rig_ek_start(NULL);
-    tpm_device device = tpm_rig_ek_device(&rig, TENON_EK_P384);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
+    OWNED_DEVICE device = tpm_rig_ek_device(&rig, TENON_EK_P384);
     support_extend(rig.wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, SUPPORT_ALWAYS), 1);
     CHECK_STATUS(open_new(&device, &device.certificate), TENON_ERROR_TPM_ANSWER);
     support_transport_forget_faults(rig.wire);
-    CHECK_STATUS(open_new(&device, &device.certificate), TENON_OK);
-    tpm_rig_ek_free(&device);
-    tpm_rig_stop(&rig);
+    CHECK_OK(open_new(&device, &device.certificate));
 }
 
 /* A part of another size than was asked for is no part: three that are empty, then what there is. */
 static size_t empty_part(void *context, uint8_t *answer, size_t n, size_t size)
 {
     static const uint8_t empty[] = {0x80, 0x02, 0, 0, 0, 21, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 0};
-    (void)context;
-    (void)n;
     CHECK(size >= sizeof empty);
     memcpy(answer, empty, sizeof empty);
     return sizeof empty;
@@ -406,11 +381,10 @@ static size_t empty_part(void *context, uint8_t *answer, size_t n, size_t size)
 
 TEST(tpm_ek_certificate_in_empty_parts)
 {
-    tpm_rig rig = tpm_rig_ek_start(NULL);
+    OWNED_RIG rig = tpm_rig_ek_start(NULL);
     tpm_certificate found;
-    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_OK);
+    CHECK_OK(read_certificate(&rig, TENON_EK_P384, &found));
     support_edit(rig.wire, support_times(SUPPORT_CC_NV_READ, 1, 3), empty_part, NULL);
     CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_ERROR_TPM_ANSWER);
     CHECK_NUMBER(found.n, 0);
-    tpm_rig_stop(&rig);
 }

@@ -22,13 +22,11 @@ static void certify_software_key(const folded_scene *s, uint32_t ak, folded_requ
     size_t n = 0;
     uint32_t key;
     CHECK_NUMBER(certify_load_software_key(&at, 0x00040040, &area, &key), 0);
-    CHECK_STATUS(tenon_object_public_key(&point, area.bytes, area.n), TENON_OK);
-    CHECK_STATUS(tenon_public_key_encode_spki(spki, sizeof spki, &n, &point), TENON_OK);
+    CHECK_OK(tenon_object_public_key(&point, area.bytes, area.n));
+    CHECK_OK(tenon_public_key_encode_spki(spki, sizeof spki, &n, &point));
     memset(request, 0, sizeof *request);
-    CHECK_STATUS(tenon_base64_encode(request->public_key, sizeof request->public_key - 1, &n, spki, sizeof spki),
-                 TENON_OK);
-    CHECK_STATUS(tenon_binding_nonce(&at.nonce, s->state.challenge, strlen(s->state.challenge), request->public_key, n),
-                 TENON_OK);
+    CHECK_OK(tenon_base64_encode(request->public_key, sizeof request->public_key - 1, &n, spki, sizeof spki));
+    CHECK_OK(tenon_binding_nonce(&at.nonce, s->state.challenge, strlen(s->state.challenge), request->public_key, n));
     certify(&at, &(certify_order){.key = key, .area = &area, .signer = ak}, &proof);
     memcpy(request->proof, proof.proof, proof.n);
     request->proof_n = proof.n;
@@ -42,16 +40,15 @@ TEST(tpm_fake_key_of_software)
     tenon_digest secret;
     uint32_t ak;
     folded_begin(&s, SUPPORT_EK_P384_H3);
-    CHECK_STATUS(tenon_tpm_key_persist(s.at.device.ak, &ak), TENON_OK);
-    CHECK_STATUS(tpm_rig_ek_open(s.at.device.ak, &secret, &s.at.chain[0], &s.offer.credential), TENON_OK);
+    CHECK_OK(tenon_tpm_key_persist(s.at.device.ak, &ak));
+    CHECK_OK(tpm_rig_ek_open(s.at.device.ak, &secret, &s.at.chain[0], &s.offer.credential));
     CHECK_NUMBER(support_flush_all(s.at.rig.sw), 0);
     certify_software_key(&s, ak, &s.request);
     const tenon_activation activation = folded_activation(&s.service, &s.state, s.request.public_key, name);
-    CHECK_STATUS(tenon_activation_value(&s.request.activation, secret.bytes, sizeof secret.bytes, &activation),
-                 TENON_OK);
+    CHECK_OK(tenon_activation_value(&s.request.activation, secret.bytes, sizeof secret.bytes, &activation));
     s.request.activation_n = sizeof s.request.activation.bytes;
-    CHECK_STATUS(folded_register(&s.service, &s.state, &s.request), TENON_RULE_10_QUALIFIED_NAME);
-    CHECK_STATUS(tenon_tpm_key_evict(s.at.device.ak), TENON_OK);
+    CHECK_STATUS(folded_register(&s.service, &s.state, &s.request), TENON_RULE_12_QUALIFIED_NAME);
+    CHECK_OK(tenon_tpm_key_evict(s.at.device.ak));
     folded_stop(&s.at);
 }
 
@@ -70,7 +67,7 @@ static void write_fake(fake which, support_public *area)
     /* Part 3, 23.11: PolicyCommandCode of ActivateCredential. */
     support_store32(step + TENON_DIGEST_SIZE, CC_POLICY_COMMAND_CODE);
     support_store32(step + TENON_DIGEST_SIZE + 4, SUPPORT_CC_ACTIVATE_CREDENTIAL);
-    CHECK_STATUS(tenon_sha256(&policy, step, sizeof step), TENON_OK);
+    CHECK_OK(tenon_sha256(&policy, step, sizeof step));
     if (which != NO_POLICY)
         support_bytes_set(&fields.policy, policy.bytes, sizeof policy.bytes);
     const support_bytes bytes = support_area_write(&fields);
@@ -98,11 +95,10 @@ static uint32_t activate_for(folded_scene *s, uint32_t object, const support_pub
     uint8_t name[TENON_NAME_SIZE], opened[64];
     tpm_credential credential;
     size_t n;
-    CHECK_STATUS(tenon_object_name(name, sizeof name, &n, area->bytes, area->n), TENON_OK);
-    CHECK_STATUS(tenon_credential_make(credential.credential, sizeof credential.credential, &credential.credential_n,
-                                       credential.encrypted, sizeof credential.encrypted, &credential.encrypted_n,
-                                       &s->state.ek, name, sizeof name, secret.bytes, sizeof secret.bytes),
-                 TENON_OK);
+    CHECK_OK(tenon_object_name(name, sizeof name, &n, area->bytes, area->n));
+    CHECK_OK(tenon_credential_make(credential.credential, sizeof credential.credential, &credential.credential_n,
+                                   credential.encrypted, sizeof credential.encrypted, &credential.encrypted_n,
+                                   &s->state.ek, name, sizeof name, secret.bytes, sizeof secret.bytes));
     uint32_t rc = support_activate_by(s->at.rig.sw, SUPPORT_EK_P384_H3, object, session, EK_P384_HANDLE,
                                       credential.credential, credential.credential_n, credential.encrypted,
                                       credential.encrypted_n, opened, sizeof opened, &n);
@@ -116,11 +112,11 @@ static void check_genuine(folded_scene *s)
 {
     support_public area = {.n = 0};
     uint32_t ak;
-    CHECK_STATUS(tenon_tpm_key_persist(s->at.device.ak, &ak), TENON_OK);
+    CHECK_OK(tenon_tpm_key_persist(s->at.device.ak, &ak));
     CHECK_NUMBER(support_flush_all(s->at.rig.sw), 0);
     CHECK_NUMBER(support_read_public(s->at.rig.sw, ak, &area), 0);
     CHECK_NUMBER(activate_for(s, ak, &area, 0), 0);
-    CHECK_STATUS(tenon_tpm_key_evict(s->at.device.ak), TENON_OK);
+    CHECK_OK(tenon_tpm_key_evict(s->at.device.ak));
 }
 
 /* Trust in an AK rests on this: a TPM opens no credential for an AK whose private half it does not have. */

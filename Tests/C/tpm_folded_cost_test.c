@@ -27,8 +27,7 @@ static uint32_t read_certificate(folded_scene *s)
     tpm_certificate found;
     if (s->at.which != SUPPORT_EK_RSA_L1 && s->at.which != SUPPORT_EK_P384_H3)
         return 0;
-    CHECK_STATUS(tenon_tpm_ek_certificate(s->at.rig.tpm, place->kind, found.bytes, sizeof found.bytes, &found.n),
-                 TENON_OK);
+    CHECK_OK(tenon_tpm_ek_certificate(s->at.rig.tpm, place->kind, found.bytes, sizeof found.bytes, &found.n));
     CHECK_BYTES(found.bytes, s->at.chain[0].bytes, s->at.chain[0].n);
     return commands(s);
 }
@@ -39,16 +38,16 @@ static void measure_registration(folded_scene *s, cost *found)
     tpm_device *device = &s->at.device;
     tpm_rig_ek_free(device);
     tpm_rig_again(&s->at.rig, NULL);
-    CHECK_STATUS(tenon_tpm_key_create(s->at.rig.tpm, &device->key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tenon_tpm_ak_create(device->key, &device->ak), TENON_OK);
+    CHECK_OK(tenon_tpm_key_create(s->at.rig.tpm, &device->key, NULL, 0));
+    CHECK_OK(tenon_tpm_ak_create(device->key, &device->ak));
     found->create = commands(s);
     found->certificate = read_certificate(s);
     s->service = folded_service_for(&s->at, folded_origin, folded_app);
-    CHECK_STATUS(folded_challenge(&s->service, &s->state, &s->offer, &s->at), TENON_OK);
+    CHECK_OK(folded_challenge(&s->service, &s->state, &s->offer, &s->at));
     CHECK_NUMBER(commands(s), 0);
-    CHECK_STATUS(folded_answer(&s->at, &s->request, &s->offer, folded_origin, folded_app), TENON_OK);
+    CHECK_OK(folded_answer(&s->at, &s->request, &s->offer, folded_origin, folded_app));
     found->answer = commands(s);
-    CHECK_STATUS(folded_register(&s->service, &s->state, &s->request), TENON_OK);
+    CHECK_OK(folded_register(&s->service, &s->state, &s->request));
 }
 
 /* A proof alone, as with an AK certificate, is one command. */
@@ -58,12 +57,12 @@ static void measure_renewal(folded_scene *s, cost *found)
     tpm_pem key = tpm_rig_export(device->key), ak = tpm_rig_export(device->ak);
     tpm_rig_ek_free(device);
     tpm_rig_again(&s->at.rig, NULL);
-    CHECK_STATUS(tpm_rig_load(&s->at.rig, &device->key, &key), TENON_OK);
-    CHECK_STATUS(tenon_tpm_ak_load(s->at.rig.tpm, &device->ak, ak.text, ak.n), TENON_OK);
+    CHECK_OK(tpm_rig_load(&s->at.rig, &device->key, &key));
+    CHECK_OK(tenon_tpm_ak_load(s->at.rig.tpm, &device->ak, ak.text, ak.n));
     found->load = commands(s);
-    CHECK_STATUS(folded_answer(&s->at, &s->request, &s->offer, folded_origin, folded_app), TENON_OK);
+    CHECK_OK(folded_answer(&s->at, &s->request, &s->offer, folded_origin, folded_app));
     CHECK_NUMBER(commands(s), found->answer);
-    CHECK_STATUS(folded_attest(&s->at, &s->request, s->offer.challenge, NULL), TENON_OK);
+    CHECK_OK(folded_attest(&s->at, &s->request, s->offer.challenge, NULL));
     CHECK_NUMBER(commands(s), 1);
 }
 

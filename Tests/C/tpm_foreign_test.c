@@ -36,33 +36,29 @@ static void create_with(support_swtpm *sw, uint32_t parent, uint32_t attributes,
 static void check_hardware(tpm_rig *rig, uint32_t attributes, int32_t expected)
 {
     support_blob blob;
-    tenon_tpm_key *key;
-    tenon_key *view;
+    OWNED_TPM_KEY key = NULL;
     test_about("attributes %08x", (unsigned)attributes);
     create_with(rig->sw, SUPPORT_HANDLE_SRK, attributes, &blob);
     tenoni_keyfile file = tpm_rig_keyfile(&blob, SUPPORT_HANDLE_SRK);
     tpm_pem pem = tpm_rig_write(&file);
     if (expected == 0)
         CHECK_STATUS(tpm_rig_load(rig, &key, &pem), TENON_ERROR_KEY_ATTRIBUTES);
-    if (!CHECK_STATUS(tenon_tpm_key_import(rig->tpm, &key, pem.text, pem.n, NULL, 0), TENON_OK))
+    if (!CHECK_OK(tenon_tpm_key_import(rig->tpm, &key, pem.text, pem.n, NULL, 0)))
         return;
-    CHECK_STATUS(tenon_tpm_key_open(key, &view, 0), TENON_OK);
+    OWNED_KEY view = tpm_rig_view(key, 0);
     CHECK_NUMBER(tenon_key_is_hardware(view), expected);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    tenon_key_free(&view);
-    tenon_tpm_key_free(&key);
+    CHECK_OK(tpm_rig_sign(key));
 }
 
 /* A key that may be duplicated may be somewhere else in the clear. */
 TEST(tpm_foreign_key_that_is_not_hardware)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
     check_hardware(&rig, 0x00040472, 1);
     check_hardware(&rig, 0x00060072, 1);
     check_hardware(&rig, 0x00040460, 0);
     check_hardware(&rig, 0x00060060, 0);
-    tpm_rig_stop(&rig);
 }
 
 /* fixedTPM, fixedParent, sensitiveDataOrigin: each of them. No TPM makes a key that lacks the last alone. */
@@ -98,7 +94,6 @@ static size_t answer_with_another(void *context, uint8_t *answer, size_t n, size
 {
     const support_public *other = context;
     size_t at = 10;
-    (void)size;
     if (n == at)
         return n;
     answer[at++] = (uint8_t)(other->n >> 8);
@@ -119,10 +114,10 @@ static size_t answer_with_another(void *context, uint8_t *answer, size_t n, size
 TEST(tpm_foreign_parent_without_a_name)
 {
     enum { NAME_ALGORITHM_AT = 10 + 2 + 3, TO_SHA384 = 0x0b ^ 0x0c };
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     support_public parent;
     support_blob blob;
-    tenon_tpm_key *key;
+    OWNED_TPM_KEY key = NULL;
     uint8_t name[TENON_NAME_SIZE];
     size_t n;
     put_parent(rig.sw, &parent);
@@ -130,20 +125,18 @@ TEST(tpm_foreign_parent_without_a_name)
     tenoni_keyfile file = tpm_rig_keyfile(&blob, elsewhere);
     tpm_pem pem = tpm_rig_write(&file);
     support_flip(rig.wire, support_next(SUPPORT_CC_READ_PUBLIC), NAME_ALGORITHM_AT, TO_SHA384);
-    CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, auth, sizeof auth), TENON_OK);
+    CHECK_OK(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, auth, sizeof auth));
     CHECK_NUMBER(support_transport_pending(rig.wire), 0);
-    CHECK_STATUS(tenon_tpm_key_parent_name(key, name, sizeof name, &n), TENON_OK);
+    CHECK_OK(tenon_tpm_key_parent_name(key, name, sizeof name, &n));
     CHECK_NUMBER(n, 0);
     pem = tpm_rig_export(key);
     CHECK(strstr(pem.text, "tenon-parent: ") == NULL);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
 }
 
 /* A file without the parent's Name: the parent that the key first loaded under is salted to, and no other. */
 TEST(tpm_foreign_parent_is_kept)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     support_public parent, other;
     support_blob blob;
     tenon_tpm_key *key;
@@ -157,8 +150,8 @@ TEST(tpm_foreign_parent_is_kept)
     CHECK_NUMBER(support_create(rig.sw, elsewhere, SUPPORT_SIGNING, "auth", &blob), 0);
     tenoni_keyfile file = tpm_rig_keyfile(&blob, elsewhere);
     tpm_pem pem = tpm_rig_write(&file);
-    CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, auth, sizeof auth), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_parent_name(key, name, sizeof name, &n), TENON_OK);
+    CHECK_OK(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, auth, sizeof auth));
+    CHECK_OK(tenon_tpm_key_parent_name(key, name, sizeof name, &n));
     CHECK_NUMBER(n, TENON_NAME_SIZE);
     CHECK_BYTES(name, parent.name, sizeof name);
     pem = tpm_rig_export(key);
@@ -170,26 +163,25 @@ TEST(tpm_foreign_parent_is_kept)
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_START_AUTH_SESSION), 0);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_SIGN), 0);
     support_transport_forget_faults(rig.wire);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_OK(tpm_rig_sign(key));
     tenon_tpm_key_free(&key);
     /* And from the exported file on. */
     support_edit(rig.wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, SUPPORT_ALWAYS), answer_with_another, &other);
     CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, auth, sizeof auth), TENON_ERROR_PARENT_MISSING);
     support_transport_forget_faults(rig.wire);
-    tpm_rig_stop(&rig);
 }
 
 /* The key itself, where an administrator has put it: his to take away. */
 TEST(tpm_foreign_persistent_handle)
 {
     static const uint32_t handles[] = {0x81000007, 0x8107ffff, 0x81090000};
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     support_blob blob;
     tenon_tpm_key *key;
     uint32_t loaded;
     CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
     CHECK_NUMBER(support_create(rig.sw, SUPPORT_HANDLE_SRK, SUPPORT_SIGNING, NULL, &blob), 0);
-    for (size_t i = 0; i < sizeof handles / sizeof handles[0]; i++) {
+    for (size_t i = 0; i < COUNT(handles); i++) {
         test_about("%08x", (unsigned)handles[i]);
         CHECK_NUMBER(support_load(rig.sw, SUPPORT_HANDLE_SRK, &blob, &loaded), 0);
         CHECK_NUMBER(support_evict(rig.sw, NULL, loaded, handles[i]), 0);
@@ -197,15 +189,14 @@ TEST(tpm_foreign_persistent_handle)
         tenoni_keyfile file = tpm_rig_keyfile(&blob, SUPPORT_HANDLE_SRK);
         file.handle = handles[i];
         tpm_pem pem = tpm_rig_write(&file);
-        CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
+        CHECK_OK(tpm_rig_load(&rig, &key, &pem));
         support_transport_reset_counts(rig.wire);
         CHECK_STATUS(tenon_tpm_key_evict(key), TENON_ERROR_NOT_PERSISTENT);
         CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
         CHECK_NUMBER(support_persistent_count(rig.sw), 2);
-        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        CHECK_OK(tpm_rig_sign(key));
         CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_LOAD), 0);
         tenon_tpm_key_free(&key);
         CHECK_NUMBER(support_evict(rig.sw, NULL, handles[i], handles[i]), 0);
     }
-    tpm_rig_stop(&rig);
 }

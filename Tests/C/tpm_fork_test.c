@@ -38,10 +38,7 @@ int __wrap_stat(const char *path, struct stat *found)
     return result;
 }
 
-pid_t __wrap_getpid(void)
-{
-    return pretended != 0 ? pretended : __real_getpid();
-}
+pid_t __wrap_getpid(void) { return pretended != 0 ? pretended : __real_getpid(); }
 
 int __wrap_madvise(void *address, size_t n, int advice)
 {
@@ -106,11 +103,11 @@ static void run_child(family *all)
 static family set(void)
 {
     family all = {.rig = tpm_rig_start(NULL)};
-    CHECK_STATUS(tenon_tpm_key_create(all.rig.tpm, &all.key, (const uint8_t *)"auth", 4), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_open(all.key, &all.view, TENON_KEY_SIGNS_DIGESTS), TENON_OK);
+    all.key = tpm_rig_key(&all.rig, "auth");
+    all.view = tpm_rig_view(all.key, TENON_KEY_SIGNS_DIGESTS);
     all.pem = tpm_rig_export(all.key);
-    CHECK_STATUS(tpm_rig_sign(all.key), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(all.key), TENON_OK); /* flushes the transient parent */
+    CHECK_OK(tpm_rig_sign(all.key));
+    CHECK_OK(tpm_rig_sign(all.key)); /* flushes the transient parent */
     return all;
 }
 
@@ -123,71 +120,40 @@ static void check_child(pid_t child)
     CHECK_NUMBER(WEXITSTATUS(status), 0);
 }
 
+/* What a child is known by: a page that is empty in it, its number, and the file of its pid namespace. */
+static const struct {
+    const char *what;
+    bool cannot_wipe, same_number;
+    dev_t other_device;
+    ino_t other_number;
+} children[] = {
+    {"a child", false, false, 0, 0},
+    {"one of its parent's number, as the first of another pid namespace", false, true, 0, 0},
+    {"of a kernel that cannot wipe", true, false, 0, 0},
+    {"by the number of its namespace alone", true, true, 0, 1},
+    {"by the device of its namespace alone", true, true, 1, 0},
+};
+
+/* The parent goes on with what is loaded. */
 TEST(tpm_fork_child_is_told)
 {
-    family all = set();
-    support_transport_reset_counts(all.rig.wire);
-    pid_t child = fork();
-    if (child == 0)
-        run_child(&all);
-    check_child(child);
-    /* The parent goes on with what is loaded. */
-    CHECK_STATUS(tpm_rig_sign(all.key), TENON_OK);
-    CHECK_NUMBER(support_transport_count(all.rig.wire, SUPPORT_ANY), 1);
-    free_all(&all);
-    tpm_rig_stop(&all.rig);
-}
-
-TEST(tpm_fork_child_of_the_same_number)
-{
-    family all = set();
-    pid_t parent = getpid();
-    pid_t child = fork();
-    if (child == 0) {
-        pretended = parent;
-        run_child(&all);
-    }
-    check_child(child);
-    CHECK_STATUS(tpm_rig_sign(all.key), TENON_OK);
-    free_all(&all);
-    tpm_rig_stop(&all.rig);
-}
-
-/* Then the number and the pid namespace have to do. */
-TEST(tpm_fork_kernel_that_cannot_wipe)
-{
-    cannot_wipe = true;
-    family all = set();
-    cannot_wipe = false;
-    pid_t child = fork();
-    if (child == 0)
-        run_child(&all);
-    check_child(child);
-    CHECK_STATUS(tpm_rig_sign(all.key), TENON_OK);
-    free_all(&all);
-    tpm_rig_stop(&all.rig);
-}
-
-/* Nor by its number, which two namespaces have: their files differ, by either of their numbers. */
-TEST(tpm_fork_kernel_that_cannot_wipe_nor_count)
-{
-    cannot_wipe = true;
-    family all = set();
-    cannot_wipe = false;
-    for (int i = 0; i < 2; i++) {
-        pid_t parent = getpid();
-        pid_t child = fork();
+    for (size_t i = 0; i < COUNT(children); i++) {
+        test_about("%s", children[i].what);
+        cannot_wipe = children[i].cannot_wipe;
+        family all = set();
+        cannot_wipe = false;
+        pid_t parent = getpid(), child = fork();
         if (child == 0) {
-            pretended = parent;
-            other_number = i == 0 ? 1 : 0;
-            other_device = i == 0 ? 0 : 1;
+            pretended = children[i].same_number ? parent : 0;
+            other_device = children[i].other_device;
+            other_number = children[i].other_number;
             run_child(&all);
         }
         check_child(child);
+        CHECK_NUMBER(COMMANDS(all.rig, tpm_rig_sign(all.key)), 1);
+        free_all(&all);
+        tpm_rig_stop(&all.rig);
     }
-    CHECK_STATUS(tpm_rig_sign(all.key), TENON_OK);
-    free_all(&all);
-    tpm_rig_stop(&all.rig);
 }
 
 /* By the view that the child frees: a view of its own would keep the TPM open there. */
@@ -195,7 +161,7 @@ static void *sign(void *context)
 {
     static const tenon_digest digest = {{2}};
     tenon_signature signature;
-    CHECK_STATUS(tenon_key_sign_digest(context, &signature, &digest), TENON_OK);
+    CHECK_OK(tenon_key_sign_digest(context, &signature, &digest));
     return NULL;
 }
 

@@ -17,7 +17,6 @@ static void store32(uint8_t *at, uint32_t value)
 
 static size_t set_handle(void *context, uint8_t *answer, size_t n, size_t size)
 {
-    (void)size;
     if (n >= HANDLE_AT + 4)
         store32(answer + HANDLE_AT, *(const uint32_t *)context);
     return n;
@@ -42,19 +41,19 @@ static void try_handle(tpm_rig *rig, const tpm_pem *pem, uint32_t code, uint32_t
     tenon_tpm_key *before, *key;
     test_about("command 0x%x, handle %08x", (unsigned)code, (unsigned)handle);
     tpm_rig_again(rig, NULL);
-    CHECK_STATUS(tpm_rig_load(rig, &before, pem), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(before), TENON_OK);
+    CHECK_OK(tpm_rig_load(rig, &before, pem));
+    CHECK_OK(tpm_rig_sign(before));
     support_edit(rig->wire, support_next(code), set_handle, &handle);
     watch_for_flush(rig->wire, handle);
     CHECK_STATUS(create_and_sign(rig, &key), TENON_ERROR_TPM_ANSWER);
     tenon_tpm_key_free(&key);
     CHECK_NUMBER(support_transport_pending(rig->wire), 0);
     CHECK_NUMBER(support_transport_watched(rig->wire), 0);
-    CHECK_STATUS(tpm_rig_sign(before), TENON_OK);
-    CHECK_STATUS(create_and_sign(rig, &key), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(before), TENON_OK);
+    CHECK_OK(tpm_rig_sign(before));
+    CHECK_OK(create_and_sign(rig, &key));
+    CHECK_OK(tpm_rig_sign(before));
     tenon_tpm_key_free(&before);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_OK(tpm_rig_sign(key));
     tenon_tpm_key_free(&key);
     tenon_tpm_free(&rig->tpm);
     support_flush_all(rig->sw);
@@ -64,22 +63,21 @@ TEST(tpm_handle_of_another_kind)
 {
     static const uint32_t no_object[] = {0, 0x02abcdef, 0x03abcdef, 0x81000001, 0x40000001, 0x01c00002, 0xffffffff};
     static const uint32_t no_session[] = {0, 0x80abcdef, 0x81000001, 0x03abcdef, 0x40000009, 0xffffffff};
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem pem = tpm_rig_make(&rig);
-    for (size_t i = 0; i < sizeof no_object / sizeof no_object[0]; i++) {
+    for (size_t i = 0; i < COUNT(no_object); i++) {
         try_handle(&rig, &pem, SUPPORT_CC_LOAD, no_object[i]);
         try_handle(&rig, &pem, SUPPORT_CC_CREATE_PRIMARY, no_object[i]);
     }
-    for (size_t i = 0; i < sizeof no_session / sizeof no_session[0]; i++)
+    for (size_t i = 0; i < COUNT(no_session); i++)
         try_handle(&rig, &pem, SUPPORT_CC_START_AUTH_SESSION, no_session[i]);
     tpm_rig_again(&rig, NULL);
-    tpm_rig_stop(&rig);
 }
 
 /* The same at the handle of somebody who is there. */
 TEST(tpm_handle_of_somebody_else)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_tpm_key *key;
     uint32_t other;
     CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &other), 0);
@@ -90,7 +88,6 @@ TEST(tpm_handle_of_somebody_else)
     CHECK_NUMBER(support_flush(rig.sw, other), 0);
     support_flush_all(rig.sw);
     tpm_rig_again(&rig, NULL);
-    tpm_rig_stop(&rig);
 }
 
 /* A list of values of this size is cut after a few of them, and says that there are more. */
@@ -102,7 +99,6 @@ typedef struct {
 static size_t cut_list(void *context, uint8_t *answer, size_t n, size_t size)
 {
     const cut *how = context;
-    (void)size;
     if (n < VALUES_AT || answer[COUNT_AT + 3] <= how->at_once)
         return n;
     answer[MORE_AT] = 1;
@@ -115,44 +111,42 @@ static size_t cut_list(void *context, uint8_t *answer, size_t n, size_t size)
 TEST(tpm_handle_list_in_pieces)
 {
     enum { KEYS = 5 };
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_tpm_key *key;
     uint32_t handles[KEYS], made;
     size_t n;
     cut two = {4, 2};
     for (uint32_t i = 0; i < KEYS; i++) {
-        CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-        CHECK_STATUS(tenon_tpm_key_persist(key, &made), TENON_OK);
+        CHECK_OK(tenon_tpm_key_create(rig.tpm, &key, NULL, 0));
+        CHECK_OK(tenon_tpm_key_persist(key, &made));
         tenon_tpm_key_free(&key);
     }
     support_edit(rig.wire, support_times(SUPPORT_CC_GET_CAPABILITY, 1, SUPPORT_ALWAYS), cut_list, &two);
-    CHECK_STATUS(tenon_tpm_handles(rig.tpm, handles, KEYS, &n), TENON_OK);
+    CHECK_OK(tenon_tpm_handles(rig.tpm, handles, KEYS, &n));
     CHECK_NUMBER(n, KEYS);
     for (uint32_t i = 0; i < KEYS; i++)
         CHECK_NUMBER(handles[i], 0x81080000 + i);
     CHECK_STATUS(tenon_tpm_handles(rig.tpm, handles, KEYS - 1, &n), TENON_ERROR_BUFFER_TOO_SMALL);
     CHECK_NUMBER(n, KEYS);
     CHECK_NUMBER(support_transport_pending(rig.wire), 0);
-    tpm_rig_stop(&rig);
 }
 
 TEST(tpm_handle_properties_in_pieces)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_tpm_info whole, pieces;
     cut one = {8, 1};
     /* EK certificates of two kinds, which are asked for by their handles. */
     CHECK_NUMBER(support_nv_write(rig.sw, SUPPORT_NV_EK_RSA, (const uint8_t *)"a", 1), 0);
     CHECK_NUMBER(support_nv_write(rig.sw, SUPPORT_NV_EK_P256, (const uint8_t *)"b", 1), 0);
-    CHECK_STATUS(tenon_tpm_read_info(rig.tpm, &whole), TENON_OK);
+    CHECK_OK(tenon_tpm_read_info(rig.tpm, &whole));
     CHECK(whole.lockout_max != 0 && whole.revision != 0);
     CHECK_NUMBER(whole.ek_certificates, 3);
     support_transport_reset_counts(rig.wire);
     support_edit(rig.wire, support_times(SUPPORT_CC_GET_CAPABILITY, 1, SUPPORT_ALWAYS), cut_list, &one);
-    CHECK_STATUS(tenon_tpm_read_info(rig.tpm, &pieces), TENON_OK);
+    CHECK_OK(tenon_tpm_read_info(rig.tpm, &pieces));
     CHECK_BYTES(&pieces, &whole, sizeof whole);
     CHECK(support_transport_count(rig.wire, SUPPORT_CC_GET_CAPABILITY) < 200);
-    tpm_rig_stop(&rig);
 }
 
 /* So many handles from here on, and more; each call goes on where the last one ended. */
@@ -176,7 +170,7 @@ static size_t invent_handles(void *context, uint8_t *answer, size_t n, size_t si
 /* When the list cannot be had whole, nothing is said of how long it is. */
 TEST(tpm_handle_list_fails_in_the_middle)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     uint32_t handles[128];
     invented list = {0x81000000, 64};
     size_t n = 99;
@@ -185,33 +179,27 @@ TEST(tpm_handle_list_fails_in_the_middle)
     CHECK_RC(tenon_tpm_handles(rig.tpm, handles, 128, &n), TENON_CATEGORY_UNAVAILABLE, 0x101);
     CHECK_NUMBER(n, 0);
     CHECK_NUMBER(support_transport_pending(rig.wire), 0);
-    tpm_rig_stop(&rig);
 }
 
 /* Where one is asked for there is room for one. */
 TEST(tpm_handle_more_than_was_asked)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     uint32_t handles[128];
     invented list = {0x81000000, 65}; /* 64 at most are asked for at once */
     size_t n = 99;
     support_edit(rig.wire, support_next(SUPPORT_CC_GET_CAPABILITY), invent_handles, &list);
     CHECK_STATUS(tenon_tpm_handles(rig.tpm, handles, 128, &n), TENON_ERROR_TPM_ANSWER);
     CHECK_NUMBER(n, 0);
-    tenon_tpm_key *key;
     invented two = {0x81080000, 2};
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     support_edit(rig.wire, support_next(SUPPORT_CC_GET_CAPABILITY), invent_handles, &two);
     CHECK_STATUS(tenon_tpm_key_persist(key, NULL), TENON_ERROR_TPM_ANSWER);
     CHECK_NUMBER(support_persistent_count(rig.sw), 0);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
 }
 
 static size_t none_but_more(void *context, uint8_t *answer, size_t n, size_t size)
 {
-    (void)context;
-    (void)size;
     answer[MORE_AT] = 1;
     store32(answer + COUNT_AT, 0);
     store32(answer + 2, VALUES_AT);
@@ -222,7 +210,6 @@ static size_t none_but_more(void *context, uint8_t *answer, size_t n, size_t siz
 static size_t same_property(void *context, uint8_t *answer, size_t n, size_t size)
 {
     cut one = {8, 1};
-    (void)context;
     n = cut_list(&one, answer, n, size);
     store32(answer + VALUES_AT, 0x100);
     return n;
@@ -231,7 +218,7 @@ static size_t same_property(void *context, uint8_t *answer, size_t n, size_t siz
 /* More without any, and more behind the last handle that there is: it comes to an end. */
 TEST(tpm_handle_list_never_ends)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     uint32_t handles[128];
     size_t n;
     tenon_tpm_info info;
@@ -253,5 +240,4 @@ TEST(tpm_handle_list_never_ends)
         CHECK_NUMBER(n, count);
         CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 1);
     }
-    tpm_rig_stop(&rig);
 }

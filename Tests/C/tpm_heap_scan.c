@@ -199,10 +199,7 @@ static bool start_session(const tenon_public_key *to)
 
 static tenon_public_key salt_to;
 
-static bool start_and_end(void)
-{
-    return start_session(&salt_to);
-}
+static bool start_and_end(void) { return start_session(&salt_to); }
 
 /* The scalar that is drawn for a salt; and what both sides agree on with it, which is looked for from there on. */
 static bool check_salt(void)

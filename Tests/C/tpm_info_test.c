@@ -15,7 +15,6 @@ typedef struct {
 
 static size_t tell(void *context, uint8_t *answer, size_t n, size_t size)
 {
-    (void)size;
     if (n < VALUES_AT || support_fetch32(answer + CAPABILITY_AT) != CAP_TPM_PROPERTIES)
         return n;
     for (uint32_t i = 0; i < support_fetch32(answer + COUNT_AT); i++) {
@@ -31,16 +30,15 @@ static size_t tell(void *context, uint8_t *answer, size_t n, size_t size)
 
 static void check_info(told *all, const tenon_tpm_info *expected)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_tpm_info found;
     memset(&found, 0xff, sizeof found);
     support_edit(rig.wire, support_times(SUPPORT_CC_GET_CAPABILITY, 1, SUPPORT_ALWAYS), tell, all);
-    CHECK_STATUS(tenon_tpm_read_info(rig.tpm, &found), TENON_OK);
+    CHECK_OK(tenon_tpm_read_info(rig.tpm, &found));
     CHECK(strcmp(found.maker, expected->maker) == 0 && strcmp(found.model, expected->model) == 0);
     CHECK_BYTES(found.firmware, expected->firmware,
                 sizeof found - offsetof(tenon_tpm_info, firmware) - sizeof found.ek_certificates);
     CHECK_NUMBER(found.ek_certificates, 0);
-    tpm_rig_stop(&rig);
 }
 
 /* Part 2, 6.13 TPM_PT, 8.6 TPMA_PERMANENT and 8.7 TPMA_STARTUP_CLEAR. */

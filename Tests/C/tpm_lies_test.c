@@ -8,10 +8,7 @@
  * Answers that are none, at each command of each operation. The status says so; nothing crashes, hangs or leaks, no key
  * is called gone, and afterwards the key works.
  */
-static tenon_status create(tpm_stage *at)
-{
-    return tenon_tpm_key_create(at->rig.tpm, &at->key, NULL, 0);
-}
+static tenon_status create(tpm_stage *at) { return tenon_tpm_key_create(at->rig.tpm, &at->key, NULL, 0); }
 
 static tenon_status create_sealed(tpm_stage *at)
 {
@@ -19,15 +16,8 @@ static tenon_status create_sealed(tpm_stage *at)
     return status == TENON_OK ? tpm_rig_sign(at->key) : status;
 }
 
-static tenon_status load(tpm_stage *at)
-{
-    return tpm_rig_load(&at->rig, &at->key, &at->pem);
-}
-
-static tenon_status load_persistent(tpm_stage *at)
-{
-    return tpm_rig_load(&at->rig, &at->key, &at->persistent);
-}
+static tenon_status load(tpm_stage *at) { return tpm_rig_load(&at->rig, &at->key, &at->pem); }
+static tenon_status load_persistent(tpm_stage *at) { return tpm_rig_load(&at->rig, &at->key, &at->persistent); }
 
 typedef struct {
     const char *name;
@@ -45,7 +35,7 @@ static const operation operations[] = {
     {"read_info", tpm_stage_info, false},
     {"list", tpm_stage_list, false},
 };
-enum { OPERATIONS = sizeof operations / sizeof operations[0], HEADER = 10, COMMANDS = 24 };
+enum { OPERATIONS = COUNT(operations), HEADER = 10, COMMANDS = 24 };
 
 typedef struct {
     uint32_t code;
@@ -56,8 +46,8 @@ static void begin(tpm_stage *at, const operation *what)
 {
     tpm_rig_again(&at->rig, NULL);
     if (what->loaded) {
-        CHECK_STATUS(load(at), TENON_OK);
-        CHECK_STATUS(tpm_rig_sign(at->key), TENON_OK);
+        CHECK_OK(load(at));
+        CHECK_OK(tpm_rig_sign(at->key));
     }
     support_transport_reset_counts(at->rig.wire);
 }
@@ -81,8 +71,8 @@ static tpm_stage set(void)
 {
     tpm_stage at = {.rig = tpm_rig_start(NULL)};
     at.pem = tpm_rig_make(&at.rig);
-    CHECK_STATUS(load(&at), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_persist(at.key, NULL), TENON_OK);
+    CHECK_OK(load(&at));
+    CHECK_OK(tenon_tpm_key_persist(at.key, NULL));
     at.persistent = tpm_rig_export(at.key);
     tenon_tpm_key_free(&at.key);
     return at;
@@ -91,8 +81,8 @@ static tpm_stage set(void)
 static void end(tpm_stage *at)
 {
     tpm_rig_again(&at->rig, NULL);
-    CHECK_STATUS(tpm_rig_use(&at->rig, &at->pem), TENON_OK);
-    CHECK_STATUS(tpm_rig_use(&at->rig, &at->persistent), TENON_OK);
+    CHECK_OK(tpm_rig_use(&at->rig, &at->pem));
+    CHECK_OK(tpm_rig_use(&at->rig, &at->persistent));
     tpm_rig_stop(&at->rig);
 }
 
@@ -100,7 +90,7 @@ static void end(tpm_stage *at)
 static size_t learn(tpm_stage *at, const operation *what, answer_kind *answers)
 {
     begin(at, what);
-    CHECK_STATUS(what->run(at), TENON_OK);
+    CHECK_OK(what->run(at));
     size_t n = support_transport_count(at->rig.wire, SUPPORT_ANY);
     CHECK(n >= 1 && n <= COMMANDS);
     for (size_t i = 0; i < n; i++) {
@@ -137,30 +127,16 @@ static void try_header(tpm_stage *at, const place *where, const char *how,
     finish(at, makes_object(where->answer.code));
 }
 
-static void truncate_to(tpm_stage *at, support_when when, size_t n)
-{
-    support_truncate(at->rig.wire, when, n);
-}
-
-static void extend_by(tpm_stage *at, support_when when, size_t n)
-{
-    support_extend(at->rig.wire, when, n);
-}
-
-static void say_size(tpm_stage *at, support_when when, size_t n)
-{
-    support_resize(at->rig.wire, when, (uint32_t)n);
-}
+static void truncate_to(tpm_stage *at, support_when when, size_t n) { support_truncate(at->rig.wire, when, n); }
+static void extend_by(tpm_stage *at, support_when when, size_t n) { support_extend(at->rig.wire, when, n); }
+static void say_size(tpm_stage *at, support_when when, size_t n) { support_resize(at->rig.wire, when, (uint32_t)n); }
 
 static void flip_tag(tpm_stage *at, support_when when, size_t n)
 {
     support_flip(at->rig.wire, when, (int32_t)(n / 256), (uint8_t)n);
 }
 
-static void say_length(tpm_stage *at, support_when when, size_t n)
-{
-    support_lie(at->rig.wire, when, n);
-}
+static void say_length(tpm_stage *at, support_when when, size_t n) { support_lie(at->rig.wire, when, n); }
 
 /* The header and the transport agree on more than the buffer holds. */
 static void say_both(tpm_stage *at, support_when when, size_t n)
@@ -207,10 +183,7 @@ static void for_each_answer(void (*lie)(tpm_stage *at, const place *where))
     end(&at);
 }
 
-TEST(tpm_lies_in_the_header)
-{
-    for_each_answer(lie_in_the_header);
-}
+TEST(tpm_lies_in_the_header) { for_each_answer(lie_in_the_header); }
 
 static void check_known(tenon_status status)
 {
@@ -235,10 +208,7 @@ static void cut_off(tpm_stage *at, const place *where)
     }
 }
 
-TEST(tpm_lies_cut_off)
-{
-    for_each_answer(cut_off);
-}
+TEST(tpm_lies_cut_off) { for_each_answer(cut_off); }
 
 /* One bit anywhere behind the header, so that every size inside is too large or too small once. */
 static void flip_bits(tpm_stage *at, const place *where)
@@ -255,10 +225,7 @@ static void flip_bits(tpm_stage *at, const place *where)
     }
 }
 
-TEST(tpm_lies_one_bit)
-{
-    for_each_answer(flip_bits);
-}
+TEST(tpm_lies_one_bit) { for_each_answer(flip_bits); }
 
 /* Success without the session area that the command had. */
 static void strip(tpm_stage *at, const place *where)
@@ -275,7 +242,4 @@ static void strip(tpm_stage *at, const place *where)
     finish(at, makes_object(where->answer.code));
 }
 
-TEST(tpm_lies_sessions_stripped)
-{
-    for_each_answer(strip);
-}
+TEST(tpm_lies_sessions_stripped) { for_each_answer(strip); }

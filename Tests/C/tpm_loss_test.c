@@ -4,13 +4,12 @@
 /* A loss that is found whatever the key is signed with, and what is not lost however it looks. */
 
 /* Once it was judged, it is said at once: reopening is what comes with the two seconds. */
-static void sign_when_gone(const tenon_tpm_options *options, const uint8_t *auth, size_t n)
+static void sign_when_gone(const tenon_tpm_options *options, const char *auth)
 {
-    tpm_rig rig = tpm_rig_start(options);
-    tenon_tpm_key *key;
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, auth, n), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    OWNED_RIG rig = tpm_rig_start(options);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, auth);
+    CHECK_OK(tpm_rig_sign(key));
+    CHECK_OK(tpm_rig_sign(key));
     CHECK_NUMBER(support_clear(rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
     support_transport_reset_counts(rig.wire);
     CHECK_STATUS(tpm_rig_sign(key), TENON_ERROR_KEY_GONE);
@@ -28,30 +27,21 @@ static void sign_when_gone(const tenon_tpm_options *options, const uint8_t *auth
     CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_LOAD), 0);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_SIGN), 0);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
 }
 
-TEST(tpm_loss_found_without_a_session)
-{
-    sign_when_gone(NULL, NULL, 0);
-}
-
-TEST(tpm_loss_found_with_an_auth_value)
-{
-    sign_when_gone(NULL, (const uint8_t *)"auth", 4);
-}
+TEST(tpm_loss_found_without_a_session) { sign_when_gone(NULL, NULL); }
+TEST(tpm_loss_found_with_an_auth_value) { sign_when_gone(NULL, "auth"); }
 
 TEST(tpm_loss_found_in_a_salted_session)
 {
     static const tenon_tpm_options salted = {.size = sizeof salted, .session = TENON_TPM_SESSION_SALTED};
-    sign_when_gone(&salted, NULL, 0);
+    sign_when_gone(&salted, NULL);
 }
 
 /* What is no parent of anybody's at a parent's place does not stand for one that could not be asked. */
 TEST(tpm_loss_found_beside_a_signing_key)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem pem = tpm_rig_make(&rig);
     uint32_t handle;
     CHECK_NUMBER(support_clear(rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
@@ -62,25 +52,23 @@ TEST(tpm_loss_found_beside_a_signing_key)
     CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_ERROR_KEY_GONE);
     CHECK_NUMBER(support_transport_reopens(rig.wire), 1);
     CHECK_NUMBER(support_persistent_count(rig.sw), 1);
-    tpm_rig_stop(&rig);
 }
 
 /* The primary cannot be made again, as the owner's auth is not known; but it has been made persistent. */
 TEST(tpm_loss_not_for_want_of_the_owner)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem pem = tpm_rig_make(&rig);
     CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
     CHECK_NUMBER(support_change_auth(rig.sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);
     tpm_rig_again(&rig, NULL);
-    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
+    CHECK_OK(tpm_rig_use(&rig, &pem));
     CHECK(support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY) >= 1);
     /* The persistent one is not it: then the owner's auth is what is said to be lacking. */
     CHECK_NUMBER(support_evict_srk(rig.sw, "owner"), 0);
     CHECK_NUMBER(support_persist_srk(rig.sw, "owner", SUPPORT_SRK_RSA), 0);
     CHECK_RC(tpm_rig_use(&rig, &pem), TENON_CATEGORY_AUTH, 0x9a2);
     CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
-    tpm_rig_stop(&rig);
 }
 
 /* A transport knows of the way to the TPM, and nothing of keys. */
@@ -90,27 +78,24 @@ TEST(tpm_loss_not_by_the_word_of_a_transport)
                                           TENON_ERROR_PEM_FACT,  TENON_ERROR_OPTIONS,     (tenon_status)-1,
                                           (tenon_status)0x7f000, (tenon_status)0x0b000001};
     static const tenon_status own[] = {TENON_ERROR_TPM_MISSING, TENON_ERROR_TPM_PERMISSION, TENON_ERROR_MEMORY};
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    OWNED_RIG rig = tpm_rig_start(NULL);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
+    for (size_t i = 0; i < COUNT(others); i++) {
         test_about("0x%08x", (unsigned)others[i]);
         support_fail_before(rig.wire, support_next(SUPPORT_CC_SIGN), others[i]);
         support_transport_fail_reopen(rig.wire, 1, others[i]);
         CHECK_STATUS(tpm_rig_sign(key), TENON_ERROR_TPM_TRANSPORT);
         support_fail_before(rig.wire, support_times(SUPPORT_CC_SIGN, 1, 2), others[i]);
         CHECK_STATUS(tpm_rig_sign(key), TENON_ERROR_TPM_TRANSPORT);
-        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        CHECK_OK(tpm_rig_sign(key));
     }
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+    for (size_t i = 0; i < COUNT(own); i++) {
         test_about("0x%08x", (unsigned)own[i]);
         support_fail_before(rig.wire, support_next(SUPPORT_CC_SIGN), TENON_ERROR_TPM_TRANSPORT);
         support_transport_fail_reopen(rig.wire, 1, own[i]);
         CHECK_STATUS(tpm_rig_sign(key), own[i]);
-        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        CHECK_OK(tpm_rig_sign(key));
     }
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
 }
 
 /* A primary that is not what was asked for: its Name, or that it has none, is no witness. */
@@ -118,10 +103,10 @@ TEST(tpm_loss_not_by_another_primary)
 {
     enum { SIZE_AT = 10 + 4 + 4, TYPE_AT = SIZE_AT + 2, NAME_ALG_AT = TYPE_AT + 2, ATTRIBUTES_AT = NAME_ALG_AT + 2 };
     static const int32_t places[] = {TYPE_AT + 1, NAME_ALG_AT + 1, ATTRIBUTES_AT + 1, ATTRIBUTES_AT + 3};
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem pem = tpm_rig_make(&rig);
     tenon_tpm_key *key;
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; i < COUNT(places); i++) {
         test_about("byte %d", (int)places[i]);
         tpm_rig_again(&rig, NULL);
         support_flip(rig.wire, support_next(SUPPORT_CC_CREATE_PRIMARY), places[i], 7);
@@ -130,7 +115,6 @@ TEST(tpm_loss_not_by_another_primary)
         support_flip(rig.wire, support_next(SUPPORT_CC_CREATE_PRIMARY), places[i], 7);
         CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_ERROR_TPM_ANSWER);
         CHECK_NUMBER(support_transport_pending(rig.wire), 0);
-        CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
+        CHECK_OK(tpm_rig_use(&rig, &pem));
     }
-    tpm_rig_stop(&rig);
 }

@@ -91,7 +91,7 @@ TEST(tpm_node_is_waited_for)
     for (unsigned refusals = 0; refusals <= 8; refusals++) {
         test_about("held for %u tries", refusals);
         hold(refusals, EBUSY, EBUSY);
-        CHECK_STATUS(open_node(0), TENON_OK);
+        CHECK_OK(open_node(0));
         test_clock clock = test_clock_stop();
         CHECK_NUMBER(held.tries, refusals + 1);
         CHECK_NUMBER(clock.sleeps, refusals);
@@ -103,7 +103,7 @@ TEST(tpm_node_is_waited_for)
 TEST(tpm_node_is_waited_for_until_the_deadline)
 {
     static const uint32_t deadlines[] = {0, 1, 7, 50, 2000, 20000};
-    for (size_t i = 0; i < sizeof deadlines / sizeof deadlines[0]; i++) {
+    for (size_t i = 0; i < COUNT(deadlines); i++) {
         test_about("%u ms", (unsigned)deadlines[i]);
         hold(ALWAYS, EBUSY, EBUSY);
         CHECK_STATUS(open_node(deadlines[i]), TENON_ERROR_TPM_BUSY);
@@ -126,7 +126,7 @@ TEST(tpm_node_of_a_way_is_waited_for)
     CHECK_NUMBER(test_clock_stop().moved_ms, 2000);
     CHECK_ZERO(&way, sizeof way);
     hold(3, EBUSY, EBUSY);
-    CHECK_STATUS(tenon_tpm_transport_open(&way, node_name, sizeof node_name - 1, 0), TENON_OK);
+    CHECK_OK(tenon_tpm_transport_open(&way, node_name, sizeof node_name - 1, 0));
     CHECK_NUMBER(test_clock_stop().sleeps, 3);
     way.close(way.context);
 }
@@ -135,11 +135,11 @@ TEST(tpm_node_of_a_way_is_waited_for)
 TEST(tpm_node_whose_open_is_interrupted)
 {
     hold(5, EINTR, EINTR);
-    CHECK_STATUS(open_node(0), TENON_OK);
+    CHECK_OK(open_node(0));
     CHECK_NUMBER(test_clock_stop().sleeps, 0);
     CHECK_NUMBER(held.tries, 6);
     hold(6, EBUSY, EINTR);
-    CHECK_STATUS(open_node(0), TENON_OK);
+    CHECK_OK(open_node(0));
     CHECK_NUMBER(test_clock_stop().sleeps, 3);
     CHECK_NUMBER(held.tries, 7);
     hold(ALWAYS, EBUSY, EINTR);
@@ -157,7 +157,7 @@ TEST(tpm_node_that_is_not_held)
                   {ENODEV, TENON_ERROR_TPM_MISSING},   {EACCES, TENON_ERROR_TPM_PERMISSION},
                   {EPERM, TENON_ERROR_TPM_PERMISSION}, {ENOMEM, TENON_ERROR_MEMORY},
                   {EMFILE, TENON_ERROR_MEMORY},        {ENFILE, TENON_ERROR_MEMORY}};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    for (size_t i = 0; i < COUNT(others); i++) {
         test_about("%s", strerror(others[i].error));
         hold(ALWAYS, others[i].error, others[i].error);
         CHECK_STATUS(open_node(0), others[i].status);
@@ -172,7 +172,7 @@ TEST(tpm_node_that_another_took_meanwhile)
     tenon_tpm *tpm;
     tenon_tpm_info info;
     hold(0, EBUSY, EBUSY);
-    CHECK_STATUS(tenon_tpm_open(&tpm, node_name, sizeof node_name - 1, NULL), TENON_OK);
+    CHECK_OK(tenon_tpm_open(&tpm, node_name, sizeof node_name - 1, NULL));
     hold(4, EBUSY, EBUSY);
     CHECK_STATUS(tenon_tpm_read_info(tpm, &info), TENON_ERROR_TPM_TRANSPORT);
     CHECK_NUMBER(test_clock_stop().sleeps, 4);
@@ -190,13 +190,12 @@ TEST(tpm_node_that_another_took_meanwhile)
 /* The same over a transport of the caller's; and the key signs when the way is free. */
 TEST(tpm_node_behind_a_transport)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    OWNED_RIG rig = tpm_rig_start(NULL);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     support_fail_before(rig.wire, support_next(SUPPORT_CC_SIGN), TENON_ERROR_TPM_TRANSPORT);
     support_transport_fail_reopen(rig.wire, 6, TENON_ERROR_TPM_BUSY);
     test_clock_start();
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_OK(tpm_rig_sign(key));
     CHECK_NUMBER(test_clock_stop().sleeps, 6);
     support_fail_before(rig.wire, support_next(SUPPORT_CC_SIGN), TENON_ERROR_TPM_TRANSPORT);
     support_transport_fail_reopen(rig.wire, ALWAYS, TENON_ERROR_TPM_BUSY);
@@ -204,9 +203,7 @@ TEST(tpm_node_behind_a_transport)
     CHECK_STATUS(tpm_rig_sign(key), TENON_ERROR_TPM_BUSY);
     CHECK_NUMBER(test_clock_stop().moved_ms, 2000);
     support_transport_fail_reopen(rig.wire, 0, TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
+    CHECK_OK(tpm_rig_sign(key));
 }
 
 /* Behind the kernel's resource manager, by the class of the node; where nobody says that, by its usual name. */
@@ -226,7 +223,7 @@ TEST(tpm_node_is_managed)
                 {"/dev/tpmrm/0", NULL, 0},
                 {"/dev/null", "../../../../class/mem", 0}};
     const char *usual = node;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         char name[64];
         tenon_tpm_transport way;
         test_about("%s, %s", rows[i].node, rows[i].class == NULL ? "no sysfs" : rows[i].class);
@@ -234,7 +231,7 @@ TEST(tpm_node_is_managed)
         node = rows[i].node;
         class = rows[i].class;
         hold(0, EBUSY, EBUSY);
-        if (CHECK_STATUS(tenon_tpm_transport_open(&way, name, strlen(name), 0), TENON_OK)) {
+        if (CHECK_OK(tenon_tpm_transport_open(&way, name, strlen(name), 0))) {
             CHECK_NUMBER(way.managed, rows[i].managed);
             way.close(way.context);
         }
@@ -284,8 +281,8 @@ TEST(tpm_node_takes_commands)
     driver of = {.side = open_terminal(name, sizeof name)};
     opened = name;
     hold(0, EBUSY, EBUSY);
-    CHECK_STATUS(tenon_tpm_open(&tpm, node_name, sizeof node_name - 1, NULL), TENON_OK);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    CHECK_OK(tenon_tpm_open(&tpm, node_name, sizeof node_name - 1, NULL));
+    for (size_t i = 0; i < COUNT(rows); i++) {
         pthread_t thread;
         of.length = rows[i].length;
         CHECK_NUMBER(pthread_create(&thread, NULL, drive, &of), 0);

@@ -48,10 +48,7 @@ static tenon_status open_options(const char *name, const tenon_tpm_options *opti
     return status;
 }
 
-static tenon_status open_name(const char *name)
-{
-    return open_options(name, NULL);
-}
+static tenon_status open_name(const char *name) { return open_options(name, NULL); }
 
 /* The descriptors that are open, and whether an exec would hand them on. */
 static size_t count_open(size_t *inherited)
@@ -96,7 +93,7 @@ TEST(tpm_open_wrong_names)
                                         "none",
                                         ":",
                                         "\n"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         test_about("\"%s\"", names[i]);
         CHECK_STATUS(open_name(names[i]), TENON_ERROR_TCTI);
         CHECK_STATUS(open_options(names[i], &simulator), TENON_ERROR_TCTI);
@@ -108,7 +105,7 @@ TEST(tpm_open_simulator_is_asked_for)
 {
     static const char *const names[] = {"swtpm:", "swtpm:path=x", "swtpm:host=localhost,port=2321",
                                         "mssim:", "mssim:x"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         test_about("\"%s\"", names[i]);
         CHECK_STATUS(open_name(names[i]), TENON_ERROR_SIMULATOR);
     }
@@ -125,11 +122,11 @@ TEST(tpm_open_way_is_closed_once)
     size_t inherited, before = count_open(&inherited);
     CHECK_STATUS(tenon_tpm_transport_open(&way, NULL, 0, 0), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_transport_open(&way, name, sizeof name - 1, 2), TENON_ERROR_OPTIONS);
-    CHECK_STATUS(tenon_tpm_transport_open(&way, name, sizeof name - 1, 0), TENON_OK);
+    CHECK_OK(tenon_tpm_transport_open(&way, name, sizeof name - 1, 0));
     CHECK_NUMBER(count_open(&inherited), before + 1);
     CHECK_NUMBER(way.size, sizeof way);
     CHECK(way.exchange != NULL && way.reopen != NULL && way.close != NULL);
-    CHECK_STATUS(tenon_tpm_open_transport(&tpm, &way, NULL), TENON_OK);
+    CHECK_OK(tenon_tpm_open_transport(&tpm, &way, NULL));
     tenon_tpm_info info;
     CHECK_STATUS(tenon_tpm_read_info(tpm, &info), TENON_ERROR_TPM_TRANSPORT);
     CHECK_NUMBER(count_open(&inherited), before + 1);
@@ -171,7 +168,7 @@ TEST(tpm_open_null_device)
         tenon_tpm_info info;
         tenon_tpm_key *key;
         test_about("%s", nodes[i]);
-        CHECK_STATUS(tenon_tpm_open(&tpm, nodes[i], strlen(nodes[i]), NULL), TENON_OK);
+        CHECK_OK(tenon_tpm_open(&tpm, nodes[i], strlen(nodes[i]), NULL));
         CHECK_STATUS(tenon_tpm_read_info(tpm, &info), TENON_ERROR_TPM_TRANSPORT);
         CHECK_STATUS(tenon_tpm_key_create(tpm, &key, NULL, 0), TENON_ERROR_TPM_TRANSPORT);
         CHECK(key == NULL);
@@ -207,7 +204,7 @@ TEST(tpm_open_closes_on_exec)
     tenon_tpm *tpm;
     size_t before, after, inherited_before, inherited;
     before = count_open(&inherited_before);
-    CHECK_STATUS(tenon_tpm_open(&tpm, "device:/dev/null", 16, NULL), TENON_OK);
+    CHECK_OK(tenon_tpm_open(&tpm, "device:/dev/null", 16, NULL));
     after = count_open(&inherited);
     CHECK_NUMBER(after, before + 1);
     CHECK_NUMBER(inherited, inherited_before);
@@ -270,7 +267,7 @@ TEST(tpm_open_closes_sockets_on_exec)
     snprintf(name, sizeof name, "mssim:host=127.0.0.1,port=%u", (unsigned)port);
     CHECK_NUMBER(pthread_create(&thread, NULL, simulate, listening), 0);
     size_t before = count_open(&inherited_before);
-    CHECK_STATUS(tenon_tpm_open(&tpm, name, strlen(name), &simulator), TENON_OK);
+    CHECK_OK(tenon_tpm_open(&tpm, name, strlen(name), &simulator));
     CHECK(count_open(&inherited) > before);
     /* The socket of commands is closed. tpm2-tss does not name the other one, which turns a simulator on and off. */
     CHECK_NUMBER(inherited, inherited_before + 1);
@@ -335,9 +332,9 @@ TEST(tpm_open_by_name_end_to_end)
     pid_t child = start_listening(folder, name, sizeof name);
     CHECK_STATUS(open_name(name), TENON_ERROR_SIMULATOR);
     size_t before = count_open(&inherited_before);
-    CHECK_STATUS(tenon_tpm_open(&tpm, name, strlen(name), &simulator), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_create(tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_OK(tenon_tpm_open(&tpm, name, strlen(name), &simulator));
+    CHECK_OK(tenon_tpm_key_create(tpm, &key, NULL, 0));
+    CHECK_OK(tpm_rig_sign(key));
     (void)count_open(&inherited);
     CHECK_NUMBER(inherited, inherited_before);
     kill(child, SIGKILL);

@@ -13,41 +13,37 @@ static const uint32_t elsewhere = 0x81000005;
 TEST(tpm_parent_srk_comes_and_goes)
 {
     static const support_template templates[] = {SUPPORT_SRK_H2, SUPPORT_SRK_PROVISIONING, SUPPORT_SRK_RSA};
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem before = tpm_rig_make(&rig);
     for (size_t i = 0; i < 3; i++) {
         test_about("template %u", (unsigned)i);
         CHECK_NUMBER(support_persist_srk(rig.sw, NULL, templates[i]), 0);
-        CHECK_STATUS(tpm_rig_use(&rig, &before), TENON_OK);
+        CHECK_OK(tpm_rig_use(&rig, &before));
         tpm_pem under = tpm_rig_make(&rig);
-        CHECK_STATUS(tpm_rig_use(&rig, &under), TENON_OK);
+        CHECK_OK(tpm_rig_use(&rig, &under));
         CHECK_NUMBER(support_evict_srk(rig.sw, NULL), 0);
-        CHECK_STATUS(tpm_rig_use(&rig, &before), TENON_OK);
-        CHECK_STATUS(tpm_rig_use(&rig, &under), TENON_OK);
+        CHECK_OK(tpm_rig_use(&rig, &before));
+        CHECK_OK(tpm_rig_use(&rig, &under));
         CHECK_NUMBER(support_persist_srk(rig.sw, NULL, templates[(i + 1) % 3]), 0);
-        CHECK_STATUS(tpm_rig_use(&rig, &under), TENON_OK);
+        CHECK_OK(tpm_rig_use(&rig, &under));
         CHECK_NUMBER(support_evict_srk(rig.sw, NULL), 0);
     }
-    tpm_rig_stop(&rig);
 }
 
 /* While the key is loaded, and then lost: it is searched again. */
 TEST(tpm_parent_goes_while_the_key_is_loaded)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
+    OWNED_RIG rig = tpm_rig_start(NULL);
     CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
+    CHECK_OK(tpm_rig_sign(key));
     CHECK_NUMBER(support_evict_srk(rig.sw, NULL), 0);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_OK(tpm_rig_sign(key));
     support_flush_all(rig.sw);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_OK(tpm_rig_sign(key));
     CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_RSA), 0);
     support_flush_all(rig.sw);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
+    CHECK_OK(tpm_rig_sign(key));
 }
 
 /* A key as some other tool would leave it: under any parent, at any handle. */
@@ -67,12 +63,10 @@ static tpm_pem write_pem(const support_blob *blob, uint32_t parent, const uint8_
 
 static void read_witness(tpm_rig *rig, uint8_t *out)
 {
-    tenon_tpm_key *key;
     size_t n;
-    CHECK_STATUS(tenon_tpm_key_create(rig->tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_witness(key, out, TENON_NAME_SIZE, &n), TENON_OK);
+    OWNED_TPM_KEY key = tpm_rig_key(rig, NULL);
+    CHECK_OK(tenon_tpm_key_witness(key, out, TENON_NAME_SIZE, &n));
     CHECK_NUMBER(n, TENON_NAME_SIZE);
-    tenon_tpm_key_free(&key);
 }
 
 /* An RSA storage key, which no search makes again, at a handle of its own. */
@@ -93,52 +87,49 @@ static tpm_pem make_under_rsa(tpm_rig *rig, bool with_witness)
 
 TEST(tpm_parent_of_a_third_template)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem pem = make_under_rsa(&rig, true);
-    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
+    CHECK_OK(tpm_rig_use(&rig, &pem));
     CHECK_NUMBER(support_evict(rig.sw, NULL, elsewhere, elsewhere), 0);
     support_transport_reset_counts(rig.wire);
     for (int i = 0; i < 3; i++)
         CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_ERROR_PARENT_MISSING);
     CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_LOAD), 0);
-    tpm_rig_stop(&rig);
 }
 
 /* Without a witness there is no saying that the seed is another. */
 TEST(tpm_parent_without_witness_is_never_gone)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem pem = make_under_rsa(&rig, false);
     tenon_tpm_key *key;
-    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
+    CHECK_OK(tpm_rig_use(&rig, &pem));
     CHECK_NUMBER(support_clear(rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
     CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_ERROR_PARENT_MISSING);
     CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, NULL, 0), TENON_ERROR_PARENT_MISSING);
     CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
-    tpm_rig_stop(&rig);
 }
 
 /* Imported: no facts at all. Its TPM is cleared, and its parent's handle is taken by a storage key of the new seed. */
 TEST(tpm_parent_import_is_never_gone)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     support_blob blob;
     tenon_tpm_key *key;
     CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
     CHECK_NUMBER(support_create(rig.sw, SUPPORT_HANDLE_SRK, SUPPORT_SIGNING_FOREIGN, NULL, &blob), 0);
     tpm_pem pem = write_pem(&blob, SUPPORT_HANDLE_SRK, NULL, NULL);
     CHECK_STATUS(tenon_tpm_key_load(rig.tpm, &key, pem.text, pem.n, NULL, 0), TENON_ERROR_KEY_ATTRIBUTES);
-    CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, NULL, 0), TENON_OK);
+    CHECK_OK(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, NULL, 0));
     CHECK_NUMBER(tenon_tpm_key_is_foreign(key), 1);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_OK(tpm_rig_sign(key));
     tenon_tpm_key_free(&key);
     CHECK_NUMBER(support_clear(rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
     CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, NULL, 0), TENON_ERROR_PARENT_MISSING);
     CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
     CHECK_RC(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, NULL, 0), TENON_CATEGORY_REJECTED, 0x1DF);
     CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
-    tpm_rig_stop(&rig);
 }
 
 /* The seed is the old one, or nobody can compute its witness: each is what it is, and never gone. */
@@ -146,7 +137,7 @@ TEST(tpm_parent_witness_cannot_be_computed)
 {
     static const tenon_tpm_options owner = {
         .size = sizeof owner, .owner_auth = (const uint8_t *)"owner", .owner_auth_n = 5};
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem pem = make_under_rsa(&rig, true);
     CHECK_NUMBER(support_evict(rig.sw, NULL, elsewhere, elsewhere), 0);
     CHECK_NUMBER(support_change_auth(rig.sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);
@@ -156,13 +147,12 @@ TEST(tpm_parent_witness_cannot_be_computed)
     CHECK_NUMBER(support_hierarchy_control(rig.sw, SUPPORT_RH_OWNER, false), 0);
     CHECK_CATEGORY(tpm_rig_use(&rig, &pem), TENON_CATEGORY_UNAVAILABLE);
     CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
-    tpm_rig_stop(&rig);
 }
 
 /* The same on a cleared TPM: auth or unavailable until the witness can be computed. */
 TEST(tpm_parent_cleared_and_no_witness)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem pem = tpm_rig_make(&rig);
     CHECK_NUMBER(support_clear(rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
     CHECK_NUMBER(support_change_auth(rig.sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);
@@ -172,25 +162,21 @@ TEST(tpm_parent_cleared_and_no_witness)
     CHECK_NUMBER(support_hierarchy_control(rig.sw, SUPPORT_RH_OWNER, false), 0);
     CHECK_CATEGORY(tpm_rig_use(&rig, &pem), TENON_CATEGORY_UNAVAILABLE);
     CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
-    tpm_rig_stop(&rig);
 }
 
 /* The storage hierarchy off hides SRK and persistent copy; after a restart both are there again. */
 TEST(tpm_parent_hierarchy_off_and_on)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
+    OWNED_RIG rig = tpm_rig_start(NULL);
     CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_persist(key, NULL), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
+    CHECK_OK(tenon_tpm_key_persist(key, NULL));
+    CHECK_OK(tpm_rig_sign(key));
     CHECK_NUMBER(support_hierarchy_control(rig.sw, SUPPORT_RH_OWNER, false), 0);
     CHECK_CATEGORY(tpm_rig_sign(key), TENON_CATEGORY_UNAVAILABLE);
     CHECK_CATEGORY(tpm_rig_sign(key), TENON_CATEGORY_UNAVAILABLE);
     support_transport_follow(rig.wire, true);
     CHECK(support_swtpm_power_on(rig.sw));
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_OK(tpm_rig_sign(key));
     CHECK_NUMBER(support_persistent_count(rig.sw), 2);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
 }

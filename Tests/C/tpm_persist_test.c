@@ -12,10 +12,10 @@ static uint32_t commands_to_load(tpm_rig *rig, const tpm_pem *pem)
 {
     tenon_tpm_key *key;
     tpm_rig_again(rig, NULL);
-    CHECK_STATUS(tpm_rig_load(rig, &key, pem), TENON_OK);
+    CHECK_OK(tpm_rig_load(rig, &key, pem));
     uint32_t commands = support_transport_count(rig->wire, SUPPORT_ANY);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_OK(tpm_rig_sign(key));
+    CHECK_OK(tpm_rig_sign(key));
     CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_SIGN), 2);
     tenon_tpm_key_free(&key);
     return commands;
@@ -23,19 +23,26 @@ static uint32_t commands_to_load(tpm_rig *rig, const tpm_pem *pem)
 
 static tpm_pem make_persistent(tpm_rig *rig)
 {
-    tenon_tpm_key *key;
+    OWNED_TPM_KEY key = tpm_rig_key(rig, NULL);
     uint32_t handle = 0;
-    CHECK_STATUS(tenon_tpm_key_create(rig->tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_persist(key, &handle), TENON_OK);
+    CHECK_OK(tenon_tpm_key_persist(key, &handle));
     CHECK(handle >= first && handle < first + 8);
-    tpm_pem pem = tpm_rig_export(key);
-    tenon_tpm_key_free(&key);
-    return pem;
+    return tpm_rig_export(key);
 }
+
+/* A key with a persistent copy that another process made. */
+static tenon_tpm_key *load_persistent(tpm_rig *rig, const tenon_tpm_options *options)
+{
+    const tpm_pem pem = make_persistent(rig);
+    tpm_rig_again(rig, options);
+    return tpm_rig_loaded(rig, &pem);
+}
+
+static void swap(tpm_rig *rig) { CHECK_NUMBER(support_swap_persistent(rig->sw, NULL, first), 0); }
 
 TEST(tpm_persist_commands_before_the_first_signature)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem under_primary = tpm_rig_make(&rig);
     CHECK_NUMBER(commands_to_load(&rig, &under_primary), 2);
     CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
@@ -43,150 +50,119 @@ TEST(tpm_persist_commands_before_the_first_signature)
     CHECK_NUMBER(commands_to_load(&rig, &under_srk), 2);
     tpm_pem persistent = make_persistent(&rig);
     CHECK_NUMBER(commands_to_load(&rig, &persistent), 1);
-    tpm_rig_stop(&rig);
 }
 
 /* Somebody else's key lies at the handle when the key is loaded: it is not used, and not evicted. */
 TEST(tpm_persist_swapped_before_load)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem pem = make_persistent(&rig);
-    tenon_tpm_key *key;
-    CHECK_NUMBER(support_swap_persistent(rig.sw, NULL, first), 0);
+    swap(&rig);
     tpm_rig_again(&rig, NULL);
-    CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    OWNED_TPM_KEY key = tpm_rig_loaded(&rig, &pem);
+    CHECK_OK(tpm_rig_sign(key));
     CHECK_STATUS(tenon_tpm_key_evict(key), TENON_ERROR_KEY_NAME);
     CHECK_NUMBER(support_persistent_count(rig.sw), 1);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
+    CHECK_OK(tpm_rig_sign(key));
 }
 
 /* Of any kind: an RSA key lies there; or nothing. */
 TEST(tpm_persist_something_else_or_nothing)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem pem = make_persistent(&rig);
     uint32_t other;
     CHECK_NUMBER(support_evict(rig.sw, NULL, first, first), 0);
-    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
+    CHECK_OK(tpm_rig_use(&rig, &pem));
     CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_RSA, &other), 0);
     CHECK_NUMBER(support_evict(rig.sw, NULL, other, first), 0);
     CHECK_NUMBER(support_flush(rig.sw, other), 0);
-    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
+    CHECK_OK(tpm_rig_use(&rig, &pem));
     pem = make_persistent(&rig);
-    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
+    CHECK_OK(tpm_rig_use(&rig, &pem));
     CHECK_NUMBER(support_persistent_count(rig.sw), 2);
-    tpm_rig_stop(&rig);
+}
+
+/* Somebody's key is in the copy's place by now. What the next signature is, if one is made before anybody looks. */
+static void check_swapped(const tenon_tpm_options *options, tenon_status (*look)(tpm_rig *rig, tenon_tpm_key *key))
+{
+    OWNED_RIG rig = tpm_rig_start(options);
+    OWNED_TPM_KEY key = load_persistent(&rig, options);
+    CHECK_OK(tpm_rig_sign(key));
+    swap(&rig);
+    CHECK_OK(look(&rig, key));
+    CHECK_OK(tpm_rig_sign(key));
+    CHECK_OK(tenon_tpm_key_check(key));
 }
 
 /* A password does not bind the Name: until somebody looks, as who verifies does, the other key signs. */
-TEST(tpm_persist_swapped_after_load)
+static tenon_status sign_and_check(tpm_rig *rig, tenon_tpm_key *key)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
-    tpm_pem pem = make_persistent(&rig);
-    tenon_tpm_key *key;
-    tpm_rig_again(&rig, NULL);
-    CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    CHECK_NUMBER(support_swap_persistent(rig.sw, NULL, first), 0);
     CHECK_STATUS(tpm_rig_sign(key), TENON_ERROR_SIGNATURE_INVALID);
-    CHECK_STATUS(tenon_tpm_key_check(key), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_check(key), TENON_OK);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
+    return tenon_tpm_key_check(key);
 }
 
-TEST(tpm_persist_swapped_and_verified)
-{
-    tpm_rig rig = tpm_rig_start(NULL);
-    tpm_pem pem = make_persistent(&rig);
-    tenon_tpm_key *key;
-    tpm_rig_again(&rig, NULL);
-    CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    CHECK_NUMBER(support_swap_persistent(rig.sw, NULL, first), 0);
-    CHECK_STATUS(tpm_rig_sign_flags(key, TENON_TPM_KEY_VERIFIED), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
-}
+static tenon_status verify(tpm_rig *rig, tenon_tpm_key *key) { return tpm_rig_sign_flags(key, TENON_TPM_KEY_VERIFIED); }
 
 /* After the transport was opened again the Name is looked at by itself. */
-TEST(tpm_persist_swapped_and_reopened)
+static tenon_status reopen(tpm_rig *rig, tenon_tpm_key *key)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
-    tpm_pem pem = make_persistent(&rig);
-    tenon_tpm_key *key;
-    tpm_rig_again(&rig, NULL);
-    CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
-    CHECK_NUMBER(support_swap_persistent(rig.sw, NULL, first), 0);
-    support_fail_before(rig.wire, support_next(SUPPORT_CC_SIGN), TENON_ERROR_TPM_TRANSPORT);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    CHECK_NUMBER(support_transport_reopens(rig.wire), 1);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
+    support_fail_before(rig->wire, support_next(SUPPORT_CC_SIGN), TENON_ERROR_TPM_TRANSPORT);
+    CHECK_OK(tpm_rig_sign(key));
+    CHECK_NUMBER(support_transport_reopens(rig->wire), 1);
+    return TENON_OK;
 }
 
 /* In a session the Name is in what is authenticated: another key cannot sign. */
-TEST(tpm_persist_swapped_with_a_session)
+static tenon_status sign_in_a_session(tpm_rig *rig, tenon_tpm_key *key)
+{
+    CHECK(tpm_rig_sign(key) != TENON_ERROR_SIGNATURE_INVALID);
+    return tenon_tpm_key_check(key);
+}
+
+TEST(tpm_persist_swapped_after_load)
 {
     static const tenon_tpm_options salted = {.size = sizeof salted, .session = TENON_TPM_SESSION_SALTED};
-    tpm_rig rig = tpm_rig_start(&salted);
-    tpm_pem pem = make_persistent(&rig);
-    tenon_tpm_key *key;
-    CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    CHECK_NUMBER(support_swap_persistent(rig.sw, NULL, first), 0);
-    tenon_status status = tpm_rig_sign(key);
-    CHECK(status != TENON_ERROR_SIGNATURE_INVALID);
-    CHECK_STATUS(tenon_tpm_key_check(key), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
+    check_swapped(NULL, sign_and_check);
+    check_swapped(NULL, verify);
+    check_swapped(NULL, reopen);
+    check_swapped(&salted, sign_in_a_session);
 }
 
 TEST(tpm_persist_makes_one_copy)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
+    OWNED_RIG rig = tpm_rig_start(NULL);
     uint32_t handle = 0, handles[4];
     size_t n;
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     support_fail_after(rig.wire, support_next(SUPPORT_CC_EVICT_CONTROL), TENON_ERROR_TPM_TRANSPORT);
-    CHECK_STATUS(tenon_tpm_key_persist(key, &handle), TENON_OK);
+    CHECK_OK(tenon_tpm_key_persist(key, &handle));
     CHECK_NUMBER(handle, first);
-    CHECK_STATUS(tenon_tpm_key_persist(key, &handle), TENON_OK);
+    CHECK_OK(tenon_tpm_key_persist(key, &handle));
     CHECK_NUMBER(handle, first);
     tpm_pem pem = tpm_rig_export(key);
     tenon_tpm_key_free(&key);
     /* The answer and the process were lost: the exported key does not know of its copy. */
-    CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_evict(key), TENON_OK);
+    CHECK_OK(tpm_rig_load(&rig, &key, &pem));
+    CHECK_OK(tenon_tpm_key_evict(key));
     CHECK_STATUS(tenon_tpm_key_evict(key), TENON_ERROR_NOT_PERSISTENT);
     pem = tpm_rig_export(key);
-    CHECK_STATUS(tenon_tpm_key_persist(key, &handle), TENON_OK);
+    CHECK_OK(tenon_tpm_key_persist(key, &handle));
     tenon_tpm_key_free(&key);
-    CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_persist(key, &handle), TENON_OK);
-    CHECK_STATUS(tenon_tpm_handles(rig.tpm, handles, 4, &n), TENON_OK);
+    CHECK_OK(tpm_rig_load(&rig, &key, &pem));
+    CHECK_OK(tenon_tpm_key_persist(key, &handle));
+    CHECK_OK(tenon_tpm_handles(rig.tpm, handles, 4, &n));
     CHECK_NUMBER(n, 1);
     CHECK_NUMBER(handles[0], first);
-    CHECK_STATUS(tenon_tpm_key_evict(key), TENON_OK);
+    CHECK_OK(tenon_tpm_key_evict(key));
     CHECK_NUMBER(support_persistent_count(rig.sw), 0);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
+    CHECK_OK(tpm_rig_sign(key));
 }
 
 /* There is none, says the answer that is one moment too old. */
 static size_t none_there(void *context, uint8_t *answer, size_t n, size_t size)
 {
     enum { COUNT_AT = 15, VALUES_AT = 19 };
-    (void)context;
-    (void)size;
     if (n < VALUES_AT)
         return n;
     memset(answer + COUNT_AT, 0, VALUES_AT - COUNT_AT);
@@ -197,41 +173,37 @@ static size_t none_there(void *context, uint8_t *answer, size_t n, size_t size)
 
 TEST(tpm_persist_handle_taken_meanwhile)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
+    OWNED_RIG rig = tpm_rig_start(NULL);
     uint32_t handle;
     (void)make_persistent(&rig);
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     support_edit(rig.wire, support_next(SUPPORT_CC_GET_CAPABILITY), none_there, NULL);
-    CHECK_STATUS(tenon_tpm_key_persist(key, &handle), TENON_OK);
+    CHECK_OK(tenon_tpm_key_persist(key, &handle));
     CHECK_NUMBER(handle, first + 1);
     CHECK_NUMBER(support_transport_pending(rig.wire), 0);
     CHECK_NUMBER(support_persistent_count(rig.sw), 2);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_evict(key), TENON_OK);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
+    CHECK_OK(tpm_rig_sign(key));
+    CHECK_OK(tenon_tpm_key_evict(key));
 }
 
 TEST(tpm_persist_lists_handles)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     uint32_t handles[8];
     size_t n = 9;
-    CHECK_STATUS(tenon_tpm_handles(rig.tpm, handles, 8, &n), TENON_OK);
+    CHECK_OK(tenon_tpm_handles(rig.tpm, handles, 8, &n));
     CHECK_NUMBER(n, 0);
-    CHECK_STATUS(tenon_tpm_handles(rig.tpm, NULL, 0, &n), TENON_OK);
+    CHECK_OK(tenon_tpm_handles(rig.tpm, NULL, 0, &n));
     CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
     (void)make_persistent(&rig);
     (void)make_persistent(&rig);
-    CHECK_STATUS(tenon_tpm_handles(rig.tpm, handles, 8, &n), TENON_OK);
+    CHECK_OK(tenon_tpm_handles(rig.tpm, handles, 8, &n));
     CHECK_NUMBER(n, 3);
     CHECK(handles[0] == 0x81000001 && handles[1] == first && handles[2] == first + 1);
     handles[0] = handles[1] = handles[2] = 0xa5a5a5a5;
     CHECK_STATUS(tenon_tpm_handles(rig.tpm, handles, 2, &n), TENON_ERROR_BUFFER_TOO_SMALL);
     CHECK_NUMBER(n, 3);
     CHECK_NUMBER(handles[0], 0xa5a5a5a5);
-    tpm_rig_stop(&rig);
 }
 
 TEST(tpm_persist_needs_the_owner)
@@ -240,53 +212,48 @@ TEST(tpm_persist_needs_the_owner)
         .size = sizeof owner, .owner_auth = (const uint8_t *)"owner", .owner_auth_n = 5};
     static const tenon_tpm_options wrong = {
         .size = sizeof wrong, .owner_auth = (const uint8_t *)"no", .owner_auth_n = 2};
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
+    OWNED_RIG rig = tpm_rig_start(NULL);
+    OWNED_TPM_KEY key = NULL;
     CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
     tpm_pem pem = tpm_rig_make(&rig);
     CHECK_NUMBER(support_change_auth(rig.sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);
     for (int i = 0; i < 2; i++) {
         tpm_rig_again(&rig, i == 0 ? NULL : &wrong);
-        CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
+        CHECK_OK(tpm_rig_load(&rig, &key, &pem));
         CHECK_RC(tenon_tpm_key_persist(key, NULL), TENON_CATEGORY_AUTH, 0x9A2);
-        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        CHECK_OK(tpm_rig_sign(key));
         tenon_tpm_key_free(&key);
     }
     tpm_rig_again(&rig, &owner);
-    CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_persist(key, NULL), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_OK(tpm_rig_load(&rig, &key, &pem));
+    CHECK_OK(tenon_tpm_key_persist(key, NULL));
+    CHECK_OK(tpm_rig_sign(key));
     pem = tpm_rig_export(key);
     tenon_tpm_key_free(&key);
     tpm_rig_again(&rig, NULL);
-    CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
+    CHECK_OK(tpm_rig_load(&rig, &key, &pem));
     CHECK_RC(tenon_tpm_key_evict(key), TENON_CATEGORY_AUTH, 0x9A2);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_OK(tpm_rig_sign(key));
     CHECK_NUMBER(support_persistent_count(rig.sw), 2);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
 }
 
 /* The last handle of ours is ours. */
 TEST(tpm_persist_at_the_last_handle)
 {
     static const uint32_t last = 0x8108ffff;
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
+    OWNED_RIG rig = tpm_rig_start(NULL);
     uint32_t handle = 0, loaded = 0;
     tpm_pem pem = tpm_rig_make(&rig);
-    CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    OWNED_TPM_KEY key = tpm_rig_loaded(&rig, &pem);
+    CHECK_OK(tpm_rig_sign(key));
     /* Who made the copy there did not tell us. */
     size_t n;
     CHECK_NUMBER(support_handles(rig.sw, 0x80000000, &loaded, 1, &n), 0);
     CHECK_NUMBER(n, 1);
     CHECK_NUMBER(support_evict(rig.sw, NULL, loaded, last), 0);
-    CHECK_STATUS(tenon_tpm_key_persist(key, &handle), TENON_OK);
+    CHECK_OK(tenon_tpm_key_persist(key, &handle));
     CHECK_NUMBER(handle, last);
     CHECK_NUMBER(support_persistent_count(rig.sw), 1);
-    CHECK_STATUS(tenon_tpm_key_evict(key), TENON_OK);
+    CHECK_OK(tenon_tpm_key_evict(key));
     CHECK_NUMBER(support_persistent_count(rig.sw), 0);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
 }

@@ -26,34 +26,31 @@ static void put_protected(support_swtpm *sw, uint32_t persistent)
     CHECK_NUMBER(support_flush(sw, parent), 0);
 }
 
-static void sign_beside_protected(const tenon_tpm_options *options, const uint8_t *auth, size_t n)
+static void sign_beside_protected(const tenon_tpm_options *options, const char *auth)
 {
-    tpm_rig rig = tpm_rig_start(options);
-    tenon_tpm_key *key;
+    OWNED_RIG rig = tpm_rig_start(options);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, auth);
     uint32_t handle = 0;
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, auth, n), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_persist(key, &handle), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_OK(tenon_tpm_key_persist(key, &handle));
+    CHECK_OK(tpm_rig_sign(key));
     put_protected(rig.sw, handle);
     CHECK_NUMBER(lockout_counter(rig.sw), 0);
     support_transport_reset_counts(rig.wire);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_OK(tpm_rig_sign(key));
     CHECK(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC) >= 1);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_LOAD), 1);
     for (int i = 0; i < 3; i++)
-        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        CHECK_OK(tpm_rig_sign(key));
     CHECK(lockout_counter(rig.sw) <= 1);
-    tenon_tpm_key_free(&key);
     CHECK_NUMBER(support_persistent_count(rig.sw), 1);
-    tpm_rig_stop(&rig);
 }
 
 TEST(tpm_place_of_a_protected_object)
 {
     static const tenon_tpm_options salted = {.size = sizeof salted, .session = TENON_TPM_SESSION_SALTED};
-    sign_beside_protected(NULL, NULL, 0);
-    sign_beside_protected(NULL, (const uint8_t *)"auth", 4);
-    sign_beside_protected(&salted, NULL, 0);
+    sign_beside_protected(NULL, NULL);
+    sign_beside_protected(NULL, "auth");
+    sign_beside_protected(&salted, NULL);
 }
 
 /* The TPM was reset, the node went on, and another program has loaded a key of its own at our handle. */
@@ -73,79 +70,62 @@ static uint32_t reset_and_load(tpm_rig *rig)
 
 TEST(tpm_place_of_a_loaded_key_is_checked)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    OWNED_RIG rig = tpm_rig_start(NULL);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
+    CHECK_OK(tpm_rig_sign(key));
+    CHECK_OK(tpm_rig_sign(key));
     reset_and_load(&rig);
     /* It is at our handle indeed: a password does not bind the Name. */
     CHECK_STATUS(tpm_rig_sign(key), TENON_ERROR_SIGNATURE_INVALID);
     support_transport_reset_counts(rig.wire);
-    CHECK_STATUS(tenon_tpm_key_check(key), TENON_OK);
+    CHECK_OK(tenon_tpm_key_check(key));
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC), 1);
     /* Behind a resource manager it is nobody else's: what is not in our books any more may not stay. */
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_FLUSH_CONTEXT), 1);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_OK(tpm_rig_sign(key));
+    CHECK_OK(tpm_rig_sign(key));
     /* Nothing is wrong now: one command, and nothing is loaded again. */
-    support_transport_reset_counts(rig.wire);
-    CHECK_STATUS(tenon_tpm_key_check(key), TENON_OK);
+    CHECK_NUMBER(COMMANDS(rig, tenon_tpm_key_check(key)), 1);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC), 1);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 1);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
 }
 
 /* On a bare TPM a key is at no place between two calls: what somebody loads there is neither used nor flushed. */
 TEST(tpm_place_on_a_bare_tpm)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
+    OWNED_RIG rig = tpm_rig_bare(NULL);
     support_public found;
-    tenon_tpm_free(&rig.tpm);
-    support_transport_bare(rig.wire, true);
-    tenon_tpm_transport table = support_transport_table(rig.wire);
-    CHECK_STATUS(tenon_tpm_open_transport(&rig.tpm, &table, NULL), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    tenon_tpm_key *key = tpm_rig_key(&rig, NULL);
+    CHECK_OK(tpm_rig_sign(key));
     uint32_t handle = reset_and_load(&rig);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_check(key), TENON_OK);
+    CHECK_OK(tpm_rig_sign(key));
+    CHECK_OK(tenon_tpm_key_check(key));
     tenon_tpm_key_free(&key);
     CHECK_NUMBER(support_read_public(rig.sw, handle, &found), 0);
     CHECK_NUMBER(support_flush(rig.sw, handle), 0);
-    tpm_rig_stop(&rig);
 }
 
 /* Who verifies needs no check of his own. */
 TEST(tpm_place_of_a_loaded_key_that_is_verified)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    OWNED_RIG rig = tpm_rig_start(NULL);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
+    CHECK_OK(tpm_rig_sign(key));
+    CHECK_OK(tpm_rig_sign(key));
     reset_and_load(&rig);
-    CHECK_STATUS(tpm_rig_sign_flags(key, TENON_TPM_KEY_VERIFIED), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
+    CHECK_OK(tpm_rig_sign_flags(key, TENON_TPM_KEY_VERIFIED));
+    CHECK_OK(tpm_rig_sign(key));
 }
 
 /* And when there is nothing at all. */
 TEST(tpm_place_is_empty)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    OWNED_RIG rig = tpm_rig_start(NULL);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
+    CHECK_OK(tpm_rig_sign(key));
     support_flush_all(rig.sw);
     support_transport_reset_counts(rig.wire);
-    CHECK_STATUS(tenon_tpm_key_check(key), TENON_OK);
+    CHECK_OK(tenon_tpm_key_check(key));
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC), 1);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_LOAD), 1);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
+    CHECK_OK(tpm_rig_sign(key));
 }

@@ -7,46 +7,41 @@
 /* A TPM that says "again" is asked again, whatever the command, until the deadline. */
 
 static const uint32_t busy[] = {0x922, 0x908, 0x90A, 0x920, 0x923, 0xB0922, 0xC0908, 0xB090A};
-enum { CODES = sizeof busy / sizeof busy[0], TIMES = 4 };
+enum { CODES = COUNT(busy), TIMES = 4 };
 
 TEST(tpm_retry_ends_in_success)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
+    OWNED_RIG rig = tpm_rig_start(NULL);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     for (size_t i = 0; i < CODES; i++) {
         test_about("0x%x", (unsigned)busy[i]);
-        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        CHECK_OK(tpm_rig_sign(key));
         support_transport_reset_counts(rig.wire);
         support_fail_code(rig.wire, support_times(SUPPORT_CC_SIGN, 1, TIMES), busy[i]);
-        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        CHECK_OK(tpm_rig_sign(key));
         CHECK_NUMBER(support_transport_pending(rig.wire), 0);
         CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), TIMES + 1);
         CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
     }
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
 }
 
 /* Every command of creating, persisting, loading by blob and by handle, signing, evicting, freeing. */
 static void life_of_a_key(tpm_rig *rig)
 {
-    tenon_tpm_key *key;
     tenon_tpm_info info;
-    CHECK_STATUS(tenon_tpm_read_info(rig->tpm, &info), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_create(rig->tpm, &key, (const uint8_t *)"auth", 4), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_persist(key, NULL), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_check(key), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_evict(key), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    tenon_tpm_key_free(&key);
+    CHECK_OK(tenon_tpm_read_info(rig->tpm, &info));
+    OWNED_TPM_KEY key = tpm_rig_key(rig, "auth");
+    CHECK_OK(tpm_rig_sign(key));
+    CHECK_OK(tenon_tpm_key_persist(key, NULL));
+    CHECK_OK(tpm_rig_sign(key));
+    CHECK_OK(tenon_tpm_key_check(key));
+    CHECK_OK(tenon_tpm_key_evict(key));
+    CHECK_OK(tpm_rig_sign(key));
 }
 
 TEST(tpm_retry_at_every_command)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     life_of_a_key(&rig);
     uint32_t commands = support_transport_count(rig.wire, SUPPORT_ANY);
     CHECK(commands > 20);
@@ -58,16 +53,14 @@ TEST(tpm_retry_at_every_command)
         support_transport_forget_faults(rig.wire);
     }
     CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
-    tpm_rig_stop(&rig);
 }
 
 TEST(tpm_retry_ends_at_the_deadline)
 {
     static const tenon_tpm_options options = {.size = sizeof options, .deadline_ms = 20};
-    tpm_rig rig = tpm_rig_start(&options);
-    tenon_tpm_key *key;
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    OWNED_RIG rig = tpm_rig_start(&options);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
+    CHECK_OK(tpm_rig_sign(key));
     for (size_t i = 0; i < CODES; i++) {
         test_about("0x%x", (unsigned)busy[i]);
         support_transport_reset_counts(rig.wire);
@@ -80,10 +73,8 @@ TEST(tpm_retry_ends_at_the_deadline)
         CHECK_NUMBER(test_clock_stop().moved_ms, 20);
         CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_SIGN), count);
         support_transport_forget_faults(rig.wire);
-        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        CHECK_OK(tpm_rig_sign(key));
     }
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
 }
 
 /* A TPM that is never ready to set a key up makes nothing, and loses nothing. */
@@ -92,8 +83,8 @@ TEST(tpm_retry_deadline_of_setting_up)
     static const uint32_t commands[] = {SUPPORT_CC_CREATE_PRIMARY, SUPPORT_CC_CREATE, SUPPORT_CC_LOAD,
                                         SUPPORT_CC_READ_PUBLIC, SUPPORT_CC_START_AUTH_SESSION};
     static const tenon_tpm_options options = {.size = sizeof options, .deadline_ms = 5};
-    tpm_rig rig = tpm_rig_start(&options);
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+    OWNED_RIG rig = tpm_rig_start(&options);
+    for (size_t i = 0; i < COUNT(commands); i++) {
         tenon_tpm_key *key;
         test_about("command 0x%x", (unsigned)commands[i]);
         support_fail_code(rig.wire, support_times(commands[i], 1, SUPPORT_ALWAYS), 0x922);
@@ -102,45 +93,38 @@ TEST(tpm_retry_deadline_of_setting_up)
         CHECK_NUMBER(support_transport_pending(rig.wire), 0);
         support_transport_forget_faults(rig.wire);
     }
-    tpm_rig_stop(&rig);
 }
 
 /* Places that others have taken are waited for as a busy TPM is, with nothing of ours in them meanwhile. */
 TEST(tpm_retry_for_room)
 {
     static const uint32_t codes[] = {0x902, 0x903, 0x904, 0x905, 0x906, 0xB0902};
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem pem = tpm_rig_make(&rig);
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
-        tenon_tpm_key *key;
+    for (size_t i = 0; i < COUNT(codes); i++) {
         test_about("0x%x", (unsigned)codes[i]);
         tpm_rig_again(&rig, NULL);
         support_fail_code(rig.wire, support_times(SUPPORT_CC_CREATE_PRIMARY, 1, 4), codes[i]);
-        CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
+        OWNED_TPM_KEY key = tpm_rig_loaded(&rig, &pem);
         CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY), 5);
-        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        CHECK_OK(tpm_rig_sign(key));
         CHECK_NUMBER(support_transport_pending(rig.wire), 0);
-        tenon_tpm_key_free(&key);
     }
-    tpm_rig_stop(&rig);
 }
 
 /* What is not to be retried is not. */
 TEST(tpm_retry_of_nothing_else)
 {
     static const uint32_t final[] = {0x9A2, 0x98E, 0x921, 0x101, 0x3E0, 0x907, 0x909, 0x143, 0x126};
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    for (size_t i = 0; i < sizeof final / sizeof final[0]; i++) {
+    OWNED_RIG rig = tpm_rig_start(NULL);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
+    CHECK_OK(tpm_rig_sign(key));
+    for (size_t i = 0; i < COUNT(final); i++) {
         test_about("0x%x", (unsigned) final[i]);
         support_transport_reset_counts(rig.wire);
         support_fail_code(rig.wire, support_next(SUPPORT_CC_SIGN), final[i]);
         CHECK_NUMBER(tenon_status_tpm_rc(tpm_rig_sign(key)), final[i]);
         CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 1);
-        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        CHECK_OK(tpm_rig_sign(key));
     }
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
 }

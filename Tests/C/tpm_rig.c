@@ -14,19 +14,33 @@
 #include "tenon/encoding.h"
 #include "wire.h"
 
+static void must(bool made)
+{
+    if (!made)
+        exit(2);
+}
+
 static void open_handle(tpm_rig *rig, const tenon_tpm_options *options)
 {
     tenon_tpm_transport table = support_transport_table(rig->wire);
-    if (!CHECK_STATUS(tenon_tpm_open_transport(&rig->tpm, &table, options), TENON_OK))
-        exit(2);
+    must(CHECK_OK(tenon_tpm_open_transport(&rig->tpm, &table, options)));
 }
 
 tpm_rig tpm_rig_start(const tenon_tpm_options *options)
 {
     tpm_rig rig = {.sw = support_swtpm_start(NULL)};
-    if (rig.sw == NULL)
-        exit(2);
+    must(rig.sw != NULL);
     rig.wire = support_transport_new(rig.sw);
+    open_handle(&rig, options);
+    return rig;
+}
+
+tpm_rig tpm_rig_bare(const tenon_tpm_options *options)
+{
+    tpm_rig rig = {.sw = support_swtpm_start(NULL)};
+    must(rig.sw != NULL);
+    rig.wire = support_transport_new(rig.sw);
+    support_transport_bare(rig.wire, true);
     open_handle(&rig, options);
     return rig;
 }
@@ -54,51 +68,69 @@ void tpm_rig_stop(tpm_rig *rig)
     support_swtpm_stop(rig->sw);
 }
 
+tenon_tpm_key *tpm_rig_key(tpm_rig *rig, const char *auth)
+{
+    tenon_tpm_key *key = NULL;
+    must(CHECK_OK(tenon_tpm_key_create(rig->tpm, &key, (const uint8_t *)auth, auth == NULL ? 0 : strlen(auth))));
+    return key;
+}
+
+tenon_tpm_key *tpm_rig_ak(tenon_tpm_key *key)
+{
+    tenon_tpm_key *ak = NULL;
+    must(CHECK_OK(tenon_tpm_ak_create(key, &ak)));
+    return ak;
+}
+
+tenon_tpm_key *tpm_rig_loaded(tpm_rig *rig, const tpm_pem *pem)
+{
+    tenon_tpm_key *key = NULL;
+    must(CHECK_OK(tpm_rig_load(rig, &key, pem)));
+    return key;
+}
+
+tenon_key *tpm_rig_view(tenon_tpm_key *key, uint32_t flags)
+{
+    tenon_key *view = NULL;
+    must(CHECK_OK(tenon_tpm_key_open(key, &view, flags)));
+    return view;
+}
+
 tenon_status tpm_rig_sign_flags(tenon_tpm_key *key, uint32_t flags)
 {
     static atomic_uint number;
     uint32_t text = atomic_fetch_add(&number, 1);
-    tenon_key *view = NULL;
+    OWNED_KEY view = NULL;
     tenon_digest digest;
     tenon_signature signature;
     tenon_public_key point;
-    CHECK_STATUS(tenon_sha256(&digest, (const uint8_t *)&text, sizeof text), TENON_OK);
+    CHECK_OK(tenon_sha256(&digest, (const uint8_t *)&text, sizeof text));
     tenon_status status = tenon_tpm_key_open(key, &view, TENON_KEY_SIGNS_DIGESTS | flags);
     if (status != TENON_OK)
         return status;
     memset(&signature, 0xa5, sizeof signature);
     status = tenon_key_sign_digest(view, &signature, &digest);
     if (status == TENON_OK) {
-        CHECK_STATUS(tenon_tpm_key_public_key(key, &point), TENON_OK);
-        status = tenon_p256_verify(&point, &digest, &signature);
-    } else {
-        CHECK_ZERO(&signature, sizeof signature);
+        CHECK_OK(tenon_tpm_key_public_key(key, &point));
+        return tenon_p256_verify(&point, &digest, &signature);
     }
-    tenon_key_free(&view);
+    CHECK_ZERO(&signature, sizeof signature);
     return status;
 }
 
-tenon_status tpm_rig_sign(tenon_tpm_key *key)
-{
-    return tpm_rig_sign_flags(key, 0);
-}
+tenon_status tpm_rig_sign(tenon_tpm_key *key) { return tpm_rig_sign_flags(key, 0); }
 
 tpm_pem tpm_rig_export(const tenon_tpm_key *key)
 {
-    tpm_pem pem;
-    memset(&pem, 0, sizeof pem);
-    CHECK_STATUS(tenon_tpm_key_export(key, pem.text, sizeof pem.text, &pem.n), TENON_OK);
+    tpm_pem pem = {.n = 0};
+    CHECK_OK(tenon_tpm_key_export(key, pem.text, sizeof pem.text, &pem.n));
     return pem;
 }
 
 tpm_pem tpm_rig_make(tpm_rig *rig)
 {
-    tenon_tpm_key *key;
-    if (!CHECK_STATUS(tenon_tpm_key_create(rig->tpm, &key, NULL, 0), TENON_OK))
-        exit(2);
-    tpm_pem pem = tpm_rig_export(key);
-    tenon_tpm_key_free(&key);
-    return pem;
+    OWNED_TPM_KEY key = tpm_rig_key(rig, NULL);
+    return tpm_rig_export(key);
 }
 
 tenon_status tpm_rig_load(tpm_rig *rig, tenon_tpm_key **key, const tpm_pem *pem)
@@ -118,7 +150,7 @@ tpm_pem tpm_rig_write(const tenoni_keyfile *file)
 {
     tpm_pem pem;
     memset(&pem, 0, sizeof pem);
-    CHECK_STATUS(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, file), TENON_OK);
+    CHECK_OK(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, file));
     return pem;
 }
 
@@ -139,13 +171,10 @@ tenon_status tpm_rig_read(tenoni_keyfile *file, const char *text, size_t n)
 
 tenon_status tpm_rig_use(tpm_rig *rig, const tpm_pem *pem)
 {
-    tenon_tpm_key *key;
+    OWNED_TPM_KEY key = NULL;
     tenon_status status = tpm_rig_load(rig, &key, pem);
     CHECK((status == TENON_OK) == (key != NULL));
-    if (status == TENON_OK)
-        status = tpm_rig_sign(key);
-    tenon_tpm_key_free(&key);
-    return status;
+    return status == TENON_OK ? tpm_rig_sign(key) : status;
 }
 
 bool tpm_rig_category(const char *file, int line, const char *call, tenon_status found, int32_t category)
@@ -160,11 +189,8 @@ bool tpm_rig_category(const char *file, int line, const char *call, tenon_status
 tpm_stage tpm_stage_start(const tenon_tpm_options *options, const char *auth)
 {
     tpm_stage at = {.rig = tpm_rig_start(options)};
-    size_t n = auth == NULL ? 0 : strlen(auth);
-    CHECK_STATUS(tenon_tpm_key_create(at.rig.tpm, &at.key, (const uint8_t *)auth, n), TENON_OK);
-    CHECK_STATUS(tenon_tpm_ak_create(at.key, &at.ak), TENON_OK);
-    if (at.ak == NULL)
-        exit(2);
+    at.key = tpm_rig_key(&at.rig, auth);
+    at.ak = tpm_rig_ak(at.key);
     support_transport_reset_counts(at.rig.wire);
     return at;
 }
@@ -178,22 +204,15 @@ void tpm_stage_stop(tpm_stage *at)
 
 tenon_status tpm_stage_create(tpm_stage *at)
 {
-    tenon_tpm_key *key;
+    OWNED_TPM_KEY key = NULL;
     tenon_status status = tenon_tpm_key_create(at->rig.tpm, &key, NULL, 0);
     CHECK((status == TENON_OK) == (key != NULL));
-    tenon_tpm_key_free(&key);
     return status;
 }
 
-tenon_status tpm_stage_sign(tpm_stage *at)
-{
-    return tpm_rig_sign(at->key);
-}
+tenon_status tpm_stage_sign(tpm_stage *at) { return tpm_rig_sign(at->key); }
 
-tenon_status tpm_stage_persist(tpm_stage *at)
-{
-    return tenon_tpm_key_persist(at->key, NULL);
-}
+tenon_status tpm_stage_persist(tpm_stage *at) { return tenon_tpm_key_persist(at->key, NULL); }
 
 tenon_status tpm_stage_info(tpm_stage *at)
 {
@@ -290,8 +309,7 @@ tpm_certificate tpm_rig_ek_certify(const tpm_rig *rig, support_ek which, const s
 static tenon_key *authority_key(void)
 {
     tenon_key *key = NULL;
-    CHECK_STATUS(tenon_software_key_import(&key, authority_scalar, sizeof authority_scalar, TENON_KEY_SIGNS_DIGESTS),
-                 TENON_OK);
+    CHECK_OK(tenon_software_key_import(&key, authority_scalar, sizeof authority_scalar, TENON_KEY_SIGNS_DIGESTS));
     return key;
 }
 
@@ -301,7 +319,7 @@ tpm_certificate tpm_rig_ek_own_root(void)
     tenon_authority_request request = {
         .size = sizeof request, .name = "Test", .name_n = 4, .serial = {1}, .not_after = INT64_C(4000000000)};
     tenon_key *key = authority_key();
-    CHECK_STATUS(tenon_authority_certificate_issue(root.bytes, sizeof root.bytes, &root.n, key, &request), TENON_OK);
+    CHECK_OK(tenon_authority_certificate_issue(root.bytes, sizeof root.bytes, &root.n, key, &request));
     tenon_key_free(&key);
     return root;
 }
@@ -313,25 +331,18 @@ static tpm_certificate read_pem(const char *path)
     tpm_certificate out = {{0}, 0};
     char *file = test_file(path), *from = strstr(file, begin), *to = from == NULL ? NULL : strstr(from, "\n-----END");
     size_t n = 0;
-    if (!CHECK(from != NULL && to != NULL))
-        exit(2);
+    must(CHECK(from != NULL && to != NULL));
     for (char *at = from + sizeof begin - 1; at < to; at++)
         if (*at != '\n')
             file[n++] = *at;
-    CHECK_STATUS(tenon_base64_decode(out.bytes, sizeof out.bytes, &out.n, file, n), TENON_OK);
+    CHECK_OK(tenon_base64_decode(out.bytes, sizeof out.bytes, &out.n, file, n));
     free(file);
     return out;
 }
 
-tpm_certificate tpm_rig_ek_root(void)
-{
-    return read_pem(".build/make/swtpm/root.pem");
-}
+tpm_certificate tpm_rig_ek_root(void) { return read_pem(".build/make/swtpm/root.pem"); }
 
-tpm_certificate tpm_rig_ek_issuer(void)
-{
-    return read_pem(".build/make/swtpm/issuer.pem");
-}
+tpm_certificate tpm_rig_ek_issuer(void) { return read_pem(".build/make/swtpm/issuer.pem"); }
 
 tenon_ek tpm_rig_ek_read(const tpm_certificate *certificate)
 {
@@ -344,14 +355,14 @@ tenon_ek tpm_rig_ek_read(const tpm_certificate *certificate)
                                     .roots_count = 2,
                                     .now = time(NULL)};
     tenon_ek ek;
-    CHECK_STATUS(tenon_ek_verify(&ek, NULL, &leaf, 1, &policy), TENON_OK);
+    CHECK_OK(tenon_ek_verify(&ek, NULL, &leaf, 1, &policy));
     return ek;
 }
 
 static void read_name(const tenon_tpm_key *ak, uint8_t *name)
 {
     size_t n;
-    CHECK_STATUS(tenon_tpm_key_name(ak, name, TENON_NAME_SIZE, &n), TENON_OK);
+    CHECK_OK(tenon_tpm_key_name(ak, name, TENON_NAME_SIZE, &n));
 }
 
 tpm_credential tpm_rig_ek_credential(const tpm_certificate *certificate, const tenon_tpm_key *ak,
@@ -361,10 +372,9 @@ tpm_credential tpm_rig_ek_credential(const tpm_certificate *certificate, const t
     uint8_t name[TENON_NAME_SIZE];
     tpm_credential out = {.credential_n = 0};
     read_name(ak, name);
-    CHECK_STATUS(tenon_credential_make(out.credential, sizeof out.credential, &out.credential_n, out.encrypted,
-                                       sizeof out.encrypted, &out.encrypted_n, &ek, name, sizeof name, secret->bytes,
-                                       sizeof secret->bytes),
-                 TENON_OK);
+    CHECK_OK(tenon_credential_make(out.credential, sizeof out.credential, &out.credential_n, out.encrypted,
+                                   sizeof out.encrypted, &out.encrypted_n, &ek, name, sizeof name, secret->bytes,
+                                   sizeof secret->bytes));
     return out;
 }
 
@@ -412,13 +422,10 @@ tenon_status tpm_rig_ek_open(tenon_tpm_key *ak, tenon_digest *secret, const tpm_
 
 tpm_device tpm_rig_ek_device(tpm_rig *rig, uint32_t kind)
 {
-    tpm_device device = {.key = NULL};
+    tpm_device device = {.key = tpm_rig_key(rig, NULL)};
     tpm_certificate *to = &device.certificate;
-    CHECK_STATUS(tenon_tpm_key_create(rig->tpm, &device.key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tenon_tpm_ak_create(device.key, &device.ak), TENON_OK);
-    CHECK_STATUS(tenon_tpm_ek_certificate(rig->tpm, kind, to->bytes, sizeof to->bytes, &to->n), TENON_OK);
-    if (device.ak == NULL)
-        exit(2);
+    device.ak = tpm_rig_ak(device.key);
+    CHECK_OK(tenon_tpm_ek_certificate(rig->tpm, kind, to->bytes, sizeof to->bytes, &to->n));
     return device;
 }
 

@@ -26,12 +26,33 @@ typedef struct {
 /* options: NULL, or what tenon_tpm_open_transport is given. A TPM that cannot be started ends the run. */
 tpm_rig tpm_rig_start(const tenon_tpm_options *options);
 
+/* The same without a resource manager. */
+tpm_rig tpm_rig_bare(const tenon_tpm_options *options);
+
 /* As a fresh process would: another handle over the same wire. The counts begin at 0 again. */
 void tpm_rig_again(tpm_rig *rig, const tenon_tpm_options *options);
 
 /* Frees the handle, and checks that nothing is loaded any more and that commands never overlapped. */
 void tpm_rig_check_clean(tpm_rig *rig);
 void tpm_rig_stop(tpm_rig *rig);
+
+/*
+ * At the end of its block a rig is stopped, and nothing may be loaded any more:
+ *
+ *     OWNED_RIG rig = tpm_rig_start(NULL);
+ *     OWNED_TPM_KEY key = tpm_rig_key(&rig, "auth");
+ */
+#define OWNED_RIG __attribute__((cleanup(tpm_rig_stop))) tpm_rig
+
+/* With an auth value, NULL for the empty one; an AK beside a key; a key of a file; what signs with it. Never NULL. */
+tenon_tpm_key *tpm_rig_key(tpm_rig *rig, const char *auth);
+tenon_tpm_key *tpm_rig_ak(tenon_tpm_key *key);
+tenon_tpm_key *tpm_rig_loaded(tpm_rig *rig, const tpm_pem *pem);
+tenon_key *tpm_rig_view(tenon_tpm_key *key, uint32_t flags);
+
+/* How many commands a call sends that succeeds. */
+#define COMMANDS(rig, call)                                                                                            \
+    (support_transport_reset_counts((rig).wire), CHECK_OK(call), support_transport_count((rig).wire, SUPPORT_ANY))
 
 /* Signs a digest that no call before had, and checks that the signature is the key's. */
 tenon_status tpm_rig_sign(tenon_tpm_key *key);
@@ -61,6 +82,7 @@ typedef struct {
 /* With a key of this auth value, NULL for the empty one, and an AK beside it; the counts begin at 0 again. */
 tpm_stage tpm_stage_start(const tenon_tpm_options *options, const char *auth);
 void tpm_stage_stop(tpm_stage *at);
+#define OWNED_STAGE __attribute__((cleanup(tpm_stage_stop))) tpm_stage
 
 /* Operations that faults are tried on: the stage's key is loaded, and what is made is freed. */
 tenon_status tpm_stage_create(tpm_stage *at);
@@ -153,5 +175,6 @@ typedef struct {
 
 tpm_device tpm_rig_ek_device(tpm_rig *rig, uint32_t kind);
 void tpm_rig_ek_free(tpm_device *device);
+#define OWNED_DEVICE __attribute__((cleanup(tpm_rig_ek_free))) tpm_device
 
 #endif

@@ -8,7 +8,7 @@ enum { KEYS = 5 };
 TEST(tpm_slots_filled_by_others)
 {
     static const tenon_tpm_options short_wait = {.size = sizeof short_wait, .deadline_ms = 5};
-    tpm_rig rig = tpm_rig_start(&short_wait);
+    OWNED_RIG rig = tpm_rig_start(&short_wait);
     tpm_pem pem = tpm_rig_make(&rig);
     tenon_tpm_key *key;
     CHECK_NUMBER(support_fill_transient(rig.sw), 0);
@@ -18,29 +18,27 @@ TEST(tpm_slots_filled_by_others)
     CHECK_RC(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_CATEGORY_TRANSIENT, 0x902);
     CHECK_NUMBER(support_transient_count(rig.sw), filled);
     CHECK_NUMBER(support_flush_all(rig.sw), 0);
-    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
-    tpm_rig_stop(&rig);
+    CHECK_OK(tpm_rig_use(&rig, &pem));
 }
 
 TEST(tpm_slots_sessions_filled_by_others)
 {
     static const tenon_tpm_options salted = {
         .size = sizeof salted, .session = TENON_TPM_SESSION_SALTED, .deadline_ms = 5};
-    tpm_rig rig = tpm_rig_start(&salted);
+    OWNED_RIG rig = tpm_rig_start(&salted);
     tpm_pem pem = tpm_rig_make(&rig);
     CHECK_NUMBER(support_fill_sessions(rig.sw), 0);
     uint32_t filled = support_session_count(rig.sw);
     CHECK_RC(tpm_rig_use(&rig, &pem), TENON_CATEGORY_TRANSIENT, 0x903);
     CHECK_NUMBER(support_session_count(rig.sw), filled);
     CHECK_NUMBER(support_flush_all(rig.sw), 0);
-    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
-    tpm_rig_stop(&rig);
+    CHECK_OK(tpm_rig_use(&rig, &pem));
 }
 
 /* In turn, with others in between; with and without auth values; under the primary and under an SRK. */
 static void use_in_turn(bool with_auth, bool srk, uint32_t others)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_tpm_key *keys[KEYS] = {NULL};
     uint32_t handle = 0;
     size_t rounds = test_rounds(4, 2);
@@ -50,18 +48,16 @@ static void use_in_turn(bool with_auth, bool srk, uint32_t others)
     for (uint32_t i = 0; i < others; i++)
         CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &handle), 0);
     for (int i = 0; i < KEYS; i++)
-        if (!CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &keys[i], (const uint8_t *)"auth", with_auth ? 4 : 0),
-                          TENON_OK))
+        if (!CHECK_OK(tenon_tpm_key_create(rig.tpm, &keys[i], (const uint8_t *)"auth", with_auth ? 4 : 0)))
             break;
     for (size_t round = 0; round < rounds && keys[KEYS - 1] != NULL; round++)
         for (int i = 0; i < KEYS; i++)
-            CHECK_STATUS(tpm_rig_sign(keys[(i * 2) % KEYS]), TENON_OK);
+            CHECK_OK(tpm_rig_sign(keys[(i * 2) % KEYS]));
     for (int i = 0; i < KEYS; i++)
         tenon_tpm_key_free(&keys[i]);
     tenon_tpm_free(&rig.tpm);
     CHECK_NUMBER(support_transient_count(rig.sw), others);
     support_flush_all(rig.sw);
-    tpm_rig_stop(&rig);
 }
 
 TEST(tpm_slots_many_keys)
@@ -81,79 +77,60 @@ TEST(tpm_slots_many_keys_with_auth)
 /* Room is made by what the command does not need: a key is loaded under a parent, and another key gives way. */
 TEST(tpm_slots_parent_is_kept)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_tpm_key *loaded, *key;
     uint32_t others;
     tpm_pem pem = tpm_rig_make(&rig), first = tpm_rig_make(&rig);
     tpm_rig_again(&rig, NULL);
     CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &others), 0);
-    CHECK_STATUS(tpm_rig_load(&rig, &loaded, &first), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(loaded), TENON_OK);
+    CHECK_OK(tpm_rig_load(&rig, &loaded, &first));
+    CHECK_OK(tpm_rig_sign(loaded));
     CHECK_NUMBER(support_transient_count(rig.sw), 2);
     support_transport_reset_counts(rig.wire);
-    CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
+    CHECK_OK(tpm_rig_load(&rig, &key, &pem));
     /* CreatePrimary, Load in vain, FlushContext, Load. */
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 4);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_LOAD), 2);
-    CHECK_STATUS(tpm_rig_sign(loaded), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    CHECK_OK(tpm_rig_sign(loaded));
+    CHECK_OK(tpm_rig_sign(key));
     tenon_tpm_key_free(&loaded);
     tenon_tpm_key_free(&key);
     CHECK_NUMBER(support_flush(rig.sw, others), 0);
-    tpm_rig_stop(&rig);
-}
-
-/* A transient parent stays for the next operation, and no longer; freeing the handle frees the rest. */
-TEST(tpm_slots_nothing_stays)
-{
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    CHECK_NUMBER(support_transient_count(rig.sw), 1);
-    tenon_tpm_key_free(&key);
-    CHECK_NUMBER(support_transient_count(rig.sw), 0);
-    CHECK_NUMBER(support_session_count(rig.sw), 0);
-    tpm_rig_stop(&rig);
 }
 
 /* Where the answer's Name is another, it is the answer that lies: what leaves the books is flushed. */
 TEST(tpm_slots_name_that_lies)
 {
     enum { LAST_OF_Y = 10 + 2 + 86 - 1 };
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    OWNED_RIG rig = tpm_rig_start(NULL);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
+    CHECK_OK(tpm_rig_sign(key));
     for (int i = 0; i < 4; i++) {
         support_flip(rig.wire, support_next(SUPPORT_CC_READ_PUBLIC), LAST_OF_Y, 1);
         /* The key is loaded anew: it, and its parent until the next operation. */
-        CHECK_STATUS(tenon_tpm_key_check(key), TENON_OK);
+        CHECK_OK(tenon_tpm_key_check(key));
         CHECK_NUMBER(support_transient_count(rig.sw), 2);
-        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        CHECK_OK(tpm_rig_sign(key));
         CHECK_NUMBER(support_transient_count(rig.sw), 1);
     }
     CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
 }
 
 /* A flush whose answer cannot be read may not have been done. */
 TEST(tpm_slots_flush_that_nobody_can_tell)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_tpm_key *key;
     for (int i = 0; i < 4; i++) {
         uint8_t garbled[10] = {0};
         test_about("round %d", i);
-        CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-        CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+        CHECK_OK(tenon_tpm_key_create(rig.tpm, &key, NULL, 0));
+        CHECK_OK(tpm_rig_sign(key));
         support_fail_code(rig.wire, support_next(SUPPORT_CC_FLUSH_CONTEXT), 0x101);
         support_replace(rig.wire, support_next(SUPPORT_CC_FLUSH_CONTEXT), garbled, sizeof garbled);
         tenon_tpm_key_free(&key);
         CHECK_NUMBER(support_transient_count(rig.sw), 0);
     }
-    tpm_rig_stop(&rig);
 }
 
 /* A flush that was done after all: its handle is given to what is loaded next, which stays. */
@@ -161,35 +138,30 @@ TEST(tpm_slots_given_anew_is_not_flushed)
 {
     enum { LAST_OF_Y = 10 + 2 + 86 - 1 };
     uint8_t garbled[10] = {0};
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    OWNED_RIG rig = tpm_rig_start(NULL);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
+    CHECK_OK(tpm_rig_sign(key));
     support_flip(rig.wire, support_next(SUPPORT_CC_READ_PUBLIC), LAST_OF_Y, 1);
     support_replace(rig.wire, support_next(SUPPORT_CC_FLUSH_CONTEXT), garbled, sizeof garbled);
-    CHECK_STATUS(tenon_tpm_key_check(key), TENON_OK);
+    CHECK_OK(tenon_tpm_key_check(key));
     CHECK_NUMBER(support_transport_pending(rig.wire), 0);
     CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
     CHECK_NUMBER(support_transient_count(rig.sw), 2);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
+    CHECK_OK(tpm_rig_sign(key));
 }
 
 /* What could not be flushed when its key was freed is tried once more when the TPM is closed. */
 TEST(tpm_slots_closing_flushes_what_was_left)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    OWNED_RIG rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key = tpm_rig_key(&rig, NULL);
+    CHECK_OK(tpm_rig_sign(key));
     support_fail_code(rig.wire, support_times(SUPPORT_CC_FLUSH_CONTEXT, 1, 2), 0x101);
     tenon_tpm_key_free(&key);
     CHECK_NUMBER(support_transport_pending(rig.wire), 0);
     CHECK_NUMBER(support_transient_count(rig.sw), 1);
     tenon_tpm_free(&rig.tpm);
     CHECK_NUMBER(support_transient_count(rig.sw), 0);
-    tpm_rig_stop(&rig);
 }
 
 /* A TPM that flushes nothing: more is left than there is room to note. What is beyond is the TPM's, and nothing else.
@@ -197,20 +169,19 @@ TEST(tpm_slots_closing_flushes_what_was_left)
 TEST(tpm_slots_more_left_than_noted)
 {
     enum { LEFT = 20, HANDLE_AT = 13 };
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem pem = tpm_rig_make(&rig);
     tenon_tpm_key *key;
     support_fail_code(rig.wire, support_times(SUPPORT_CC_FLUSH_CONTEXT, 1, SUPPORT_ALWAYS), 0x101);
     for (uint32_t i = 0; i < LEFT; i++) {
         test_about("handle %u", (unsigned)i);
         support_flip(rig.wire, support_next(SUPPORT_CC_LOAD), HANDLE_AT, (uint8_t)(0x80 | i));
-        CHECK_STATUS(tpm_rig_load(&rig, &key, &pem), TENON_OK);
+        CHECK_OK(tpm_rig_load(&rig, &key, &pem));
         tenon_tpm_key_free(&key);
         CHECK_NUMBER(support_flush_all(rig.sw), 0);
     }
     support_transport_forget_faults(rig.wire);
-    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
-    tpm_rig_stop(&rig);
+    CHECK_OK(tpm_rig_use(&rig, &pem));
 }
 
 /* What the TPM made and could not tell: nobody knows its handle. A resource manager takes it away with the connection.
@@ -218,7 +189,7 @@ TEST(tpm_slots_more_left_than_noted)
 TEST(tpm_slots_lost_end_in_a_reopen)
 {
     enum { HANDLE_AT = 10 };
-    tpm_rig rig = tpm_rig_start(NULL);
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem pem = tpm_rig_make(&rig);
     support_transport_manage(rig.wire, true);
     for (uint32_t i = 1; i <= 2; i++) {
@@ -226,27 +197,23 @@ TEST(tpm_slots_lost_end_in_a_reopen)
         support_flip(rig.wire, support_next(SUPPORT_CC_LOAD), HANDLE_AT, 0x01);
         CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_ERROR_TPM_ANSWER);
     }
-    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
+    CHECK_OK(tpm_rig_use(&rig, &pem));
     CHECK(support_transport_reopens(rig.wire) >= 1);
-    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_OK);
-    tpm_rig_stop(&rig);
+    CHECK_OK(tpm_rig_use(&rig, &pem));
 }
 
 /* The TPM first, the key after it, the view of it last. */
 TEST(tpm_slots_freed_in_any_order)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
-    tenon_key *view;
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_signature signature;
     static const tenon_digest digest = {{1}};
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_open(key, &view, TENON_KEY_SIGNS_DIGESTS), TENON_OK);
+    tenon_tpm_key *key = tpm_rig_key(&rig, NULL);
+    tenon_key *view = tpm_rig_view(key, TENON_KEY_SIGNS_DIGESTS);
     tenon_tpm_free(&rig.tpm);
     tenon_tpm_key_free(&key);
     CHECK_NUMBER(support_transport_closes(rig.wire), 0);
-    CHECK_STATUS(tenon_key_sign_digest(view, &signature, &digest), TENON_OK);
+    CHECK_OK(tenon_key_sign_digest(view, &signature, &digest));
     tenon_key_free(&view);
     CHECK_NUMBER(support_transport_closes(rig.wire), 1);
-    tpm_rig_stop(&rig);
 }

@@ -18,7 +18,6 @@ typedef struct {
     tenon_tpm_key *own, *common;
     tenon_key *view; /* of the common one */
     size_t rounds;
-    pthread_barrier_t *start;
 } work;
 
 static tenon_status sign_unchecked(tenon_key *view)
@@ -29,58 +28,34 @@ static tenon_status sign_unchecked(tenon_key *view)
 }
 
 /* Each eighth signature is verified, which takes longer than to make it. */
-static void *sign_many(void *context)
+static void sign_many(void *context)
 {
     work *mine = context;
-    pthread_barrier_wait(mine->start);
     for (size_t i = 0; i < mine->rounds; i++) {
         tenon_tpm_key *key = i % 8 == 7 && mine->own != NULL ? mine->own : mine->common;
-        if (!CHECK_STATUS(i % 8 == 7 ? tpm_rig_sign(key) : sign_unchecked(mine->view), TENON_OK))
+        if (!CHECK_OK(i % 8 == 7 ? tpm_rig_sign(key) : sign_unchecked(mine->view)))
             break;
     }
-    return NULL;
 }
 
 static void run_threads(size_t rounds, bool own_keys, const tenon_tpm_options *options)
 {
-    tpm_rig rig = tpm_rig_start(options);
-    tenon_tpm_key *common;
-    tenon_key *view;
-    pthread_barrier_t start;
-    pthread_t threads[THREADS];
+    OWNED_RIG rig = tpm_rig_start(options);
+    OWNED_TPM_KEY common = tpm_rig_key(&rig, NULL);
+    OWNED_KEY view = tpm_rig_view(common, TENON_KEY_SIGNS_DIGESTS);
     work all[THREADS];
-    CHECK_NUMBER(pthread_barrier_init(&start, NULL, THREADS), 0);
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &common, NULL, 0), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_open(common, &view, TENON_KEY_SIGNS_DIGESTS), TENON_OK);
-    for (int i = 0; i < THREADS; i++) {
-        all[i] = (work){&rig, NULL, common, view, rounds, &start};
-        if (own_keys)
-            CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &all[i].own, (const uint8_t *)"auth", i % 2 == 0 ? 4 : 0),
-                         TENON_OK);
-    }
     for (int i = 0; i < THREADS; i++)
-        CHECK_NUMBER(pthread_create(&threads[i], NULL, sign_many, &all[i]), 0);
-    for (int i = 0; i < THREADS; i++) {
-        CHECK_NUMBER(pthread_join(threads[i], NULL), 0);
+        all[i] = (work){&rig, own_keys ? tpm_rig_key(&rig, i % 2 == 0 ? "auth" : NULL) : NULL, common, view, rounds};
+    test_threads(THREADS, sign_many, all, sizeof *all);
+    for (int i = 0; i < THREADS; i++)
         tenon_tpm_key_free(&all[i].own);
-    }
     CHECK_NUMBER(support_transport_overlaps(rig.wire), 0);
-    pthread_barrier_destroy(&start);
-    tenon_key_free(&view);
-    tenon_tpm_key_free(&common);
-    tpm_rig_stop(&rig);
 }
 
-TEST(tpm_threads_one_key)
-{
-    run_threads(test_rounds(1000, 25), false, NULL);
-}
+TEST(tpm_threads_one_key) { run_threads(test_rounds(1000, 25), false, NULL); }
 
 /* More keys than the TPM has slots, some with sessions. */
-TEST(tpm_threads_many_keys)
-{
-    run_threads(test_rounds(60, 9), true, NULL);
-}
+TEST(tpm_threads_many_keys) { run_threads(test_rounds(60, 9), true, NULL); }
 
 TEST(tpm_threads_sessions)
 {
@@ -89,51 +64,43 @@ TEST(tpm_threads_sessions)
 }
 
 /* What else may be asked meanwhile: the persistent copy comes and goes, the key is exported, checked, listed. */
-static void *change(void *context)
+static void change(void *context)
 {
     work *mine = context;
     uint32_t handle, handles[8];
     size_t n;
-    pthread_barrier_wait(mine->start);
     for (size_t i = 0; i < mine->rounds; i++) {
         tpm_pem pem = tpm_rig_export(mine->common);
-        CHECK_STATUS(tenon_tpm_key_persist(mine->common, &handle), TENON_OK);
+        CHECK_OK(tenon_tpm_key_persist(mine->common, &handle));
         CHECK_NUMBER(handle, 0x81080000);
-        CHECK_STATUS(tenon_tpm_key_check(mine->common), TENON_OK);
-        CHECK_STATUS(tenon_tpm_handles(mine->rig->tpm, handles, 8, &n), TENON_OK);
-        CHECK_STATUS(tpm_rig_sign(mine->common), TENON_OK);
-        CHECK_STATUS(tpm_rig_use(mine->rig, &pem), TENON_OK);
+        CHECK_OK(tenon_tpm_key_check(mine->common));
+        CHECK_OK(tenon_tpm_handles(mine->rig->tpm, handles, 8, &n));
+        CHECK_OK(tpm_rig_sign(mine->common));
+        CHECK_OK(tpm_rig_use(mine->rig, &pem));
         tenon_status status = tenon_tpm_key_evict(mine->common);
         CHECK(status == TENON_OK || status == TENON_ERROR_NOT_PERSISTENT);
     }
-    return NULL;
+}
+
+static void change_or_sign(void *context)
+{
+    static atomic_uint number;
+    (atomic_fetch_add(&number, 1) % 2 == 0 ? change : sign_many)(context);
 }
 
 TEST(tpm_threads_changing_a_key)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *common;
-    pthread_barrier_t start;
-    pthread_t threads[THREADS];
-    work all = {.rig = &rig, .rounds = test_rounds(12, 3), .start = &start};
-    CHECK_NUMBER(pthread_barrier_init(&start, NULL, THREADS), 0);
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &common, NULL, 0), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_open(common, &all.view, TENON_KEY_SIGNS_DIGESTS), TENON_OK);
-    all.common = common;
-    for (int i = 0; i < THREADS; i++)
-        CHECK_NUMBER(pthread_create(&threads[i], NULL, i % 2 == 0 ? change : sign_many, &all), 0);
-    for (int i = 0; i < THREADS; i++)
-        CHECK_NUMBER(pthread_join(threads[i], NULL), 0);
-    pthread_barrier_destroy(&start);
-    tenon_key_free(&all.view);
-    tenon_tpm_key_free(&common);
+    OWNED_RIG rig = tpm_rig_start(NULL);
+    OWNED_TPM_KEY common = tpm_rig_key(&rig, NULL);
+    OWNED_KEY view = tpm_rig_view(common, TENON_KEY_SIGNS_DIGESTS);
+    work all = {.rig = &rig, .common = common, .view = view, .rounds = test_rounds(12, 3)};
+    test_threads(THREADS, change_or_sign, &all, 0);
     CHECK_NUMBER(support_persistent_count(rig.sw), 0);
-    tpm_rig_stop(&rig);
 }
 
 static void *sign_once(void *context)
 {
-    CHECK_STATUS(tpm_rig_sign(context), TENON_OK);
+    CHECK_OK(tpm_rig_sign(context));
     return NULL;
 }
 
@@ -142,20 +109,19 @@ static void *sign_once(void *context)
 TEST(tpm_threads_parent_becomes_known)
 {
     static const char fact[] = "tenon-handle: 81080000\n";
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
+    OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem with_handle = {.n = 0};
     pthread_t thread;
     uint8_t name[TENON_NAME_SIZE];
     size_t n;
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_persist(key, NULL), TENON_OK);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
+    CHECK_OK(tenon_tpm_key_persist(key, NULL));
     tpm_pem pem = tpm_rig_export(key);
     tenon_tpm_key_free(&key);
     const char *block = strstr(pem.text, "-----BEGIN");
     with_handle.n = (size_t)snprintf(with_handle.text, sizeof with_handle.text, "%s%s", fact, block);
-    CHECK_STATUS(tpm_rig_load(&rig, &key, &with_handle), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_parent_name(key, name, sizeof name, &n), TENON_OK);
+    CHECK_OK(tpm_rig_load(&rig, &key, &with_handle));
+    CHECK_OK(tenon_tpm_key_parent_name(key, name, sizeof name, &n));
     CHECK_NUMBER(n, 0);
     CHECK_NUMBER(support_evict(rig.sw, NULL, 0x81080000, 0x81080000), 0);
     CHECK_NUMBER(pthread_create(&thread, NULL, sign_once, key), 0);
@@ -163,8 +129,6 @@ TEST(tpm_threads_parent_becomes_known)
         sched_yield();
     CHECK_NUMBER(n, sizeof name);
     CHECK_NUMBER(pthread_join(thread, NULL), 0);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
 }
 
 /* Each waiter signs the digest that is its number; what went over the wire says who was served when. */
@@ -180,7 +144,7 @@ static void *sign_number(void *context)
     tenon_digest digest = {{mine->number}};
     tenon_signature signature;
     atomic_store(&mine->asking, true);
-    CHECK_STATUS(tenon_key_sign_digest(mine->view, &signature, &digest), TENON_OK);
+    CHECK_OK(tenon_key_sign_digest(mine->view, &signature, &digest));
     return NULL;
 }
 
@@ -207,14 +171,12 @@ static bool sleeps(pthread_t thread)
 
 TEST(tpm_threads_served_in_order)
 {
-    tpm_rig rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key;
-    tenon_key *view;
+    OWNED_RIG rig = tpm_rig_start(NULL);
     pthread_t threads[QUEUE];
     static waiter all[QUEUE];
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_OK);
-    CHECK_STATUS(tenon_tpm_key_open(key, &view, TENON_KEY_SIGNS_DIGESTS), TENON_OK);
-    CHECK_STATUS(tpm_rig_sign(key), TENON_OK);
+    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
+    OWNED_KEY view = tpm_rig_view(key, TENON_KEY_SIGNS_DIGESTS);
+    CHECK_OK(tpm_rig_sign(key));
     support_hold(rig.wire, support_next(SUPPORT_CC_SIGN));
     for (int i = 0; i < QUEUE; i++) {
         all[i].view = view;
@@ -235,7 +197,4 @@ TEST(tpm_threads_served_in_order)
         CHECK_NUMBER(record.code, SUPPORT_CC_SIGN);
         CHECK_NUMBER(record.command[29], i + 1); /* header, handle, authorization, size: the digest's first byte */
     }
-    tenon_key_free(&view);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
 }

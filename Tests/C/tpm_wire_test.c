@@ -18,15 +18,8 @@ static tenon_status create_sealed(tpm_stage *at)
     return status;
 }
 
-static tenon_status use(tpm_stage *at)
-{
-    return tpm_rig_use(&at->rig, &at->pem);
-}
-
-static tenon_status evict(tpm_stage *at)
-{
-    return tenon_tpm_key_evict(at->key);
-}
+static tenon_status use(tpm_stage *at) { return tpm_rig_use(&at->rig, &at->pem); }
+static tenon_status evict(tpm_stage *at) { return tenon_tpm_key_evict(at->key); }
 
 typedef struct {
     const char *name;
@@ -77,11 +70,11 @@ static void plan(support_transport *wire, fault kind, uint32_t nth)
 static void ready(tpm_stage *at, const operation *what)
 {
     if (what->loaded && at->key == NULL)
-        CHECK_STATUS(tpm_rig_load(&at->rig, &at->key, &at->pem), TENON_OK);
+        CHECK_OK(tpm_rig_load(&at->rig, &at->key, &at->pem));
     if (what->persisted)
-        CHECK_STATUS(tenon_tpm_key_persist(at->key, NULL), TENON_OK);
+        CHECK_OK(tenon_tpm_key_persist(at->key, NULL));
     if (what->loaded)
-        CHECK_STATUS(tpm_rig_sign(at->key), TENON_OK);
+        CHECK_OK(tpm_rig_sign(at->key));
     support_transport_reset_counts(at->rig.wire);
 }
 
@@ -94,14 +87,14 @@ static void check_end(tpm_stage *at, fault kind, tenon_status status)
     else if (kind == TWICE)
         CHECK(status == TENON_OK || category == TENON_CATEGORY_TRANSIENT);
     else
-        CHECK_STATUS(status, TENON_OK);
+        CHECK_OK(status);
     CHECK(support_transport_reopens(at->rig.wire) <= 4);
 }
 
 static uint32_t commands_of(tpm_stage *at, const operation *what)
 {
     ready(at, what);
-    CHECK_STATUS(what->run(at), TENON_OK);
+    CHECK_OK(what->run(at));
     return support_transport_count(at->rig.wire, SUPPORT_ANY);
 }
 
@@ -123,7 +116,7 @@ static void try_fault(const operation *what, fault kind, bool manages)
         if (kind == TWICE || kind == NO_REOPEN)
             support_transport_fail_reopen(at.rig.wire, 0, TENON_OK);
         support_transport_forget_faults(at.rig.wire);
-        CHECK_STATUS(at.key != NULL ? tpm_rig_sign(at.key) : tpm_rig_use(&at.rig, &at.pem), TENON_OK);
+        CHECK_OK(at.key != NULL ? tpm_rig_sign(at.key) : tpm_rig_use(&at.rig, &at.pem));
         CHECK(support_persistent_count(at.rig.sw) <= 1);
         if (kind == AFTER && !manages)
             support_flush_all(at.rig.sw);
@@ -134,7 +127,7 @@ static void try_fault(const operation *what, fault kind, bool manages)
 
 static void try_all(fault kind, bool manages)
 {
-    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
+    for (size_t i = 0; i < COUNT(operations); i++)
         try_fault(&operations[i], kind, manages);
 }
 
@@ -144,15 +137,8 @@ TEST(tpm_wire_fails_before_a_command)
     try_all(BEFORE, true);
 }
 
-TEST(tpm_wire_loses_an_answer)
-{
-    try_all(AFTER, true);
-}
-
-TEST(tpm_wire_loses_an_answer_without_a_manager)
-{
-    try_all(AFTER, false);
-}
+TEST(tpm_wire_loses_an_answer) { try_all(AFTER, true); }
+TEST(tpm_wire_loses_an_answer_without_a_manager) { try_all(AFTER, false); }
 
 TEST(tpm_wire_tpm_killed)
 {
@@ -161,10 +147,7 @@ TEST(tpm_wire_tpm_killed)
     try_all(KILLED, true);
 }
 
-TEST(tpm_wire_cannot_be_reopened)
-{
-    try_all(NO_REOPEN, false);
-}
+TEST(tpm_wire_cannot_be_reopened) { try_all(NO_REOPEN, false); }
 
 TEST(tpm_wire_fails_again)
 {

@@ -76,7 +76,7 @@ TEST(verify_policies)
     policy.flags = 2;
     check_policy(policy, TENON_ERROR_OPTIONS);
     static const uint32_t trusts[] = {0, TENON_TRUST_ROOTS, 3, 4, 0x80000001};
-    for (size_t i = 0; i < sizeof trusts / sizeof *trusts; i++) {
+    for (size_t i = 0; i < COUNT(trusts); i++) {
         policy = good;
         policy.trust = trusts[i];
         test_about("trust %u", (unsigned)trusts[i]);
@@ -154,10 +154,7 @@ TEST(verify_without_rules)
 
 /* ---- The report ---- */
 
-static void unsafe_clock(proof_rig *at)
-{
-    at->attest.safe = 0;
-}
+static void unsafe_clock(proof_rig *at) { at->attest.safe = 0; }
 
 static void known_parent(proof_rig *at)
 {
@@ -179,38 +176,31 @@ static void check_lines(const tenon_report *report, bool hierarchy_known, bool f
     }
     CHECK_NUMBER(report->count, line);
     CHECK_NUMBER(report->hierarchy_known, hierarchy_known);
-    CHECK_STATUS(report->verdict, TENON_OK);
+    CHECK_OK(report->verdict);
 }
 
 TEST(verify_report_of_what_held)
 {
     tenon_report report;
     rig_build(&built, RIG_AREA, NULL);
-    CHECK_STATUS(rig_verify(&report, &built), TENON_OK);
+    CHECK_OK(rig_verify(&report, &built));
     check_lines(&report, false, false);
     CHECK_NUMBER(report.clock_safe, 1);
-    CHECK_STATUS(rig_verify(NULL, &built), TENON_OK);
+    CHECK_OK(rig_verify(NULL, &built));
     rig_build(&built, RIG_ATTEST, unsafe_clock);
-    CHECK_STATUS(rig_verify(&report, &built), TENON_OK);
+    CHECK_OK(rig_verify(&report, &built));
     CHECK_NUMBER(report.clock_safe, 0);
     rig_build(&built, RIG_AREA, known_parent);
-    CHECK_STATUS(rig_verify(&report, &built), TENON_OK);
+    CHECK_OK(rig_verify(&report, &built));
     check_lines(&report, true, false);
     rig_build(&built, RIG_ATTEST, rig_sign_under_ek);
-    CHECK_STATUS(rig_verify(&report, &built), TENON_OK);
+    CHECK_OK(rig_verify(&report, &built));
     check_lines(&report, false, true);
     CHECK(tenoni_rules_count < TENON_REPORT_MAX);
 }
 
-static void other_nonce(proof_rig *at)
-{
-    at->attest.extra.bytes[0] ^= 0x80;
-}
-
-static void other_version(proof_rig *at)
-{
-    at->version = "2.1";
-}
+static void other_nonce(proof_rig *at) { at->attest.extra.bytes[0] ^= 0x80; }
+static void other_version(proof_rig *at) { at->version = "2.1"; }
 
 TEST(verify_report_ends_where_a_rule_did_not_hold)
 {
@@ -236,9 +226,9 @@ TEST(verify_report_of_an_ak)
 {
     tenon_report report;
     rig_build(&built, RIG_AREA, NULL);
-    CHECK_STATUS(tenon_ak_check(&report, built.ak.bytes, built.ak.n), TENON_OK);
+    CHECK_OK(tenon_ak_check(&report, built.ak.bytes, built.ak.n));
     CHECK(report.count == 1 && report.checks[0].rule == TENON_RULE_29_AK && report.checks[0].held == 1);
-    CHECK_STATUS(report.verdict, TENON_OK);
+    CHECK_OK(report.verdict);
     CHECK_STATUS(tenon_ak_check(&report, built.public_area.bytes, built.public_area.n), TENON_RULE_29_AK);
     CHECK(report.count == 1 && report.checks[0].held == 0 && report.verdict == TENON_RULE_29_AK);
     CHECK_STATUS(tenon_ak_check(NULL, NULL, 0), TENON_RULE_29_AK);
@@ -272,11 +262,11 @@ TEST(verify_coordinates_without_their_zeros)
     tenon_public_key key;
     rig_build(&built, RIG_AREA, short_x);
     CHECK_NUMBER(built.area.x.n, 31);
-    CHECK_STATUS(rig_verify(NULL, &built), TENON_OK);
-    CHECK_STATUS(tenon_object_public_key(&key, built.public_area.bytes, built.public_area.n), TENON_OK);
+    CHECK_OK(rig_verify(NULL, &built));
+    CHECK_OK(tenon_object_public_key(&key, built.public_area.bytes, built.public_area.n));
     CHECK_BYTES(&key, &built.submitted, sizeof key);
     rig_build(&built, RIG_AREA, short_x_padded);
-    CHECK_STATUS(rig_verify(NULL, &built), TENON_OK);
+    CHECK_OK(rig_verify(NULL, &built));
 }
 
 /* ---- What is changed ---- */
@@ -289,7 +279,7 @@ static bool is_refusal(tenon_status status)
 
 static void flip_bits(size_t step)
 {
-    CHECK_STATUS(rig_verify(NULL, &built), TENON_OK);
+    CHECK_OK(rig_verify(NULL, &built));
     for (size_t bit = 0; bit < 8 * built.proof_n; bit += step) {
         built.proof[bit / 8] ^= (uint8_t)(1 << bit % 8);
         test_about("bit %zu", bit);
@@ -319,42 +309,17 @@ TEST(verify_no_bit_of_the_ak_may_differ)
     }
 }
 
-TEST(verify_no_byte_may_be_missing)
-{
-    rig_build(&built, RIG_AREA, NULL);
-    tenon_policy policy = rig_policy(&built);
-    for (size_t n = 0; n < built.proof_n; n++) {
-        uint8_t *cut = malloc(n + 1);
-        if (cut == NULL)
-            return;
-        memcpy(cut, built.proof, n);
-        test_about("%zu bytes", n);
-        CHECK_STATUS(tenon_proof_verify(NULL, cut, n, &built.nonce, &built.submitted, &policy),
-                     TENON_ERROR_CBOR_TRUNCATED);
-        free(cut);
-    }
-}
-
 /* Each part cut at every byte, with the CBOR around it right. */
 static size_t kept;
-static void cut_area(proof_rig *at)
-{
-    at->public_area.n = kept;
-}
-static void cut_certified(proof_rig *at)
-{
-    at->certified.n = kept;
-}
-static void cut_signature(proof_rig *at)
-{
-    at->signature.n = kept;
-}
+static void cut_area(proof_rig *at) { at->public_area.n = kept; }
+static void cut_certified(proof_rig *at) { at->certified.n = kept; }
+static void cut_signature(proof_rig *at) { at->signature.n = kept; }
 
 TEST(verify_no_byte_of_a_part_may_be_missing)
 {
     static void (*const cuts[])(proof_rig *) = {cut_area, cut_certified, cut_signature};
     static const size_t sizes[] = {86, 173, 72};
-    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
+    for (size_t i = 0; i < COUNT(cuts); i++)
         for (kept = 0; kept < sizes[i]; kept += test_rounds(1, 7)) {
             test_about("part %zu, %zu bytes", i, kept);
             rig_build(&built, RIG_EVIDENCE, cuts[i]);

@@ -88,12 +88,9 @@ static void verify_any(const uint8_t *der, size_t n)
     MUST(report.verdict == status && fuzz_all(&ek, sizeof ek, 0));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+FUZZ_TARGET(data, n)
 {
-    uint8_t *copy = fuzz_copy(data, n);
-    read_any(copy, n);
-    trim_any(copy, n);
-    verify_any(copy, n);
-    free(copy);
-    return 0;
+    read_any(data, n);
+    trim_any(data, n);
+    verify_any(data, n);
 }

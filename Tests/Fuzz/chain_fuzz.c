@@ -68,10 +68,7 @@ static void write_element(tenoni_writer *out, uint8_t tag, const void *bytes, si
     tenoni_der_write(out, tag, bytes, n);
 }
 
-static void write_oid(tenoni_writer *out, const char *oid)
-{
-    write_element(out, TENONI_DER_OID, oid, strlen(oid));
-}
+static void write_oid(tenoni_writer *out, const char *oid) { write_element(out, TENONI_DER_OID, oid, strlen(oid)); }
 
 #define ECDSA_SHA256 "\x2a\x86\x48\xce\x3d\x04\x03\x02"
 
@@ -380,7 +377,7 @@ static tenon_status verify_ak(const tenon_bytes *chain, size_t count, const teno
     return status;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+FUZZ_TARGET(data, n)
 {
     choices from = {data, n};
     static uint8_t made[CHAIN_MAX + 1][ROOM];
@@ -402,5 +399,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     for (size_t i = 0; i < count; i++)
         free((void *)(uintptr_t)chain[i].bytes);
     free((void *)(uintptr_t)root.bytes);
-    return 0;
 }

@@ -14,6 +14,16 @@
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
+/* What is done with an input. It lies in memory of its own size, so that a byte read behind its end is seen. */
+#define FUZZ_TARGET(data, n)                                                                                           \
+    static void fuzz_target(const uint8_t *data, size_t n);                                                            \
+    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)                                                          \
+    {                                                                                                                  \
+        fuzz_target(data, n);                                                                                          \
+        return 0;                                                                                                      \
+    }                                                                                                                  \
+    static void fuzz_target(const uint8_t *data, size_t n)
+
 /* An assert that no build leaves out. */
 #define MUST(condition) ((condition) ? (void)0 : fuzz_fail(#condition, __FILE__, __LINE__))
 
@@ -24,6 +34,15 @@ static inline _Noreturn void fuzz_fail(const char *condition, const char *file, 
 }
 
 enum { FUZZ_FILL = 0xA5 };
+
+/* What is OWNED comes from fuzz_room or fuzz_copy, and is freed at the end of its block. */
+static inline void fuzz_free(void *place)
+{
+    void *room;
+    memcpy(&room, place, sizeof room);
+    free(room);
+}
+#define OWNED __attribute__((cleanup(fuzz_free)))
 
 /* Memory of exactly n bytes, so that the address sanitizer sees the first byte behind it. */
 static inline void *fuzz_room(size_t n)

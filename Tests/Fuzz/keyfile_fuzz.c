@@ -8,10 +8,7 @@
  * not find behind base64.
  */
 
-static bool is_fact(const char *line)
-{
-    return strncmp(line, "tenon-", 6) == 0 || *line == '\n';
-}
+static bool is_fact(const char *line) { return strncmp(line, "tenon-", 6) == 0 || *line == '\n'; }
 
 /* What is read can be written, and is read again as the same; what was written is the only form of it. */
 static void must_come_back(const tenoni_keyfile *file)
@@ -20,7 +17,7 @@ static void must_come_back(const tenoni_keyfile *file)
     tenoni_keyfile again;
     size_t n, same_n;
     MUST(tenoni_keyfile_write(text, sizeof text, &n, file) == TENON_OK);
-    char *exact = fuzz_copy(text, n);
+    OWNED char *exact = fuzz_copy(text, n);
     MUST(tenoni_keyfile_read(&again, exact, n) == TENON_OK);
     MUST(memcmp(&again, file, sizeof again) == 0);
     MUST(tenoni_keyfile_write(same, sizeof same, &same_n, &again) == TENON_OK);
@@ -28,7 +25,6 @@ static void must_come_back(const tenoni_keyfile *file)
     /* The line feed at the end is all that may be missing. */
     MUST(tenoni_keyfile_read(&again, exact, n - 1) == TENON_OK);
     MUST(tenoni_keyfile_read(&again, exact, n - 2) != TENON_OK);
-    free(exact);
 }
 
 /* Told a second time: facts and empty lines, one block, nothing behind it. */
@@ -36,7 +32,7 @@ static void must_be_framed(const char *text, size_t n)
 {
     static const char begin[] = "-----BEGIN TSS2 PRIVATE KEY-----\n";
     static const char end[] = "\n-----END TSS2 PRIVATE KEY-----";
-    char *copy = fuzz_room(n + 1);
+    OWNED char *copy = fuzz_room(n + 1);
     memcpy(copy, text, n);
     copy[n] = '\0';
     MUST(strlen(copy) == n);
@@ -47,7 +43,6 @@ static void must_be_framed(const char *text, size_t n)
     MUST(last != NULL);
     last += sizeof end - 1;
     MUST(*last == '\0' || strcmp(last, "\n") == 0);
-    free(copy);
 }
 
 static tenon_status read_text(const char *text, size_t n)
@@ -81,11 +76,10 @@ static void read_der(const uint8_t *der, size_t n)
         left -= part;
     }
     used += (size_t)sprintf(text + used, "-----END TSS2 PRIVATE KEY-----\n");
-    char *exact = fuzz_copy(text, used);
+    OWNED char *exact = fuzz_copy(text, used);
     tenon_status status = read_text(exact, used);
     MUST(tenon_status_category(status) != TENON_CATEGORY_FORMAT ||
          (status != TENON_ERROR_PEM_FORM && status != TENON_ERROR_PEM_FACT));
-    free(exact);
 }
 
 /* An area that is read is written as it was, and no verdict contradicts another. */
@@ -115,12 +109,9 @@ static void read_area(const uint8_t *area, size_t n)
     MUST((tenoni_public_name(name, area, n) == TENON_OK) == (key.name_algorithm == TENONI_ALG_SHA256));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+FUZZ_TARGET(data, n)
 {
-    char *text = fuzz_copy(data, n);
-    (void)read_text(text, n);
-    free(text);
+    (void)read_text((const char *)data, n);
     read_der(data, n);
     read_area(data, n);
-    return 0;
 }

@@ -32,10 +32,9 @@ static void must_be_within(const tenon_evidence *evidence, const uint8_t *proof,
 static void must_come_back(const tenon_evidence *evidence, const uint8_t *proof, size_t n)
 {
     size_t written;
-    uint8_t *again = fuzz_room(n);
+    OWNED uint8_t *again = fuzz_room(n);
     MUST(tenon_proof_encode(again, n, &written, evidence) == TENON_OK);
     MUST(written == n && memcmp(again, proof, n) == 0);
-    free(again);
 }
 
 static void read_parts(const tenon_evidence *evidence)
@@ -57,7 +56,7 @@ static void read_parts(const tenon_evidence *evidence)
         MUST(n == sizeof name && name[0] == 0 && name[1] == 0x0b && evidence->public_area.bytes[3] == 0x0b);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+FUZZ_TARGET(data, n)
 {
     tenon_evidence evidence;
     memset(&evidence, FUZZ_FILL, sizeof evidence);
@@ -73,5 +72,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     /* The parts alone, which chance would not find in CBOR. */
     evidence = (tenon_evidence){.public_area = {data, n}, .certified = {data, n}, .signature = {data, n}};
     read_parts(&evidence);
-    return 0;
 }

@@ -50,14 +50,13 @@ static void thumbprint(const tenon_public_key *key)
 static void accepted(const form *shape, const tenon_public_key *key, const uint8_t *data, size_t n)
 {
     size_t written;
-    uint8_t *again = fuzz_room(n);
+    OWNED uint8_t *again = fuzz_room(n);
     MUST(tenon_p256_check(key) == TENON_OK);
     MUST(shape->encode(again, n, &written, key) == TENON_OK);
     MUST(written == n && memcmp(again, data, n) == 0);
     for (size_t i = 0; i < FORMS; i++)
         round_trip(&forms[i], key);
     thumbprint(key);
-    free(again);
 }
 
 /* The code of a point of the right form that is refused: its coordinates are the last bytes. */
@@ -93,11 +92,10 @@ static void check_any(const uint8_t *data)
     MUST(tenon_public_key_decode_point(&out, point, sizeof point) == tenon_p256_check(&key));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+FUZZ_TARGET(data, n)
 {
     for (size_t i = 0; i < FORMS; i++)
         decode_any(&forms[i], data, n);
     if (n == TENON_PUBLIC_KEY_SIZE)
         check_any(data);
-    return 0;
 }

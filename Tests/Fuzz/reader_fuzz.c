@@ -59,14 +59,13 @@ static void read_bytes(machine *m, size_t n)
 {
     level *l = &m->levels[m->top];
     bool fits = n <= l->to - l->from;
-    uint8_t *out = fuzz_room(n <= UINT8_MAX ? n : 1);
+    OWNED uint8_t *out = fuzz_room(n <= UINT8_MAX ? n : 1);
     MUST(tenoni_read_bytes(&l->reader, out, n) == fits);
     if (fits && n != 0)
         MUST(memcmp(out, m->bytes + l->from, n) == 0);
     else
         MUST(fuzz_all(out, n <= UINT8_MAX ? n : 1, FUZZ_FILL));
     l->from += fits ? n : 0;
-    free(out);
 }
 
 static void read_part(machine *m, size_t n)
@@ -130,7 +129,7 @@ static void read_unsigned(machine *m, size_t n)
     level *l = &m->levels[m->top];
     size_t before = l->from;
     uint8_t written[130];
-    uint8_t *number = fuzz_room(n);
+    OWNED uint8_t *number = fuzz_room(n);
     tenon_status status = tenoni_der_read_unsigned(&l->reader, number, n);
     settle(m, l);
     if (status == TENON_OK) {
@@ -141,7 +140,6 @@ static void read_unsigned(machine *m, size_t n)
     } else {
         MUST(tenon_status_category(status) == TENON_CATEGORY_FORMAT);
     }
-    free(number);
 }
 
 static void run(machine *m, uint8_t instruction, uint8_t operand)
@@ -191,13 +189,13 @@ static void write_unsigned(const uint8_t *bytes, size_t n)
     MUST(reader.left == 0 && memcmp(number, bytes, size) == 0);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+FUZZ_TARGET(data, n)
 {
     size_t count = n == 0 ? 0 : data[0];
     if (n < 1 + 2 * count)
-        return 0;
+        return;
     size_t bytes_n = n - 1 - 2 * count;
-    uint8_t *bytes = fuzz_copy(data + 1 + 2 * count, bytes_n);
+    OWNED uint8_t *bytes = fuzz_copy(data + 1 + 2 * count, bytes_n);
     machine m = {.bytes = bytes_n == 0 ? NULL : bytes};
     m.levels[0] = (level){tenoni_reader_over(m.bytes, bytes_n), 0, bytes_n};
     for (size_t i = 0; i < count; i++) {
@@ -205,6 +203,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         must_agree(&m);
     }
     write_unsigned(bytes, bytes_n);
-    free(bytes);
-    return 0;
 }

@@ -111,7 +111,7 @@ static void begin(const field *fields)
         return;
     }
     size_t n = method.n + path.n + timestamp.n + body.n + 3;
-    uint8_t *message = fuzz_room(n);
+    OWNED uint8_t *message = fuzz_room(n);
     put(put(put(put(message, method, "\n"), path, "\n"), timestamp, "\n"), body, "");
     must_split(message, n, fields);
     /* The body in two pieces, cut where its own first byte says. */
@@ -122,7 +122,6 @@ static void begin(const field *fields)
     MUST(tenon_request_finish(&request, &digest) == TENON_OK);
     MUST(tenon_sha256(&expected, message, n) == TENON_OK);
     MUST(memcmp(&digest, &expected, sizeof digest) == 0);
-    free(message);
 }
 
 static void must_be_value(const char *out, size_t offset, field f)
@@ -167,7 +166,7 @@ static void headers(const field *fields)
     tenon_status expected = expected_of_headers(fields[4], fields[5], fields[2], fields[6]);
     if (expected == TENON_OK && tenon_signature_encode_der(NULL, 0, &n, &signature) == TENON_ERROR_SIGNATURE_RANGE)
         expected = TENON_ERROR_SIGNATURE_RANGE;
-    char *out = fuzz_room(TENON_HEADERS_MAX);
+    OWNED char *out = fuzz_room(TENON_HEADERS_MAX);
     MUST(render(out, TENON_HEADERS_MAX, &n, &at, &signature, fields) == expected);
     if (expected != TENON_OK) {
         MUST(n == 0 && fuzz_all(&at, sizeof at, 0) && fuzz_all(out, TENON_HEADERS_MAX, FUZZ_FILL));
@@ -179,15 +178,13 @@ static void headers(const field *fields)
         must_be_value(out, at.timestamp, fields[2]);
         must_be_value(out, at.nonce, fields[6]);
         MUST(strcmp(out + at.version, "1") == 0);
-        char *room = fuzz_room(n - 1);
+        OWNED char *room = fuzz_room(n - 1);
         MUST(render(room, n - 1, &again, &at, &signature, fields) == TENON_ERROR_BUFFER_TOO_SMALL);
         MUST(again == n && fuzz_all(room, n - 1, FUZZ_FILL) && fuzz_all(&at, sizeof at, 0));
-        free(room);
     }
-    free(out);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+FUZZ_TARGET(data, n)
 {
     enum { FIELDS = 8 };
     field fields[FIELDS];
@@ -198,5 +195,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     headers(fields);
     for (size_t i = 0; i < FIELDS; i++)
         free(fields[i].text);
-    return 0;
 }

@@ -25,11 +25,10 @@ static void decode_any(const uint8_t *der, size_t n)
     tenon_status status = tenon_signature_decode_der(&signature, der, n);
     if (status == TENON_OK) {
         size_t written;
-        uint8_t *again = fuzz_room(n);
+        OWNED uint8_t *again = fuzz_room(n);
         MUST(tenon_signature_encode_der(again, n, &written, &signature) == TENON_OK);
         MUST(written == n && memcmp(again, der, n) == 0);
         MUST(both_in_range(&signature));
-        free(again);
     } else {
         MUST(tenon_status_category(status) == TENON_CATEGORY_FORMAT);
         MUST(fuzz_all(&signature, sizeof signature, 0));
@@ -56,12 +55,11 @@ static void encode_any(tenon_signature signature)
     tenon_status status = tenon_signature_encode_der(der, sizeof der, &n, &signature);
     MUST((status == TENON_OK) == both_in_range(&signature));
     if (status == TENON_OK) {
-        uint8_t *exact = fuzz_copy(der, n);
+        OWNED uint8_t *exact = fuzz_copy(der, n);
         MUST(tenon_signature_decode_der(&again, exact, n) == TENON_OK);
         MUST(memcmp(&again, &signature, sizeof again) == 0);
         MUST(tenon_signature_decode_der(&again, exact, n - 1) != TENON_OK);
         normalize(signature);
-        free(exact);
     } else {
         MUST(status == TENON_ERROR_SIGNATURE_RANGE);
         MUST(n == 0 && fuzz_all(der, sizeof der, FUZZ_FILL));
@@ -70,11 +68,10 @@ static void encode_any(tenon_signature signature)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+FUZZ_TARGET(data, n)
 {
     tenon_signature signature = {{0}};
     decode_any(data, n);
     memcpy(&signature, data, n < sizeof signature ? n : sizeof signature);
     encode_any(signature);
-    return 0;
 }

@@ -86,11 +86,11 @@ static void accepted(const claim *made)
     MUST(tenon_p256_verify(&other.key, &other.digest, &other.signature) == TENON_ERROR_SIGNATURE_INVALID);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+FUZZ_TARGET(data, n)
 {
     claim made;
     if (!read_claim(&made, data, n))
-        return 0;
+        return;
     tenon_status status = tenon_p256_verify(&made.key, &made.digest, &made.signature);
     MUST(may_be(status));
     MUST(verify_prepared(&made) == status);
@@ -98,5 +98,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         MUST(mbedtls_accepts(&made) == (status == TENON_OK));
     if (status == TENON_OK)
         accepted(&made);
-    return 0;
 }

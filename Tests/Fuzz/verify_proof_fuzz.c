@@ -94,7 +94,7 @@ static void sign_and_verify(tenon_evidence evidence, const tenon_public_key *key
     must_be_good(&evidence);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+FUZZ_TARGET(data, n)
 {
     tenon_evidence evidence;
     tenon_public_key key;
@@ -107,5 +107,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         must_be_good(&evidence);
     else if (status == TENON_RULE_32_SIGNATURE)
         sign_and_verify(evidence, &key);
-    return 0;
 }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef OWNED_H
+#define OWNED_H
+
+#include "tenon/status.h"
+
+/* What is OWNED_ is freed at the end of its block; NULL is nothing to free. */
+#define OWNED_KEY __attribute__((cleanup(tenon_key_free))) tenon_key *
+#define OWNED_VERIFIER __attribute__((cleanup(tenon_verifier_free))) tenon_verifier *
+#define OWNED_TPM __attribute__((cleanup(tenon_tpm_free))) tenon_tpm *
+#define OWNED_TPM_KEY __attribute__((cleanup(tenon_tpm_key_free))) tenon_tpm_key *
+
+/* Goes on when the call succeeds; else its status is the caller's. */
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        const tenon_status status_ = (call);                                                                           \
+        if (status_ != TENON_OK)                                                                                       \
+            return status_;                                                                                            \
+    } while (0)
+
+#endif
