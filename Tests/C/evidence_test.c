@@ -145,15 +145,15 @@ static void record_keys(vector *of, certify_device *at)
     ask(of, at, &order);
     record(of, "a key", "TENON_OK");
     of->nonce.bytes[31] ^= 1;
-    record(of, "for another nonce", "TENON_RULE_9_NONCE");
+    record(of, "for another nonce", "TENON_RULE_7_NONCE");
     of->nonce.bytes[31] ^= 1;
     of->key.bytes[63] ^= 1;
-    record(of, "with another submitted key", "TENON_RULE_20_PUBLIC_KEY");
+    record(of, "with another submitted key", "TENON_RULE_19_PUBLIC_KEY");
     order.der = true;
     ask(of, at, &order);
     record(of, "sig in its DER form", "TENON_OK");
     of->proof.proof[of->proof.n - 1] ^= 1;
-    record(of, "its last byte changed", "TENON_RULE_23A_SIGNATURE");
+    record(of, "its last byte changed", "TENON_RULE_32_SIGNATURE");
 }
 
 static void record_child(vector *of, certify_device *at, support_template which, const char *auth, const char *name)
@@ -180,14 +180,14 @@ static void record_parents(vector *of, certify_device *at)
     set_parent(of, at);
     record(of, "under this parent", "TENON_OK");
     of->parent.bytes[33] ^= 1;
-    record(of, "under another parent", "TENON_RULE_12A_PARENT");
+    record(of, "under another parent", "TENON_RULE_11_PARENT");
     MUST_BE_0(support_flush(at->tpm, at->key));
     MUST_BE_0(support_create_primary(at->tpm, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &key));
     MUST_BE_0(support_read_public(at->tpm, key, &area));
     ask_plainly(of, at, key, &area);
     record(of, "a primary of the NULL hierarchy, whose parent nobody asked for", "TENON_OK");
     set_parent(of, at);
-    record(of, "a primary of the NULL hierarchy", "TENON_RULE_12A_PARENT");
+    record(of, "a primary of the NULL hierarchy", "TENON_RULE_11_PARENT");
     MUST_BE_0(support_flush(at->tpm, key));
 }
 
@@ -196,10 +196,10 @@ static void record_others(vector *of, certify_device *at)
     support_public area;
     uint32_t key;
     ask_plainly(of, at, at->ak, &at->ak_area);
-    record(of, "the AK by itself", "TENON_RULE_14_SIGNS_ONLY");
+    record(of, "the AK by itself", "TENON_RULE_13_SIGNS_ONLY");
     MUST_BE_0(certify_load_software_key(at, 0x00040040, &area, &key));
     ask_plainly(of, at, key, &area);
-    record(of, "a software key that TPM2_LoadExternal loaded", "TENON_RULE_12_QUALIFIED_NAME");
+    record(of, "a software key that TPM2_LoadExternal loaded", "TENON_RULE_10_QUALIFIED_NAME");
     MUST_BE_0(support_flush(at->tpm, key));
 }
 
@@ -231,7 +231,7 @@ static void record_forged(vector *of, certify_device *at)
     support_bytes_set(&of->ak, area.bytes, area.n);
     record(of, "forged: signed by an unrestricted key of the TPM, given as the AK", "TENON_RULE_29_AK");
     support_bytes_set(&of->ak, at->ak_area.bytes, at->ak_area.n);
-    record(of, "forged: signed by an unrestricted key of the TPM", "TENON_RULE_23A_SIGNATURE");
+    record(of, "forged: signed by an unrestricted key of the TPM", "TENON_RULE_32_SIGNATURE");
     MUST_BE_0(support_flush(at->tpm, forger_key));
 }
 
@@ -276,16 +276,16 @@ static void record_certificates(vector *of, certify_device *at)
     issue(leaf, sizeof leaf, &x5c.n, at, &root);
     const certify_order order = {.key = at->key, .area = &at->key_area, .signer = at->ak, .x5c = &x5c, .x5c_count = 1};
     ask(of, at, &order);
-    record(of, "a certificate of the AK, which is known", "TENON_RULE_24_CERTIFICATE");
+    record(of, "a certificate of the AK, which is known", "TENON_RULE_22_CERTIFICATE");
     of->ak.n = 0;
     of->root = root;
     of->now = BEGIN;
     record(of, "a certificate of the AK", "TENON_OK");
     of->now = END + 1;
-    record(of, "a certificate of the AK that has ended", "TENON_RULE_28_CHAIN");
+    record(of, "a certificate of the AK that has ended", "TENON_RULE_24_CHAIN");
     of->now = BEGIN;
     OWNED_KEY key = make_root(rig_key_scalar, &of->root);
-    record(of, "a certificate of the AK by another root of the same name", "TENON_RULE_28_CHAIN");
+    record(of, "a certificate of the AK by another root of the same name", "TENON_RULE_24_CHAIN");
 }
 
 TEST(evidence_of_a_fresh_tpm)

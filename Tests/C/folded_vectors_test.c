@@ -180,7 +180,7 @@ static void check_verdicts(const vector *v, const tenon_ek *ek)
     CHECK_STATUS(status, TENON_ERROR_ACTIVATION);
     CHECK(strcmp(tenon_status_name(status), v->texts[RELAY_VERDICT]) == 0);
     CHECK_OK(verify(v, ek, v->texts[RELAY_ORIGIN], RELAY_ACTIVATION));
-    CHECK_STATUS(verify_proof(v, "another challenge"), TENON_RULE_9_NONCE);
+    CHECK_STATUS(verify_proof(v, "another challenge"), TENON_RULE_7_NONCE);
 }
 
 static void check(const vector *v)

@@ -47,7 +47,7 @@ TEST(tpm_fake_key_of_software)
     const tenon_activation activation = folded_activation(&s.service, &s.state, s.request.public_key, name);
     CHECK_OK(tenon_activation_value(&s.request.activation, secret.bytes, sizeof secret.bytes, &activation));
     s.request.activation_n = sizeof s.request.activation.bytes;
-    CHECK_STATUS(folded_register(&s.service, &s.state, &s.request), TENON_RULE_12_QUALIFIED_NAME);
+    CHECK_STATUS(folded_register(&s.service, &s.state, &s.request), TENON_RULE_10_QUALIFIED_NAME);
     CHECK_OK(tenon_tpm_key_evict(s.at.device.ak));
     folded_stop(&s.at);
 }

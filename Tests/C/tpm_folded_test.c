@@ -80,7 +80,7 @@ static void check_certificate(const folded_scene *s)
     CHECK_OK(tenon_ak_certificate_verify(NULL, &leaf, 1, &ak, &policy));
     CHECK_OK(folded_attest(&s->at, &later, next, &issued));
     CHECK_OK(folded_verify_later(&s->service, &later, next));
-    CHECK_STATUS(folded_verify_later(&s->service, &later, s->state.challenge), TENON_RULE_9_NONCE);
+    CHECK_STATUS(folded_verify_later(&s->service, &later, s->state.challenge), TENON_RULE_7_NONCE);
 }
 
 /* And the same device, which believes that it talks to the relay: its answer is nothing to the service. */
@@ -219,10 +219,10 @@ static void check_another_root(folded_scene *s)
     folded_service service = s->service;
     bool own = s->at.chain_n == 1;
     service.root = own ? tpm_rig_ek_root() : tpm_rig_ek_own_root();
-    CHECK_STATUS(folded_challenge(&service, &state, &offer, &s->at), TENON_RULE_32_EK_CHAIN);
+    CHECK_STATUS(folded_challenge(&service, &state, &offer, &s->at), TENON_RULE_33_EK_CHAIN);
     service = s->service;
     service.denied = &s->state.ek.id;
-    CHECK_STATUS(folded_challenge(&service, &state, &offer, &s->at), TENON_RULE_33A_EK_ALLOWED);
+    CHECK_STATUS(folded_challenge(&service, &state, &offer, &s->at), TENON_RULE_37_EK_ALLOWED);
 }
 
 TEST(tpm_folded_without_trust) { each_kind(check_another_root); }
@@ -241,18 +241,18 @@ TEST(tpm_folded_with_another_proof)
     CHECK_STATUS(folded_register(&s.service, &s.state, &bad), TENON_ERROR_ACTIVATION);
     bad = good;
     CHECK_OK(folded_attest(&s.at, &bad, "another challenge", NULL));
-    CHECK_STATUS(folded_register(&s.service, &s.state, &bad), TENON_RULE_9_NONCE);
+    CHECK_STATUS(folded_register(&s.service, &s.state, &bad), TENON_RULE_7_NONCE);
     folded_device other = s.at;
     other.device.ak = NULL;
     CHECK_OK(tenon_tpm_ak_create(s.at.device.key, &other.device.ak));
     CHECK_OK(folded_attest(&other, &bad, s.state.challenge, NULL));
-    CHECK_STATUS(folded_register(&s.service, &s.state, &bad), TENON_RULE_23A_SIGNATURE);
+    CHECK_STATUS(folded_register(&s.service, &s.state, &bad), TENON_RULE_32_SIGNATURE);
     tenon_tpm_key_free(&other.device.ak);
     CHECK_OK(tenon_proof_decode(&evidence, good.proof, good.proof_n));
     evidence.x5c[0] = (tenon_bytes){s.at.chain[0].bytes, s.at.chain[0].n};
     evidence.x5c_count = 1;
     CHECK_OK(tenon_proof_encode(bad.proof, sizeof bad.proof, &bad.proof_n, &evidence));
-    CHECK_STATUS(folded_register(&s.service, &s.state, &bad), TENON_RULE_24_CERTIFICATE);
+    CHECK_STATUS(folded_register(&s.service, &s.state, &bad), TENON_RULE_22_CERTIFICATE);
     CHECK_OK(folded_register(&s.service, &s.state, &good));
     folded_stop(&s.at);
 }

@@ -23,7 +23,7 @@ static tenon_status verify(const certify_device *at, const certify_proof *proof,
 static uint32_t line_of_firmware(const tenon_report *report)
 {
     for (size_t i = 0; i < report->count; i++)
-        if (report->checks[i].rule == TENON_RULE_34_FIRMWARE)
+        if (report->checks[i].rule == TENON_RULE_30_FIRMWARE)
             return report->checks[i].held;
     return UINT32_MAX;
 }
@@ -34,9 +34,9 @@ TEST(verify_other_keys_that_a_tpm_certified)
     static certify_proof proof;
     certify_device at = certify_start();
     certify_by(&at, at.srk, &at.srk_area, at.ak, &proof);
-    CHECK_STATUS(verify(&at, &proof, &at.srk_area, &at.ak_area), TENON_RULE_14_SIGNS_ONLY);
+    CHECK_STATUS(verify(&at, &proof, &at.srk_area, &at.ak_area), TENON_RULE_13_SIGNS_ONLY);
     certify_by(&at, at.ak, &at.ak_area, at.ak, &proof);
-    CHECK_STATUS(verify(&at, &proof, &at.ak_area, &at.ak_area), TENON_RULE_14_SIGNS_ONLY);
+    CHECK_STATUS(verify(&at, &proof, &at.ak_area, &at.ak_area), TENON_RULE_13_SIGNS_ONLY);
     const certify_order by_itself = {at.key, &at.key_area, NULL, at.key, true, NULL, 0, false};
     certify(&at, &by_itself, &proof);
     CHECK_STATUS(verify(&at, &proof, &at.key_area, &at.key_area), TENON_RULE_29_AK);
@@ -76,7 +76,7 @@ TEST(verify_firmware_of_a_signer_under_the_ek)
     CHECK_OK(tenon_proof_verify(&report, under.proof, under.n, &at.nonce, &point, &policy));
     CHECK_NUMBER(line_of_firmware(&report), 1);
     policy.firmware_min = UINT64_MAX;
-    CHECK_STATUS(tenon_proof_verify(&report, under.proof, under.n, &at.nonce, &point, &policy), TENON_RULE_34_FIRMWARE);
+    CHECK_STATUS(tenon_proof_verify(&report, under.proof, under.n, &at.nonce, &point, &policy), TENON_RULE_30_FIRMWARE);
     policy.ak = (tenon_bytes){at.ak_area.bytes, at.ak_area.n};
     CHECK_STATUS(tenon_proof_verify(&report, beside.proof, beside.n, &at.nonce, &point, &policy), TENON_ERROR_OPTIONS);
     CHECK_NUMBER(line_of_firmware(&report), 0);
