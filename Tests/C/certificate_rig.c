@@ -253,13 +253,13 @@ static tenon_status result_of(const char *text)
         tenon_status status;
     } results[] = {
         {"OK", TENON_OK},
-        {"24", TENON_RULE_22_CERTIFICATE},
-        {"24a", TENON_RULE_23_CRITICAL},
-        {"31", TENON_RULE_34_EK_CERTIFICATE},
-        {"32", TENON_RULE_33_EK_CHAIN},
-        {"33", TENON_RULE_36_EK_KEY},
-        {"33b", TENON_RULE_35_NOT_OAEP},
-        {"33a", TENON_RULE_37_EK_ALLOWED},
+        {"22", TENON_RULE_22_CERTIFICATE},
+        {"23", TENON_RULE_23_CRITICAL},
+        {"34", TENON_RULE_34_EK_CERTIFICATE},
+        {"33", TENON_RULE_33_EK_CHAIN},
+        {"36", TENON_RULE_36_EK_KEY},
+        {"35", TENON_RULE_35_NOT_OAEP},
+        {"37", TENON_RULE_37_EK_ALLOWED},
     };
     for (size_t i = 0; i < COUNT(results); i++)
         if (strcmp(results[i].text, text) == 0)
