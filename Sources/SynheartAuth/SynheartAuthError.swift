@@ -94,7 +94,7 @@ extension SynheartAuthError {
         .registrationInProgress: .registrationInProgress, .stateBusy: .registrationInProgress,
     ]
 
-    /// Whether the code is one of the store's: 01a0 to 01bf of the module's codes.
+    /// What the store says: 01a0 to 01bf of the module's codes.
     private static func isState(_ code: TenonError.Code) -> Bool { 0x40_01a0...0x40_01bf ~= code.rawValue & 0xff_ffff }
 }
 

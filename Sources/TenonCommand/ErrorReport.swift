@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
+internal import TenonHTTP
 
 /// An error as the program reports it: the cause, and the command or the setting that mends it.
 struct ErrorReport {
