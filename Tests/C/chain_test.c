@@ -44,7 +44,7 @@ static void change(certificate_case *one, size_t which, size_t step)
 {
     tenon_bytes good = one->chain[which];
     for (size_t i = 0; i < good.n; i += step) {
-        uint8_t *copy = malloc(good.n);
+        OWNED uint8_t *copy = malloc(good.n);
         memcpy(copy, good.bytes, good.n);
         copy[i] ^= (uint8_t)(1 << i % 8);
         one->chain[which] = (tenon_bytes){copy, good.n};
@@ -52,7 +52,6 @@ static void change(certificate_case *one, size_t which, size_t step)
         tenon_status status = verify(one);
         CHECK(status == TENON_RULE_24_CERTIFICATE || status == TENON_RULE_24A_CRITICAL ||
               status == TENON_RULE_28_CHAIN);
-        free(copy);
     }
     one->chain[which] = good;
 }
@@ -61,12 +60,11 @@ static void cut(certificate_case *one, size_t which)
 {
     tenon_bytes good = one->chain[which];
     for (size_t n = 0; n < good.n; n++) {
-        uint8_t *copy = malloc(n != 0 ? n : 1);
+        OWNED uint8_t *copy = malloc(n != 0 ? n : 1);
         memcpy(copy, good.bytes, n);
         one->chain[which] = (tenon_bytes){copy, n};
         test_about("certificate %zu, %zu bytes", which, n);
         CHECK_STATUS(verify(one), TENON_RULE_24_CERTIFICATE);
-        free(copy);
     }
     one->chain[which] = good;
 }
@@ -94,13 +92,12 @@ TEST(chain_signature_is_over_its_own_bytes)
 {
     certificate_case one = certificate_case_named("below the root");
     tenoni_certificate read;
-    uint8_t *copy = malloc(one.chain[0].n);
+    OWNED uint8_t *copy = malloc(one.chain[0].n);
     memcpy(copy, one.chain[0].bytes, one.chain[0].n);
     CHECK_OK(tenoni_certificate_read(&read, copy, one.chain[0].n));
     copy[one.chain[0].n - 1] ^= 1;
     one.chain[0].bytes = copy;
     CHECK_STATUS(verify(&one), TENON_RULE_28_CHAIN);
-    free(copy);
 }
 
 TEST(chain_hash_and_key_are_the_certificates)
