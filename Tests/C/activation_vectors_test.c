@@ -51,12 +51,11 @@ static void check_digest(const record *r, const char *name, const tenon_digest *
 static void check_message(const record *r, const char *fields, const char *result, const uint8_t *key, size_t key_n)
 {
     size_t n;
-    uint8_t *message = test_hex_all(text_of(r, fields), &n);
+    OWNED uint8_t *message = test_hex_all(text_of(r, fields), &n);
     const tenoni_part part = {message, n};
     tenon_digest found;
     CHECK_OK(key == NULL ? tenon_sha256(&found, message, n) : tenoni_hmac(&found, key, key_n, &part, 1));
     check_digest(r, result, &found);
-    free(message);
 }
 
 static void activation_of(const record *r, tenon_activation *out, uint8_t *name)
@@ -79,7 +78,7 @@ static void check_value(const record *r, const record *base)
     tenon_activation a;
     tenon_digest secret, value;
     size_t key_n;
-    uint8_t *key = test_hex_all(text_of(r, "Key"), &key_n);
+    OWNED uint8_t *key = test_hex_all(text_of(r, "Key"), &key_n);
     test_about("%s", text_of(r, "Origin"));
     activation_of(r, &a, name);
     CHECK_OK(tenon_activation_secret(&secret, key, key_n, a.challenge, a.challenge_n, &a.ek_id, name, sizeof name));
@@ -90,7 +89,6 @@ static void check_value(const record *r, const record *base)
     check_message(r, "ValueFields", "Value", secret.bytes, sizeof secret.bytes);
     digest_of(r, "Value", &value);
     CHECK_OK(tenon_activation_verify(secret.bytes, sizeof secret.bytes, &a, value.bytes, sizeof value.bytes));
-    free(key);
 }
 
 static void check_refused(const record *r, const record *base)
@@ -99,13 +97,12 @@ static void check_refused(const record *r, const record *base)
     tenon_activation activation;
     tenon_digest secret;
     size_t n;
-    uint8_t *value = test_hex_all(text_of(r, "Value"), &n);
+    OWNED uint8_t *value = test_hex_all(text_of(r, "Value"), &n);
     test_about("%s", text_of(r, "What"));
     activation_of(base, &activation, name);
     digest_of(base, "Secret", &secret);
     CHECK_STATUS(tenon_activation_verify(secret.bytes, sizeof secret.bytes, &activation, value, n),
                  TENON_ERROR_ACTIVATION);
-    free(value);
 }
 
 static void check_rotation(const record *r, const record *base)

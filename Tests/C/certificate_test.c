@@ -68,7 +68,7 @@ static void check_inside(tenoni_reader part, const uint8_t *der, size_t n)
 static void change(const char *name, size_t step)
 {
     tenon_bytes der = certificate_named(name);
-    uint8_t *copy = malloc(der.n);
+    OWNED uint8_t *copy = malloc(der.n);
     for (size_t i = 0; i < der.n; i += step)
         for (unsigned value = 0; value < 256; value += 15) {
             tenoni_certificate read;
@@ -85,7 +85,6 @@ static void change(const char *name, size_t step)
                 CHECK_ZERO(&read, sizeof read);
             }
         }
-    free(copy);
 }
 
 TEST(certificate_changed_bytes)
@@ -98,7 +97,7 @@ TEST(certificate_changed_bytes)
 static void trim(const char *hex, size_t start, size_t size)
 {
     size_t n;
-    uint8_t *bytes = test_hex_all(hex, &n);
+    OWNED uint8_t *bytes = test_hex_all(hex, &n);
     tenon_bytes found = {(const uint8_t *)hex, 1};
     test_about("%s", hex);
     if (size != 0) {
@@ -107,7 +106,6 @@ static void trim(const char *hex, size_t start, size_t size)
     } else {
         CHECK_CLEARS(tenon_certificate_trim(&found, bytes, n), TENON_ERROR_CERTIFICATE_FORM, &found);
     }
-    free(bytes);
 }
 
 TEST(certificate_trimmed)

@@ -7,46 +7,39 @@
 /* Wycheproof's signatures with P-256 and SHA-256, through the door that certificates use. */
 static size_t check_wycheproof(const tenoni_certified_key *key, const char *at, const char *end)
 {
-    char *message_hex, *signature_hex, *result;
-    size_t count = 0, every = test_rounds(1, 30);
-    while ((message_hex = test_json(&at, "msg", end)) != NULL) {
-        size_t message_n, signature_n;
-        signature_hex = test_json(&at, "sig", end);
-        result = test_json(&at, "result", end);
-        uint8_t *message = test_hex_all(message_hex, &message_n),
-                *signature = test_hex_all(signature_hex, &signature_n);
+    size_t message_n, signature_n, count = 0, every = test_rounds(1, 30);
+    for (;;) {
+        OWNED char *message_hex = test_json(&at, "msg", end);
+        if (message_hex == NULL)
+            return count;
+        OWNED char *signature_hex = test_json(&at, "sig", end);
+        OWNED char *result = test_json(&at, "result", end);
+        OWNED uint8_t *message = test_hex_all(message_hex, &message_n);
+        OWNED uint8_t *signature = test_hex_all(signature_hex, &signature_n);
         test_about("%s over %s", signature_hex, message_hex);
         tenon_status expected = strcmp(result, "valid") == 0 ? TENON_OK : TENON_ERROR_SIGNATURE_INVALID;
         if (count++ % every == 0)
             CHECK_STATUS(tenoni_certified_key_verify(key, false, TENONI_SHA256, tenoni_reader_over(message, message_n),
                                                      tenoni_reader_over(signature, signature_n)),
                          expected);
-        free(message);
-        free(signature);
-        free(message_hex);
-        free(signature_hex);
-        free(result);
     }
-    return count;
 }
 
 TEST(certified_key_wycheproof)
 {
-    char *text = test_vectors("ecdsa_secp256r1_sha256_test.json");
+    OWNED char *text = test_vectors("ecdsa_secp256r1_sha256_test.json");
     const char *at = text;
     size_t count = 0;
     char *point_hex;
     while ((point_hex = test_json(&at, "uncompressed", NULL)) != NULL) {
         size_t n;
-        uint8_t *point = test_hex_all(point_hex, &n);
+        OWNED uint8_t *point = test_hex_all(point_hex, &n);
         tenoni_certified_key key = {.kind = TENONI_KEY_P256, .modulus_or_point = tenoni_reader_over(point, n)};
         const char *end = strstr(at, "\"uncompressed\"");
         count += check_wycheproof(&key, at, end);
-        free(point);
         free(point_hex);
     }
     CHECK_NUMBER(count, 484);
-    free(text);
 }
 
 /* At the edges of the arithmetic, digests as they are given: among them sums at infinity and points off the curve. */

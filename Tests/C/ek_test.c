@@ -163,12 +163,11 @@ TEST(ek_roca_pattern)
     size_t patterns = 0, others = 0;
     while (test_line(&at, &name, &value)) {
         size_t n;
-        uint8_t *bytes = test_hex_all(value, &n);
+        OWNED uint8_t *bytes = test_hex_all(value, &n);
         bool matches = strcmp(name, "Pattern") == 0;
         test_about("%.40s...", value);
         CHECK_NUMBER(tenoni_roca_matches(tenoni_reader_over(bytes, n)), matches);
         *(matches ? &patterns : &others) += 1;
-        free(bytes);
     }
     CHECK(patterns == 10 && others == 38);
     free(text);

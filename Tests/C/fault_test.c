@@ -88,7 +88,7 @@ static tenon_verifier *verifier;
 
 enum { BOTH = TENON_KEY_SIGNS_DIGESTS | TENON_KEY_DETERMINISTIC };
 
-static void set_up(void)
+static int set_up(void)
 {
     CHECK_OK(tenon_software_key_import(&random_key, scalar, 32, TENON_KEY_SIGNS_DIGESTS));
     CHECK_OK(tenon_software_key_import(&deterministic_key, scalar, 32, BOTH));
@@ -97,14 +97,17 @@ static void set_up(void)
     CHECK_OK(tenon_verifier_new(&verifier, &public_key));
     forged = signature;
     forged.bytes[40] ^= 1;
+    return 0;
 }
 
-static void tear_down(void)
+static void tear_down(int *unused)
 {
     tenon_verifier_free(&verifier);
     tenon_key_free(&deterministic_key);
     tenon_key_free(&random_key);
 }
+
+#define STAGE __attribute__((cleanup(tear_down))) int stage = set_up()
 
 static tenon_status check_point(void) { return tenon_p256_check(&public_key); }
 
@@ -258,7 +261,6 @@ static void check_nothing_is_left(tenon_status status)
 #ifdef TENON_OPENSSL
     CHECK(status == TENON_OK || ERR_peek_error() == 0);
     ERR_clear_error();
-#else
 #endif
 }
 
@@ -281,21 +283,24 @@ static bool fail_one(const operation *of, long number)
     return allocation_failed;
 }
 
+/* The first so many of them, and then some. */
+static void fail_each(const operation *of, long first, long step)
+{
+    long number = 0;
+    while (number < 20000 && fail_one(of, number))
+        number += number < first ? 1 : step;
+    CHECK(number < 20000);
+    CHECK_OK(of->run());
+    test_about(NULL);
+}
+
 TEST(fault_no_memory)
 {
-    long step = (long)test_rounds(7, 401), all = (long)test_rounds(20, 6);
-    set_up();
+    STAGE;
     run_each_once();
-    for (int i = 0; i < OPERATIONS; i++) {
-        long number = 0;
-        while (number < 20000 && fail_one(&operations[i], number))
-            number += number < all ? 1 : step;
-        CHECK(number < 20000);
-        CHECK_OK(operations[i].run());
-    }
-    test_about(NULL);
+    for (int i = 0; i < OPERATIONS; i++)
+        fail_each(&operations[i], (long)test_rounds(20, 6), (long)test_rounds(7, 401));
     CHECK_OK(verify_prepared());
-    tear_down();
 }
 
 static tpm_rig chip;
@@ -304,36 +309,28 @@ static tpm_pem kept;
 static tenon_status chip_open(void)
 {
     static const char name[] = "device:/dev/null";
-    tenon_tpm *tpm = NULL;
+    OWNED_TPM tpm = NULL;
     tenon_status status = tenon_tpm_open(&tpm, name, sizeof name - 1, NULL);
     CHECK((status == TENON_OK) == (tpm != NULL));
-    tenon_tpm_free(&tpm);
     return status;
 }
 
 static tenon_status chip_make(void)
 {
-    tenon_tpm_key *key = NULL;
-    tenon_tpm_key *ak = NULL;
+    OWNED_TPM_KEY key = NULL;
+    OWNED_TPM_KEY ak = NULL;
     tenon_status status = tenon_tpm_key_create(chip.tpm, &key, NULL, 0);
     CHECK((status == TENON_OK) == (key != NULL));
-    if (status == TENON_OK)
-        status = tenon_tpm_ak_create(key, &ak);
-    tenon_tpm_key_free(&ak);
-    tenon_tpm_key_free(&key);
-    return status;
+    return status == TENON_OK ? tenon_tpm_ak_create(key, &ak) : status;
 }
 
 static tenon_status chip_use(void) { return tpm_rig_use(&chip, &kept); }
 
 static tenon_status chip_use_verified(void)
 {
-    tenon_tpm_key *key = NULL;
-    tenon_status status = tpm_rig_load(&chip, &key, &kept);
-    if (status == TENON_OK)
-        status = tpm_rig_sign_flags(key, TENON_TPM_KEY_VERIFIED | TENON_TPM_KEY_LOW_S);
-    tenon_tpm_key_free(&key);
-    return status;
+    OWNED_TPM_KEY key = NULL;
+    TRY(tpm_rig_load(&chip, &key, &kept));
+    return tpm_rig_sign_flags(key, TENON_TPM_KEY_VERIFIED | TENON_TPM_KEY_LOW_S);
 }
 
 /* Also where a session is salted, and so where the cryptographic library is asked in the middle of a TPM's answers. */
@@ -350,14 +347,8 @@ TEST(fault_no_memory_beside_a_tpm)
         tenon_tpm_options options = {.size = sizeof options, .session = sessions[s]};
         chip = tpm_rig_start(&options);
         kept = tpm_rig_make(&chip);
-        for (size_t i = 0; i < COUNT(all); i++) {
-            long number = 0;
-            while (number < 20000 && fail_one(&all[i], number))
-                number += number < 12 ? 1 : (long)test_rounds(97, 401);
-            CHECK(number < 20000);
-            CHECK_OK(all[i].run());
-        }
-        test_about(NULL);
+        for (size_t i = 0; i < COUNT(all); i++)
+            fail_each(&all[i], 12, (long)test_rounds(97, 401));
         tpm_rig_stop(&chip);
     }
 }
@@ -378,18 +369,17 @@ TEST(fault_no_memory_for_a_key_of_the_seam)
 {
     tenon_key_ops ops = {sizeof ops, 0, key_sign, key_public_key, NULL};
     tenon_key *key = (tenon_key *)&ops;
-    set_up();
+    STAGE;
     allocations_left = 0;
     tenon_status status = tenon_key_new(&key, &ops, &public_key);
     allocations_left = -1;
     CHECK_STATUS(status, TENON_ERROR_MEMORY);
     CHECK(key == NULL);
-    tear_down();
 }
 
 TEST(fault_no_randomness)
 {
-    set_up();
+    STAGE;
     run_each_once();
     for (int i = 0; i < OPERATIONS; i++)
         for (int way = BROKEN; way <= EMPTY; way += EMPTY - BROKEN) {
@@ -401,12 +391,11 @@ TEST(fault_no_randomness)
             CHECK(kernel_calls > 0 || !operations[i].random);
             CHECK_STATUS(status, kernel_calls > 0 ? TENON_ERROR_RANDOM : TENON_OK);
         }
-    tear_down();
 }
 
 TEST(fault_randomness_in_pieces)
 {
-    set_up();
+    STAGE;
     for (int i = 0; i < OPERATIONS; i++) {
         test_about("%s", operations[i].name);
         kernel_calls = 0;
@@ -432,14 +421,13 @@ TEST(fault_randomness_in_pieces)
     kernel = WELL;
     CHECK_ZERO(out, 40);
     CHECK_NUMBER(out[40], 0xa5);
-    tear_down();
 }
 
 /* A scalar that is not below n is drawn again. */
 TEST(fault_randomness_out_of_range)
 {
     static tenon_status (*const runs[])(void) = {generate, make_credential_p256, make_credential_p384};
-    set_up();
+    STAGE;
     for (size_t i = 0; i < COUNT(runs); i++) {
         test_about("run %zu", i);
         kernel_calls = 0;
@@ -448,17 +436,15 @@ TEST(fault_randomness_out_of_range)
         kernel = WELL;
         CHECK(kernel_calls > 1);
     }
-    tear_down();
 }
 
 /* The seed and OAEP's salt: each byte of them is the kernel's. */
 TEST(fault_randomness_of_a_credential)
 {
-    set_up();
+    STAGE;
     kernel_calls = 0;
     kernel = SLOW;
     CHECK_OK(make_credential_rsa());
     kernel = WELL;
     CHECK_NUMBER(kernel_calls, 48 + 32);
-    tear_down();
 }

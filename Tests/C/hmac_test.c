@@ -89,7 +89,7 @@ TEST(hmac_knows_its_vectors)
     for (size_t i = 0; i < CASES; i++) {
         size_t key_n, n, mac_n;
         uint8_t *key = key_of(i, &key_n), *data = test_hex_all(cases[i].data, &n);
-        uint8_t *mac = test_hex_all(cases[i].mac, &mac_n);
+        OWNED uint8_t *mac = test_hex_all(cases[i].mac, &mac_n);
         tenon_digest digest;
         test_about("case %zu", i + 1);
         CHECK_OK(tenoni_hmac(&digest, key, key_n, &(tenoni_part){data, n}, 1));
@@ -97,7 +97,6 @@ TEST(hmac_knows_its_vectors)
         memset(&digest, 0xa5, sizeof digest);
         CHECK_OK(tenon_hmac_sha256(&digest, key, key_n, data, n));
         CHECK_BYTES(digest.bytes, mac, mac_n);
-        free(mac);
         free(data);
         free(key);
     }

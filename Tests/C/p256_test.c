@@ -89,9 +89,8 @@ TEST(p256_cavp)
         if (!here)
             continue;
         if (strcmp(name, "Msg") == 0) {
-            uint8_t *message = test_hex_all(value, &n);
+            OWNED uint8_t *message = test_hex_all(value, &n);
             CHECK_OK(tenon_sha256(&of.digest, message, n));
-            free(message);
         } else if (strcmp(name, "Qx") == 0)
             test_hex(of.key.bytes, 32, value);
         else if (strcmp(name, "Qy") == 0)
@@ -117,8 +116,8 @@ TEST(p256_cavp)
 static void check_wycheproof(sample *of, const char *message_hex, const char *signature_hex, bool valid)
 {
     size_t message_n, signature_n;
-    uint8_t *message = test_hex_all(message_hex, &message_n);
-    uint8_t *der = test_hex_all(signature_hex, &signature_n);
+    OWNED uint8_t *message = test_hex_all(message_hex, &message_n);
+    OWNED uint8_t *der = test_hex_all(signature_hex, &signature_n);
     CHECK_OK(tenon_sha256(&of->digest, message, message_n));
     tenon_status status = tenon_signature_decode_der(&of->signature, der, signature_n);
     CHECK(!valid || status == TENON_OK);
@@ -128,8 +127,6 @@ static void check_wycheproof(sample *of, const char *message_hex, const char *si
         CHECK_OK(status);
     else
         CHECK(tenon_status_category(status) == TENON_CATEGORY_FORMAT || status == TENON_ERROR_SIGNATURE_INVALID);
-    free(der);
-    free(message);
 }
 
 TEST(p256_wycheproof)
@@ -139,21 +136,17 @@ TEST(p256_wycheproof)
     size_t count = 0, valid = 0, every = test_rounds(1, 10);
     sample of = {0};
     while ((next = strstr(at, "\"tcId\"")) != NULL) {
-        char *key = test_json(&at, "uncompressed", next);
+        OWNED char *key = test_json(&at, "uncompressed", next);
         at = next + 1;
-        char *message = test_json(&at, "msg", NULL);
-        char *signature = test_json(&at, "sig", NULL);
-        char *result = test_json(&at, "result", NULL);
+        OWNED char *message = test_json(&at, "msg", NULL);
+        OWNED char *signature = test_json(&at, "sig", NULL);
+        OWNED char *result = test_json(&at, "result", NULL);
         if (key != NULL && strlen(key) == 2 * TENON_POINT_SIZE)
             test_hex(&of.key, sizeof of.key, key + 2);
         test_about("test %zu", ++count);
         valid += strcmp(result, "valid") == 0;
         if (count % every == 0)
             check_wycheproof(&of, message, signature, strcmp(result, "valid") == 0);
-        free(result);
-        free(signature);
-        free(message);
-        free(key);
     }
     CHECK(count == 484 && valid == 174);
     free(text);

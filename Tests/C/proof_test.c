@@ -43,7 +43,8 @@ TEST(proof_bytes)
                               "43050607";
     static const uint8_t parts[] = {1, 2, 3, 4, 5, 6, 7};
     size_t expected_n, n;
-    uint8_t *expected = test_hex_all(hex, &expected_n), out[256];
+    OWNED uint8_t *expected = test_hex_all(hex, &expected_n);
+    uint8_t out[256];
     tenon_evidence evidence = {.signature = {parts, 1},
                                .x5c = {{parts + 1, 1}, {NULL, 0}},
                                .x5c_count = 2,
@@ -51,7 +52,6 @@ TEST(proof_bytes)
                                .certified = {parts + 4, 3}};
     CHECK_OK(tenon_proof_encode(out, sizeof out, &n, &evidence));
     CHECK_SAME(out, n, expected, expected_n);
-    free(expected);
 }
 
 OUTPUT(encode) { return tenon_proof_encode(out, n, written, input); }
@@ -322,11 +322,10 @@ TEST(proof_wholes)
 {
     for (size_t i = 0; i < COUNT(wholes); i++) {
         size_t n;
-        uint8_t *bytes = test_hex_all(wholes[i].hex, &n);
+        OWNED uint8_t *bytes = test_hex_all(wholes[i].hex, &n);
         tenon_evidence back;
         test_about("%s", wholes[i].hex);
         CHECK_STATUS(tenon_proof_decode(&back, bytes, n), wholes[i].expected);
-        free(bytes);
     }
 }
 
@@ -336,27 +335,25 @@ TEST(proof_cut_anywhere_is_truncated)
     rig_build(&built, RIG_EVIDENCE, with_chain);
     for (size_t n = 0; n < built.proof_n; n++) {
         tenon_evidence back;
-        uint8_t *cut = malloc(n + 1);
+        OWNED uint8_t *cut = malloc(n + 1);
         if (cut == NULL)
             return;
         memcpy(cut, built.proof, n);
         test_about("%zu bytes", n);
         CHECK_STATUS(tenon_proof_decode(&back, n == 0 ? NULL : cut, n), TENON_ERROR_CBOR_TRUNCATED);
-        free(cut);
     }
 }
 
 static tenon_status signature_of(const char *hex, tenon_signature *out)
 {
     size_t n;
-    uint8_t *bytes = test_hex_all(hex, &n);
+    OWNED uint8_t *bytes = test_hex_all(hex, &n);
     tenon_evidence evidence = {.signature = {bytes, n}};
     test_about("%s", hex);
     memset(out, 0x5a, sizeof *out);
     tenon_status status = tenon_evidence_signature(out, &evidence);
     if (status != TENON_OK)
         CHECK_ZERO(out, sizeof *out);
-    free(bytes);
     return status;
 }
 

@@ -174,10 +174,9 @@ TEST(public_key_spki_of_others)
     };
     for (size_t i = 0; i < COUNT(forms); i++) {
         size_t n;
-        uint8_t *spki = test_hex_all(forms[i], &n);
+        OWNED uint8_t *spki = test_hex_all(forms[i], &n);
         test_about("form %zu", i);
         check_decoder(tenon_public_key_decode_spki, spki, n, TENON_ERROR_SPKI_FORM, NULL);
-        free(spki);
     }
 }
 

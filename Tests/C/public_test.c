@@ -31,13 +31,12 @@ static const char of_openssl[] =
 
 static tenon_status read_copy(tenoni_public *key, const uint8_t *area, size_t n)
 {
-    uint8_t *copy = malloc(n + (n == 0));
+    OWNED uint8_t *copy = malloc(n + (n == 0));
     if (copy == NULL)
         abort();
     memcpy(copy, area, n);
     memset(key, 0xa5, sizeof *key);
     tenon_status status = tenoni_public_read(key, copy, n);
-    free(copy);
     if (status != TENON_OK)
         CHECK_ZERO(key, sizeof *key);
     return status;
@@ -46,9 +45,8 @@ static tenon_status read_copy(tenoni_public *key, const uint8_t *area, size_t n)
 static tenon_status read_hex(tenoni_public *key, const char *hex)
 {
     size_t n;
-    uint8_t *area = test_hex_all(hex, &n);
+    OWNED uint8_t *area = test_hex_all(hex, &n);
     tenon_status status = read_copy(key, area, n);
-    free(area);
     return status;
 }
 
@@ -71,9 +69,8 @@ static void check_written(const tenoni_public *key, const uint8_t *expected, siz
 static void check_written_hex(const tenoni_public *key, const char *hex)
 {
     size_t n;
-    uint8_t *expected = test_hex_all(hex, &n);
+    OWNED uint8_t *expected = test_hex_all(hex, &n);
     check_written(key, expected, n);
-    free(expected);
 }
 
 TEST(public_area_templates)
@@ -133,7 +130,7 @@ TEST(public_area_whole_and_nothing_else)
     for (size_t i = 0; i < COUNT(areas); i++) {
         tenoni_public key;
         size_t n;
-        uint8_t *area = test_hex_all(areas[i], &n);
+        OWNED uint8_t *area = test_hex_all(areas[i], &n);
         uint8_t longer[TENONI_PUBLIC_MAX] = {0};
         test_about("%s", areas[i]);
         CHECK_OK(read_copy(&key, area, n));
@@ -143,7 +140,6 @@ TEST(public_area_whole_and_nothing_else)
         memcpy(longer, area, n);
         CHECK_STATUS(read_copy(&key, longer, n + 1), TENON_ERROR_KEY_PUBLIC);
         check_flips(area, n);
-        free(area);
     }
 }
 

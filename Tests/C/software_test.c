@@ -128,19 +128,15 @@ TEST(software_key_kel)
     const char *at = text;
     for (int i = 0; i < 3; i++) {
         scalars[i] = test_json(&at, "scalar_hex", NULL);
-        char *compressed = test_json(&at, "pub_compressed_hex", NULL);
-        char *qb64 = test_json(&at, "qb64", NULL);
+        OWNED char *compressed = test_json(&at, "pub_compressed_hex", NULL);
+        OWNED char *qb64 = test_json(&at, "qb64", NULL);
         check_compressed(scalars[i], compressed, qb64);
-        free(qb64);
-        free(compressed);
     }
     /* Inception is signed by its key, a rotation by the key that it brings. */
     for (int i = 0; i < 2; i++) {
-        char *body = test_json(&at, "body", NULL);
-        char *signature = test_json(&at, "signature_hex", NULL);
+        OWNED char *body = test_json(&at, "body", NULL);
+        OWNED char *signature = test_json(&at, "signature_hex", NULL);
         check_event(scalars[i], body, signature);
-        free(signature);
-        free(body);
     }
     for (int i = 0; i < 3; i++)
         free(scalars[i]);

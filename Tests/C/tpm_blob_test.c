@@ -41,9 +41,11 @@ static void end(stage *at)
     tpm_rig_stop(&at->rig);
 }
 
+#define STAGE __attribute__((cleanup(end))) stage at = set()
+
 TEST(tpm_blob_bit_in_the_public_area)
 {
-    stage at = set();
+    STAGE;
     for (size_t i = 0; i < at.file.public_n; i++)
         for (uint32_t bit = 0; bit < 8; bit += 3) {
             tenoni_keyfile damaged = at.file;
@@ -51,24 +53,22 @@ TEST(tpm_blob_bit_in_the_public_area)
             damaged.public_area[i] ^= (uint8_t)(1 << (bit + i) % 8);
             try_damage(&at, &damaged);
         }
-    end(&at);
 }
 
 TEST(tpm_blob_bit_in_the_private_area)
 {
-    stage at = set();
+    STAGE;
     for (size_t i = 0; i < at.file.private_n; i++) {
         tenoni_keyfile damaged = at.file;
         test_about("private byte %zu", i);
         damaged.private_area[i] ^= (uint8_t)(1 << i % 8);
         try_damage(&at, &damaged);
     }
-    end(&at);
 }
 
 TEST(tpm_blob_cut_short)
 {
-    stage at = set();
+    STAGE;
     for (size_t i = 1; i < at.file.private_n; i++) {
         tenoni_keyfile damaged = at.file;
         test_about("private part of %zu bytes", i);
@@ -81,27 +81,25 @@ TEST(tpm_blob_cut_short)
         damaged.public_n = i;
         try_damage(&at, &damaged);
     }
-    end(&at);
 }
 
 /* The two halves of two keys; and attributes that a good key of another purpose has. */
 TEST(tpm_blob_mixed)
 {
-    stage at = set();
+    STAGE;
     tpm_pem pem = tpm_rig_make(&at.rig);
     tenoni_keyfile other, mixed = at.file;
     CHECK_OK(tenoni_keyfile_read(&other, pem.text, pem.n));
     memcpy(mixed.private_area, other.private_area, sizeof mixed.private_area);
     mixed.private_n = other.private_n;
     try_damage(&at, &mixed);
-    end(&at);
 }
 
 /* Facts that are well formed and wrong say nothing bad of the key: it is found by its parent, or its parent is missing.
  */
 TEST(tpm_blob_wrong_facts)
 {
-    stage at = set();
+    STAGE;
     tpm_pem pem;
     tenoni_keyfile file = at.file;
     file.witness[5] ^= 1;
@@ -119,5 +117,4 @@ TEST(tpm_blob_wrong_facts)
     file.handle = 0x81234567;
     pem = tpm_rig_write(&file);
     CHECK_OK(tpm_rig_use(&at.rig, &pem));
-    end(&at);
 }

@@ -111,6 +111,14 @@ static family set(void)
     return all;
 }
 
+static void end(family *all)
+{
+    free_all(all);
+    tpm_rig_stop(&all->rig);
+}
+
+#define FAMILY __attribute__((cleanup(end))) family
+
 static void check_child(pid_t child)
 {
     int status = -1;
@@ -140,7 +148,7 @@ TEST(tpm_fork_child_is_told)
     for (size_t i = 0; i < COUNT(children); i++) {
         test_about("%s", children[i].what);
         cannot_wipe = children[i].cannot_wipe;
-        family all = set();
+        FAMILY all = set();
         cannot_wipe = false;
         pid_t parent = getpid(), child = fork();
         if (child == 0) {
@@ -151,8 +159,6 @@ TEST(tpm_fork_child_is_told)
         }
         check_child(child);
         CHECK_NUMBER(COMMANDS(all.rig, tpm_rig_sign(all.key)), 1);
-        free_all(&all);
-        tpm_rig_stop(&all.rig);
     }
 }
 
@@ -170,7 +176,7 @@ static void *sign(void *context)
 TEST(tpm_fork_while_others_wait)
 {
     enum { WAITING = 3 };
-    family all = set();
+    FAMILY all = set();
     pthread_t threads[WAITING];
     struct timespec pause = {0, 100000000};
     support_hold(all.rig.wire, support_next(SUPPORT_CC_SIGN));
@@ -185,14 +191,12 @@ TEST(tpm_fork_while_others_wait)
     support_release(all.rig.wire);
     for (int i = 0; i < WAITING; i++)
         CHECK_NUMBER(pthread_join(threads[i], NULL), 0);
-    free_all(&all);
-    tpm_rig_stop(&all.rig);
 }
 
 /* The child opens the TPM again, and has its own. */
 TEST(tpm_fork_child_opens_again)
 {
-    family all = set();
+    FAMILY all = set();
     pid_t child = fork();
     if (child == 0) {
         tpm_rig mine = tpm_rig_start(NULL);
@@ -202,6 +206,4 @@ TEST(tpm_fork_child_opens_again)
         tpm_rig_end_child(status != TENON_OK);
     }
     check_child(child);
-    free_all(&all);
-    tpm_rig_stop(&all.rig);
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "owned.h"
+
 /*
  * A target states what must hold for every input; libFuzzer looks for one for which it does not. There are no
  * dictionaries: the forms are short, and the seeds hold the constants that chance would not find.
@@ -34,15 +36,6 @@ static inline _Noreturn void fuzz_fail(const char *condition, const char *file, 
 }
 
 enum { FUZZ_FILL = 0xA5 };
-
-/* What is OWNED comes from fuzz_room or fuzz_copy, and is freed at the end of its block. */
-static inline void fuzz_free(void *place)
-{
-    void *room;
-    memcpy(&room, place, sizeof room);
-    free(room);
-}
-#define OWNED __attribute__((cleanup(fuzz_free)))
 
 /* Memory of exactly n bytes, so that the address sanitizer sees the first byte behind it. */
 static inline void *fuzz_room(size_t n)

@@ -2,9 +2,20 @@
 #ifndef OWNED_H
 #define OWNED_H
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "tenon/status.h"
 
-/* What is OWNED_ is freed at the end of its block; NULL is nothing to free. */
+/* What is OWNED is freed at the end of its block; NULL is nothing to free. */
+#define OWNED __attribute__((cleanup(owned_free)))
+static inline void owned_free(void *place)
+{
+    void *memory;
+    memcpy(&memory, place, sizeof memory);
+    free(memory);
+}
+
 #define OWNED_KEY __attribute__((cleanup(tenon_key_free))) tenon_key *
 #define OWNED_VERIFIER __attribute__((cleanup(tenon_verifier_free))) tenon_verifier *
 #define OWNED_TPM __attribute__((cleanup(tenon_tpm_free))) tenon_tpm *
