@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# demo.sh BINARIES TPM_STATE [TPM]: shows the life of a device's identity, step by step: `make demo`. It starts a software
-# TPM and an authority on loopback, and stops them at the end. With TPM, for example device:/dev/tpmrm0, the device's key
-# is created there, and nothing is cleared.
+# demo.sh BINARIES TPM_STATE [TPM]: shows the life of a device's identity, step by step: `make demo`. It starts a
+# software TPM and an authority on loopback, and stops them at the end. With TPM, for example device:/dev/tpmrm0, the
+# device's key is created there, and nothing is cleared.
 set -u
 
 [ $# -ge 2 ] || { echo "usage: $0 BINARIES TPM_STATE [TPM]" >&2; exit 2; }

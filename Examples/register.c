@@ -122,8 +122,8 @@ static int load_key(tenon_tpm *tpm, tenon_tpm_key **out, FILE *file, const char 
 }
 
 /*
- * Loads the key from the file, or makes a new one. A service that has seen the key may hold it, so it is never replaced.
- * beside: NULL, or the key beside which an attestation key is made.
+ * Loads the key from the file, or makes a new one. A service that has seen the key may hold it, so it is never
+ * replaced. beside: NULL, or the key beside which an attestation key is made.
  */
 static int find_key(tenon_tpm *tpm, tenon_tpm_key **out, const char *path, tenon_tpm_key *beside)
 {

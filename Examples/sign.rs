@@ -2,8 +2,8 @@
 
 //! sign TCTI KEY-FILE APP DEVICE METHOD PATH < body > request
 //!
-//! Signs a request with a key that lives in a TPM, and writes the request as it goes on the wire. The first run makes the
-//! key; give a verifier KEY-FILE.pub, its public half. Uses no crates; link with tenon and tenon-tpm.
+//! Signs a request with a key that lives in a TPM, and writes the request as it goes on the wire. The first run makes
+//! the key; give a verifier KEY-FILE.pub, its public half. Uses no crates; link with tenon and tenon-tpm.
 
 use std::ffi::{c_void, CStr};
 use std::fs::{self, OpenOptions};

@@ -4,8 +4,8 @@
  * verify_request KEY REQUEST...
  *
  * Says whether each REQUEST, a file with an HTTP request, comes from the device. KEY is the device's public key, base64
- * of its SubjectPublicKeyInfo, as the service that registered the device gives it. A server must check what this program
- * checks: the signature, the time, and that no request is accepted twice.
+ * of its SubjectPublicKeyInfo, as the service that registered the device gives it. A server must check what this
+ * program checks: the signature, the time, and that no request is accepted twice.
  */
 #include <algorithm>
 #include <chrono>
