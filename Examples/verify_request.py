@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """verify_request.py KEY REQUEST...: says whether each REQUEST, a file with an HTTP request, is from the device.
 
-KEY is the device's public key, base64 of its SubjectPublicKeyInfo, as the service that registered it says. What a server
-has to look at is here: the signature, the time, and that no request is taken twice. Beside it lies tenon.py."""
+KEY is the device's public key, base64 of its SubjectPublicKeyInfo, as the service that registered the device gives it.
+A server must check what this program checks: the signature, the time, and that no request is accepted twice. It needs
+tenon.py beside it."""
 
 import os
 import sys

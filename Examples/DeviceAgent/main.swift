@@ -3,8 +3,8 @@
 // DeviceAgent TCTI URL APP STATE-DIR [TIMES]
 //
 // An agent for a device: registers it, sends a signed measurement to POST /v1/echo once a minute, handles the answer,
-// and does what is due once a day. With TIMES it ends after that many. A crash or a power cut at any moment costs nothing:
-// the next start continues where this one stopped, with the same key.
+// and does what is due once a day. With TIMES it ends after that many. A crash or a power cut at any moment costs
+// nothing: the next start continues where this one stopped, with the same key.
 
 import Glibc
 import Tenon

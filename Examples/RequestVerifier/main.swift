@@ -3,8 +3,9 @@
 // RequestVerifier KEY REQUEST...
 //
 // Says whether each REQUEST, a file with an HTTP request, comes from the device. KEY is the device's public key, base64
-// of its SubjectPublicKeyInfo, as the service that registered the device gives it. A server must check what this program
-// checks: the signature, the time, and that no request is accepted twice. It needs neither a TPM nor Foundation.
+// of its SubjectPublicKeyInfo, as the service that registered the device gives it. A server must check what this
+// program checks: the signature, the time, and that no request is accepted twice. It needs neither a TPM nor
+// Foundation.
 
 import Glibc
 import Tenon
