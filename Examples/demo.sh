@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# demo.sh BINARIES TPM_STATE [TPM]: the life of a device's identity, step by step, in front of whoever looks on: `make
-# demo`. It starts a software TPM and an authority on loopback, and ends with them; with TPM, as device:/dev/tpmrm0, the
-# device's key is born there, and nothing is cleared.
+# demo.sh BINARIES TPM_STATE [TPM]: shows the life of a device's identity, step by step: `make demo`. It starts a
+# software TPM and an authority on loopback, and stops them at the end. With TPM, for example device:/dev/tpmrm0, the
+# device's key is created there, and nothing is cleared.
 set -u
 
 [ $# -ge 2 ] || { echo "usage: $0 BINARIES TPM_STATE [TPM]" >&2; exit 2; }
@@ -25,7 +25,7 @@ steps=0
 
 say() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 
-# does CODE COMMAND: types a command line, shows what it prints, and ends the demo where it does not end as it should.
+# does CODE COMMAND: runs a command line, shows its output, and ends the demo if the exit code is another.
 does() {
     printf '  $ %s\n' "$2"
     sh -c "$2" > "$world/output" 2>&1
@@ -35,7 +35,7 @@ does() {
     steps=$((steps + 1))
 }
 
-# sends STATUS CURL: has curl send what was signed.
+# sends STATUS CURL: sends the signed request with curl.
 sends() {
     printf '  $ %s\n' "$(printf %s "$2" | sed -E "s/ -H '[^']*'//g; s/^curl/curl (six headers)/")"
     status=$(sh -c "$2 -s -o '$world/answer' -w '%{http_code}'")

@@ -3,13 +3,13 @@
 /*
  * register TCTI URL APP KEY-FILE [EK-ISSUER]
  *
- * Registers this device at a Synheart auth service in dialect tenon, with the C core and an HTTP client of one's own
- * (here libcurl): challenge -> key -> nonce -> proof -> register. It prints the device's id. EK-ISSUER is a DER file
- * with the certificate above the EK's, where the service does not have it.
+ * Registers this device at a Synheart auth service in the dialect tenon, with the C core and its own HTTP client (here
+ * libcurl): challenge -> key -> nonce -> proof -> register. It prints the device's id. EK-ISSUER is a DER file with the
+ * certificate above the EK's, if the service does not have it.
  *
- * The Swift module does more: it writes each message down before it is sent, and settles what was cut. The part of that
- * which no client may leave out is here: the keys are in KEY-FILE and KEY-FILE.ak before anybody hears of them, and are
- * offered again.
+ * The Swift module does more: it writes each message to disk before it sends it, and settles interrupted operations.
+ * This program has the part that no client may leave out: the keys are in KEY-FILE and KEY-FILE.ak before anybody else
+ * knows them, and they are offered again.
  */
 #include <curl/curl.h>
 #include <errno.h>
@@ -23,11 +23,10 @@
 
 enum { BODY_MAX = 65536, TEXT_MAX = 22000, CHALLENGE_MAX = 200 };
 
-/* What the device has to be able to do with HTTP: its own client does it. */
+/* The one thing that the device needs from HTTP; its own client does it. */
 typedef struct {
     void *context;
-    /* POSTs JSON to path below the service's URL. Gives the status, or 0 when there was no answer of at most n bytes.
-     */
+    /* POSTs JSON to path below the service's URL. Returns the status, or 0 without an answer of at most n bytes. */
     int (*post)(void *context, const char *path, const char *json, char *answer, size_t n);
 } http;
 
@@ -66,8 +65,8 @@ static tenon_status base64(char *out, size_t n, const uint8_t *bytes, size_t byt
 }
 
 /*
- * A text of the service's answer that needs no unescaping: all that are read here are base64 or an id. A program that
- * has a JSON reader uses that.
+ * Finds a text in the service's answer. It needs no unescaping, because this program reads only base64 and an id. A
+ * program with a JSON reader uses that.
  */
 static int member(char *out, size_t n, const char *json, const char *name)
 {
@@ -123,8 +122,8 @@ static int load_key(tenon_tpm *tpm, tenon_tpm_key **out, FILE *file, const char 
 }
 
 /*
- * The key of the file, or a new one: a service that heard of a key may hold it, so it is never replaced. beside: NULL,
- * or the key that an attestation key is made beside.
+ * Loads the key from the file, or makes a new one. A service that has seen the key may hold it, so it is never
+ * replaced. beside: NULL, or the key beside which an attestation key is made.
  */
 static int find_key(tenon_tpm *tpm, tenon_tpm_key **out, const char *path, tenon_tpm_key *beside)
 {
@@ -149,7 +148,7 @@ static int find_keys(device *device, const char *path)
     return find_key(device->tpm, &device->ak, ak, device->key);
 }
 
-/* The EK certificate, RSA or P-384, and what is sent of the two keys. */
+/* Reads the EK certificate, RSA or P-384, and the parts of the two keys that are sent. */
 static tenon_status read_public(device *device)
 {
     tenon_public_key key;
@@ -191,7 +190,7 @@ static int ask_challenge(challenge *out, const http *http, const device *device,
     return 0;
 }
 
-/* That this TPM opened the credential, for this origin, app, challenge and key. */
+/* Shows that this TPM opened the credential, for this origin, app, challenge and key. */
 static tenon_status activate(tenon_digest *out, const challenge *challenge, const device *device, const char *origin,
                              const char *app)
 {
@@ -208,7 +207,7 @@ static tenon_status activate(tenon_digest *out, const challenge *challenge, cons
                                  challenge->credential_n, challenge->encrypted, challenge->encrypted_n, &activation);
 }
 
-/* That the key is in this TPM: its AK certifies it over a nonce of the challenge and the key. */
+/* Shows that the key is in this TPM: its AK certifies the key over a nonce of the challenge and the key. */
 static tenon_status prove(char *out, size_t n, const challenge *challenge, const device *device)
 {
     static uint8_t proof[TENON_PROOF_MAX];
@@ -305,7 +304,7 @@ static int post(void *context, const char *path, const char *json, char *answer,
 
 /* ---- */
 
-/* scheme://host[:port] of a URL that is written in lower case and names no default port. */
+/* The scheme://host[:port] of a URL in lower case that names no default port. */
 static void origin_of(char *out, size_t n, const char *url)
 {
     const char *host = strstr(url, "://");
@@ -327,7 +326,7 @@ int main(int count, char **arguments)
 {
     static device device;
     char origin[256];
-    /* JSON is written here without escapes. */
+    /* This program writes JSON without escapes. */
     if (count < 5 || count > 6 || strpbrk(arguments[3], "\"\\") != NULL ||
         !read_issuer(&device, count == 6 ? arguments[5] : NULL)) {
         fprintf(stderr, "usage: register TCTI URL APP KEY-FILE [EK-ISSUER]\n");

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# send.sh METHOD URL [FILE]: sends a signed request of this device, which is registered (`tenon register`), with curl, and
-# prints the answer. FILE is the body. It ends with 22 when the service refuses, with the exit code of tenon when that
-# cannot sign.
+# send.sh METHOD URL [FILE]: sends a signed request from this registered device (`tenon register`) with curl, and prints
+# the answer. FILE is the body. The exit code is 22 if the service refuses, and that of tenon if tenon cannot sign.
 set -eu
 
 case $# in
@@ -10,5 +9,5 @@ case $# in
 3) command=$(tenon sign "$1" "$2" --data "@$3" --format curl) ;;
 *) echo "usage: $0 METHOD URL [FILE]" >&2; exit 1 ;;
 esac
-# One word each, quoted for a shell. A signature is good for one request: another try is signed anew.
+# Each word is quoted for a shell. A signature is valid for one request: sign again before another try.
 eval "$command --silent --show-error --fail-with-body -H 'Content-Type: application/json'"

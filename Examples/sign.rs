@@ -2,8 +2,8 @@
 
 //! sign TCTI KEY-FILE APP DEVICE METHOD PATH < body > request
 //!
-//! Signs a request with a key that lives in a TPM, and writes it as it goes on the wire. The first time it makes the
-//! key; a verifier is told KEY-FILE.pub, which is its public half. Without crates; link with tenon and tenon-tpm.
+//! Signs a request with a key that lives in a TPM, and writes the request as it goes on the wire. The first run makes
+//! the key; give a verifier KEY-FILE.pub, its public half. Uses no crates; link with tenon and tenon-tpm.
 
 use std::ffi::{c_void, CStr};
 use std::fs::{self, OpenOptions};
@@ -78,7 +78,7 @@ fn check(status: i32) -> Result<(), Failure> {
     }
 }
 
-/// An output is asked for its size first.
+/// Asks for the size of an output, then for the output.
 fn bytes(give: impl Fn(Out) -> i32) -> Result<Vec<u8>, Failure> {
     let mut n = 0;
     give((ptr::null_mut(), 0, &mut n));
@@ -96,7 +96,7 @@ fn base64(data: &[u8]) -> Result<String, Failure> {
     text(|(out, n, written)| unsafe { tenon_base64_encode(out, n, written, data.as_ptr(), data.len()) })
 }
 
-/// A handle that gives itself back.
+/// A handle that frees itself.
 struct Handle(*mut c_void, unsafe extern "C" fn(*mut *mut c_void));
 
 impl Handle {
@@ -134,8 +134,8 @@ fn write_new(path: &str, content: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// The key of the file, or a new one, which is in the file before anybody hears of it. That file is of use to this TPM
-/// alone. It is never replaced: a key that a service may hold has to be found again.
+/// Loads the key from the file, or makes a new one and writes it there before anybody else knows it. Only this TPM can
+/// use the file. It is never replaced, because a service may hold the key.
 fn key_of(tpm: &Handle, path: &str) -> Result<Handle, Failure> {
     let made = match fs::read(path) {
         Ok(pem) => Handle::new(tenon_tpm_key_free, |out| unsafe {

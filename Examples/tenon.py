@@ -97,7 +97,7 @@ OTHER_FUNCTIONS = {
 
 
 class Library:
-    """The functions without their prefix. Those that give a status raise it; those with an output buffer return it."""
+    """The functions without their prefix. They raise an error status, and return an output buffer."""
 
     def __init__(self, path: str) -> None:
         self._library = ctypes.CDLL(path)
@@ -141,7 +141,7 @@ class Library:
         return call
 
     def value(self, name: str, content: bytes = b"") -> Any:
-        """One of the library's values: its size is the library's affair."""
+        """Makes one of the library's values; the library knows its size."""
         buffer = (c_uint64 * (self.sizes[name] // 8))()
         ctypes.memmove(buffer, content, min(len(content), self.sizes[name]))
         return buffer
@@ -168,7 +168,7 @@ class Library:
         return self._decoded("signature", self.signature_decode_der, der)
 
     def request(self, method: bytes, path: bytes, timestamp: bytes, pieces: Iterable[bytes] = ()) -> Any:
-        """A request to be signed, or to be verified by its digest; pieces are its body."""
+        """A request to sign, or to verify by its digest; pieces are its body."""
         request = self.value("request")
         self.request_begin(request, method, len(method), path, len(path), timestamp, len(timestamp))
         for piece in pieces:
@@ -196,7 +196,7 @@ class Library:
 
 
 class Key:
-    """A tenon_key. Give it back with `free`, or use it in a `with`."""
+    """A tenon_key. Free it with `free`, or use it in a `with`."""
 
     def __init__(self, library: Library, handle: c_void_p, keep: Optional[KeyOps] = None) -> None:
         self._library, self._handle, self._keep = library, handle, keep
@@ -222,7 +222,7 @@ class Key:
         free: Callable[[], None] = lambda: None,
         flags: int = 0,
     ) -> "Key":
-        """A key whose private half is the caller's affair: sign(digest) gives r || s or raises TenonError."""
+        """A key whose private half the caller holds: sign(digest) returns r || s or raises TenonError."""
 
         def call_sign(_, out, digest):
             try:

@@ -17,7 +17,7 @@ static tenon_status read_key(tenon_public_key *key, const char *text)
     tenon_status status = text_n == 2 * sizeof spki ? tenon_hex_decode(spki, sizeof spki, &n, text, text_n)
                                                     : tenon_base64_decode(spki, sizeof spki, &n, text, text_n);
     if (status == TENON_ERROR_BUFFER_TOO_SMALL)
-        return TENON_ERROR_SPKI_FORM; /* it holds whatever is a key */
+        return TENON_ERROR_SPKI_FORM; /* any key fits */
     return status == TENON_OK ? tenon_public_key_decode_spki(key, spki, n) : status;
 }
 
@@ -27,7 +27,7 @@ static tenon_status read_signature(tenon_signature *signature, const char *text)
     size_t n;
     tenon_status status = tenon_base64_decode(der, sizeof der, &n, text, strlen(text));
     if (status == TENON_ERROR_BUFFER_TOO_SMALL)
-        return TENON_ERROR_DER_TRAILING; /* it holds whatever is a signature */
+        return TENON_ERROR_DER_TRAILING; /* any signature fits */
     return status == TENON_OK ? tenon_signature_decode_der(signature, der, n) : status;
 }
 

@@ -3,9 +3,9 @@
 /*
  * verify_request KEY REQUEST...
  *
- * Whether each REQUEST, a file with an HTTP request, is the device's. KEY is the device's public key, base64 of its
- * SubjectPublicKeyInfo, as the service that registered it says. What a server has to look at is here: the signature,
- * the time, and that no request is taken twice.
+ * Says whether each REQUEST, a file with an HTTP request, comes from the device. KEY is the device's public key, base64
+ * of its SubjectPublicKeyInfo, as the service that registered the device gives it. A server must check what this
+ * program checks: the signature, the time, and that no request is accepted twice.
  */
 #include <algorithm>
 #include <chrono>
@@ -55,7 +55,7 @@ std::string base64_decoded(std::string_view text)
     return out;
 }
 
-/* A server has this from its framework. */
+/* A server's framework does this. */
 struct request {
     std::string method, path, body;
     std::map<std::string, std::string> headers;
@@ -105,7 +105,7 @@ struct request {
     }
 };
 
-/* Of one device. A server with several processes keeps the nonces where all of them look. */
+/* Verifies the requests of one device. A server with several processes keeps the nonces in a place for all of them. */
 class judge
 {
   public:
@@ -135,14 +135,14 @@ class judge
         tenon_signature signature;
         check(tenon_signature_decode_der(&signature, bytes(der), der.size()));
         check(tenon_verifier_verify(verifier.get(), &digest, &signature));
-        /* After the signature: else anybody could use a nonce up. */
+        /* After the signature; otherwise anyone could use up a nonce. */
         if (!nonces.insert(nonce).second)
             throw refusal("it was made before");
     }
 
   private:
     std::unique_ptr<tenon_verifier, free_verifier> verifier;
-    std::set<std::string> nonces; /* each for as long as its timestamp is good: drop those that are older */
+    std::set<std::string> nonces; /* each for as long as its timestamp is valid; drop older ones */
 };
 
 } // namespace

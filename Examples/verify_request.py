@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""verify_request.py KEY REQUEST...: whether each REQUEST, a file with an HTTP request, is the device's.
+"""verify_request.py KEY REQUEST...: says whether each REQUEST, a file with an HTTP request, is from the device.
 
-KEY is the device's public key, base64 of its SubjectPublicKeyInfo, as the service that registered it says. What a server
-has to look at is here: the signature, the time, and that no request is taken twice. Beside it lies tenon.py."""
+KEY is the device's public key, base64 of its SubjectPublicKeyInfo, as the service that registered the device gives it.
+A server must check what this program checks: the signature, the time, and that no request is accepted twice. It needs
+tenon.py beside it."""
 
 import os
 import sys
@@ -18,7 +19,7 @@ REASONS = {"time": "the timestamp is too far from now", "replay": "it was made b
 
 
 def split(request: bytes) -> Tuple[bytes, bytes, Dict[str, bytes], bytes]:
-    """Method, path, headers and body. A server has this from its framework."""
+    """Method, path, headers and body. A server's framework does this."""
     head, _, body = request.partition(b"\r\n\r\n")
     first, *lines = head.split(b"\r\n")
     method, path, _ = first.split(b" ")
@@ -31,7 +32,7 @@ def split(request: bytes) -> Tuple[bytes, bytes, Dict[str, bytes], bytes]:
 
 
 class Judge:
-    """Of one device. A server with several processes keeps the nonces where all of them look."""
+    """Verifies one device's requests. A server with several processes keeps the nonces in a place for all of them."""
 
     def __init__(self, core: tenon.Library, key: bytes) -> None:
         self._core, self._key = core, key
@@ -50,7 +51,7 @@ class Judge:
             return error.name
         except (KeyError, ValueError):
             return "not a signed request"
-        # After the signature: else anybody could use a nonce up.
+        # After the signature; otherwise anyone could use up a nonce.
         if nonce in self._nonces:
             return "replay"
         self._nonces.add(nonce)

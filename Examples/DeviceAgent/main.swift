@@ -2,9 +2,9 @@
 
 // DeviceAgent TCTI URL APP STATE-DIR [TIMES]
 //
-// A device's agent: registers it, once a minute sends a signed measurement to POST /v1/echo, looks at the answer, and
-// once a day does what is due. With TIMES it ends after so many. A crash or a cut at any moment costs nothing: the next
-// start goes on where it ended, with the same key.
+// An agent for a device: registers it, sends a signed measurement to POST /v1/echo once a minute, handles the answer,
+// and does what is due once a day. With TIMES it ends after that many. A crash or a power cut at any moment costs
+// nothing: the next start continues where this one stopped, with the same key.
 
 import Glibc
 import Tenon
@@ -25,7 +25,7 @@ struct Agent {
         origin = url.split(separator: "/", maxSplits: 3).prefix(2).joined(separator: "//")
     }
 
-    /// What may be tried again is, until the service has decided.
+    /// Tries again what may be tried again, until the service has decided.
     func register() async throws {
         while try await !isRegistered() { try await Task.sleep(for: .seconds(60)) }
     }
@@ -44,7 +44,7 @@ struct Agent {
 
     func send(_ body: [UInt8]) async throws {
         var signed = try await identity.sign("POST", path: "/v1/echo", body: body)
-        // Once more where Tenon says that it helps: a clock that was wrong, a key that was changed meanwhile.
+        // Once more if Tenon says that it helps: the clock was wrong, or the key has changed meanwhile.
         for _ in 0..<2 {
             let headers = [("Content-Type", "application/json")] + signed.headers.map { ($0.name, $0.value) }
             let answer = try await transport.exchange(
@@ -86,9 +86,9 @@ guard 4...5 ~= arguments.count else {
     exit(1)
 }
 
-/// What the agent has is gone when this returns, and so the TPM may be waited for.
+/// When this returns, the agent has freed everything, so the program can wait for the TPM.
 func run() async throws -> TPM.Closing {
-    // An agent for real devices allows none.
+    // An agent for real devices does not allow a simulator.
     let tpm = try TPM(arguments[0], options: TPM.Options(allowSimulator: arguments[0].hasPrefix("swtpm:")))
     let agent = try Agent(tpm: tpm, url: arguments[1], app: arguments[2], folder: arguments[3])
     try await agent.run(times: arguments.count == 5 ? Int(arguments[4]) : nil)

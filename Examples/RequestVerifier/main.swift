@@ -2,9 +2,10 @@
 
 // RequestVerifier KEY REQUEST...
 //
-// Whether each REQUEST, a file with an HTTP request, is the device's. KEY is the device's public key, base64 of its
-// SubjectPublicKeyInfo, as the service that registered it says. What a server has to look at is here: the signature, the
-// time, and that no request is taken twice. It needs neither a TPM nor Foundation.
+// Says whether each REQUEST, a file with an HTTP request, comes from the device. KEY is the device's public key, base64
+// of its SubjectPublicKeyInfo, as the service that registered the device gives it. A server must check what this
+// program checks: the signature, the time, and that no request is accepted twice. It needs neither a TPM nor
+// Foundation.
 
 import Glibc
 import Tenon
@@ -15,7 +16,7 @@ struct Refusal: Error {
     static let form = Refusal(reason: "not a signed request")
 }
 
-/// A server has this from its framework.
+/// A server's framework does this.
 struct Request {
     let method: String
     let path: String
@@ -43,10 +44,10 @@ struct Request {
     }
 }
 
-/// Of one device. A server with several processes keeps the nonces where all of them look.
+/// Verifies the requests of one device. A server with several processes keeps the nonces in a place for all of them.
 struct Judge {
     private let verifier: Verifier
-    /// Each for as long as its timestamp is good: drop those that are older.
+    /// Each for as long as its timestamp is valid; drop older ones.
     private var nonces: Set<String> = []
 
     init(keyText: String) throws {
@@ -63,7 +64,7 @@ struct Judge {
         }
         let der = try TextEncoding.base64.decode(request.header("x-synheart-signature"))
         try verifier.verify(Signature(derRepresentation: der), for: message.finish())
-        // After the signature: else anybody could use a nonce up.
+        // After the signature; otherwise anyone could use up a nonce.
         guard nonces.insert(nonce).inserted else { throw Refusal(reason: "it was made before") }
     }
 }
