@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
+internal import TenonHTTP
+internal import TenonSynheart
 
 /// What mends an error: a command where there is one.
 enum Mend {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 internal import TenonCommandLine
+internal import TenonHTTP
 internal import TenonSynheart
 
 /// `tenon sign --send`: does the request, shows the answer, and lets the identity learn from it.
