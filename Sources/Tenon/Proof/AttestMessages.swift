@@ -79,13 +79,13 @@ public struct AttestRequest: Hashable, Sendable {
 
     /// What a device with this AK asks, with its endorsement key spelt out.
     ///
-    /// - Throws: ``TenonError/Code/rule24Certificate`` without a certificate, or as
+    /// - Throws: ``TenonError/Code/rule22Certificate`` without a certificate, or as
     ///   ``EndorsementKey/init(unverified:)``.
     public init(
         ekCertificates: [[UInt8]], ak: PublicArea, tpm: TPMDescription = TPMDescription(), creation: Creation? = nil
     ) throws(TenonError) {
         guard let certificate = ekCertificates.first else {
-            throw TenonError(status: TenonError.Code.rule24Certificate.rawValue)
+            throw TenonError(status: TenonError.Code.rule22Certificate.rawValue)
         }
         let ek = try EndorsementKey(unverified: certificate)
         self.init(

@@ -73,7 +73,7 @@ extension SecretAnswer {
     /// - Parameters:
     ///   - roots: certificates (DER) of authorities. Without any of them nothing is accepted.
     ///   - now: Unix seconds.
-    /// - Throws: the code of the first rule that does not hold; ``TenonError/Code/rule20PublicKey`` when it is another
+    /// - Throws: the code of the first rule that does not hold; ``TenonError/Code/rule19PublicKey`` when it is another
     ///   key's.
     public func verify(for ak: PublicKey, roots: [[UInt8]], now: Int64) throws(TenonError) {
         let policy = ProofPolicy(trust: .roots(roots), now: now)
