@@ -387,7 +387,7 @@ $(FUZZ)/%_fuzz: $(FUZZ)/Tests/Fuzz/%_fuzz.o $(TPM_STATIC) $(STATIC)
 # Whether a signature is good is part of the input.
 $(FUZZ)/chain_fuzz: FUZZ_WRAPS := -Wl,--wrap=tenoni_certified_key_verify
 
-$(FUZZ)/json_fuzz: Tests/Fuzz/json_fuzz.swift $(wildcard Sources/Tenon/JSON*.swift Sources/Tenon/TenonError*.swift)
+$(FUZZ)/json_fuzz: Tests/Fuzz/json_fuzz.swift $(wildcard Sources/Tenon/JSON/JSON*.swift) Sources/Tenon/TenonError.swift
 	@mkdir -p $(@D)
 	$(SWIFTC) -O -use-ld=lld -sanitize=fuzzer,address -parse-as-library -package-name tenon $^ -o $@
 

@@ -54,7 +54,7 @@ extension SynheartAuthError: LocalizedError {
         case .notConfigured: "Call configure(baseUrl:) with the URL of the service first."
         case .registrationInProgress: "Others are at work on this identity."
         case .keychainError(let status):
-            "The state of the identity cannot be used: \(TenonError.Code(rawValue: status))."
+            "The state of the identity cannot be used: \(Self.code(status))."
         case .invalidStateTransition(let from, let to): "The state may not change from \(from) to \(to)."
         }
     }
@@ -94,8 +94,11 @@ extension SynheartAuthError {
         .registrationInProgress: .registrationInProgress, .stateBusy: .registrationInProgress,
     ]
 
-    /// What the store says: 01a0 to 01bf of the module's codes.
-    private static func isState(_ code: TenonError.Code) -> Bool { 0x40_01a0...0x40_01bf ~= code.rawValue & 0xff_ffff }
+    private static func isState(_ code: TenonError.Code) -> Bool { TenonError.Code.ofState.contains(code) }
+
+    private static func code(_ status: OSStatus) -> TenonError.Code {
+        TenonError.Code.ofState.first { $0.rawValue == status } ?? TenonError.Code(rawValue: status)
+    }
 }
 
 extension TenonError {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
+internal import TenonAuthority
 internal import TenonCommandLine
 
 /// `tenon-authority devices`.

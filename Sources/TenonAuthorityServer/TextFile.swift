@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 internal import Tenon
+internal import TenonAuthority
 
 /// Small files that an operator names.
 enum TextFile {

@@ -4,7 +4,7 @@
 // again to the same bytes. From the root of the repository:
 //
 //   swiftc -O -use-ld=lld -sanitize=fuzzer,address -parse-as-library -package-name tenon -module-name JSONFuzz \
-//       Sources/Tenon/JSON*.swift Sources/Tenon/TenonError*.swift Tests/Fuzz/json_fuzz.swift -o .build/json_fuzz
+//       Sources/Tenon/JSON/JSON*.swift Sources/Tenon/TenonError.swift Tests/Fuzz/json_fuzz.swift -o .build/json_fuzz
 //   SWIFT_BACKTRACE=enable=no .build/json_fuzz -max_total_time=10 NEW_CORPUS Tests/Fuzz/corpus/json
 
 // A Double may be written longer than it was read ("1e15"), so the second reading has wider caps.

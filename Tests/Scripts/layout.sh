@@ -149,13 +149,13 @@ rule layers "base <- crypto <- proof, and crypto <- tpm, which of proof uses wha
         }
     }' "$code")
 
-rule ctenon "CTenon is imported in Sources/Tenon/C and Sources/TenonTPM only, CTenonTPM in the latter only" < <(
-    imports CTenon | grep -vE '^Sources/(Tenon/C|TenonTPM)/'
+rule ctenon "CTenon is imported in Sources/Tenon/Values, Sources/Tenon/Proof and Sources/TenonTPM only, CTenonTPM in the latter only" < <(
+    imports CTenon | grep -vE '^Sources/(Tenon/(Values|Proof)|TenonTPM)/'
     imports CTenonTPM | grep -v '^Sources/TenonTPM/'
 )
 rule c-imports "C is imported where the tree says so" < <(
     imports 'C[A-Z][A-Za-z0-9]*' | grep -vE "^(Tests/(TenonTPMTests|TestEvidence)|Bench/service)/" |
-        grep -vE '^Sources/(Tenon/C|TenonTPM|TenonHTTP|TenonAuthority/Stores|TenonAuthorityServer|TenonCommandLine|SynheartAuth)/'
+        grep -vE '^Sources/(Tenon/(Values|Proof)|TenonTPM|TenonHTTP|TenonAuthority/Stores|TenonAuthorityServer|TenonCommandLine|SynheartAuth)/'
 )
 rule foundation "no Foundation in Sources, but FoundationEssentials in SynheartAuth" < <(
     imports 'Foundation[A-Za-z]*' | grep '^Sources/' | grep -v '^Sources/SynheartAuth/'
@@ -203,6 +203,13 @@ long_files() { # long_files LIMIT: of the files that come in; a table that is in
 }
 rule c-files "a file of CSources has at most 400 lines" < <(named '^CSources/.*\.[ch]$' | long_files 400)
 rule swift-files "a file of Sources has at most 300 lines" < <(named '^Sources/.*\.swift$' | long_files 300)
+
+# Each module declares its codes; no two have one number, or one name.
+rule codes "each code of a Swift module has a number and a name of its own" < <(
+    named '^Sources/.*\.swift$' | tr '\n' '\0' |
+        xargs -0 -r grep -HnoE '0x[0-9a-f_]+, "TENON_[A-Z0-9_]+"' |
+        awk -F '[:,"]' '{ if (numbers[$3]++ + names[$5]++) print $1 ":" $2 }'
+)
 
 # The lines of a switch of names are a table.
 rule functions "a C function has at most 80 lines" < <(named '\.[ch]$' | grep -v '^Tests/Vectors/' |

@@ -56,9 +56,9 @@ breaks "" CSources/tpm/more.c "$c#include \"tenon/tpm/tpm.h\"\n#include <tss2/ts
 breaks "c-imports ctenon" Sources/Tenon/More.swift "${swift}import CTenon\n"
 breaks "c-imports ctenon" Sources/Tenon/More.swift "${swift}@preconcurrency internal import struct CTenon.tenon_digest\n"
 breaks "c-imports ctenon" Tests/TenonTests/More.swift "${swift}import CTenon\n"
-breaks ctenon Sources/Tenon/C/More.swift "${swift}internal import CTenonTPM\n"
+breaks ctenon Sources/Tenon/Values/More.swift "${swift}internal import CTenonTPM\n"
 breaks c-imports Sources/Tenon/More.swift "${swift}import CCurl\n"
-breaks "" Sources/Tenon/C/More.swift "${swift}internal import CTenon\n"
+breaks "" Sources/Tenon/Values/More.swift "${swift}internal import CTenon\n"
 breaks "" Sources/Tenon/More.swift "${swift}// we do not import CTenon\nimport Crypto\n"
 breaks foundation Sources/Tenon/More.swift "${swift}import Foundation\n"
 breaks foundation Sources/Tenon/More.swift "${swift}public import FoundationEssentials\n"
@@ -89,6 +89,8 @@ breaks white-space README.md 'a\t\n'
 breaks last-line docs/more.md 'a\nb'
 breaks last-line docs/more.md 'a\nb\n\n'
 breaks spdx CSources/base/more.c 'int a;\n'
+breaks codes Sources/TenonTPM/More.swift "${swift}let a = Self(0x0240_0001, \"TENON_ERROR_MORE\")\n"
+breaks codes Sources/TenonTPM/More.swift "${swift}let a = Self(\n    0x0240_0fff, \"TENON_ERROR_LENGTH\")\n"
 breaks spdx Sources/Tenon/More.swift 'import Tenon\n'
 breaks spdx Tests/Scripts/more.sh '#!/bin/sh\n'
 breaks machine docs/more.md "see /wor""k/main\n"

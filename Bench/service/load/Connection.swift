@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 internal import Tenon
+internal import TenonHTTP
 
 /// Where an instance is: `http://ADDRESS:PORT`. A load comes from the same machine, or by a proxy on it.
 struct Instance: Sendable {

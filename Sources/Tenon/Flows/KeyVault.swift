@@ -69,3 +69,126 @@ extension KeyVault {
         of credential: Credential, certificate: [UInt8], by ak: KeyFacts
     ) async throws(TenonError) -> Secret { throw .noSuchStep }
 }
+
+extension Flow {
+    /// The key that is registered: the one of an earlier try as long as it can be, for the service may hold it (W4).
+    func registrationKey() async throws(TenonError) -> IdentityKey {
+        if let key = record.key(.current) {
+            do throws(TenonError) {
+                _ = try await vault.key(key.facts)
+                return key
+            } catch  where error.category == .gone {
+                guard !key.isOffered else { throw try await invalidated() }
+                // Nobody ever heard of it.
+                record.forgetKeys()
+            }
+        }
+        let machine = try? await vault.endorsementKeyID()
+        record.place(in: machine, deviceLocalID: try RequestHeaders.makeNonce())
+        return try await makeKey(.current)
+    }
+
+    /// The key to which the registration binds itself.
+    func nextKeyIfCommitted() async throws(TenonError) -> PublicKey? {
+        guard context.declaration.keys == .committedNext else { return nil }
+        let key: IdentityKey
+        if let next = record.key(.next) { key = next } else { key = try await makeKey(.next) }
+        return try await vault.key(key.facts).publicKey
+    }
+
+    /// Makes a key, and has it on disk before anybody hears of it.
+    func makeKey(_ role: KeyRole) async throws(TenonError) -> IdentityKey {
+        let facts = try await vault.makeKey()
+        let held = held
+        let generation = try await context.onDisk { store throws(TenonError) in
+            let generation = try store.nextGeneration(held)
+            try store.save(facts, as: .generation(generation), held)
+            return generation
+        }
+        let key = try record.add(facts, as: role, generation: generation, isHardware: vault.isHardware)
+        try await save()
+        return key
+    }
+
+    /// A key of the identity. One that is registered and lost ends it.
+    @discardableResult
+    func load(_ key: IdentityKey) async throws(TenonError) -> any DeviceKey {
+        do throws(TenonError) {
+            return try await vault.key(key.facts)
+        } catch  where error.category == .gone && key.role == .current {
+            throw try await invalidated()
+        }
+    }
+
+    /// Takes up the key that was given up while another TPM was here, if the one that is here now takes it.
+    ///
+    /// - Throws: what a TPM says that is busy, or not there: that says nothing about the key.
+    @discardableResult
+    func takeUpAbandonedKey() async throws(TenonError) -> Bool {
+        guard let key = record.abandonedKey else { return false }
+        do throws(TenonError) {
+            _ = try await vault.key(key.facts)
+        } catch  where error.category == .gone {
+            return false
+        }
+        try record.revive()
+        try await save()
+        return true
+    }
+
+    /// The TPM will never sign with the keys of this identity again: that is written down, and what to throw is given.
+    func invalidated() async throws(TenonError) -> TenonError {
+        let ekID = try? await vault.endorsementKeyID()
+        let cause = record.causeOfLoss(ekID: ekID)
+        try await invalidate(because: cause)
+        return .invalidated(cause)
+    }
+
+    func invalidate(because cause: IdentityReason) async throws(TenonError) {
+        guard record.state != .keyInvalid, record.key(.current)?.isOffered == true else { return }
+        try record.invalidate(because: cause)
+        try await save()
+    }
+
+    /// The attestation key of this origin, made anew when the TPM does not take it: that loses nothing.
+    func attestationKey(beside key: IdentityKey) async throws(TenonError) -> (KeyFacts, PublicArea) {
+        let authority = try attestationAuthority
+        if let ak = record.attestationKey, ak.shownTo == nil || ak.shownTo == authority {
+            do throws(TenonError) {
+                return (ak.facts, try await vault.publicArea(ofAttestationKey: ak.facts))
+            } catch  where [.gone, .format, .rejected].contains(error.category) {}
+        }
+        let facts = try await vault.makeAttestationKey(beside: key.facts)
+        let area = try await vault.publicArea(ofAttestationKey: facts)
+        let held = held
+        try await context.onDisk { store throws(TenonError) in try store.save(facts, as: .attestation, held) }
+        record.attestationKey = AttestationKey(facts: facts, shownTo: authority)
+        try await save()
+        return (facts, area)
+    }
+}
+
+extension TenonError {
+    static let invalidated = TenonError(
+        .keyInvalidated, message: "The key of this identity can never sign again: register the device anew.")
+    /// The same, as far as is known why.
+    static func invalidated(_ cause: IdentityReason?) -> TenonError {
+        switch cause {
+        case .foreignTPM:
+            TenonError(
+                .keyInvalidated,
+                message:
+                    "The TPM that is here did not make the key of this identity; with its own the identity goes on.")
+        case .superseded:
+            TenonError(
+                .keyInvalidated,
+                message:
+                    "The service holds another key than this state knows: bring the newer state back, or register anew."
+            )
+        default: .invalidated
+        }
+    }
+    static let revoked = TenonError(
+        .deviceRevoked, message: "The service revoked this device: reset the identity to begin anew.")
+    static let notRegistered = TenonError(.notRegistered, message: "This device is not registered: register it first.")
+}

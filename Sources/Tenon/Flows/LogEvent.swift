@@ -5,6 +5,7 @@
 /// It has no place for a text or for bytes of anybody, so that what must not be written down cannot be: no challenge,
 /// key, proof, body, token, certificate, Name, secret or id (decision: said-in-logs).
 public enum LogEvent: Hashable, Sendable {
+    /// What works on an identity, one at a time.
     public enum Operation: String, CaseIterable, Sendable {
         case register, rotate, renew, maintain, resolve, reset, purge
         case reportCompromise = "report"

@@ -11,6 +11,39 @@ package enum ServiceAnswer<Value: Sendable>: Sendable {
     case unclear(TenonError)
 }
 
+extension ServiceAnswer {
+    /// Does what the service decided; throws where it has not, or did not say so.
+    func settled<Outcome>(
+        accepted: (Value) async throws(TenonError) -> Outcome,
+        refused: (ServiceRefusal) async throws(TenonError) -> Outcome
+    ) async throws(TenonError) -> Outcome {
+        switch self {
+        case .accepted(let value): return try await accepted(value)
+        case .refused(let refusal): return try await refused(refusal)
+        case .later(let error), .unclear(let error): throw error
+        }
+    }
+
+    /// The same answer to another question.
+    func map<Other>(_ body: (Value) -> Other) -> ServiceAnswer<Other> {
+        switch self {
+        case .accepted(let value): .accepted(body(value))
+        case .refused(let refusal): .refused(refusal)
+        case .later(let error): .later(error)
+        case .unclear(let error): .unclear(error)
+        }
+    }
+
+    /// What the service accepted.
+    func get() throws(TenonError) -> Value {
+        switch self {
+        case .accepted(let value): return value
+        case .refused(let refusal): throw refusal.error
+        case .later(let error), .unclear(let error): throw error
+        }
+    }
+}
+
 package struct ServiceRefusal: Sendable {
     /// nil for a code that is not in the declaration.
     package var verdict: ServiceVerdict?
@@ -57,7 +90,7 @@ package enum KeyHolding: Sendable {
 }
 
 extension ServiceDeclaration {
-    /// What an answer that is no success says: by its code first, its status second (docs/synheart.md).
+    /// What an answer that is no success says: by its code first, its status second.
     ///
     /// - Parameters:
     ///   - code: the code in the body or a header; nil when there is none.
@@ -116,5 +149,31 @@ extension HTTPResponse {
 extension Substring {
     fileprivate var trimmingSpaces: String {
         String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+}
+
+extension TenonError {
+    /// The error that an answer which is no success stands for.
+    init(_ answer: HTTPResponse, code: String?, _ verdict: ServiceVerdict?) {
+        let (ours, message): (Code, String) =
+            switch verdict {
+            case .challengeSpent: (.challengeExpired, "The service does not take the challenge any more.")
+            case .attestationRefused, .attestationFailed:
+                (.attestationFailed, "The service does not believe the attestation.")
+            case .rejected: (.registrationRejected, "The service does not want this device.")
+            case .revoked: (.deviceRevoked, "The service revoked this device: reset the identity to begin anew.")
+            case .keyRefused: (.keyRefused, "The service does not accept the signature of this key.")
+            case .clockSkew: (.clockSkew, "The clock of this device is not the service's: set it.")
+            case .keyExpired: (.keyExpired, "The key is older than the service takes.")
+            case .nonceReplay: (.nonceReplay, "The service says that it has seen this request.")
+            case .rotationRefused: (.rotationFailed, "The service refused the new key; both keys are kept.")
+            case .busy: (.serviceBusy, "The service cannot just now: try again later.")
+            case nil where answer.isTransient: (.serviceBusy, "The service cannot just now: try again later.")
+            case nil where 400...499 ~= answer.status:
+                (.serviceRefused, "The service refuses the request: look at its code.")
+            case nil: (.serviceAnswer, "The answer of the service is none that it gives: look at the base URL.")
+            }
+        self.init(
+            ours, message: message, httpStatus: answer.status, serverCode: code, retryAfter: answer.retryAfter)
     }
 }

@@ -3,7 +3,7 @@
 /// What a service is like, as values: the registrar reads them, and no code of a profile decides it
 /// (decision: declared).
 package struct ServiceDeclaration: Sendable {
-    /// The kind of service, as `synheart`.
+    /// The kind of service.
     package var profile: String
     package var dialect: String
     /// Checked: `https`, or `http` on loopback in a build for development.
@@ -13,8 +13,6 @@ package struct ServiceDeclaration: Sendable {
     package var platform: String
 
     package var keys = KeyPlan.one
-    /// Whether a key of which nobody was told is not used when a registration begins anew (decision: unsent-key).
-    package var replacesUnsentKeys = false
     /// nil where a registration needs no challenge.
     package var challenge: ChallengeRule? = ChallengeRule()
     package var attestation = AttestationRule.none

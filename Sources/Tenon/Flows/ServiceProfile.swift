@@ -32,10 +32,6 @@ package protocol ServiceProfile: Sendable {
     func headers(_ values: RequestHeaders) throws(TenonError) -> [(name: String, value: String)]
     /// What an answer to an application's request says about the device; nil when it says nothing.
     func refusal(in answer: HTTPResponse) -> ServiceRefusal?
-
-    /// Called with the exact message when the service has accepted it and before the record says so, for a service
-    /// whose messages are a log. It may come again for the same message.
-    func keep(_ accepted: HTTPRequest) async throws(TenonError)
 }
 
 // What not every service has.
@@ -66,9 +62,125 @@ extension ServiceProfile {
         _ values: RequestHeaders
     ) throws(TenonError) -> [(name: String, value: String)] { throw .noSuchStep }
     package func refusal(in answer: HTTPResponse) -> ServiceRefusal? { nil }
-    package func keep(_ accepted: HTTPRequest) async throws(TenonError) {}
 }
 
 extension TenonError {
     static let noSuchStep = TenonError(.serviceStep, message: "This service has no such step.")
+}
+
+/// The device as its service's messages name it.
+package struct ServiceDevice: Sendable {
+    package var appID: String
+    /// A UUID that the device drew, on disk before anything is sent.
+    package var localID: String
+    /// What the service calls it; nil before it is registered.
+    package var deviceID: String?
+
+    package init(appID: String, localID: String, deviceID: String? = nil) {
+        self.appID = appID
+        self.localID = localID
+        self.deviceID = deviceID
+    }
+}
+
+/// What a service is shown so that it can make a credential.
+package struct AttestationOffer: Sendable {
+    /// Leaf first, DER.
+    package var endorsementCertificates: [[UInt8]]
+    package var attestationKey: PublicArea
+    /// The Name of the signing key's parent, by which a service can tell the hierarchy of the key; nil where it is not
+    /// known.
+    package var parent: [UInt8]?
+
+    package init(endorsementCertificates: [[UInt8]], attestationKey: PublicArea, parent: [UInt8]? = nil) {
+        self.endorsementCertificates = endorsementCertificates
+        self.attestationKey = attestationKey
+        self.parent = parent
+    }
+}
+
+package struct ServiceChallenge: Sendable {
+    /// As it came.
+    package var text: String
+    /// As the service says, from now on; nil when it does not say, or not so that it can be read.
+    package var life: Duration?
+    package var credential: Credential?
+
+    package init(text: String, life: Duration? = nil, credential: Credential? = nil) {
+        self.text = text
+        self.life = life
+        self.credential = credential
+    }
+}
+
+/// What a registration is made of.
+package struct RegistrationTerms: Sendable {
+    package var key: PublicKey
+    /// For ``KeyPlan/committedNext``.
+    package var next: PublicKey?
+    /// For a service that has them.
+    package var challenge: ServiceChallenge?
+    package var proof: Proof?
+    /// What answers the credential of the challenge.
+    package var activation: Digest?
+    /// For a service whose messages are numbered.
+    package var slot: Int64?
+
+    package init(
+        key: PublicKey, next: PublicKey? = nil, challenge: ServiceChallenge? = nil, proof: Proof? = nil,
+        activation: Digest? = nil, slot: Int64? = nil
+    ) {
+        self.key = key
+        self.next = next
+        self.challenge = challenge
+        self.proof = proof
+        self.activation = activation
+        self.slot = slot
+    }
+}
+
+/// What a rotation is made of.
+package struct RotationTerms: Sendable {
+    /// The key that the service holds, as far as is known; for a self-rotation it is the new one.
+    package var current: PublicKey
+    package var new: PublicKey
+    /// The key after the new one, for ``KeyPlan/committedNext``.
+    package var following: PublicKey?
+    package var proof: Proof?
+    /// The Name of the new key's parent, which goes with a proof.
+    package var parent: [UInt8]?
+    package var slot: Int64?
+    package var stamp: RequestStamp
+
+    package init(
+        current: PublicKey, new: PublicKey, following: PublicKey? = nil, proof: Proof? = nil, slot: Int64? = nil,
+        stamp: RequestStamp
+    ) {
+        self.current = current
+        self.new = new
+        self.following = following
+        self.proof = proof
+        self.slot = slot
+        self.stamp = stamp
+    }
+}
+
+/// What makes a signed request one of its own.
+package struct RequestStamp: Sendable {
+    /// Unix seconds on the service's clock, as text.
+    package var timestamp: String
+    /// A UUID of version 4.
+    package var nonce: String
+
+    package init(timestamp: String, nonce: String) {
+        self.timestamp = timestamp
+        self.nonce = nonce
+    }
+}
+
+/// A request that may want a signature yet.
+package enum ServiceDraft: Sendable {
+    case ready(HTTPRequest)
+    /// The registrar has it signed, by the key that the step is signed by.
+    case unsigned(SignableMessage, finish: @Sendable (Signature) throws(TenonError) -> HTTPRequest)
 }

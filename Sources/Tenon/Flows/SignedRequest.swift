@@ -23,7 +23,9 @@ public struct SignedRequest: Sendable {
         (method, path, body, isSecond) = (request.method, request.path, request.body, request.isSecond)
     }
 
+    /// What the service calls the application.
     public var appID: String { values.appID }
+    /// What the service calls the device.
     public var deviceID: String { values.deviceID }
     /// base64 of DER.
     public var signature: String { values.signature }
@@ -31,17 +33,8 @@ public struct SignedRequest: Sendable {
     public var timestamp: String { values.timestamp }
     /// A UUID.
     public var nonce: String { values.nonce }
+    /// The version of what is signed.
     public var signatureVersion: String { values.signatureVersion }
-}
-
-/// What to do after an answer to a signed request.
-public enum ReceivedAnswer: Sendable {
-    /// The answer says nothing about the device, or nothing that can be helped.
-    case done
-    /// Send the request once more, with these headers.
-    case resend(SignedRequest)
-    /// The device cannot sign for this service.
-    case stop(TenonError)
 }
 
 /// The request of an application whose body is hashed as it comes.
@@ -61,10 +54,14 @@ public struct RequestSigner: Sendable {
     public mutating func update(_ body: [UInt8]) throws(TenonError) { try request.message.update(body.span) }
 
     /// Signs it, if the device may sign now, by the key that does now: much may have happened since it was begun.
-    public consuming func sign() async throws(TenonError) -> SignedRequest { try await identity.sign(request) }
+    public consuming func sign() async throws(TenonError) -> SignedRequest {
+        try await identity.sign(request, by: identity.signer())
+    }
 
     /// The same on the caller's thread, which it blocks.
-    public consuming func sign() throws(TenonError) -> SignedRequest { try identity.sign(request) }
+    public consuming func sign() throws(TenonError) -> SignedRequest {
+        try identity.sign(request, by: identity.signer())
+    }
 }
 
 /// A request that is to be signed.

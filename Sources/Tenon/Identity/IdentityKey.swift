@@ -102,3 +102,45 @@ package struct AttestationKey: Equatable, Sendable {
         self.certificate = certificate
     }
 }
+
+// How keys stand in a record.
+extension KeyFacts: RecordObject {
+    static func coded(_ coder: RecordCoder, _ known: KeyFacts?) throws(TenonError) -> KeyFacts {
+        // The digest is the file's: one that is not is found when the record is compared with what was read.
+        _ = try coder.member("sha256", known?.digest, .digest)
+        return try KeyFacts(
+            pem: coder.member("file", known?.pem, .base64), name: coder.member("name", known?.name, .hex),
+            parent: coder.optional("parent", known?.parent, .hex),
+            witness: coder.optional("witness", known?.witness, .hex))
+    }
+}
+
+extension IdentityKey: RecordObject {
+    static func coded(_ coder: RecordCoder, _ known: IdentityKey?) throws(TenonError) -> IdentityKey {
+        try IdentityKey(
+            generation: coder.member("generation", known?.generation, .count),
+            role: coder.member("role", known?.role, .choice), facts: coder.member("facts", known?.facts, .object),
+            isHardware: coder.member("hardware", known?.isHardware, .flag),
+            isOffered: coder.member("offered", known?.isOffered, .flag))
+    }
+}
+
+extension AttestationKey: RecordObject {
+    static func coded(_ coder: RecordCoder, _ known: AttestationKey?) throws(TenonError) -> AttestationKey {
+        try AttestationKey(
+            facts: coder.member("facts", known?.facts, .object),
+            shownTo: coder.optional("shown_to", known?.shownTo, .text),
+            isActivated: coder.member("activated", known?.isActivated, .flag),
+            certificate: coder.optional("certificate", known?.certificate, .object))
+    }
+}
+
+extension AttestationKey.Certificate: RecordObject {
+    static func coded(_ coder: RecordCoder, _ known: Self?) throws(TenonError) -> Self {
+        try Self(
+            issuer: coder.member("issuer", known?.issuer, .text), serial: coder.member("serial", known?.serial, .hex),
+            notBefore: coder.member("not_before", known?.notBefore, .number),
+            notAfter: coder.member("not_after", known?.notAfter, .number),
+            digest: coder.member("sha256", known?.digest, .digest))
+    }
+}

@@ -2,7 +2,7 @@
 
 /// What makes two identities different: the kind of service, the service, and the app.
 package struct IdentityName: Hashable, Sendable {
-    /// The service profile, as `synheart`.
+    /// The kind of service: the name of its profile.
     package let profile: String
     /// Without a slash at its end.
     package let baseURL: String
@@ -74,5 +74,24 @@ extension StringProtocol {
     /// 1 to so many bytes, each 0x21-0x7E.
     func isVisible(atMost limit: Int) -> Bool {
         1...limit ~= utf8.count && utf8.allSatisfy { 0x21...0x7e ~= $0 }
+    }
+}
+
+extension String {
+    /// Whether it is a UUID of version 4 in lower case (RFC 9562, 5.4).
+    var isUUID4: Bool {
+        let bytes = Array(utf8)
+        guard bytes.count == 36 else { return false }
+        for (index, byte) in bytes.enumerated() {
+            let fits =
+                switch index {
+                case 8, 13, 18, 23: byte == UInt8(ascii: "-")
+                case 14: byte == UInt8(ascii: "4")
+                case 19: "89ab".utf8.contains(byte)
+                default: "0123456789abcdef".utf8.contains(byte)
+                }
+            guard fits else { return false }
+        }
+        return true
     }
 }

@@ -65,12 +65,6 @@ package struct IdentityRecord: Equatable, Sendable {
         self.isDev = isDev
     }
 
-    /// Takes a state as it was written, for the reader of records.
-    init(restoring state: IdentityState, cause: IdentityReason?, in record: IdentityRecord) {
-        self = record
-        (self.state, self.cause) = (state, cause)
-    }
-
     /// The one function that changes the state.
     ///
     /// - Parameter cause: why the key is invalid; given with ``IdentityState/keyInvalid`` and with no other state.
@@ -126,24 +120,106 @@ package struct IdentityRecord: Equatable, Sendable {
     }
 }
 
-/// What an attestation was made with that a service took.
-package struct AttestationSettings: Equatable, Sendable {
-    /// The attestation CA, where there is one, and the certificates that its own chain to.
-    package var service: DeviceIdentity.AttestationService?
-    /// The endorsement key's certificate and those above it, leaf first (DER); none where there are none above.
-    package var endorsement: [[UInt8]]
+// How a record is written and read: each member stands here once, with what is allowed in it. Every member of a version
+// is there always; what is not known is null.
+extension IdentityRecord: RecordObject {
+    /// 2 has what the device was told for its attestation, which keys were reported as compromised, which key signs while
+    /// a rotation is not settled, and from which moment of the boot on a new one counts.
+    static let version: Int64 = 2
 
-    package init(service: DeviceIdentity.AttestationService? = nil, endorsement: [[UInt8]] = []) {
-        self.service = service
-        self.endorsement = endorsement
+    static func coded(_ coder: RecordCoder, _ known: IdentityRecord?) throws(TenonError) -> IdentityRecord {
+        _ = try coder.member("version", coder.version, .number)
+        let name = try IdentityName(
+            profile: coder.member("profile", known?.name.profile, .text),
+            baseURL: coder.member("base_url", known?.name.baseURL, .text),
+            appID: coder.member("app_id", known?.name.appID, .text))
+        var record = try IdentityRecord(
+            name, origin: coder.member("origin", known?.origin, .text { $0.isVisible(atMost: 2048) }),
+            dialect: coder.member("dialect", known?.dialect, .text { $0.isVisible(atMost: 64) }),
+            platform: coder.member("platform", known?.platform, .text { $0.isVisible(atMost: 64) }),
+            alias: coder.member("alias", known?.alias, .text { $0.isVisible(atMost: 512) }),
+            deviceLocalID: coder.member("device_local_id", known?.deviceLocalID, .text(where: \.isUUID4)),
+            isDev: coder.member("dev", known?.isDev, .flag))
+        let state = try coder.member("state", known?.state, .choice)
+        let reason = try coder.optional("reason", known?.reason, .choice)
+        (record.state, record.cause) = (state, state == .keyInvalid ? reason : nil)
+        try record.takeKeys(coder, known)
+        try record.takeFacts(coder, known)
+        return record
     }
 
-    /// More is not kept: a record has its limit, and has to be told each time.
-    package static let longest = 65_536
+    private mutating func takeKeys(_ coder: RecordCoder, _ known: IdentityRecord?) throws(TenonError) {
+        keys = try coder.member("keys", known?.keys, .list(.object))
+        lastGeneration = try coder.member("last_generation", known?.lastGeneration, .count)
+        attestationKey = try coder.optional("ak", known?.attestationKey, .object)
+        ekID = try coder.optional("ek_id", known?.ekID, .digest)
+        journal = try coder.optional("journal", known?.journal, .object)
+        lastSlot = try coder.optional("last_slot", known?.lastSlot, .number)
+        signsByNext = try coder.optional("signs_by_next", known?.signsByNext, .flag, since: 2) ?? false
+        compromisedGeneration = try coder.optional(
+            "compromised_generation", known?.compromisedGeneration, .count, since: 2)
+    }
 
-    var size: Int {
-        let certificates = (service?.roots ?? []) + endorsement
-        return certificates.reduce(service?.url.utf8.count ?? 0) { $0 + $1.count }
+    private mutating func takeFacts(_ coder: RecordCoder, _ known: IdentityRecord?) throws(TenonError) {
+        isRevoked = try coder.member("revoked", known?.isRevoked, .flag)
+        deviceID = try coder.optional("device_id", known?.deviceID, .text(where: IdentityName.isDeviceID))
+        registeredAt = try coder.optional("registered_at", known?.registeredAt, .number)
+        keyRotatedAt = try coder.optional("key_rotated_at", known?.keyRotatedAt, .number)
+        refusedAt = try coder.optional("refused_at", known?.refusedAt, .object)
+        clock = try coder.optional("clock", known?.clock, .object)
+        attestation = try coder.optional("attestation", known?.attestation, .choice)
+        attestationSettings = try coder.optional(
+            "attestation_settings", known?.attestationSettings, .object, since: 2)
+        signatureVersions = try coder.member("sig_versions", known?.signatureVersions, .list(.number))
+    }
+
+    /// What holds of every record, written or read. One for which it does not would be no record.
+    func validate() throws(TenonError) {
+        try demand(keys.allSatisfy { $0.generation >= 1 && $0.generation <= lastGeneration }, "generations")
+        try demand(Set(keys.map(\.generation)).count == keys.count, "generations")
+        try demand(Set(keys.map(\.role)).count == keys.count, "roles")
+        try demand(keys.isEmpty || key(.current) != nil, "roles")
+        try demand((attestationSettings?.size ?? 0) <= AttestationSettings.longest, "attestation_settings")
+        try demand((compromisedGeneration ?? 0) <= lastGeneration, "compromised_generation")
+        try validateState()
+        if let journal { try validate(journal) }
+    }
+
+    private func validateState() throws(TenonError) {
+        switch state {
+        case .unregistered, .challengeReceived: break
+        case .keyReady: try demand(key(.current) != nil, "state")
+        case .registering: try demand(journal != nil, "state")
+        case .registered: try demand(key(.current)?.isOffered == true, "state")
+        case .keyInvalid: try demand(cause?.invalidatesKey == true, "reason")
+        }
+        try demand(!isRevoked || state == .registered || state == .keyInvalid, "revoked")
+        try demand(!signsByNext || mayTryNext, "signs_by_next")
+    }
+
+    private func validate(_ journal: Journal) throws(TenonError) {
+        do throws(TenonError) { try checkKeys(of: journal) } catch { throw Self.malformed("journal") }
+        let states: [IdentityState] =
+            switch journal.operation {
+            case .register: [.unregistered, .challengeReceived, .keyReady, .registering, .keyInvalid]
+            case .rotate: [.registered, .registering, .keyInvalid]
+            }
+        try demand(states.contains(state), "journal")
+        let new = keys.first { $0.generation == journal.newGeneration }
+        try demand(journal.phase == .prepared || new?.isOffered == true, "journal")
+        try demand(!journal.awaitsApproval || journal.operation == .register, "journal")
+        try demand(journal.effectiveAt == nil || journal.operation == .rotate, "journal")
+        try demand(journal.effectiveFrom == nil || journal.effectiveAt != nil, "journal")
+        try demand(journal.slot == nil || journal.slot == lastSlot, "journal")
+        try demand(journal.message.count <= Journal.longestMessage, "journal")
+    }
+
+    private func demand(_ condition: Bool, _ what: String) throws(TenonError) {
+        guard condition else { throw Self.malformed(what) }
+    }
+
+    static func malformed(_ what: String) -> TenonError {
+        TenonError(.recordForm, message: "The record does not have the form of one: \(what).")
     }
 }
 

@@ -65,3 +65,19 @@ package struct Journal: Equatable, Sendable {
             && resend == other.resend
     }
 }
+
+extension Journal: RecordObject {
+    static func coded(_ coder: RecordCoder, _ known: Journal?) throws(TenonError) -> Journal {
+        var journal = try Journal(
+            operation: coder.member("operation", known?.operation, .choice),
+            resend: coder.member("resend", known?.resend, .choice), slot: coder.optional("slot", known?.slot, .number),
+            message: coder.member("message", known?.message, .base64),
+            oldGeneration: coder.optional("old_generation", known?.oldGeneration, .count),
+            newGeneration: coder.member("new_generation", known?.newGeneration, .count))
+        journal.phase = try coder.member("phase", known?.phase, .choice)
+        journal.awaitsApproval = try coder.member("awaits_approval", known?.awaitsApproval, .flag)
+        journal.effectiveAt = try coder.optional("effective_at", known?.effectiveAt, .number)
+        journal.effectiveFrom = try coder.optional("effective_from", known?.effectiveFrom, .object, since: 2)
+        return journal
+    }
+}

@@ -6,17 +6,11 @@ internal import Synchronization
 ///
 /// An operation runs in a task of its own, so it goes on when the caller that began it is cancelled and others wait for
 /// it. It is cancelled with the last of them, who is then told what came of it: that may well have been sent.
-package final class OperationGate<Outcome: Sendable>: Sendable {
-    package typealias Operation = @Sendable () async throws(TenonError) -> Outcome
-    private typealias Answer = Result<Outcome, TenonError>
-    private typealias Continuation = CheckedContinuation<Answer, Never>
-
-    private struct Flight {
-        let kind: String
-        let operation: Operation
+package final class OperationGate: Sendable {
+    private struct Entry {
+        let operation: any Waited
         /// The caller that brought the operation.
         let first: UInt64
-        var waiting: [UInt64: Continuation]
         var task: Task<Void, Never>?
         var isCancelled = false
 
@@ -28,7 +22,7 @@ package final class OperationGate<Outcome: Sendable>: Sendable {
 
     private struct State {
         /// By identity, the one that runs first.
-        var flights: [String: [Flight]] = [:]
+        var entries: [String: [Entry]] = [:]
         var numbers: UInt64 = 0
         /// Callers that were cancelled before they came in.
         var gone: Set<UInt64> = []
@@ -41,16 +35,17 @@ package final class OperationGate<Outcome: Sendable>: Sendable {
     /// Runs the operation, or waits for the same one.
     ///
     /// - Parameters:
-    ///   - kind: what makes two operations the same.
+    ///   - kind: what makes two operations the same, with the type of what they give.
     ///   - deadline: until when to wait for what others do. What runs for this caller has deadlines of its own.
     /// - Throws: what the operation throws, ``TenonError/Code/stateBusy`` after the deadline, or
     ///   ``TenonError/Code/cancelled`` for a caller that was cancelled while the operation is not, or was not begun.
-    package func run<C: Clock>(
-        _ kind: String, on identity: String, before deadline: C.Instant, by clock: C, _ operation: @escaping Operation
-    ) async throws(TenonError) -> Outcome where C.Duration == Duration {
+    package func run<C: Clock, Value: Sendable>(
+        _ kind: String, on identity: String, before deadline: C.Instant, by clock: C,
+        _ operation: @escaping @Sendable () async throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value where C.Duration == Duration {
         let caller = number()
         var timer: Task<Void, Never>?
-        let answer = await withTaskCancellationHandler {
+        let answer: Result<Value, TenonError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 join(identity, kind, caller, continuation, operation)
                 timer = Task {
@@ -73,49 +68,48 @@ package final class OperationGate<Outcome: Sendable>: Sendable {
         }
     }
 
-    private func join(
-        _ identity: String, _ kind: String, _ caller: UInt64, _ continuation: Continuation,
-        _ operation: @escaping Operation
+    private func join<Value: Sendable>(
+        _ identity: String, _ kind: String, _ caller: UInt64,
+        _ continuation: CheckedContinuation<Result<Value, TenonError>, Never>,
+        _ operation: @escaping @Sendable () async throws(TenonError) -> Value
     ) {
         let isGone = state.withLock { state in
             if state.gone.remove(caller) != nil { return true }
-            let flights = state.flights[identity, default: []]
+            let entries = state.entries[identity, default: []]
             // An operation that was cancelled is no answer for somebody who was not.
-            if let index = flights.firstIndex(where: { $0.kind == kind && !$0.isCancelled }) {
-                state.flights[identity, default: []][index].waiting[caller] = continuation
+            let same = entries.lazy.filter { $0.operation.kind == kind && !$0.isCancelled }
+                .compactMap { $0.operation as? WaitedOperation<Value> }.first
+            if let same {
+                same.add(caller, continuation)
                 return false
             }
-            state.flights[identity, default: []].append(
-                Flight(kind: kind, operation: operation, first: caller, waiting: [caller: continuation]))
-            if flights.isEmpty { start(identity, &state) }
+            let new = WaitedOperation(kind, operation)
+            new.add(caller, continuation)
+            state.entries[identity, default: []].append(Entry(operation: new, first: caller))
+            if entries.isEmpty { start(identity, &state) }
             return false
         }
         if isGone { continuation.resume(returning: .failure(Reason.cancelled.error)) }
     }
 
     private func start(_ identity: String, _ state: inout State) {
-        guard let flight = state.flights[identity]?.first else {
-            state.flights[identity] = nil
+        guard let entry = state.entries[identity]?.first else {
+            state.entries[identity] = nil
             return
         }
-        state.flights[identity]?[0].task = Task {
-            let answer: Answer
-            do throws(TenonError) {
-                answer = .success(try await flight.operation())
-            } catch {
-                answer = .failure(error)
-            }
-            self.finish(identity, answer)
+        state.entries[identity]?[0].task = Task {
+            let tell = await entry.operation.run()
+            self.goOn(identity)
+            tell()
         }
     }
 
-    private func finish(_ identity: String, _ answer: Answer) {
-        let waiting = state.withLock { state in
-            let flight = state.flights[identity]?.removeFirst()
+    /// The first one is done.
+    private func goOn(_ identity: String) {
+        state.withLock { state in
+            _ = state.entries[identity]?.removeFirst()
             start(identity, &state)
-            return flight?.waiting ?? [:]
         }
-        for continuation in waiting.values { continuation.resume(returning: answer) }
     }
 
     private enum Reason {
@@ -132,23 +126,76 @@ package final class OperationGate<Outcome: Sendable>: Sendable {
     }
 
     private func leave(_ identity: String, _ caller: UInt64, because reason: Reason) {
-        let continuation: Continuation? = state.withLock { state in
-            var flights = state.flights[identity, default: []]
-            guard let index = flights.firstIndex(where: { $0.waiting[caller] != nil }) else {
+        let tell: (@Sendable (TenonError) -> Void)? = state.withLock { state in
+            var entries = state.entries[identity, default: []]
+            guard let index = entries.firstIndex(where: { $0.operation.isWaitedFor(by: caller) }) else {
                 if reason == .cancelled { state.gone.insert(caller) }
                 return nil
             }
-            defer { state.flights[identity] = flights }
-            let isLast = flights[index].waiting.count == 1
+            defer { state.entries[identity] = entries }
+            let operation = entries[index].operation
+            let isLast = operation.callers == 1
             if index > 0 {
-                return isLast
-                    ? flights.remove(at: index).waiting[caller] : flights[index].waiting.removeValue(forKey: caller)
+                if isLast { entries.remove(at: index) }
+                return operation.remove(caller)
             }
-            if reason == .late, flights[0].first == caller { return nil }
-            if isLast { flights[0].cancel() }
+            if reason == .late, entries[0].first == caller { return nil }
+            if isLast { entries[0].cancel() }
             if isLast, reason == .cancelled { return nil }
-            return flights[0].waiting.removeValue(forKey: caller)
+            return operation.remove(caller)
         }
-        continuation?.resume(returning: .failure(reason.error))
+        tell?(reason.error)
+    }
+}
+
+/// An operation and those who wait for what it gives, whatever that is.
+private protocol Waited: AnyObject, Sendable {
+    var kind: String { get }
+    var callers: Int { get }
+    func isWaitedFor(by caller: UInt64) -> Bool
+    /// Lets a caller go; what is given back tells it why.
+    func remove(_ caller: UInt64) -> (@Sendable (TenonError) -> Void)?
+    /// Does it; what is given back tells all who wait.
+    func run() async -> @Sendable () -> Void
+}
+
+private final class WaitedOperation<Value: Sendable>: Waited {
+    private typealias Continuation = CheckedContinuation<Result<Value, TenonError>, Never>
+
+    let kind: String
+    private let operation: @Sendable () async throws(TenonError) -> Value
+    private let waiting = Mutex<[UInt64: Continuation]>([:])
+
+    init(_ kind: String, _ operation: @escaping @Sendable () async throws(TenonError) -> Value) {
+        (self.kind, self.operation) = (kind, operation)
+    }
+
+    var callers: Int { waiting.withLock { $0.count } }
+
+    func isWaitedFor(by caller: UInt64) -> Bool { waiting.withLock { $0[caller] != nil } }
+
+    func add(_ caller: UInt64, _ continuation: CheckedContinuation<Result<Value, TenonError>, Never>) {
+        waiting.withLock { $0[caller] = continuation }
+    }
+
+    func remove(_ caller: UInt64) -> (@Sendable (TenonError) -> Void)? {
+        guard let continuation = waiting.withLock({ $0.removeValue(forKey: caller) }) else { return nil }
+        return { continuation.resume(returning: .failure($0)) }
+    }
+
+    func run() async -> @Sendable () -> Void {
+        let answer: Result<Value, TenonError>
+        do throws(TenonError) {
+            answer = .success(try await operation())
+        } catch {
+            answer = .failure(error)
+        }
+        return {
+            let waiting = self.waiting.withLock { waiting in
+                defer { waiting = [:] }
+                return waiting
+            }
+            for continuation in waiting.values { continuation.resume(returning: answer) }
+        }
     }
 }

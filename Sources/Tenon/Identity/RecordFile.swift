@@ -12,7 +12,9 @@ package enum RecordFile {
     /// In the form of an earlier version, which has no place for what came later.
     package static func encode(_ record: IdentityRecord, version: Int64) throws(TenonError) -> [UInt8] {
         try record.validate()
-        let line = try record.json(version: version).encoded() + [UInt8(ascii: "\n")]
+        let coder = RecordCoder(version: version, place: "record")
+        _ = try IdentityRecord.coded(coder, record)
+        let line = try JSON.object(coder.written).encoded() + [UInt8(ascii: "\n")]
         let bytes = try line + sum(of: line)
         guard bytes.count <= longest else {
             throw TenonError(.tooLarge, message: "A record has at most \(longest) bytes.")
@@ -43,12 +45,15 @@ package enum RecordFile {
 
     private static func record(_ line: [UInt8], _ bytes: [UInt8]) throws(TenonError) -> IdentityRecord {
         let json = try JSON(parsing: line, maxBytes: longest)
-        guard let version = json["version"]?.integer else { throw IdentityRecord.malformed("version") }
+        guard let members = json.object, let version = members["version"]?.integer else {
+            throw IdentityRecord.malformed("version")
+        }
         guard version <= IdentityRecord.version else {
             throw TenonError(
                 .recordVersion, message: "A later version of Tenon wrote the record (\(version)): use that one.")
         }
-        let record = try IdentityRecord(json)
+        let coder = RecordCoder(version: version, place: "record", reading: members)
+        let record = try IdentityRecord.coded(coder, nil)
         // Also refuses members that are not asked for, white space, and whatever has two forms.
         guard version >= 1, try encode(record, version: version) == bytes else {
             throw IdentityRecord.malformed("another form")

@@ -101,3 +101,128 @@ package final class StateFolder: Sendable {
         try calls.perform(.syncFolder, folder) { fsync(descriptor) }
     }
 }
+
+extension StateFolder {
+    /// Opens a file of ours for reading and writing, and makes it, 0600, when it is absent. A link, a file of somebody
+    /// else, and one that others may use are refused. Whoever calls closes it.
+    package func open(_ name: String, flags: Int32 = 0) throws(TenonError) -> Int32 {
+        // Without O_NONBLOCK a pipe under this name would hold us.
+        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags
+        let file = Int32(try calls.perform(.create, name) { openat(descriptor, name, flags, 0o600) })
+        do throws(TenonError) {
+            try check(try Self.status(of: file, name), name)
+            return file
+        } catch {
+            close(file)
+            throw error
+        }
+    }
+
+    /// The folder's path without links, for who does not follow them.
+    package func pathWithoutLinks() throws(TenonError) -> String {
+        guard let found = realpath("/proc/self/fd/\(descriptor)", nil) else {
+            throw TenonError(errno: errno, "realpath", path)
+        }
+        defer { free(found) }
+        return String(cString: found)
+    }
+}
+
+extension StateFolder {
+    /// What the name of a file that is not yet whole ends in.
+    static let unfinished = ".tmp"
+    /// What the name of the file before this one ends in.
+    package static let previous = ".prev"
+
+    /// Writes a whole file in the place of the one that is there: who reads sees the one or the other. On return it is
+    /// on disk. After an error the file is the one or the other too, and whoever wants to know reads it.
+    ///
+    /// - Parameter keepingPrevious: the file that was there gets the name `<name>.prev`.
+    package func write(
+        _ bytes: [UInt8], to name: String, keepingPrevious: Bool = false
+    ) throws(TenonError) {
+        let temporary = name + Self.unfinished
+        // A process that was killed left it.
+        try remove(temporary)
+        do throws(TenonError) {
+            try create(temporary, bytes)
+            if keepingPrevious { try keepPrevious(name) }
+            try rename(temporary, to: name)
+        } catch {
+            try? remove(temporary)
+            throw error
+        }
+        try sync()
+    }
+
+    /// Removes what killed processes left of files whose names begin so.
+    package func sweepUnfinished(of prefix: String) throws(TenonError) {
+        for name in try names() where name.hasPrefix(prefix) && name.hasSuffix(Self.unfinished) {
+            try remove(name)
+        }
+    }
+
+    /// Gives a file another name, here or in another folder. The name must be free, but for a temporary file's.
+    func rename(_ name: String, to other: String, in folder: StateFolder? = nil) throws(TenonError) {
+        let target = (folder ?? self).descriptor
+        try calls.perform(.rename, other) { renameat(descriptor, name, target, other) }
+    }
+
+    /// Removes a file, if it is there. Never a key: those go to the attic.
+    func remove(_ name: String) throws(TenonError) {
+        let answer = calls.attempt(.remove, name) { unlinkat(descriptor, name, 0) }
+        guard answer.errno != ENOENT else { return }
+        _ = try SystemCalls.value(of: answer, "remove", name)
+    }
+
+    private func create(_ name: String, _ bytes: [UInt8]) throws(TenonError) {
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let file = Int32(try calls.perform(.create, name) { openat(descriptor, name, flags, 0o600) })
+        defer { close(file) }
+        try calls.write(bytes, to: file, name)
+        try calls.perform(.sync, name) { fsync(file) }
+    }
+
+    /// By a second name of the same file, so that there is no moment without one.
+    private func keepPrevious(_ name: String) throws(TenonError) {
+        let temporary = name + Self.previous + Self.unfinished
+        try remove(temporary)
+        let answer = calls.attempt(.link, name) { linkat(descriptor, name, descriptor, temporary, 0) }
+        guard answer.errno != ENOENT else { return }
+        _ = try SystemCalls.value(of: answer, "link", name)
+        try rename(temporary, to: name + Self.previous)
+        // Between two names of one file a rename does nothing, and such a pair a killed process may have left.
+        try remove(temporary)
+    }
+}
+
+extension StateFolder {
+    /// Where the state lies, in the order of trust: what was asked for, the environment, and the place of this user.
+    /// Reads nothing: the command asks its environment (with `secure_getenv`), a library is told.
+    ///
+    /// - Parameter asked: `--state-dir`, or what an app configured.
+    /// - Parameter environment: gives the value of a variable. An empty one counts as absent, and so does one of XDG
+    ///   that is not absolute (XDG Base Directory 0.8, "Environment variables").
+    /// - Throws: ``TenonError/Code/statePath`` for a path that is named and empty, and when nothing names one.
+    package static func path(
+        asked: String?, isRoot: Bool, environment: (String) -> String?
+    ) throws(TenonError) -> String {
+        if let asked {
+            guard !asked.isEmpty else {
+                throw TenonError(.statePath, message: "The folder of the state is named by an empty text.")
+            }
+            return asked
+        }
+        func variable(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
+        func absolute(_ name: String) -> String? { variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
+
+        if let path = variable("TENON_STATE_DIR") { return path }
+        // systemd gives all of a unit's folders, the first of which is the one.
+        if let paths = absolute("STATE_DIRECTORY") { return String(paths.prefix { $0 != ":" }) }
+        if let path = absolute("XDG_STATE_HOME") { return path + "/tenon" }
+        if isRoot { return "/var/lib/tenon" }
+        if let path = absolute("HOME") { return path + "/.local/state/tenon" }
+        throw TenonError(
+            .statePath, message: "Nothing says where the state is to lie: give --state-dir or TENON_STATE_DIR.")
+    }
+}

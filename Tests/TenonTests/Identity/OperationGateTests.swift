@@ -89,7 +89,7 @@ func until(_ condition: () -> Bool) async {
 }
 
 @Suite struct OperationGateTests {
-    let gate = OperationGate<Int>()
+    let gate = OperationGate()
     let clock = StandingClock()
 
     private func ask(_ kind: String, _ flight: Flight, on identity: String = "a") -> Task<Int, any Error> {

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
+
+/// The identity of this device at a service: one for each service and application.
+///
+/// ```swift
+/// let identity = try DeviceIdentity(appID: "app_1", service: service, keys: .tpm(), transport: transport)
+/// try await identity.register()
+/// let signed = try await identity.sign("POST", path: "/v1/hsi", body: body)
+/// ```
+///
+/// An identity is never lost because an answer was, or because the process died: the same call made again goes on where
+/// the last one ended. Values for one identity may be made in any number of threads and processes; they take turns.
+public final class DeviceIdentity: Sendable {
+    let context: FlowContext
+    private let loaded = Mutex<(facts: KeyFacts, key: any DeviceKey)?>(nil)
+
+    /// - Parameters:
+    ///   - appID: what the service calls the application: 1 to 200 characters 0x21-0x7E.
+    ///   - keys: what holds the keys, as a TPM.
+    ///   - transport: the way to the service.
+    ///   - attestationService: for a service that wants a certificate of an attestation CA.
+    ///   - stateDirectory: where the state lies. It is made with mode 0700 when it is absent.
+    ///   - log: what is told what happens; it never hears what must not be written down.
+    /// - Throws: ``TenonError/Code/appID``, ``TenonError/Code/httpURL``, or what is wrong with the folder.
+    public convenience init(
+        appID: String, service: Service, keys: Keys, transport: any Transport,
+        attestationService: AttestationService? = nil, stateDirectory: String, log: LogSink? = nil
+    ) throws(TenonError) {
+        try self.init(
+            appID: appID, profile: service.profile, vault: keys.vault, transport: transport,
+            attestationService: attestationService, folder: StateFolder(at: stateDirectory), log: log)
+    }
+
+    package init(
+        appID: String, profile: any ServiceProfile, vault: any KeyVault, transport: any Transport,
+        attestationService: AttestationService? = nil, folder: StateFolder,
+        clock: FlowClock = .system, limits: FlowLimits = FlowLimits(), log: LogSink? = nil
+    ) throws(TenonError) {
+        let declaration = profile.declaration
+        let name = try IdentityName(profile: declaration.profile, baseURL: declaration.baseURL, appID: appID)
+        let url = try HTTPURL(parsing: name.baseURL)
+        guard url.isSecure || url.isLoopback, !Build.isDev || url.isLoopback else { throw .insecure }
+        context = FlowContext(
+            store: RecordStore(name, in: folder), profile: profile, declaration: declaration, vault: vault,
+            transport: transport, clock: clock, limits: limits, disk: WorkThread(), status: StatusBoard(log), log: log,
+            attestationService: attestationService, origin: url.origin)
+    }
+
+    /// What the application is called.
+    public var appID: String { context.name.appID }
+
+    /// Where the identity stands: one read of its record.
+    ///
+    /// - Throws: what is wrong with the record; that is never taken for an identity that is not registered.
+    public func status() throws(TenonError) -> IdentityStatus {
+        guard let record = try record() else { return IdentityStatus(state: .unregistered) }
+        return IdentityStatus(record)
+    }
+
+    /// Where the identity stands, from now on: what this value does, or finds that others did.
+    public var states: AsyncStream<IdentityStatus> { context.status.listen() }
+
+    /// Whether the device may sign; also false when the state cannot be read.
+    public var isRegistered: Bool { (try? status())?.isRegistered ?? false }
+
+    /// What the service calls the device; also nil when the state cannot be read.
+    public var deviceID: String? { (try? status())?.deviceID }
+
+    /// When the key should be changed, in Unix seconds; nil before there is one. ``maintain()`` does it.
+    public func rotationDue() throws(TenonError) -> Int64? { try record()?.rotationDue(context.limits) }
+
+    func record() throws(TenonError) -> IdentityRecord? {
+        switch context.store.read() {
+        case .found(let record):
+            try record.check(dialect: context.declaration.dialect)
+            return record
+        case .absent: return nil
+        case .unreadable(let error): throw error
+        }
+    }
+
+    /// What signs now, and under which name.
+    func signing() throws(TenonError) -> (deviceID: String, key: IdentityKey, time: Int64) {
+        guard let record = try record() else { throw .notRegistered }
+        let time = record.serviceTime(context.clock)
+        let key = try record.activeKey(at: context.clock.bootMoment)
+        guard let deviceID = record.deviceID else { throw .notRegistered }
+        return (deviceID, key, time)
+    }
+
+    func kept(_ facts: KeyFacts) -> (any DeviceKey)? {
+        loaded.withLock { $0?.facts.digest == facts.digest ? $0?.key : nil }
+    }
+
+    func keep(_ key: any DeviceKey, _ facts: KeyFacts) { loaded.withLock { $0 = (facts, key) } }
+
+    func forgetKey() { loaded.withLock { $0 = nil } }
+}
+
+// What changes an identity. One at a time: whoever asks for what is being done gets its result, and others wait.
+extension DeviceIdentity {
+    private static let gate = OperationGate()
+
+    /// Registers the device, or finds that it is. A try that failed is gone on with, with the same key.
+    ///
+    /// - Throws: ``TenonError/Code/registrationPending`` when the service has not decided: ask again later.
+    ///   ``TenonError/Code/registrationRejected``, ``TenonError/Code/deviceRevoked``,
+    ///   ``TenonError/Code/attestationUnavailable``, ``TenonError/Code/attestationFailed``; an error of the category
+    ///   ``TenonError/Category/unknown`` when it was sent and what came of it is not known: register again.
+    @discardableResult
+    public func register() async throws(TenonError) -> Registration {
+        try await operate(.register) { flow throws(TenonError) in try await flow.register() }
+    }
+
+    /// Gives the device a new key: the old one signs until the service has taken the new one.
+    ///
+    /// - Throws: ``TenonError/Code/rotationFailed`` when the service refused; an error of the category
+    ///   ``TenonError/Category/unknown`` when what came of it is not known, among them
+    ///   ``TenonError/Code/rotationOpen`` when it refuses the old key and does not confirm the new one, which signs
+    ///   then. The device signs on in each case.
+    @discardableResult
+    public func rotate() async throws(TenonError) -> Rotation {
+        try await operate(.rotate) { flow throws(TenonError) in try await flow.rotate() }
+    }
+
+    /// Gives the device a new key at once because somebody else may be able to use the one that it has. A key that was
+    /// offered before the report is no answer to it: it is settled, and changed, too.
+    ///
+    /// The report is written down first. Where the service cannot be reached, ``maintain()`` goes on with it, and
+    /// ``rotationDue()`` says that the key is due.
+    ///
+    /// - Throws: as ``rotate()``. The device goes on signing in either case; the caller decides whether to use it.
+    @discardableResult
+    public func reportCompromise() async throws(TenonError) -> Rotation {
+        try await operate(.reportCompromise) { flow throws(TenonError) in try await flow.reportCompromise() }
+    }
+
+    /// Whether the service has a question by which a device learns which key it holds; else only a rotation shows it.
+    package var hasQuestion: Bool { context.declaration.settlements.contains(.ask) }
+
+    /// Does what is due: settles a rotation whose outcome is not known, has an attestation key that the service
+    /// knows, changes a key that is old, and asks about a key that the service refused. For a timer, once a day or so.
+    ///
+    /// - Returns: what is open still.
+    /// - Throws: why something could not be done.
+    @discardableResult
+    public func maintain() async throws(TenonError) -> Maintenance {
+        try await operate(.maintain) { flow throws(TenonError) in try await flow.maintain() }
+    }
+
+    /// Forgets the identity: what the service knows of the device is not told to it. Its keys go to the attic.
+    ///
+    /// Also for a state that cannot be read.
+    public func reset() async throws(TenonError) {
+        let context = context
+        try await alone(.reset) { held throws(TenonError) in
+            let status = try await context.onDisk { store throws(TenonError) in try store.reset(held) }
+            context.status.show(status)
+        }
+        forgetKey()
+    }
+
+    /// The same on the caller's thread, which it blocks; it waits for others at most so long.
+    public func reset(waitingAtMost limit: Duration) throws(TenonError) {
+        let held = try context.store.lock.acquire(within: limit)
+        defer { held.release() }
+        context.status.show(try context.store.reset(held))
+        forgetKey()
+    }
+
+    /// Does an operation, or waits for the same one of another caller.
+    func operate<Value: Sendable>(
+        _ kind: LogEvent.Operation, _ body: @escaping @Sendable (Flow) async throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value {
+        let context = context
+        return try await alone(kind) { held throws(TenonError) in
+            let flow = try await Flow(context, held, solves: kind == .register)
+            // A registration does that in its place.
+            if kind != .register { try await flow.takeUpAbandonedKey() }
+            return try await body(flow)
+        }
+    }
+
+    /// Waits until nobody else is at work on the identity, in this process and among others, and does it.
+    func alone<Value: Sendable>(
+        _ kind: LogEvent.Operation, _ body: @escaping @Sendable (FileLock.Held) async throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value {
+        let log = context.log
+        return try await Self.gate.run(kind.rawValue, on: gateName, before: lockDeadline, by: .continuous) {
+            () throws(TenonError) in
+            let held = try await self.lock()
+            defer { held.release() }
+            log?(.began(kind))
+            do throws(TenonError) {
+                let outcome = try await body(held)
+                log?(.ended(kind, nil))
+                return outcome
+            } catch {
+                log?(.ended(kind, error.code))
+                throw error
+            }
+        }
+    }
+
+    func lock() async throws(TenonError) -> FileLock.Held {
+        try await context.store.lock.acquire(before: lockDeadline, on: .continuous, by: context.disk)
+    }
+
+    private var gateName: String { context.store.folder.path + "/" + context.name.id }
+    private var lockDeadline: ContinuousClock.Instant { .now + context.limits.lock }
+}
+
+extension DeviceIdentity {
+    /// A service that devices register with.
+    public struct Service: Sendable {
+        package let profile: any ServiceProfile
+
+        package init(_ profile: any ServiceProfile) { self.profile = profile }
+    }
+
+    /// What holds keys.
+    public struct Keys: Sendable {
+        package let vault: any KeyVault
+
+        package init(_ vault: any KeyVault) { self.vault = vault }
+    }
+}
+
+extension TenonError {
+    static let insecure = TenonError(
+        .httpURL, message: "The base URL must be https; in a build for development it must be this very machine.")
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What came of a rotation.
+public struct Rotation: Hashable, Sendable {
+    /// From when on the new key signs, in Unix seconds; nil is now.
+    public let effectiveAt: Int64?
+}
+
+extension Flow {
+    /// Offers a new key: the one that was offered before, if there is one that nobody accepted yet
+    /// (decision: one-offered-key).
+    func rotate() async throws(TenonError) -> Rotation {
+        try registered()
+        guard context.declaration.rotation != .none else { throw .noSuchStep }
+        try await takeEffect()
+        if let time = record.journal?.effectiveAt { return Rotation(effectiveAt: time) }
+        let isAsked = record.signsByNext || record.journal != nil && context.declaration.settlements.first == .ask
+        if isAsked, case .held = try await askAboutNext() { return Rotation(effectiveAt: nil) }
+        return try await offer()
+    }
+
+    /// Offers the new key, signed by the current one, until there is an answer that counts.
+    func offer() async throws(TenonError) -> Rotation {
+        isOutcomeOpen = record.journal != nil || record.signsByNext
+        return try await retrying(
+            tryRotation,
+            endTry: { () throws(TenonError) in if record.state == .registering { try step(to: .registered) } })
+    }
+
+    /// What the service calls the device, and the key that it was registered with or changed to since.
+    @discardableResult
+    func registered() throws(TenonError) -> (deviceID: String, key: IdentityKey) {
+        guard !record.isRevoked else { throw .revoked }
+        guard record.state != .keyInvalid else { throw .invalidated(record.cause) }
+        guard record.state == .registered, let id = record.deviceID, let key = record.key(.current) else {
+            throw .notRegistered
+        }
+        return (id, key)
+    }
+
+    /// A key that was accepted for a later time becomes the current one when that has come. Where it is not known when
+    /// that is, the service is asked before it does.
+    func takeEffect() async throws(TenonError) {
+        switch record.acceptance(at: clock.bootMoment) {
+        case .none, .waits: break
+        case .over: try await promote(at: record.journal?.effectiveAt ?? serviceTime)
+        case .unknown:
+            try record.forgetEffectiveTime()
+            try await save()
+        }
+    }
+
+    private func tryRotation() async throws(TenonError) -> Rotation {
+        let current = try registered().key
+        let request: HTTPRequest
+        if let journal = record.journal, journal.resend == .identical {
+            request = try HTTPRequest(journalled: journal.message)
+        } else {
+            request = try await rotationRequest(from: current)
+        }
+        let (answer, wasOpen) = try await send(request)
+        return try await profile.rotation(in: answer, to: request).settled(
+            accepted: { outcome throws(TenonError) in try await accepted(outcome, answer) },
+            refused: { refusal throws(TenonError) in try await refused(refusal, answer, wasOpen) })
+    }
+
+    func rotationRequest(from current: IdentityKey) async throws(TenonError) -> HTTPRequest {
+        // First, so that a key is made in no other TPM than this one's.
+        let signer = try await load(current)
+        // A key that the service refused is not shown to it as the device's.
+        if context.declaration.rotation == .signedByCurrent(isProven: true), !record.signsByNext {
+            try await introduceAttestationKey(beside: current)
+        }
+        let next = try await rotationKey()
+        let following = try await followingKey()
+        var terms = RotationTerms(
+            current: signer.publicKey, new: try await load(next).publicKey, following: following,
+            slot: context.declaration.isSequenced ? record.journal?.slot ?? (record.lastSlot ?? -1) + 1 : nil,
+            stamp: try stamp())
+        try await prove(&terms, next)
+        let isSignedByNext = context.declaration.rotation == .signedByNext
+        let request = try await finish(
+            profile.rotation(device, terms), by: isSignedByNext ? await load(next) : signer)
+        try record.begin(
+            .rotate(
+                from: current.generation, to: next.generation, message: try request.kept(context.declaration),
+                resend: context.declaration.resend, slot: terms.slot))
+        return request
+    }
+
+    private func rotationKey() async throws(TenonError) -> IdentityKey {
+        if let key = record.key(.next) {
+            do throws(TenonError) {
+                _ = try await vault.key(key.facts)
+                return key
+            } catch  where error.category == .gone && !key.isOffered {
+                try record.drop(key.generation)
+            }
+        }
+        return try await makeKey(.next)
+    }
+
+    private func followingKey() async throws(TenonError) -> PublicKey? {
+        guard context.declaration.keys == .committedNext else { return nil }
+        let key: IdentityKey
+        if let made = record.key(.following) { key = made } else { key = try await makeKey(.following) }
+        return try await load(key).publicKey
+    }
+
+    private func accepted(
+        _ outcome: RotationOutcome, _ answer: HTTPResponse
+    ) async throws(TenonError) -> Rotation {
+        isOutcomeOpen = false
+        guard let effective = outcome.effectiveAt,
+            let wait = ClockRule.wait(until: effective, in: answer, said: outcome.answeredAt)
+        else {
+            try await promote(at: serviceTime)
+            return Rotation(effectiveAt: nil)
+        }
+        let time = Int64(effective)
+        let moment = answer.received.bootMilliseconds &+ wait.milliseconds
+        try record.accept(effectiveAt: time, from: BootMoment(milliseconds: moment, boot: clock.boot))
+        try record.move(to: .registered)
+        try await save()
+        return Rotation(effectiveAt: time)
+    }
+
+    /// What a refusal comes to: only one for a wrong signature or an unknown key says which key the service holds.
+    private func refused(
+        _ refusal: ServiceRefusal, _ answer: HTTPResponse, _ wasOpen: Bool
+    ) async throws(TenonError) -> Rotation {
+        switch refusal.verdict {
+        case .keyRefused:
+            // An earlier try may have been taken: then it is the new key that is held.
+            if try await tryNext(after: refusal.error) { return Rotation(effectiveAt: nil) }
+        case .revoked: try await confirmRevoked(refusal.error)
+        case .clockSkew: try await learnClock(refusal, answer)
+        default: break
+        }
+        isOutcomeOpen = wasOpen
+        // The first message with this key was refused, and there is no other: the old key stays. One that may not be
+        // made anew stays for ever (decision: one-message).
+        if !wasOpen, context.declaration.resend == .fresh, let verdict = refusal.verdict,
+            ![.nonceReplay, .clockSkew, .keyRefused].contains(verdict)
+        {
+            record.settle()
+        }
+        throw refusal.error
+    }
+
+    /// The service holds the new key: one write says so (W2, W3).
+    func promote(at time: Int64) async throws(TenonError) {
+        try record.promote(at: time)
+        record.promoteFollowing()
+        isOutcomeOpen = false
+        if record.state == .registering { try record.move(to: .registered) }
+        try await save()
+    }
+}
+
+extension Flow {
+    func reportCompromise() async throws(TenonError) -> Rotation {
+        try registered()
+        record.reportCompromise()
+        try await save()
+        let rotation = try await rotate()
+        // The first one may have settled what was offered before.
+        guard record.isCompromised, rotation.effectiveAt == nil else { return rotation }
+        return try await rotate()
+    }
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the service said about a key that signed a question.
+private enum Probed {
+    case held, another, refused, revoked
+}
+
+/// What is known of the key that was offered, once the service was asked about it.
+enum NextKey {
+    case held, notHeld
+    /// The service answered, and not that: neither is known.
+    case unsaid(TenonError)
+}
+
+// Which key does the service hold? Only its own endpoints say (decision: own-endpoints).
+extension Flow {
+    /// Finds out what came of a rotation, and whether the service still knows the device.
+    func resolve() async throws(TenonError) {
+        try registered()
+        try await takeEffect()
+        guard record.journal?.operation == .rotate || record.key(.next)?.isOffered == true else {
+            return try await askForCurrent(.notHeld)
+        }
+        let isWaiting = record.journal?.effectiveAt != nil
+        let isOffered = context.declaration.settlements.isEmpty || context.declaration.settlements.first == .resend
+        // A service that can be asked is asked; one that cannot is offered the key again, which settles an open one.
+        var next = NextKey.notHeld
+        if !isWaiting, !isOffered || record.journal?.operation != .rotate || record.signsByNext {
+            next = try await askAboutNext()
+            if case .held = next { return }
+        }
+        if isOffered, record.journal?.operation == .rotate || !next.isNotHeld {
+            do throws(TenonError) {
+                _ = try await offer()
+                return
+            } catch  where error.isUnsaid {
+                next = .unsaid(error)
+            }
+        }
+        try await askForCurrent(next)
+    }
+
+    /// Asks about the key that was offered; it is the current one from now on if the service holds it, and the current
+    /// one signs again if it does not.
+    func askAboutNext() async throws(TenonError) -> NextKey {
+        guard let next = record.key(.next), next.isOffered, canProbe else { return .notHeld }
+        do throws(TenonError) {
+            switch try await probe(next) {
+            case .held:
+                try await promote(at: serviceTime)
+                return .held
+            case .another, .refused:
+                try await returnToCurrent()
+                return .notHeld
+            case .revoked: return .notHeld
+            }
+        } catch  where error.httpStatus != nil {
+            return .unsaid(error)
+        }
+    }
+
+    /// The service refused the signature of the current key. If it was offered another one, that signs from now on, and
+    /// is asked about; both are kept.
+    ///
+    /// - Returns: whether the service holds that one; false when it holds one of the others.
+    func tryNext(after error: TenonError) async throws(TenonError) -> Bool {
+        guard maySignByNext else {
+            if case .held = try await askAboutNext() { return true }
+            try await noteAllRefused(error)
+            return false
+        }
+        if !record.signsByNext {
+            try record.tryNext()
+            try await save()
+        }
+        // What was sent before may have been taken.
+        isOutcomeOpen = true
+        switch try await askAboutNext() {
+        case .held: return true
+        case .notHeld:
+            try await noteAllRefused(error)
+            return false
+        case .unsaid(let said): throw said.mayBeTriedAgain ? said : .unconfirmed(said)
+        }
+    }
+
+    /// Whether the key that was offered may sign in the place of the current one. Where each message has its place in a
+    /// log nothing is signed anew.
+    var maySignByNext: Bool {
+        guard case .signedByCurrent = context.declaration.rotation, context.declaration.resend == .fresh else {
+            return false
+        }
+        return record.key(.next)?.isOffered == true
+    }
+
+    private func returnToCurrent() async throws(TenonError) {
+        guard record.signsByNext else { return }
+        record.signsByNext = false
+        try await save()
+    }
+
+    /// Asks with the current key.
+    ///
+    /// - Parameter next: what is known of the other one.
+    private func askForCurrent(_ next: NextKey) async throws(TenonError) {
+        let unsaid: TenonError? = if case .unsaid(let error) = next { error } else { nil }
+        guard let current = record.key(.current), canProbe else {
+            if let unsaid { throw unsaid }
+            return
+        }
+        let probed: Probed
+        do throws(TenonError) {
+            probed = try await probe(current)
+        } catch {
+            throw error.httpStatus == nil ? error : unsaid ?? error
+        }
+        switch probed {
+        case .held:
+            (record.refusedAt, record.signsByNext) = (nil, false)
+            // The service accepted a request by it: the key before has no use any more (decision: one-offered-key).
+            record.retirePrevious()
+            try await save()
+        case .revoked: try await confirmRevoked(.revoked)
+        case .refused, .another:
+            if unsaid != nil || record.journal?.effectiveAt != nil {
+                _ = try await tryNext(after: .allRefused)
+            } else {
+                try await noteAllRefused(.allRefused)
+            }
+        }
+    }
+
+    /// Takes up the key that the service holds, of those that it ever heard of and that are here; false when it holds
+    /// none of them. The youngest is asked about first.
+    ///
+    /// - Throws: what it says of one instead, when it says of none that it holds it.
+    func takeHeldKey(among keys: [IdentityKey]) async throws(TenonError) -> Bool {
+        guard canProbe, record.deviceID != nil, record.lastSlot == nil else { return false }
+        var unsaid: TenonError?
+        let heard = keys.filter { $0.isOffered || $0.role != .next && $0.role != .following }
+        for key in heard.sorted(by: { $0.generation > $1.generation }) {
+            do throws(TenonError) {
+                _ = try await vault.key(key.facts)
+            } catch  where error.category == .gone {
+                continue
+            }
+            do throws(TenonError) {
+                guard try await probe(key) == .held else { continue }
+            } catch  where error.httpStatus != nil {
+                unsaid = unsaid ?? error
+                continue
+            }
+            try record.resolve(to: key.generation, among: keys)
+            isOutcomeOpen = false
+            return true
+        }
+        if let unsaid { throw unsaid }
+        return false
+    }
+
+    /// The same of the keys in the record, and writes it down.
+    func adoptHeldKey() async throws(TenonError) -> Bool {
+        guard try await takeHeldKey(among: record.keys) else { return false }
+        try await save()
+        return true
+    }
+
+    /// A service that refuses all keys is believed when it does so again an hour later (decision: two-refusals); what
+    /// it said in another boot, or longer ago than any timer waits, was another matter.
+    func noteAllRefused(_ error: TenonError) async throws(TenonError) {
+        guard canProbe, try await !adoptHeldKey() else { return }
+        let now = clock.bootMoment
+        guard let age = record.refusedAt.flatMap(now.since), age <= context.limits.oldestRefusal else {
+            record.refusedAt = now
+            try await save()
+            throw error
+        }
+        guard age >= context.limits.secondRefusal else { throw error }
+        try await invalidate(because: .superseded)
+        throw .superseded
+    }
+
+    /// A service that says that the device is revoked is asked once more (decision: definite-refusal).
+    func confirmRevoked(_ error: TenonError) async throws(TenonError) {
+        guard let signer = record.key(record.signsByNext ? .next : .current), canProbe else { return }
+        guard try await probe(signer) == .revoked else { throw error }
+        if record.state == .registering { try record.move(to: .registered) }
+        try record.revoke()
+        try await save()
+        throw .revoked
+    }
+
+    private var canProbe: Bool { probeKind != nil }
+
+    private var probeKind: Settlement? {
+        context.declaration.settlements.first { $0 == .ask || $0 == .selfRotation }
+    }
+
+    /// Asks the service about a key, signed by that key. The clock may be learnt on the way, once.
+    private func probe(_ key: IdentityKey) async throws(TenonError) -> Probed {
+        var mended: Set<TenonError.Code> = []
+        while true {
+            let signer = try await load(key)
+            let (answer, response) = try await ask(signer, key)
+            switch answer {
+            case .accepted(.held): return .held
+            case .accepted(.another): return .another
+            case .accepted(.revoked): return .revoked
+            case .later(let error), .unclear(let error): throw error
+            case .refused(let refusal):
+                switch refusal.verdict {
+                case .keyRefused: return .refused
+                case .revoked: return .revoked
+                case .clockSkew where mended.insert(.clockSkew).inserted:
+                    try await learnClock(refusal, response)
+                case .nonceReplay where mended.insert(.nonceReplay).inserted: break
+                default: throw refusal.error
+                }
+            }
+        }
+    }
+
+    private func ask(
+        _ signer: any DeviceKey, _ key: IdentityKey
+    ) async throws(TenonError) -> (ServiceAnswer<KeyHolding>, HTTPResponse) {
+        if probeKind == .ask {
+            let request = try await finish(profile.question(device, stamp()), by: signer)
+            let response = try await exchange(request)
+            return (profile.holding(in: response, of: signer.publicKey), response)
+        }
+        var terms = RotationTerms(current: signer.publicKey, new: signer.publicKey, stamp: try stamp())
+        try await prove(&terms, key)
+        let request = try await finish(profile.rotation(device, terms), by: signer)
+        let response = try await exchange(request)
+        return (profile.rotation(in: response, to: request).map { _ in .held }, response)
+    }
+}
+
+extension NextKey {
+    fileprivate var isNotHeld: Bool {
+        if case .notHeld = self { true } else { false }
+    }
+}
+
+extension IdentityRecord {
+    /// The key that the accepted message was bound to is the next one from now on.
+    mutating func promoteFollowing() {
+        guard let index = keys.firstIndex(where: { $0.role == .following }) else { return }
+        keys[index].role = .next
+    }
+}
+
+extension TenonError {
+    /// Whether the service answered, and not what was asked: of no key it said whether it holds it.
+    var isUnsaid: Bool {
+        let codes: [Code] = [
+            .rotationFailed, .serviceRefused, .attestationFailed, .serviceBusy, .serviceAnswer, .outcomeUnknown,
+        ]
+        return httpStatus != nil && codes.contains(code)
+    }
+
+    fileprivate static let allRefused = TenonError(
+        .keyRefused, message: "The service refuses all keys of this device: it is asked again in an hour.")
+    fileprivate static let superseded = TenonError(
+        .keyInvalidated,
+        message: "The service holds another key than this state knows: bring the newer state back, or register anew.")
+
+    fileprivate static func unconfirmed(_ said: TenonError) -> TenonError {
+        TenonError(
+            .rotationOpen,
+            message: "The service refuses the old key and does not say that it holds the new one, which signs now.",
+            httpStatus: said.httpStatus, serverCode: said.serverCode)
+    }
+}

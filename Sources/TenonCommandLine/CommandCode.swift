@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Tenon
+
+// The codes of a program that is typed (01f0 to 01ff).
+extension TenonError.Code {
+    /// The process may not open as many files as the program needs.
+    public static let fileLimit = Self(0x0540_01f0, "TENON_ERROR_FILE_LIMIT")
+    /// What was asked for is done, and the answer could not be written down.
+    public static let output = Self(0x0540_01f1, "TENON_ERROR_OUTPUT")
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import TenonCommandLine
+import Testing
+
+@Suite struct CommandCodeTests {
+    static let codes: [(TenonError.Code, String)] = [
+        (.fileLimit, "FILE_LIMIT"), (.output, "OUTPUT"),
+    ]
+
+    @Test(arguments: codes)
+    func codeHasItsName(_ code: TenonError.Code, _ name: String) {
+        #expect(code.description == "TENON_ERROR_" + name)
+        #expect(code.rawValue & 0x40_0000 != 0, "it is not the core's")
+    }
+}
