@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Glibc
 internal import Synchronization
 internal import Tenon
 internal import TenonTPM
@@ -113,19 +112,11 @@ final class ThreadGroup: Sendable {
     private let threads: [WorkThread]
     private let work: Work
     private let failure = Mutex<TenonError?>(nil)
-    // Any number of threads may use a semaphore.
-    private nonisolated(unsafe) let done: UnsafeMutablePointer<sem_t>
+    private let done = Semaphore()
 
     init(_ count: Int, _ work: @escaping Work) {
         threads = (0..<count).map { _ in WorkThread() }
         self.work = work
-        done = .allocate(capacity: 1)
-        sem_init(done, 0, 0)
-    }
-
-    deinit {
-        sem_destroy(done)
-        done.deallocate()
     }
 
     /// Has each thread do the work once, and returns when all are done.
@@ -142,16 +133,14 @@ final class ThreadGroup: Sendable {
                 failure.withLock { $0 = error }
             }
         }
-        for _ in 0..<begun {
-            while sem_wait(done) != 0 {}
-        }
+        for _ in 0..<begun { done.wait() }
         if let error = failure.withLock({ $0 }) { throw error }
     }
 
-    /// Nothing may be touched after the post: the caller may free the group.
+    /// Nothing may be touched after the signal: the caller may free the group.
     private func once() {
         attempt()
-        sem_post(done)
+        done.signal()
     }
 
     private func attempt() {

@@ -146,11 +146,6 @@ extension HTTPTransport.Options {
 
     /// RFC 3986, 3.2.1.
     private static func isUserInfo(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-._~!$&'()*+,;=:%".utf8.contains(byte)
-        }
+        byte.isAlphanumeric || "-._~!$&'()*+,;=:%".utf8.contains(byte)
     }
 }
