@@ -49,10 +49,7 @@ static uint32_t count_handles(support_swtpm *tpm, uint32_t first)
     return support_handles(tpm, first, NULL, 0, &n) == 0 ? (uint32_t)n : SUPPORT_RC_NONE;
 }
 
-uint32_t support_transient_count(support_swtpm *tpm)
-{
-    return count_handles(tpm, SUPPORT_FIRST_TRANSIENT);
-}
+uint32_t support_transient_count(support_swtpm *tpm) { return count_handles(tpm, SUPPORT_FIRST_TRANSIENT); }
 
 uint32_t support_session_count(support_swtpm *tpm)
 {
@@ -61,10 +58,7 @@ uint32_t support_session_count(support_swtpm *tpm)
     return loaded == SUPPORT_RC_NONE || saved == SUPPORT_RC_NONE ? SUPPORT_RC_NONE : loaded + saved;
 }
 
-uint32_t support_persistent_count(support_swtpm *tpm)
-{
-    return count_handles(tpm, SUPPORT_FIRST_PERSISTENT);
-}
+uint32_t support_persistent_count(support_swtpm *tpm) { return count_handles(tpm, SUPPORT_FIRST_PERSISTENT); }
 
 uint32_t support_flush(support_swtpm *tpm, uint32_t handle)
 {

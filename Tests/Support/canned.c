@@ -19,15 +19,9 @@ struct support_canned {
     } answers[ANSWERS];
 };
 
-support_canned *support_canned_new(void)
-{
-    return calloc(1, sizeof(support_canned));
-}
+support_canned *support_canned_new(void) { return calloc(1, sizeof(support_canned)); }
 
-void support_canned_free(support_canned *canned)
-{
-    free(canned);
-}
+void support_canned_free(support_canned *canned) { free(canned); }
 
 void support_canned_answer(support_canned *canned, uint32_t code, const uint8_t *answer, size_t n)
 {
@@ -45,10 +39,7 @@ void support_canned_answer(support_canned *canned, uint32_t code, const uint8_t 
     memcpy(canned->answers[i].bytes, answer, n);
 }
 
-uint64_t support_canned_count(const support_canned *canned)
-{
-    return canned->count;
-}
+uint64_t support_canned_count(const support_canned *canned) { return canned->count; }
 
 static tenon_status exchange(void *context, uint8_t *answer, size_t size, size_t *length, const uint8_t *command,
                              size_t n)

@@ -44,10 +44,7 @@ static void add_number(support_bytes *out, uint64_t number, size_t n)
     }
 }
 
-static void add_part(support_bytes *out, const support_bytes *part)
-{
-    support_bytes_add(out, part->bytes, part->n);
-}
+static void add_part(support_bytes *out, const support_bytes *part) { support_bytes_add(out, part->bytes, part->n); }
 
 static void add_sized(support_bytes *out, const support_bytes *part)
 {

@@ -7,15 +7,9 @@
 
 enum { HEADER = 10 };
 
-support_when support_next(uint32_t code)
-{
-    return support_times(code, 1, 1);
-}
+support_when support_next(uint32_t code) { return support_times(code, 1, 1); }
 
-support_when support_nth(uint32_t code, uint32_t nth)
-{
-    return support_times(code, nth, 1);
-}
+support_when support_nth(uint32_t code, uint32_t nth) { return support_times(code, nth, 1); }
 
 support_when support_times(uint32_t code, uint32_t nth, uint32_t times)
 {

@@ -26,25 +26,13 @@ uint32_t support_transport_count(support_transport *wire, uint32_t code)
     return peek(wire, code == SUPPORT_ANY ? &wire->total : &wire->counts[support_transport_place(code)]);
 }
 
-uint32_t support_transport_reopens(support_transport *wire)
-{
-    return peek(wire, &wire->reopens);
-}
+uint32_t support_transport_reopens(support_transport *wire) { return peek(wire, &wire->reopens); }
 
-uint32_t support_transport_closes(support_transport *wire)
-{
-    return peek(wire, &wire->closes);
-}
+uint32_t support_transport_closes(support_transport *wire) { return peek(wire, &wire->closes); }
 
-uint32_t support_transport_overlaps(support_transport *wire)
-{
-    return peek(wire, &wire->overlaps);
-}
+uint32_t support_transport_overlaps(support_transport *wire) { return peek(wire, &wire->overlaps); }
 
-uint32_t support_transport_watched(support_transport *wire)
-{
-    return peek(wire, &wire->watched);
-}
+uint32_t support_transport_watched(support_transport *wire) { return peek(wire, &wire->watched); }
 
 void support_transport_reset_counts(support_transport *wire)
 {
@@ -100,25 +88,13 @@ static void set(support_transport *wire, bool *flag, bool on)
     pthread_mutex_unlock(&wire->lock);
 }
 
-void support_transport_follow(support_transport *wire, bool on)
-{
-    set(wire, &wire->follows, on);
-}
+void support_transport_follow(support_transport *wire, bool on) { set(wire, &wire->follows, on); }
 
-void support_transport_revive(support_transport *wire, bool on)
-{
-    set(wire, &wire->revives, on);
-}
+void support_transport_revive(support_transport *wire, bool on) { set(wire, &wire->revives, on); }
 
-void support_transport_manage(support_transport *wire, bool on)
-{
-    set(wire, &wire->manages, on);
-}
+void support_transport_manage(support_transport *wire, bool on) { set(wire, &wire->manages, on); }
 
-void support_transport_bare(support_transport *wire, bool on)
-{
-    set(wire, &wire->bare, on);
-}
+void support_transport_bare(support_transport *wire, bool on) { set(wire, &wire->bare, on); }
 
 uint32_t support_transport_pending(support_transport *wire)
 {

@@ -43,15 +43,9 @@ static void put_entry(support_command *command, uint32_t session, const char *au
     support_store32(command->bytes + command->sessions_at, (uint32_t)(command->n - command->sessions_at - 4));
 }
 
-void support_password(support_command *command, const char *auth)
-{
-    put_entry(command, SUPPORT_RS_PASSWORD, auth);
-}
+void support_password(support_command *command, const char *auth) { put_entry(command, SUPPORT_RS_PASSWORD, auth); }
 
-void support_session(support_command *command, uint32_t session)
-{
-    put_entry(command, session, NULL);
-}
+void support_session(support_command *command, uint32_t session) { put_entry(command, session, NULL); }
 
 void support_put8(support_command *command, uint32_t value)
 {

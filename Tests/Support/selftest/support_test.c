@@ -54,10 +54,7 @@ outcome pass_command(support_transport *wire, const uint8_t *command, size_t n)
     return o;
 }
 
-outcome ask(support_transport *wire)
-{
-    return pass_command(wire, get_random, sizeof get_random);
-}
+outcome ask(support_transport *wire) { return pass_command(wire, get_random, sizeof get_random); }
 
 tenon_status reopen(support_transport *wire)
 {
