@@ -118,6 +118,11 @@ let package = Package(
             path: "Examples/DeviceAgent", swiftSettings: strict),
         .executableTarget(
             name: "RequestVerifier", dependencies: ["Tenon"], path: "Examples/RequestVerifier", swiftSettings: strict),
+        .target(
+            name: "ToyService", dependencies: ["Tenon"], path: "Examples/ToyService/Device", swiftSettings: strict),
+        .target(
+            name: "ToyAuthority", dependencies: ["Tenon", "TenonAuthority"], path: "Examples/ToyService/Authority",
+            swiftSettings: strict),
         .executableTarget(
             name: "TenonCommand",
             dependencies: ["Tenon", "TenonBench", "TenonCommandLine", "TenonHTTP", "TenonSynheart", "TenonTPM"],
@@ -167,7 +172,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "TenonAuthorityTests",
-            dependencies: ["Tenon", "TenonAuthority", "TenonAuthoritySynheart", "TestFolders"],
+            dependencies: [
+                "FlowParts", "Tenon", "TenonAuthority", "TenonAuthoritySynheart", "TestFolders", "ToyAuthority",
+                "ToyService",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "TenonTPMTests",
