@@ -25,7 +25,7 @@ let package = Package(
         .library(name: "TenonTPM", targets: ["TenonTPM"]),
         .library(name: "TenonSynheart", targets: ["TenonSynheart"]),
         .library(name: "SynheartAuth", targets: ["SynheartAuth"]),
-        .library(name: "TenonAuthority", targets: ["TenonAuthority"]),
+        .library(name: "TenonAuthority", targets: ["TenonAuthority", "TenonAuthoritySynheart"]),
         .library(name: "TenonHTTP", targets: ["TenonHTTP"]),
         .executable(name: "tenon", targets: ["TenonCommand"]),
         .executable(name: "tenon-authority", targets: ["TenonAuthorityServer"]),
@@ -86,12 +86,21 @@ let package = Package(
         .systemLibrary(name: "CSQLite", path: "CSources/ports/sqlite"),
         .target(
             name: "TenonAuthority", dependencies: ["Tenon", "CPostgres", "CRedis", "CSQLite"], swiftSettings: strict),
+        .target(
+            name: "TenonAuthoritySynheart",
+            dependencies: ["Tenon", "TenonAuthority"],
+            path: "Sources/TenonAuthorityServices/Synheart",
+            swiftSettings: strict
+        ),
         .target(name: "TenonHTTP", dependencies: ["Tenon", "CTenonCurl"], swiftSettings: strict),
         .target(name: "TenonBench", dependencies: ["Tenon", "TenonTPM"], swiftSettings: strict),
         .target(name: "TenonCommandLine", dependencies: ["Tenon", "CTenonProcess"], swiftSettings: strict),
         .executableTarget(
             name: "TenonAuthorityServer",
-            dependencies: ["Tenon", "TenonAuthority", "TenonCommandLine", "TenonHTTP", "TenonTPM", "CTenonHTTPD"],
+            dependencies: [
+                "Tenon", "TenonAuthority", "TenonAuthoritySynheart", "TenonCommandLine", "TenonHTTP", "TenonTPM",
+                "CTenonHTTPD",
+            ],
             swiftSettings: strict
         ),
         .target(
@@ -109,6 +118,11 @@ let package = Package(
             path: "Examples/DeviceAgent", swiftSettings: strict),
         .executableTarget(
             name: "RequestVerifier", dependencies: ["Tenon"], path: "Examples/RequestVerifier", swiftSettings: strict),
+        .target(
+            name: "ToyService", dependencies: ["Tenon"], path: "Examples/ToyService/Device", swiftSettings: strict),
+        .target(
+            name: "ToyAuthority", dependencies: ["Tenon", "TenonAuthority"], path: "Examples/ToyService/Authority",
+            swiftSettings: strict),
         .executableTarget(
             name: "TenonCommand",
             dependencies: ["Tenon", "TenonBench", "TenonCommandLine", "TenonHTTP", "TenonSynheart", "TenonTPM"],
@@ -157,12 +171,17 @@ let package = Package(
             name: "SynheartAuthTests", dependencies: ["SynheartAuth", "TenonSynheart", "TestFolders"],
             swiftSettings: strict),
         .testTarget(
-            name: "TenonAuthorityTests", dependencies: ["TenonAuthority", "TestFolders"], swiftSettings: strict),
+            name: "TenonAuthorityTests",
+            dependencies: [
+                "FlowParts", "Tenon", "TenonAuthority", "TenonAuthoritySynheart", "TestFolders", "ToyAuthority",
+                "ToyService",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "TenonTPMTests",
             dependencies: [
-                "AuthorityBench", "SynheartAuth", "TenonAuthorityServer", "TenonAuthority", "TenonBench", "TenonHTTP",
-                "TenonSynheart", "TenonTPM", "CTestSupport", "TestFolders",
+                "AuthorityBench", "SynheartAuth", "TenonAuthorityServer", "TenonAuthority", "TenonAuthoritySynheart",
+                "TenonBench", "TenonHTTP", "TenonSynheart", "TenonTPM", "CTestSupport", "TestFolders",
             ],
             swiftSettings: interop
         ),
@@ -174,7 +193,8 @@ let package = Package(
         .testTarget(
             name: "TenonAuthorityServerTests",
             dependencies: [
-                "AuthorityBench", "TenonAuthorityServer", "TenonAuthority", "TenonCommandLine", "TenonHTTP", "Tenon",
+                "AuthorityBench", "TenonAuthorityServer", "TenonAuthority", "TenonAuthoritySynheart",
+                "TenonCommandLine", "TenonHTTP", "Tenon",
                 "TestFolders",
             ],
             swiftSettings: strict

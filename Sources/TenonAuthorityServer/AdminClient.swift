@@ -92,7 +92,7 @@ struct AdminClient {
 
     /// What the configuration of the folder says, if it can be read; else what it says by default.
     private static func socket(in folder: String) -> String {
-        let configuration = try? Configuration(file: "\(folder)/\(Configuration.fileName)")
+        let configuration = try? Configuration(file: "\(folder)/\(Configuration.fileName)", services: HostedService.all)
         return FolderChoice.path(configuration?.adminSocket ?? "admin.sock", in: folder)
     }
 }

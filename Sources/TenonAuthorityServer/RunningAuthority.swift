@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 internal import TenonAuthority
+internal import TenonTPM
 
 /// An authority whose listeners take connections.
 final class RunningAuthority: Sendable {
     let authority: AuthorityInstance
-    private let doors: Doors
+    private let listeners: Listeners
 
     /// Starts it. Blocks on the disk for a moment.
     ///
@@ -24,7 +25,7 @@ final class RunningAuthority: Sendable {
             configuration, in: folder, shared: shared, acceptsLog: acceptsLog, openKey: AuthorityTPM.open,
             headSigned: headSigned, told: told, refused: refused)
         do throws(TenonError) {
-            doors = try Doors(authority.service, folder: folder.path)
+            listeners = try Listeners(authority.engine, folder: folder.path)
         } catch {
             await authority.close()
             throw error
@@ -33,9 +34,9 @@ final class RunningAuthority: Sendable {
 
     /// Where devices find it.
     var url: String {
-        switch authority.service.configuration.publicListener {
+        switch authority.engine.configuration.publicListener {
         case .tcp(let address, _, let tls):
-            "\(tls == nil ? "http" : "https")://\(address.contains(":") ? "[\(address)]" : address):\(doors.publicPort)"
+            "\(tls == nil ? "http" : "https")://\(address.contains(":") ? "[\(address)]" : address):\(listeners.publicPort)"
         case .unix(let path): path
         }
     }
@@ -60,7 +61,30 @@ final class RunningAuthority: Sendable {
 
     /// Answers what was asked, stores it, and ends.
     func stop() async {
-        await doors.stop()
+        await listeners.stop()
         await authority.close()
+    }
+}
+
+/// The TPM that holds the CA's key, where there is one (decision: authority-keys). An operator names it, a software one
+/// too: what it keeps is as safe as it is itself.
+enum AuthorityTPM {
+    /// Makes a key. Blocks.
+    static func makeKey(_ name: String) throws(TenonError) -> HeldKey {
+        let key = try TPM.PrivateKey(in: tpm(name), options: .signsDigests)
+        return HeldKey(tpm: name, file: key.dataRepresentation, publicKey: key.publicKey)
+    }
+
+    /// Blocks.
+    static let open: HeldKey.Opener = { held throws(TenonError) in
+        let key = try TPM.PrivateKey(dataRepresentation: held.file, in: tpm(held.tpm), options: .signsDigests)
+        guard key.publicKey == held.publicKey else {
+            throw TenonError(.storeCorrupt, message: "ca.json has parts of two keys: restore it from a backup.")
+        }
+        return key
+    }
+
+    private static func tpm(_ name: String) throws(TenonError) -> TPM {
+        try TPM(name, options: TPM.Options(allowSimulator: true))
     }
 }

@@ -55,15 +55,16 @@ enum ServeCommand {
             guard port == nil, roots.isEmpty else {
                 throw arguments.mistake("--port and --ek-roots are for a new configuration; there is \(path): edit it.")
             }
-            return try Configuration(file: path, tls: tls)
+            return try Configuration(file: path, services: HostedService.all, tls: tls)
         }
         guard let number = Int(port ?? "8420"), 1...65_535 ~= number else {
             throw arguments.mistake("--port is 1 to 65535.")
         }
         let absolute = roots.map { FolderChoice.path($0, in: currentFolder) }
-        let text = try Configuration.writeDefault(in: folder, port: number, hasTLS: tls != nil, ekRoots: absolute)
+        let text = try Configuration.writeDefault(
+            in: folder, service: HostedService.all[0], port: number, hasTLS: tls != nil, ekRoots: absolute)
         Output.text("No configuration was there; this one is in \(path) now:\n\(text)")
-        return try Configuration(parsing: Array(text.utf8), tls: tls)
+        return try Configuration(parsing: Array(text.utf8), services: HostedService.all, tls: tls)
     }
 
     private static func tls(_ arguments: Arguments) throws(TenonError) -> Listener.TLS? {
@@ -81,5 +82,39 @@ enum ServeCommand {
         guard let path = getcwd(nil, 0) else { return "/" }
         defer { free(path) }
         return String(cString: path)
+    }
+}
+
+/// SIGHUP, which a terminal sends that goes, and a service manager that reloads: it ends nothing, and is answered.
+enum Hangup {
+    // A semaphore is what a signal handler may touch.
+    private nonisolated(unsafe) static let arrived: UnsafeMutablePointer<sem_t> = {
+        let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+        sem_init(semaphore, 0, 0)
+        return semaphore
+    }()
+
+    /// From now on each is noted.
+    static func watch() {
+        var action = sigaction()
+        _ = arrived
+        action.__sigaction_handler.sa_handler = { _ in sem_post(Hangup.arrived) }
+        action.sa_flags = SA_RESTART
+        sigaction(SIGHUP, &action, nil)
+    }
+
+    /// Answers those that have come and each that comes, until the process ends.
+    static func answer() {
+        let thread = WorkThread()
+        Task {
+            _ = try? await thread.run { () throws(TenonError) in
+                while true {
+                    while sem_wait(arrived) != 0 {}
+                    Output.error(
+                        "tenon-authority: SIGHUP: the configuration and certificates are read at a start: restart to "
+                            + "take new ones.")
+                }
+            }
+        }
     }
 }

@@ -154,6 +154,10 @@ rule foundation "no Foundation in Sources, but FoundationEssentials in SynheartA
     imports 'Foundation(Networking|XML|Internationalization)?' | grep '^Sources/SynheartAuth/'
 )
 
+rule services "what all services share names none: a service is named in its folders and in the programs' lists" < <(
+    named '^Sources/(TenonAuthority|TenonAuthorityServer)/' | grep -v '/HostedServices\.swift$' | search '[Ss]ynheart|SYNHEART'
+)
+
 word='(^|[^A-Za-z0-9_])'
 calls='memcmp|strn?cpy|strn?cat|v?sprintf|v?f?printf|f?put[cs]|putchar|perror|gets|abort|exit|assert'
 rule calls "no memcmp, no unbounded copy, no output, no abort in the core" < <(

@@ -66,6 +66,9 @@ breaks foundation Sources/Tenon/More.swift "${swift}import Foundation\n"
 breaks foundation Sources/Tenon/More.swift "${swift}public import FoundationEssentials\n"
 breaks foundation Sources/SynheartAuth/More.swift "${swift}import Foundation\n"
 breaks "" Sources/SynheartAuth/More.swift "${swift}import FoundationEssentials\n"
+breaks services Sources/TenonAuthority/More.swift "${swift}// of Synheart\n"
+breaks services Sources/TenonAuthorityServer/More.swift "${swift}let synheart = 1\n"
+breaks "" Sources/TenonAuthorityServices/Synheart/More.swift "${swift}let synheart = 1\n"
 for call in 'memcmp(a, b, 1)' 'strcpy(a, b)' 'sprintf(a, b)' 'printf(a)' 'fprintf(a, b)' 'puts (a)' 'abort()' 'exit(1)' \
     'assert(a)' 'a = stderr'; do
     breaks calls CSources/base/more.c "${c}void more(void)\n{\n    $call;\n}\n"

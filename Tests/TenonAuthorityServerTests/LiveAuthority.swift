@@ -16,7 +16,8 @@ func withAuthority(
              "apps": [{"id": "open", "require_attestation": false}]\(more)}
             """
         let authority = try await RunningAuthority(
-            Configuration(parsing: Array(text.utf8)), in: AuthorityFolder(folder + "/state"))
+            Configuration(parsing: Array(text.utf8), services: HostedService.all),
+            in: AuthorityFolder(folder + "/state"))
         do {
             try await body(
                 try #require(authority.url.split(separator: ":").last.flatMap { Int($0) }), folder + "/state")
@@ -39,5 +40,14 @@ extension RawClient {
         let parts = answer.split(separator: "\r\n\r\n", maxSplits: 1)
         let json = parts.count == 2 ? try? JSON(parsing: Array(parts[1].utf8)) : nil
         return (statuses(answer).first ?? 0, json ?? .null)
+    }
+}
+
+enum Routes {
+    /// Every route that the program has.
+    static func all() throws -> [ServiceRoute] {
+        let text = #"{"origins": ["http://127.0.0.1:8420"], "apps": [{"id": "open", "require_attestation": false}]}"#
+        let configuration = try Configuration(parsing: Array(text.utf8), services: HostedService.all)
+        return RouteTable(AuthorityEngine.routes, configuration).entries.map(\.route)
     }
 }

@@ -108,11 +108,11 @@ import Testing
     @Test func doors() async throws {
         try await withAuthority { port, _ in
             let client = try RawClient(port: port)
-            for endpoint in Endpoint.allCases where !endpoint.doors.contains(.public) {
+            for endpoint in try Routes.all() where !endpoint.doors.contains(.public) {
                 for prefix in ["", "/auth"] {
-                    client.send("\(endpoint.method ?? "GET") \(prefix + endpoint.rawValue) HTTP/1.1\r\nHost: a\r\n")
+                    client.send("\(endpoint.method ?? "GET") \(prefix + endpoint.path) HTTP/1.1\r\nHost: a\r\n")
                     client.send(endpoint.method == "POST" ? "Content-Length: 2\r\n\r\n{}" : "\r\n")
-                    #expect(statuses(await client.readAnswer()) == [404], "\(endpoint)")
+                    #expect(statuses(await client.readAnswer()) == [404], "\(endpoint.path)")
                 }
             }
         }
@@ -124,11 +124,12 @@ import Testing
             let text =
                 #"{"origins": ["http://127.0.0.1:8420"], "apps": [{"id": "open", "require_attestation": false}]}"#
             let authority = try await AuthorityInstance(
-                Configuration(parsing: Array(text.utf8)), in: AuthorityFolder(folder + "/state"))
+                Configuration(parsing: Array(text.utf8), services: HostedService.all),
+                in: AuthorityFolder(folder + "/state"))
             let request = AuthorityRequest(method: "GET", target: "/v1/health")
             for (user, status) in [(UInt32?.none, 403), (geteuid(), 200), (0, 200), (geteuid() + 1, 403)] {
                 let peer = HTTPPeer(address: "", user: user)
-                let answer = await Doors.adminAnswer(request, peer, authority.service, Metrics())
+                let answer = await Listeners.adminAnswer(request, peer, authority.engine, Metrics())
                 #expect(answer.status == status, "\(String(describing: user))")
             }
             await authority.close()

@@ -132,7 +132,7 @@ import Testing
         try await withFolder { folder in
             let text = #""shared": {"redis": "unix:/r", "postgres": "host=/p", "redis_password_file": "password"},"#
             let instance = try Instance("one", in: folder, shared: text)
-            let configuration = try Configuration(file: instance.state + "/authority.json")
+            let configuration = try Configuration(file: instance.state + "/authority.json", services: HostedService.all)
             let arguments = try Arguments(["--shared"], of: .serve, in: .authority)
             #expect(throws: TenonError.self) {
                 try SharedChoice.stores(arguments, configuration, folder: instance.state)

@@ -118,7 +118,9 @@ import Testing
             #expect(try await list("--after", ids[4]) == (0, []))
             #expect(try await list("--after", "nobody").code == TenonError.Category.argument.rawValue)
             #expect(try await list("--limit", "0").code == TenonError.Category.argument.rawValue)
-            let name = try #require(Configuration(file: "\(instance.state)/authority.json").shared?.name)
+            let configuration = try Configuration(
+                file: "\(instance.state)/authority.json", services: HostedService.all)
+            let name = try #require(configuration.shared?.name)
             try Self.command(servers, "postgres sql \"UPDATE \(name).devices SET state='x' WHERE id='\(ids[2])'\"")
             let damaged = try await Program.run("devices", "--state-dir", instance.state)
             #expect(damaged.code == TenonError.Category.unavailable.rawValue)

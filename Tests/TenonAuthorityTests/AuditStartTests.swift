@@ -30,7 +30,7 @@ import Testing
         let ek = try Sample.digest(reason).description
         let body: JSON = ["ek_id": .string(ek), "reason": .string(reason)]
         let request = AuthorityRequest(method: "POST", target: "/v1/revoke", body: try body.encoded())
-        #expect(await authority.service.answer(request, at: .admin).status == 200)
+        #expect(await authority.engine.answer(request, at: .admin).status == 200)
     }
 
     static func lines(_ folder: TestFolder) throws -> [[UInt8]] {

@@ -12,7 +12,7 @@ import Testing
     }
 
     private func post(_ authority: AuthorityInstance, _ path: String, _ body: JSON) async throws -> AuthorityAnswer {
-        await authority.service.answer(
+        await authority.engine.answer(
             AuthorityRequest(method: "POST", target: path, body: try body.encoded()), at: .public)
     }
 
@@ -31,15 +31,15 @@ import Testing
         let answer = try await post(first, "/v1/device/register", body)
         let device = TestDevice(app: "open", id: try #require(answer.json["device_id"]?.string), key: key)
         let request = try device.request("GET", "/v1/echo", at: clock.now().seconds)
-        #expect(await first.service.answer(request, at: .public).verdict == "200")
+        #expect(await first.engine.answer(request, at: .public).verdict == "200")
         await first.close()
 
         clock.advance(1_000)
         let second = try await AuthorityInstance(configuration(), in: AuthorityFolder(folder.path), clock: clock)
-        #expect(await second.service.answer(request, at: .public).verdict == "401 CLOCK_SKEW")
+        #expect(await second.engine.answer(request, at: .public).verdict == "401 CLOCK_SKEW")
         clock.advance(2_000)
         let later = try device.request("GET", "/v1/echo", at: clock.now().seconds)
-        #expect(await second.service.answer(later, at: .public).verdict == "200")
+        #expect(await second.engine.answer(later, at: .public).verdict == "200")
         #expect(try await post(second, "/v1/device/register", body).verdict == "400 INVALID_CHALLENGE")
         await second.close()
 
@@ -141,8 +141,8 @@ import Testing
         #expect(try await post(first, "/v1/device/register", body).verdict == "400 INVALID_CHALLENGE")
         let device = TestDevice(app: "open", id: try #require(answer.json["device_id"]?.string), key: key)
         let request = try device.request("GET", "/v1/echo", at: clock.now().seconds)
-        #expect(await first.service.answer(request, at: .public).verdict == "200")
-        #expect(await second.service.answer(request, at: .public).verdict == "409 NONCE_REPLAY")
+        #expect(await first.engine.answer(request, at: .public).verdict == "200")
+        #expect(await second.engine.answer(request, at: .public).verdict == "409 NONCE_REPLAY")
         await first.close()
         // A CA that takes the place of the one that is settled is taken, and the former one then is not.
         _ = try AuthorityKeys.roll(in: states[0], name: "Later", at: 1_800_000_000)

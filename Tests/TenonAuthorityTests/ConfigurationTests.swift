@@ -2,6 +2,7 @@
 import Glibc
 import Tenon
 import TenonAuthority
+import TenonAuthoritySynheart
 import Testing
 
 @Suite struct ConfigurationTests {
@@ -337,16 +338,16 @@ import Testing
     @Test func withoutAFileOneIsWritten() async throws {
         let folder = try TestFolder()
         let state = try AuthorityFolder(folder.path)
-        let text = try Configuration.writeDefault(in: state, port: 9_000, ekRoots: ["a \"b\".pem"])
+        let text = try Configuration.writeDefault(in: state, service: .synheart, port: 9_000, ekRoots: ["a \"b\".pem"])
         let path = "\(folder.path)/\(Configuration.fileName)"
         #expect(try folder.read(Configuration.fileName) == Array(text.utf8))
         let read = try Configuration(file: path)
         #expect(read.origins == ["http://127.0.0.1:9000"] && read.publicListener.isLocal)
         #expect(read.app("demo")?.requiresAttestation == true && read.app("demo")?.dialects == [.tenon])
         #expect(read.app("demo")?.ekRoots == [.init(path: "a \"b\".pem", requiresEKU: false)])
-        let again = await errorThrown { try Configuration.writeDefault(in: state) }
+        let again = await errorThrown { try Configuration.writeDefault(in: state, service: .synheart) }
         #expect(again?.code == .storePermission)
         #expect(try folder.read(Configuration.fileName) == Array(text.utf8))
-        _ = try Self.parse(Configuration.defaultText())
+        _ = try Self.parse(Configuration.defaultText(service: .synheart))
     }
 }

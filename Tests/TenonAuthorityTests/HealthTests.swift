@@ -7,13 +7,13 @@ import Testing
 
 /// What an instance says of itself.
 @Suite struct HealthTests {
-    private func ask(_ service: AuthorityService, _ path: String, _ door: AuthorityRequest.Door) async
+    private func ask(_ service: AuthorityEngine, _ path: String, _ door: AuthorityRequest.Door) async
         -> AuthorityAnswer
     {
         await service.answer(AuthorityRequest(method: "GET", target: path), at: door)
     }
 
-    private func text(_ service: AuthorityService) async -> String {
+    private func text(_ service: AuthorityEngine) async -> String {
         String(decoding: await ask(service, "/metrics", .admin).body, as: UTF8.self)
     }
 
@@ -58,7 +58,7 @@ import Testing
             health.parts = [StoreHealth.Part(name: "redis", fault: TenonError(.storeFailed, message: "a fault"))]
             let said = health
             broken.health = { said }
-            let service = AuthorityService(
+            let service = AuthorityEngine(
                 configuration: rig.service.configuration, stores: broken, keys: rig.keys, clock: rig.clock,
                 ekRoots: [:], refused: { line in lines.withLock { $0.append(line) } })
             #expect(await ask(service, "/health", .public).status == 503)
@@ -72,7 +72,7 @@ import Testing
     @Test func aFloodHasFewLines() async throws {
         try await ServiceRig.with { rig in
             let lines = Lines()
-            let service = AuthorityService(
+            let service = AuthorityEngine(
                 configuration: rig.service.configuration, stores: rig.stores, keys: rig.keys, clock: rig.clock,
                 ekRoots: [:], refused: lines.add)
             for count in [5, 1] {
@@ -141,16 +141,16 @@ import Testing
         let authority = try await AuthorityInstance(
             Configuration(parsing: Array(text.utf8)), in: AuthorityFolder(folder.path),
             headSigned: { head, signature in told.add(head, signature) })
-        #expect(await ask(authority.service, "/v1/health", .admin).json["audit_signed_lines"] == nil)
+        #expect(await ask(authority.engine, "/v1/health", .admin).json["audit_signed_lines"] == nil)
         let body: JSON = ["ek_id": .string(String(repeating: "ab", count: 32))]
         let request = AuthorityRequest(method: "POST", target: "/v1/revoke", body: try body.encoded())
-        #expect(await authority.service.answer(request, at: .admin).status == 200)
+        #expect(await authority.engine.answer(request, at: .admin).status == 200)
         await authority.close()
-        let state = await ask(authority.service, "/v1/health", .admin).json
+        let state = await ask(authority.engine, "/v1/health", .admin).json
         let (head, signature) = try #require(told.all.first)
         #expect(told.all.count == 1 && head.sequence == 1 && head.instance == "main")
         #expect(state["audit_signed_lines"]?.integer == 1 && state["audit_signed_mac"]?.string == head.mac.description)
-        try authority.service.keys.verify(signature, of: head.message)
+        try authority.engine.keys.verify(signature, of: head.message)
     }
 }
 

@@ -2,12 +2,13 @@
 import Synchronization
 import Tenon
 import TenonAuthority
+import TenonAuthoritySynheart
 import Testing
 
 /// A service on empty stores, and what is asked of it. Its apps: `demo` as a development server has it, `open` without
 /// attestation, `strict` with all of it.
 struct ServiceRig: Sendable {
-    let service: AuthorityService
+    let service: AuthorityEngine
     let stores: AuthorityStores
     let clock: FakeClock
     let keys: AuthorityKeys
@@ -52,7 +53,7 @@ struct ServiceRig: Sendable {
         let kept = AuthorityStores(
             challenges: stores.challenges, devices: stores.devices, replays: stores.replays, answers: stores.answers)
         let keys = try makeKeys()
-        let service = AuthorityService(
+        let service = AuthorityEngine(
             configuration: configuration ?? usual, stores: kept, keys: keys, clock: stores.clock, ekRoots: [:])
         return ServiceRig(service: service, stores: kept, clock: stores.clock, keys: keys)
     }
@@ -69,8 +70,8 @@ struct ServiceRig: Sendable {
     }
 
     /// The same service on other stores.
-    func service(on stores: AuthorityStores) -> AuthorityService {
-        AuthorityService(configuration: service.configuration, stores: stores, keys: keys, clock: clock, ekRoots: [:])
+    func service(on stores: AuthorityStores) -> AuthorityEngine {
+        AuthorityEngine(configuration: service.configuration, stores: stores, keys: keys, clock: clock, ekRoots: [:])
     }
 
     var seconds: Int64 { clock.now().seconds }
@@ -184,4 +185,18 @@ extension JSON {
         for (name, value) in members { object[name] = value }
         return .object(object)
     }
+}
+
+// What most tests read and write is of one service.
+extension Configuration {
+    init(parsing bytes: [UInt8], tls: Listener.TLS? = nil) throws(TenonError) {
+        try self.init(parsing: bytes, services: [.synheart], tls: tls)
+    }
+
+    init(file path: String) throws(TenonError) { try self.init(file: path, services: [.synheart]) }
+}
+
+extension AppRecord {
+    var dialects: Set<SynheartSettings.Dialect>? { settings(SynheartSettings.self)?.dialects }
+    var version1Query: SynheartSettings.Version1Query? { settings(SynheartSettings.self)?.version1Query }
 }

@@ -73,7 +73,7 @@ import Testing
         let (folder, clock) = (try TestFolder(), FakeClock())
         let instance = try await AuthorityInstance(
             Self.configuration(), in: AuthorityFolder(folder.path), clock: clock)
-        let health = instance.service.stores.health
+        let health = instance.engine.stores.health
         #expect(health().isHealthy && health().redisClockDifference == nil && health().waitingLines == 0)
         clock.step(-2_001)
         #expect(health().stepBack == 2_001 && !health().isHealthy)
@@ -103,7 +103,7 @@ import Testing
                 postgres: .init(address: "host=\(servers) user=tenon dbname=postgres", schema: name, connections: 2),
                 redis: .init(address: .unix(path: "\(servers)/redis.sock"), prefix: "\(name):")),
             clock: clock, looksEvery: .milliseconds(1), told: lines.add)
-        let health = instance.service.stores.health
+        let health = instance.engine.stores.health
         func wait(_ condition: (StoreHealth) -> Bool) async {
             while !condition(health()) { await Task.yield() }
         }

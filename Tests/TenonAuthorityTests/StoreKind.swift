@@ -106,8 +106,11 @@ final class TestFolder: Sendable {
         return names.sorted()
     }
 
-    func read(_ name: String) throws -> [UInt8] {
-        guard let file = fopen("\(path)/\(name)", "rb") else { throw Surprise("no file \(name)") }
+    func read(_ name: String) throws -> [UInt8] { try TestFolder.read("\(path)/\(name)") }
+
+    /// The whole of a file.
+    static func read(_ path: String) throws -> [UInt8] {
+        guard let file = fopen(path, "rb") else { throw Surprise("no file \(path)") }
         defer { fclose(file) }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65_536)

@@ -2,6 +2,7 @@
 import Glibc
 import Tenon
 import TenonAuthority
+import TenonAuthoritySynheart
 import TenonTPM
 import TestFolders
 import Testing
@@ -10,7 +11,7 @@ import Testing
 /// devices a TPM, `listed` by inventory, `named` by nothing else, `bare` without roots, `marked` which lets rotations go
 /// without a proof, `owned` which asks for the hierarchy of a key.
 struct AuthorityRig: Sendable {
-    let service: AuthorityService
+    let service: AuthorityEngine
     let stores: AuthorityStores
     let keys: AuthorityKeys
 
@@ -40,7 +41,7 @@ struct AuthorityRig: Sendable {
         let keys = try #require(opened)
         try made.verify(keys.signature(of: [1]), of: [1])
         let roots = EndorsementRoots(certificates: [try Endorsed.root()], requiresUsage: false)
-        let service = AuthorityService(
+        let service = AuthorityEngine(
             configuration: try configuration(inventory, words, deny), stores: stores, keys: keys, clock: clock,
             ekRoots: [
                 "demo": [roots], "other": [roots], "few": [roots], "listed": [roots], "marked": [roots],
@@ -66,7 +67,7 @@ struct AuthorityRig: Sendable {
               {"id": "owned", "dialects": ["tenon"], "require_owner_hierarchy": true},
               {"id": "marked", "require_attestation": false, "unproven_rotation": "mark_unattested"}]}
             """
-        return try Configuration(parsing: Array(text.utf8))
+        return try Configuration(parsing: Array(text.utf8), services: [.synheart])
     }
 
     func post(

@@ -482,6 +482,6 @@ import Testing
     }
 }
 
-extension AuthorityService {
+extension AuthorityEngine {
     fileprivate var now: Int64 { SteadyClock().now().seconds }
 }

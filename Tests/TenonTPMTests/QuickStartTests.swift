@@ -15,14 +15,15 @@ import Testing
         let url: String
         let folder: String
         let tpm: TPM
-        let service: AuthorityService
+        let service: AuthorityEngine
     }
 
     private static let token = "of-a-backend"
 
     /// The default, and a backend that may ask about its app.
     private static func configuration(_ port: Int) throws -> String {
-        let text = try Configuration.defaultText(port: port, ekRoots: [Endorsed.trustedFile])
+        let text = try Configuration.defaultText(
+            service: HostedService.all[0], port: port, ekRoots: [Endorsed.trustedFile])
         let sum = try Digest(hashing: Array(token.utf8))
         let backend = #"{"name": "ingest", "token_sha256": "\#(sum)", "apps": ["demo"]}"#
         return "{\"backends\": [\(backend)]," + text.dropFirst()
@@ -35,11 +36,12 @@ import Testing
                 let port = try ListeningSocket(address: "127.0.0.1", port: 0).port
                 let text = try Self.configuration(port)
                 let authority = try await RunningAuthority(
-                    Configuration(parsing: Array(text.utf8)), in: AuthorityFolder(folder + "/authority"))
+                    Configuration(parsing: Array(text.utf8), services: HostedService.all),
+                    in: AuthorityFolder(folder + "/authority"))
                 try await body(
                     World(
                         url: "http://127.0.0.1:\(port)", folder: folder, tpm: tpm,
-                        service: authority.authority.service))
+                        service: authority.authority.engine))
                 await authority.stop()
             }
         }

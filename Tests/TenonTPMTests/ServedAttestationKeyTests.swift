@@ -93,7 +93,7 @@ extension ServedWorld {
             appID: "demo", profile: Synheart(baseURL: authorities[0].url + "/auth", appID: "demo", dialect: dialect),
             vault: TPMKeyVault(tpm, .endorsement(above: [Endorsed.issuer()])), transport: HTTPTransport(),
             attestationService: .init(
-                url: authorities[0].url + "/ca/demo", roots: authorities[0].instance.service.keys.roots),
+                url: authorities[0].url + "/ca/demo", roots: authorities[0].instance.engine.keys.roots),
             folder: StateFolder(at: folder + "/device"), clock: clock)
     }
 }

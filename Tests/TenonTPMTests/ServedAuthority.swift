@@ -47,7 +47,7 @@ struct ServedAuthority: Sendable {
     let folder: String
     let name: String
     let instance: AuthorityInstance
-    private let doors: Doors
+    private let doors: Listeners
 
     /// So many, in folders of their own below one, and with the CA of the first.
     ///
@@ -90,7 +90,7 @@ struct ServedAuthority: Sendable {
         let instance = try await AuthorityInstance(
             configuration, in: AuthorityFolder(folder), shared: shared, clock: clock)
         do {
-            let doors = try Doors(instance.service, folder: folder)
+            let doors = try Listeners(instance.engine, folder: folder)
             return ServedAuthority(
                 url: "http://127.0.0.1:\(port)", folder: folder, name: configuration.instance, instance: instance,
                 doors: doors)
@@ -112,7 +112,7 @@ struct ServedAuthority: Sendable {
               {"id": "owned", "dialects": ["tenon"], "require_owner_hierarchy": true, \(roots)},
               {"id": "marked", "require_attestation": false, "unproven_rotation": "mark_unattested", \(roots)}]}
             """
-        return try Configuration(parsing: Array(text.utf8))
+        return try Configuration(parsing: Array(text.utf8), services: HostedService.all)
     }
 
     func stop() async {

@@ -70,7 +70,7 @@ struct ServedWorld: Sendable {
     }
 
     private func attestation(_ app: String) -> DeviceIdentity.AttestationService {
-        .init(url: "\(authorities[0].url)/ca/\(app)", roots: authorities[0].instance.service.keys.roots)
+        .init(url: "\(authorities[0].url)/ca/\(app)", roots: authorities[0].instance.engine.keys.roots)
     }
 
     /// Sends what was signed to an instance.

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// What an app's devices may and must do.
+/// What an app's devices may and must do, whatever its service is; what else, its settings say.
 package struct AppRecord: Equatable, Sendable {
-    package enum Dialect: String, ConfigurationChoice, Sendable {
-        case docs
-        case tenon
-    }
-
     /// What makes an EK good (decision: admitted-tpm).
     package enum Admission: String, ConfigurationChoice, Sendable {
         /// Its certificate ends below one of the roots.
@@ -24,14 +19,6 @@ package struct AppRecord: Equatable, Sendable {
     package enum UnprovenRotation: String, ConfigurationChoice, Sendable {
         case refuse
         case markUnattested = "mark_unattested"
-    }
-
-    /// Requests of version 1 with a query string, which that version does not sign.
-    package enum Version1Query: String, ConfigurationChoice, Sendable {
-        case refuse
-        /// Of every method but GET and HEAD, which alone promise to change nothing.
-        case refuseWrites = "refuse_writes"
-        case allow
     }
 
     /// A PEM file, or a folder of them.
@@ -54,7 +41,8 @@ package struct AppRecord: Equatable, Sendable {
     }
 
     package var id: String
-    package var dialects: Set<Dialect>
+    /// The name of the service that it belongs to.
+    package var service: String
     package var requiresAttestation: Bool
     package var ekAdmission: Admission
     package var ekRoots: [EKRoots]
@@ -72,13 +60,18 @@ package struct AppRecord: Equatable, Sendable {
     /// Signatures by an older key are refused; nil is no limit.
     package var maxKeyAgeDays: Int?
     package var unprovenRotation: UnprovenRotation
-    package var version1Query: Version1Query
+    /// What the record says about its service alone.
+    package var settings: AnyServiceSettings
 
     /// - Parameter isLocal: whether only this machine can ask for anything.
-    init(_ section: inout ConfigurationSection, isLocal: Bool) throws(TenonError) {
+    init(
+        _ section: inout ConfigurationSection, isLocal: Bool, services: [HostedService]
+    ) throws(TenonError) {
         id = try section.required("id", "1 to 200 ASCII letters, digits, signs", ConfigurationForm.appID)
-        let dialects = try section.list("dialects", Dialect.words) { $0.string.flatMap(Dialect.init(rawValue:)) }
-        self.dialects = dialects.isEmpty ? Set(Dialect.allCases) : Set(dialects)
+        let names = services.map { "\"\($0.name)\"" }.joined(separator: " or ")
+        let named = try section.optional("service", names) { json in services.first { $0.name == json.string } }
+        guard let service = named ?? services.first else { throw section.mistake("has no service here") }
+        self.service = service.name
         requiresAttestation = try section.bool("require_attestation", default: true)
         ekAdmission = try section.choice("ek_admission", default: .chain)
         ekRoots = try section.sections("ek_roots") { section throws(TenonError) in
@@ -94,11 +87,16 @@ package struct AppRecord: Equatable, Sendable {
         allowsDevelopment = try section.bool("allow_development", default: false)
         maxKeyAgeDays = try section.optionalInteger("max_key_age_days", 1...36_500)
         unprovenRotation = try section.choice("unproven_rotation", default: .refuse)
-        version1Query = try section.choice("v1_query", default: .refuseWrites)
+        settings = AnyServiceSettings(value: NoSettings())
         let firmware = try section.optional("firmware_min", "a number", \.number)
         try check(section, isLocal: isLocal)
-        try checkRotation(section)
         try checkDemands(section, hasFirmware: firmware != nil)
+        settings = AnyServiceSettings(value: try service.settings(&section, self))
+    }
+
+    /// Its settings, if its service is the one that has such.
+    package func settings<Settings: ServiceSettings>(_ type: Settings.Type) -> Settings? {
+        settings.value as? Settings
     }
 
     /// A line is an ek_id, or says more.
@@ -135,41 +133,80 @@ package struct AppRecord: Equatable, Sendable {
         }
     }
 
-    /// Who cannot rotate must not have to.
-    private func checkRotation(_ section: ConfigurationSection) throws(TenonError) {
+    /// What could never be asked is not taken for a demand.
+    private func checkDemands(_ section: ConfigurationSection, hasFirmware: Bool) throws(TenonError) {
         if unprovenRotation == .markUnattested && requiresAttestation {
             throw section.mistake("has to be \"refuse\" where attestation is required", "unproven_rotation")
         }
-        if maxKeyAgeDays != nil && requiresAttestation && cannotRotateInDocs {
-            throw section.mistake(
-                "ends with devices that cannot sign: an attested device of dialect \"docs\" cannot prove a rotation, and "
-                    + "\"unproven_rotation\" refuses it. Set \"dialects\" to [\"tenon\"], or leave this out",
-                "max_key_age_days")
-        }
-    }
-
-    /// Whether an attested device that speaks `docs` keeps its first key for ever: its rotation has no place for a
-    /// proof.
-    package var cannotRotateInDocs: Bool { dialects.contains(.docs) && unprovenRotation == .refuse }
-
-    /// What could never be asked is not taken for a demand.
-    private func checkDemands(_ section: ConfigurationSection, hasFirmware: Bool) throws(TenonError) {
         if hasFirmware {
             throw section.mistake(
                 "cannot be judged: devices make their attestation keys in the storage hierarchy, of which a TPM hides the "
                     + "firmware version. Deny versions by \"ek_deny\" instead",
                 "firmware_min")
         }
-        guard requiresOwnerHierarchy else { return }
-        if dialects != [.tenon] {
-            throw section.mistake(
-                "needs \"dialects\" to be [\"tenon\"]: in \"docs\" a device cannot name the parent of its key",
-                "require_owner_hierarchy")
-        }
-        if !requiresAttestation {
+        if requiresOwnerHierarchy && !requiresAttestation {
             throw section.mistake(
                 "needs \"require_attestation\": else a device need not prove anything",
                 "require_owner_hierarchy")
+        }
+    }
+}
+
+/// Before the service has read its own.
+private struct NoSettings: ServiceSettings {}
+
+/// A service that may ask whether a request is good (decision: verify-endpoint).
+package struct BackendRecord: Equatable, Sendable {
+    package var name: String
+    /// SHA-256 of its token, which is 32 random bytes in whatever text; the token itself is nowhere here.
+    package var tokenDigest: Digest
+    /// The apps whose devices it may ask about.
+    package var apps: Set<String>
+    /// What its paths begin with and devices do not sign, like `/ingest`; "" is nothing.
+    package var mount: String
+    /// The hosts that its requests may name; none is any.
+    package var hosts: Set<String>
+
+    init(_ section: inout ConfigurationSection, apps known: [String]) throws(TenonError) {
+        name = try section.required("name", "1 to 64 of A-Z a-z 0-9 . _ -", ConfigurationForm.name)
+        tokenDigest = try section.required("token_sha256", "a SHA-256 in hex", ConfigurationForm.digest)
+        apps = Set(
+            try section.list("apps", "the id of an app that stands under \"apps\"") { json in
+                json.string.flatMap { known.contains($0) ? $0 : nil }
+            })
+        mount = try section.optional("mount", "\"\" or a path like \"/ingest\"", ConfigurationForm.mount) ?? ""
+        hosts = Set(try section.list("hosts", "a host name in lower case", ConfigurationForm.host))
+        if apps.isEmpty { throw section.mistake("needs \"apps\", at least one") }
+    }
+}
+
+/// A digest of what the devices of an app may and must do, which instances compare: a device that one of them refuses is
+/// not to be taken by the next.
+///
+/// Every member of the record counts, also one that is added later. Roots count by what they hold, as their paths may
+/// differ from machine to machine.
+enum PolicyDigest {
+    static func of(
+        _ app: AppRecord, roots: [EndorsementRoots], denials: EndorsementDenials
+    ) throws(TenonError) -> Digest {
+        var record = app
+        record.ekRoots = []
+        let text = "\(text(of: record)) \(text(of: roots)) \(text(of: denials.ids)) \(text(of: denials.models))"
+        return try Digest(hashing: Array(text.utf8))
+    }
+
+    /// A set and a dictionary have no order of their own; anything else is written in its own.
+    static func text(of value: Any) -> String {
+        if let digest = value as? Digest { return digest.description }
+        if let text = value as? String { return String(reflecting: text) }
+        let mirror = Mirror(reflecting: value)
+        let parts = mirror.children.map { child in (child.label.map { $0 + "=" } ?? "") + text(of: child.value) }
+        switch mirror.displayStyle {
+        case .set, .dictionary: return "{\(parts.sorted().joined(separator: ","))}"
+        case .collection, .tuple, .struct, .class, .optional: return "(\(parts.joined(separator: ",")))"
+        // A case without values has its name alone.
+        case .enum where !parts.isEmpty: return "(\(parts.joined(separator: ",")))"
+        default: return "\(value)"
         }
     }
 }

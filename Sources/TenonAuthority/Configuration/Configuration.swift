@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Glibc
 package import Tenon
 
 /// What an operator says: one JSON object, read once at start. A member that is not known is a mistake, and a mistake
@@ -6,6 +7,8 @@ package import Tenon
 ///
 /// Paths are as they were written; a relative one is meant from the state folder.
 package struct Configuration: Equatable, Sendable {
+    /// What may be hosted; an app that names none belongs to the first.
+    package var services: [HostedService]
     /// The base URLs' origins: what activations and proofs of possession are bound to. No other is taken.
     package var origins: [String]
     /// Which instance this is, in the lines of the audit log.
@@ -31,26 +34,30 @@ package struct Configuration: Equatable, Sendable {
     /// (decision: demo).
     package var isLocal: Bool { Configuration.isLocal(publicListener, origins) }
 
-    /// - Parameter tls: of the public listener, in the place of what the text says.
+    /// - Parameters:
+    ///   - services: what the program hosts, at least one.
+    ///   - tls: of the public listener, in the place of what the text says.
     /// - Throws: ``TenonError/Code/configuration``, whose message names the line of the first mistake.
-    package init(parsing bytes: [UInt8], tls: Listener.TLS? = nil) throws(TenonError) {
+    package init(
+        parsing bytes: [UInt8], services: [HostedService], tls: Listener.TLS? = nil
+    ) throws(TenonError) {
         self = try ConfigurationSection.read(ConfigurationText(bytes)) { section throws(TenonError) in
-            try Configuration(&section, tls: tls)
+            try Configuration(&section, services: services, tls: tls)
         }
     }
 
     /// What an operator should know of a configuration that is right.
     package var notes: [String] {
-        apps.filter { $0.requiresAttestation && $0.cannotRotateInDocs }.map {
-            "app \($0.id): attested devices of dialect \"docs\" keep their first keys, as they cannot prove a rotation; "
-                + "those of dialect \"tenon\" rotate"
-        }
+        apps.flatMap { $0.settings.value.notes(on: $0) }
     }
 
     /// By its bytes: two spellings of one text are two ids.
     package func app(_ id: String) -> AppRecord? { apps.first { $0.id.utf8.elementsEqual(id.utf8) } }
 
-    private init(_ section: inout ConfigurationSection, tls: Listener.TLS?) throws(TenonError) {
+    private init(
+        _ section: inout ConfigurationSection, services: [HostedService], tls: Listener.TLS?
+    ) throws(TenonError) {
+        self.services = services
         origins = try section.list("origins", "scheme://host[:port] in lower case, https unless loopback") {
             $0.string.flatMap { Address.isOrigin($0) ? $0 : nil }
         }
@@ -74,7 +81,7 @@ package struct Configuration: Equatable, Sendable {
         }
         let isLocal = Configuration.isLocal(publicListener, origins)
         apps = try section.sections("apps") { section throws(TenonError) in
-            try AppRecord(&section, isLocal: isLocal)
+            try AppRecord(&section, isLocal: isLocal, services: services)
         }
         let ids = apps.map(\.id)
         backends = try section.sections("backends") { section throws(TenonError) in
@@ -117,5 +124,130 @@ package struct Configuration: Equatable, Sendable {
 
     private static func isLocal(_ listener: Listener, _ origins: [String]) -> Bool {
         listener.isLocal && origins.allSatisfy(Address.isLoopbackOrigin)
+    }
+}
+
+// The file of a configuration.
+extension Configuration {
+    package static let fileName = "authority.json"
+
+    /// Reads a file. Blocks on the disk.
+    ///
+    /// - Throws: ``TenonError/Code/storePermission`` when it cannot be read; ``TenonError/Code/configuration``.
+    package init(
+        file path: String, services: [HostedService], tls: Listener.TLS? = nil
+    ) throws(TenonError) {
+        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw Configuration.unreadable(path) }
+        defer { Glibc.close(file) }
+        var bytes = [UInt8](repeating: 0, count: Configuration.maxFileBytes)
+        var count = 0
+        while count < bytes.count {
+            let read = bytes.withUnsafeMutableBytes { bytes in
+                Glibc.read(file, bytes.baseAddress.map { $0 + count }, bytes.count - count)
+            }
+            guard read >= 0 || errno == EINTR else { throw Configuration.unreadable(path) }
+            if read == 0 { break }
+            count += max(0, read)
+        }
+        try self.init(parsing: Array(bytes[..<count]), services: services, tls: tls)
+    }
+
+    /// Writes the configuration that the authority has when it was given none: app `demo`, loopback, attestation
+    /// required. One that is there stays.
+    ///
+    /// - Parameters:
+    ///   - service: the one that app `demo` belongs to.
+    ///   - hasTLS: whether it is to be started with a certificate.
+    ///   - ekRoots: PEM files of the TPM makers' roots; with none, registrations are refused.
+    /// - Returns: the text, for the operator to see.
+    package static func writeDefault(
+        in folder: AuthorityFolder, service: HostedService, port: Int = 8420, hasTLS: Bool = false,
+        ekRoots: [String] = []
+    ) throws(TenonError) -> String {
+        let text = try defaultText(service: service, port: port, hasTLS: hasTLS, ekRoots: ekRoots)
+        let file = try folder.open(fileName, flags: O_EXCL)
+        defer { Glibc.close(file) }
+        let bytes = Array(text.utf8)
+        guard write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0 else {
+            throw TenonError(.storeFailed, message: "\(fileName) cannot be written: make room on its disk.")
+        }
+        return text
+    }
+
+    /// What ``writeDefault(in:service:port:hasTLS:ekRoots:)`` writes.
+    package static func defaultText(
+        service: HostedService, port: Int = 8420, hasTLS: Bool = false, ekRoots: [String] = []
+    ) throws(TenonError) -> String {
+        var settings = ""
+        for (name, value) in service.exampleSettings {
+            settings += "\"\(name)\": \(String(decoding: try value.encoded(), as: UTF8.self)),\n      "
+        }
+        let roots = try JSON.array(ekRoots.map { ["path": .string($0)] }).encoded()
+        return """
+            {
+              "origins": ["\(hasTLS ? "https" : "http")://127.0.0.1:\(port)"],
+              "public": {"address": "127.0.0.1", "port": \(port)},
+              "admin": {"unix": "admin.sock"},
+              "apps": [
+                {
+                  "id": "demo",
+                  \(settings)"require_attestation": true,
+                  "ek_admission": "chain",
+                  "ek_roots": \(String(decoding: roots, as: UTF8.self)),
+                  "max_devices_per_ek": 8
+                }
+              ]
+            }
+
+            """
+    }
+
+    /// More is refused as too large; one byte more than the reader takes shows that there was more.
+    private static let maxFileBytes = (1 << 20) + 1
+
+    private static func unreadable(_ path: String) -> TenonError {
+        TenonError(.storePermission, message: "\(path) cannot be read: is it there, and may the authority read it?")
+    }
+}
+
+/// How much of everything there may be.
+package struct AuthorityLimits: Equatable, Sendable {
+    /// Challenges outstanding, in all.
+    package var challenges = 10_000
+    /// Of one IPv4 address or one IPv6 /64 while they are scarce; nil is a 256th.
+    package var challengesPerAddress: Int?
+    /// Requests of one device within the time that they are remembered.
+    package var requestsPerDevice = 10_000
+    /// Requests that are remembered, in all.
+    package var requests = 2_000_000
+    /// Requests to the public listener a minute, from one IPv4 address or one IPv6 /64.
+    package var perAddressPerMinute = 600
+    /// The same, for one app.
+    package var perAppPerMinute = 60_000
+    /// Activations that are computed or wait for it; more get 503.
+    package var activations = 64
+    package var connections = 1_024
+    /// Of one address, of the public listener, while they are scarce; nil is a 128th.
+    package var connectionsPerAddress: Int?
+    /// Bytes of a body (decision: body-limits).
+    package var bodyBytes = 32_768
+    /// Seconds in which a stop answers what was asked; behind them the process ends all the same.
+    package var stopSeconds = 25
+
+    package init() {}
+
+    init(_ section: inout ConfigurationSection) throws(TenonError) {
+        challenges = try section.integer("challenges", 1...10_000_000, default: challenges)
+        challengesPerAddress = try section.optionalInteger("challenges_per_address", 1...10_000_000)
+        requestsPerDevice = try section.integer("requests_per_device", 1...1_000_000, default: requestsPerDevice)
+        requests = try section.integer("requests", 1...100_000_000, default: requests)
+        perAddressPerMinute = try section.integer("per_address_per_minute", 1...1_000_000, default: perAddressPerMinute)
+        perAppPerMinute = try section.integer("per_app_per_minute", 1...100_000_000, default: perAppPerMinute)
+        activations = try section.integer("activations", 1...1_024, default: activations)
+        connections = try section.integer("connections", 1...65_536, default: connections)
+        connectionsPerAddress = try section.optionalInteger("connections_per_address", 1...65_536)
+        bodyBytes = try section.integer("body_bytes", 1_024...1_048_576, default: bodyBytes)
+        stopSeconds = try section.integer("stop_seconds", 1...600, default: stopSeconds)
     }
 }

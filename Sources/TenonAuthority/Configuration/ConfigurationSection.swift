@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Tenon
+package import Tenon
 
 /// An object of the configuration. Each member that it may have is asked for; one that nobody asked for is a mistake.
-struct ConfigurationSection {
+package struct ConfigurationSection {
     private let text: ConfigurationText
     private let path: [JSON.Step]
     private let object: JSONObject
@@ -34,7 +34,7 @@ struct ConfigurationSection {
     }
 
     /// The mistake that a member is, in words that go on behind its name; without a name, that the section is.
-    func mistake(_ what: String, _ name: String? = nil) -> TenonError {
+    package func mistake(_ what: String, _ name: String? = nil) -> TenonError {
         text.mistake(what, at: path + (name.map { [.key($0)] } ?? []))
     }
 
@@ -46,7 +46,7 @@ struct ConfigurationSection {
     // MARK: Members
 
     /// A member that the transformation takes.
-    mutating func optional<Value>(
+    package mutating func optional<Value>(
         _ name: String, _ what: String, _ transform: (JSON) -> Value?
     ) throws(TenonError) -> Value? {
         guard let json = member(name) else { return nil }
@@ -54,7 +54,7 @@ struct ConfigurationSection {
         return value
     }
 
-    mutating func required<Value>(
+    package mutating func required<Value>(
         _ name: String, _ what: String, _ transform: (JSON) -> Value?
     ) throws(TenonError) -> Value {
         guard let value = try optional(name, what, transform) else {
@@ -63,31 +63,31 @@ struct ConfigurationSection {
         return value
     }
 
-    mutating func bool(_ name: String, default value: Bool) throws(TenonError) -> Bool {
+    package mutating func bool(_ name: String, default value: Bool) throws(TenonError) -> Bool {
         try optional(name, "true or false", \.bool) ?? value
     }
 
-    mutating func integer(
+    package mutating func integer(
         _ name: String, _ range: ClosedRange<Int>, default value: Int
     ) throws(TenonError) -> Int {
         try optionalInteger(name, range) ?? value
     }
 
-    mutating func optionalInteger(_ name: String, _ range: ClosedRange<Int>) throws(TenonError) -> Int? {
+    package mutating func optionalInteger(_ name: String, _ range: ClosedRange<Int>) throws(TenonError) -> Int? {
         try optional(name, "a whole number from \(range.lowerBound) to \(range.upperBound)") { json in
             json.integer.flatMap { Int(exactly: $0) }.flatMap { range.contains($0) ? $0 : nil }
         }
     }
 
     /// One of an enumeration's words.
-    mutating func choice<Choice: ConfigurationChoice>(
+    package mutating func choice<Choice: ConfigurationChoice>(
         _ name: String, default value: Choice
     ) throws(TenonError) -> Choice {
         try optional(name, Choice.words) { $0.string.flatMap(Choice.init(rawValue:)) } ?? value
     }
 
     /// An array of what the transformation takes, each at most once.
-    mutating func list<Value: Hashable>(
+    package mutating func list<Value: Hashable>(
         _ name: String, _ what: String, _ transform: (JSON) -> Value?
     ) throws(TenonError) -> [Value] {
         var values: [Value] = []
@@ -144,10 +144,123 @@ struct ConfigurationSection {
 }
 
 /// The words of a member that is one of a few.
-protocol ConfigurationChoice: RawRepresentable<String>, CaseIterable {}
+package protocol ConfigurationChoice: RawRepresentable<String>, CaseIterable {}
 
 extension ConfigurationChoice {
-    static var words: String {
+    /// As a mistake names them.
+    package static var words: String {
         allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
+    }
+}
+
+/// The text of a configuration, which knows its lines.
+struct ConfigurationText {
+    private let bytes: [UInt8]
+    let json: JSON
+
+    private static let maxBytes = 1 << 20
+    private static let maxValues = 1 << 16
+
+    /// - Throws: ``TenonError/Code/configuration`` with the line where it is no JSON.
+    init(_ bytes: [UInt8]) throws(TenonError) {
+        self.bytes = bytes
+        do throws(TenonError) {
+            json = try JSON(
+                parsing: bytes, maxBytes: ConfigurationText.maxBytes, maxValues: ConfigurationText.maxValues)
+        } catch {
+            let line = error.byteOffset.map { "line \(ConfigurationText.line(of: $0, in: bytes)): " } ?? ""
+            throw TenonError(.configuration, message: "The configuration, \(line)\(error.message)")
+        }
+    }
+
+    /// Says where somebody has to look, and what is wrong there.
+    func mistake(_ what: String, at path: [JSON.Step], key: Bool = false) -> TenonError {
+        let offset = JSON.offset(of: path, key: key, in: bytes) ?? 0
+        let line = ConfigurationText.line(of: offset, in: bytes)
+        let name = path.isEmpty ? "the whole" : ConfigurationText.name(of: path)
+        return TenonError(.configuration, message: "The configuration, line \(line): \(name) \(what).")
+    }
+
+    private static func line(of offset: Int, in bytes: [UInt8]) -> Int {
+        1 + bytes.prefix(offset).count { $0 == UInt8(ascii: "\n") }
+    }
+
+    /// `apps[0].id`. A key that would spoil a line of a log is left out.
+    private static func name(of path: [JSON.Step]) -> String {
+        var name = ""
+        for step in path {
+            switch step {
+            case .index(let index): name += "[\(index)]"
+            case .key(let key):
+                let isPlain = key.utf8.count <= 64 && key.utf8.allSatisfy { 0x21...0x7e ~= $0 }
+                name += (name.isEmpty ? "" : ".") + (isPlain && !key.isEmpty ? key : "(a name that is not shown)")
+            }
+        }
+        return name
+    }
+}
+
+/// The forms that texts of the configuration have.
+enum ConfigurationForm {
+    static func path(_ json: JSON) -> String? {
+        json.string.flatMap { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }
+    }
+
+    static func name(_ json: JSON) -> String? {
+        json.string.flatMap { text in
+            let isName = text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+            return isName && 1...64 ~= text.utf8.count ? text : nil
+        }
+    }
+
+    /// Decision: ids.
+    static func appID(_ json: JSON) -> String? {
+        json.string.flatMap { text in
+            1...200 ~= text.utf8.count && text.utf8.allSatisfy { 0x21...0x7e ~= $0 } ? text : nil
+        }
+    }
+
+    /// A SHA-256 in hex.
+    static func digest(_ json: JSON) -> Digest? {
+        guard let text = json.string, let bytes = try? TextEncoding.hex.decode(text) else { return nil }
+        return try? Digest(rawRepresentation: bytes)
+    }
+
+    /// A text as an AK certificate holds it.
+    static func word(_ json: JSON) -> String? {
+        json.string.flatMap { text in
+            1...64 ~= text.utf8.count && text.utf8.allSatisfy { 0x20...0x7e ~= $0 } ? text : nil
+        }
+    }
+
+    static func address(_ json: JSON) -> String? {
+        json.string.flatMap { Address.isNumeric($0) ? $0 : nil }
+    }
+
+    /// An address in its one form, or what stands for whoever comes by a unix socket, whose file the operator guards.
+    static func proxy(_ json: JSON) -> String? {
+        json.string.flatMap { $0 == "unix" ? $0 : Address.canonical($0) }
+    }
+
+    static func host(_ json: JSON) -> String? {
+        json.string.flatMap { Address.isHost($0) ? $0 : nil }
+    }
+
+    /// "" or a path that begins with a slash and does not end with one, as it stands in a request.
+    static func mount(_ json: JSON) -> String? {
+        json.string.flatMap { text in
+            let isPath = text.hasPrefix("/") && !text.hasSuffix("/") && !text.contains("//")
+            let isPlain = text.utf8.allSatisfy {
+                0x21...0x7e ~= $0 && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
+            }
+            return text.isEmpty || isPath && isPlain && text.utf8.count <= 200 ? text : nil
+        }
     }
 }

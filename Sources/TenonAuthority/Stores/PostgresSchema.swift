@@ -102,7 +102,9 @@ enum PostgresSchema {
 
     /// - Throws: ``TenonError/Code/storeVersion`` for a later version; ``TenonError/Code/configuration`` for a server
     ///   that loses what it has acknowledged.
-    static func prepare(_ connection: PostgresConnection, _ schema: String) throws(TenonError) {
+    static func prepare(
+        _ connection: PostgresConnection, _ schema: String, _ services: [HostedService] = []
+    ) throws(TenonError) {
         try connection.connect()
         guard try connection.run("SELECT current_setting('fsync')").first?.text(0) == "on" else {
             throw TenonError(.configuration, message: "PostgreSQL runs with fsync=off: a crash would lose devices.")
@@ -110,6 +112,7 @@ enum PostgresSchema {
         // Who has waited for the lock has to see what the other did.
         try connection.transaction(isolation: "READ COMMITTED") { connection throws(TenonError) in
             try migrate(connection, schema)
+            try ServiceTables.prepare(services, in: connection)
         }
     }
 

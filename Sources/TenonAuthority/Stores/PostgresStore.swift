@@ -17,6 +17,8 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
         package var waiting: Int
         /// In which a call has its answer, whatever the server does.
         package var deadline: Duration
+        /// Whose tables are made, too.
+        package var services: [HostedService] = []
 
         package init(
             address: String, schema: String = "tenon", connections: Int = 8, waiting: Int = 512,
@@ -56,7 +58,8 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
     ///   ``TenonError/Code/storeVersion``, ``TenonError/Code/storePermission``, ``TenonError/Code/storeFailed``.
     package init(options: Options) throws(TenonError) {
         let target = try PostgresTarget(options.address, schema: options.schema)
-        try PostgresSchema.prepare(PostgresConnection(target, patience: .seconds(30)), options.schema)
+        try PostgresSchema.prepare(
+            PostgresConnection(target, patience: .seconds(30)), options.schema, options.services)
         let cancels = try PostgresCancels()
         func owners(_ count: Int) -> [PostgresOwner] {
             (0..<count).map { _ in

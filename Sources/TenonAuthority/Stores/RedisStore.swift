@@ -49,7 +49,7 @@ package final class RedisStore: WatchedStore {
     let horizon: any ReplayHorizon
     let memory = Mutex(RedisReplayMemory())
     /// Horizons are stored one after the other.
-    let turns = Turns()
+    let lock = AsyncLock()
     private let thread: BatchThread<RedisJob>
     /// Of ``look()``: it waits for no request, and none for it.
     private let lookThread: BatchThread<RedisJob>
@@ -165,7 +165,7 @@ package final class RedisStore: WatchedStore {
 
     /// The first values of each script.
     func clockValues(_ runID: String) -> [[UInt8]] {
-        let (said, believed) = (clock.said.wall, clock.now().wall)
+        let (said, believed) = (clock.sourceNow.wall, clock.now().wall)
         return [
             Array(runID.utf8), options.time, Array("\(min(said, believed))".utf8), Array("\(max(said, believed))".utf8),
         ]

@@ -42,6 +42,12 @@ extension SQLDeviceStore {
         }
     }
 
+    package func step<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value {
+        try await write(body)
+    }
+
     package func rotate(
         _ rotation: KeyRotation, at now: AuthorityInstant
     ) async throws(TenonError) -> KeyRotation.Outcome {
@@ -203,5 +209,87 @@ extension SQLConnection {
             }
         }
         return page
+    }
+}
+
+/// Rows that are of no use any more: the statement removes at most so many, in a short transaction.
+private struct ExpiredRows {
+    let statement: String
+    /// Seconds for which they are kept behind their time.
+    let kept: Int64
+
+    static let limit = 500
+    /// Of one kind at a time: what is left goes a minute later.
+    static let rounds = 40
+
+    static let all = [
+        ExpiredRows("certificates", "serial", "not_after <= ?", kept: 86_400),
+        // For as long as a failover may bring a challenge back (decision: forgetful-stores).
+        ExpiredRows("spent_challenges", "hash", "at <= ?", kept: 86_400),
+        // A horizon that has passed; the clocks of instances are not that far apart.
+        ExpiredRows(
+            "replay_horizons", "device, epoch", "timestamp <= ? AND (device <> '' OR epoch <> '')", kept: 86_400),
+    ]
+
+    private init(_ table: String, _ key: String, _ condition: String, kept: Int64) {
+        statement = """
+            DELETE FROM \(table) WHERE (\(key)) IN (SELECT \(key) FROM \(table) WHERE \(condition) \
+            LIMIT \(ExpiredRows.limit))
+            """
+        self.kept = kept
+    }
+}
+
+extension SQLDeviceStore {
+    package func tidy(at now: AuthorityInstant) async throws(TenonError) {
+        try await writeWhatIsLeft()
+        for expired in ExpiredRows.all {
+            for _ in 0..<ExpiredRows.rounds where try await remove(expired, at: now.seconds) < ExpiredRows.limit {
+                break
+            }
+        }
+    }
+
+    private func remove(_ expired: ExpiredRows, at seconds: Int64) async throws(TenonError) -> Int {
+        try await maintain { connection throws(TenonError) in
+            try connection.run(expired.statement, .integer(seconds - expired.kept))
+            return connection.changes
+        }
+    }
+}
+
+extension SQLDeviceStore {
+    /// No device has an empty id, so that is the row of all.
+    private var all: String { "" }
+
+    // Nothing else is decided by these rows in the same transaction, and an upsert is one step by itself.
+    package func raise(device: String?, to span: ReplaySpan, epoch: String) async throws(TenonError) {
+        try await maintain { connection throws(TenonError) in
+            _ = try connection.run(
+                """
+                INSERT INTO replay_horizons (device, epoch, timestamp, since) VALUES (?, ?, ?, ?)
+                ON CONFLICT (device, epoch) DO UPDATE SET timestamp=excluded.timestamp
+                WHERE replay_horizons.timestamp < excluded.timestamp
+                """, .text(device ?? all), .text(epoch), .integer(span.to), .integer(span.from))
+        }
+    }
+
+    package func horizons(besides epoch: String?) async throws(TenonError) -> ReplayHorizons? {
+        if isNew { return nil }
+        return try await read { connection throws(TenonError) in
+            var horizons = ReplayHorizons()
+            for row in try connection.run("SELECT device, timestamp, epoch, since FROM replay_horizons") {
+                let (device, span) = (
+                    try row.text(0), ReplaySpan(from: try row.integer(3), to: try row.integer(1))
+                )
+                guard try row.text(2) != epoch else { continue }
+                if device == all {
+                    horizons.all.append(span)
+                } else {
+                    horizons.devices[device, default: []].append(span)
+                }
+            }
+            return horizons.merged()
+        }
     }
 }

@@ -89,7 +89,7 @@ enum SQLiteSchema {
 
     /// - Throws: ``TenonError/Code/storeVersion`` for a later version, ``TenonError/Code/storeCorrupt`` for a file that
     ///   is damaged or another program's.
-    static func prepare(_ connection: SQLiteConnection) throws(TenonError) {
+    static func prepare(_ connection: SQLiteConnection, _ services: [HostedService] = []) throws(TenonError) {
         let found = try number("PRAGMA user_version", connection)
         let owner = try number("PRAGMA application_id", connection)
         let tables = try number("SELECT count(*) FROM sqlite_schema", connection)
@@ -102,14 +102,21 @@ enum SQLiteSchema {
                 message: "The store has version \(found), and this Tenon knows \(version): run the later Tenon.")
         }
         try check(connection)
-        for next in found..<version { try migrate(connection, to: next + 1) }
+        for next in found..<version {
+            try change(connection) { () throws(TenonError) in
+                try connection.runScript(migrations[Int(next)])
+                try connection.runScript("PRAGMA application_id=\(application); PRAGMA user_version=\(next + 1)")
+            }
+        }
+        guard services.contains(where: { !$0.tables.isEmpty }) else { return }
+        try change(connection) { () throws(TenonError) in try ServiceTables.prepare(services, in: connection) }
     }
 
-    private static func migrate(_ connection: SQLiteConnection, to version: Int64) throws(TenonError) {
+    private static func change(_ connection: SQLiteConnection, _ body: () throws(TenonError) -> Void) throws(TenonError)
+    {
         do throws(TenonError) {
             try connection.begin()
-            try connection.runScript(migrations[Int(version - 1)])
-            try connection.runScript("PRAGMA application_id=\(application); PRAGMA user_version=\(version)")
+            try body()
             try connection.commit()
         } catch {
             connection.rollBack()

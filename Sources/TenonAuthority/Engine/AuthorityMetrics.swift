@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
+
+/// What was answered, counted, as Prometheus reads it. The labels are of this code, never of a request.
+final class AuthorityMetrics: Sendable {
+    /// Its text is made when somebody reads it.
+    private struct Label: Hashable {
+        let endpoint: String?
+        let code: Refusal.Code?
+
+        var text: String { "endpoint=\"\(endpoint ?? "other")\",code=\"\(code?.rawValue ?? "OK")\"" }
+    }
+
+    private struct Cause: Hashable {
+        let endpoint: String?
+        let cause: String
+
+        var text: String { "endpoint=\"\(endpoint ?? "other")\",cause=\"\(cause)\"" }
+    }
+
+    private struct Counts {
+        var answers: [Label: Int] = [:]
+        var refusals: [Cause: Int] = [:]
+        var retiredKeys = 0
+    }
+
+    private let counts = Mutex(Counts())
+
+    /// Counts an answer of a route, and why it is a refusal, if it is one.
+    func count(_ endpoint: String?, _ refusal: Refusal?) {
+        counts.withLock { counts in
+            counts.answers[Label(endpoint: endpoint, code: refusal?.code), default: 0] += 1
+            guard let refusal else { return }
+            counts.refusals[Cause(endpoint: endpoint, cause: refusal.cause), default: 0] += 1
+        }
+    }
+
+    /// Counts a good signature by a key that was retired (decision: copied-key).
+    func countRetiredKey() { counts.withLock { $0.retiredKeys += 1 } }
+
+    /// The text exposition format, version 0.0.4.
+    var text: String {
+        let counts = counts.withLock { $0 }
+        var lines = Self.samples(.answers, counts.answers.map { ($0.key.text, $0.value) })
+        lines += Self.samples(.refusals, counts.refusals.map { ($0.key.text, $0.value) })
+        lines += Metric.retiredKeyUses.lines(Int64(counts.retiredKeys))
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func samples(_ metric: Metric, _ values: [(String, Int)]) -> [String] {
+        // Two endpoints at different listeners have one label.
+        let merged = Dictionary(values, uniquingKeysWith: +)
+        return metric.head + merged.map { "\(metric.name){\($0.key)} \($0.value)" }.sorted()
+    }
+}
+
+/// What is measured. The name, the kind and the help of each metric are here and nowhere else, and its labels are of this
+/// code: no id and no address is one.
+package enum Metric: String, CaseIterable, Sendable {
+    case answers = "answers_total"
+    case refusals = "refusals_total"
+    case retiredKeyUses = "retired_key_uses_total"
+    case healthy
+    case redisClockDifference = "redis_clock_difference_milliseconds"
+    case postgresClockDifference = "postgres_clock_difference_milliseconds"
+    case clockStepBack = "clock_step_back_milliseconds"
+    case clockStepAhead = "clock_step_ahead_milliseconds"
+    case partHealthy = "part_healthy"
+    case partFaults = "part_faults_total"
+    case auditWaitingLines = "audit_waiting_lines"
+    case auditSignedLines = "audit_signed_lines"
+    case activations
+    case activationsLimit = "activations_limit"
+    case replayLosses = "replay_losses_total"
+    case requestSeconds = "request_seconds"
+    case requestsWaiting = "requests_waiting"
+
+    package var help: String {
+        switch self {
+        case .answers: "Answers, by endpoint and code; OK is no refusal."
+        case .refusals: "Refusals, by endpoint and cause: the rule of the verifier, or a word."
+        case .retiredKeyUses: "Good signatures by keys that were replaced: somebody has a copy."
+        case .healthy: "1 when requests are taken, 0 when a store cannot be asked or a clock is wrong."
+        case .redisClockDifference: "By how much this machine's clock is ahead of Redis's."
+        case .postgresClockDifference: "By how much this machine's clock is ahead of PostgreSQL's."
+        case .clockStepBack: "By how much a clock is behind what was seen of it before."
+        case .clockStepAhead: "By how much this machine's clock is ahead of what is believed."
+        case .partHealthy: "1 when this part of what requests need does its work."
+        case .partFaults: "How often this part began not to do its work."
+        case .auditWaitingLines: "Changes that are stored and whose lines are not in the audit log yet."
+        case .auditSignedLines: "The last line of the audit log that a signed head covers."
+        case .activations: "Activations that are computed or wait for it."
+        case .activationsLimit: "How many activations there may be."
+        case .replayLosses: "How often a store may have forgotten requests."
+        case .requestSeconds: "How long answers take, by listener."
+        case .requestsWaiting: "Requests that are being answered."
+        }
+    }
+
+    private var kind: String {
+        switch self {
+        case .answers, .refusals, .retiredKeyUses, .replayLosses, .partFaults: "counter"
+        case .requestSeconds: "histogram"
+        default: "gauge"
+        }
+    }
+
+    package var name: String { "tenon_authority_" + rawValue }
+
+    /// What stands before its samples, in the text exposition format, version 0.0.4.
+    package var head: [String] { ["# HELP \(name) \(help)", "# TYPE \(name) \(kind)"] }
+
+    /// With one sample that has no labels.
+    package func lines(_ value: Int64) -> [String] { head + ["\(name) \(value)"] }
+}

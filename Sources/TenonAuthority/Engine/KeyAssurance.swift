@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Tenon
+
+/// What a device brings to a registration to show where its key is.
+package struct KeyEvidence: Sendable {
+    /// The challenge and the public key, as they were sent: what the proof and the activation are bound to.
+    package var challenge: String
+    package var keyText: String
+    /// base64url, as it was sent; nil where there is none.
+    package var proof: String?
+    package var activation: [UInt8]?
+    /// Whether the device says that it is a development build.
+    package var isDevelopment: Bool
+    /// What the proof has to be made over.
+    package var nonce: @Sendable () throws(TenonError) -> Digest
+
+    package init(
+        challenge: String, keyText: String, proof: String?, activation: [UInt8]?, isDevelopment: Bool,
+        nonce: @escaping @Sendable () throws(TenonError) -> Digest
+    ) {
+        self.challenge = challenge
+        self.keyText = keyText
+        self.proof = proof
+        self.activation = activation
+        self.isDevelopment = isDevelopment
+        self.nonce = nonce
+    }
+}
+
+/// What is known of the key of a registration, once its evidence was verified.
+package struct KeyAssurance: Sendable {
+    package var level: Device.Level
+    var attestation: Device.Attestation?
+    /// Of the AK's certificate.
+    var serial: [UInt8]?
+    var certificate: DeviceRegistration.Certificate?
+    /// Makes the AK's certificate and gives it with those above it, once it is recorded; nil where none is to be made.
+    package var issue: (@Sendable (AuthorityEngine) async throws(Refusal) -> [[UInt8]])?
+}
+
+extension AuthorityEngine {
+    /// From the challenge that was taken to a proof that is good (decision: folded-activation).
+    package func assurance(
+        of key: PublicKey, by evidence: KeyEvidence, redeeming entry: ChallengeEntry, for app: AppRecord
+    ) async throws(Refusal) -> KeyAssurance {
+        let isDevelopment = evidence.isDevelopment
+        // Whatever else it brings (decision: development-builds).
+        guard !isDevelopment || app.allowsDevelopment else {
+            throw Refusal(
+                .invalidAttestation, "Development builds are not taken here.", status: 403, cause: "development_build")
+        }
+        // With a credential only with its activation, without one never (decision: never-weaker).
+        guard (entry.attestation == nil) == (evidence.activation == nil) else {
+            throw Refusal(
+                .invalidAttestation, "The challenge and the activation do not belong together.", cause: "activation")
+        }
+        if let attestation = entry.attestation { return try await activated(evidence, entry, attestation, key, app) }
+        if let proof = evidence.proof { return try await certified(evidence, try Proof(sent: proof), key, app) }
+        guard isDevelopment || !app.requiresAttestation else {
+            throw Refusal(
+                .invalidAttestation, "The app's devices register with a proof only.", status: 403,
+                cause: "attestation_required")
+        }
+        return KeyAssurance(level: isDevelopment ? .software : .unattested)
+    }
+
+    /// The activation before the proof is parsed; the proof under the AK of the challenge.
+    private func activated(
+        _ evidence: KeyEvidence, _ entry: ChallengeEntry, _ attestation: ChallengeEntry.Attestation,
+        _ key: PublicKey, _ app: AppRecord
+    ) async throws(Refusal) -> KeyAssurance {
+        let ak = try refusing { () throws(TenonError) in try PublicArea(dataRepresentation: attestation.akPublic) }
+        try await gate.run { () throws(Refusal) in
+            try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
+                let nonce = try evidence.nonce()
+                try verify(evidence, entry, attestation, ak)
+                guard let text = evidence.proof else { throw .noProof }
+                let proof = Proof(dataRepresentation: try TextEncoding.base64url.decode(text))
+                try proof.verify(key, nonce: nonce, policy: policy(.ak(ak), app, parent: attestation.parent))
+            }
+        }
+        let hidden = try refusing { () throws(TenonError) in try keys.hidden(attestation.ekID) }
+        let terms = certificateTerms()
+        let record = AKCertificate(
+            serial: terms.serial, app: entry.app, ek: hidden, akName: ak.name, notAfter: terms.notAfter)
+        return KeyAssurance(
+            level: .attested,
+            attestation: Device.Attestation(ek: hidden, akName: ak.name, akPublic: attestation.akPublic),
+            serial: terms.serial, certificate: .issued(record),
+            issue: { service async throws(Refusal) in try await service.chain(for: ak, attestation, terms) })
+    }
+
+    private func verify(
+        _ evidence: KeyEvidence, _ entry: ChallengeEntry, _ attestation: ChallengeEntry.Attestation, _ ak: PublicArea
+    ) throws(TenonError) {
+        let secret = try Activation.secret(
+            forChallenge: evidence.challenge, ekID: attestation.ekID, akName: ak.name, key: keys.activation)
+        let activation = Activation(
+            origin: entry.origin, appID: entry.app, challenge: evidence.challenge, keyText: evidence.keyText)
+        try activation.verify(evidence.activation ?? [], secret: secret, ekID: attestation.ekID, akName: ak.name)
+    }
+
+    /// What is demanded of a proof. The parent's Name needs nobody who vouches for it: with another than the key's own
+    /// parent, or one that is no primary key of the owner hierarchy, what the TPM certified is another qualified Name.
+    func policy(
+        _ trust: ProofPolicy.Trust, _ app: AppRecord, parent: [UInt8]?
+    ) throws(TenonError) -> ProofPolicy {
+        var policy = ProofPolicy(trust: trust, now: clock.now().seconds)
+        guard app.requiresOwnerHierarchy else { return policy }
+        guard let parent else { throw .noParent }
+        policy.parentQualifiedName = try KeyParent.qualifiedName(ofOwnerPrimary: parent)
+        return policy
+    }
+
+    /// A proof under a certificate of ours, for a challenge without a credential.
+    private func certified(
+        _ evidence: KeyEvidence, _ proof: Proof, _ key: PublicKey, _ app: AppRecord
+    ) async throws(Refusal) -> KeyAssurance {
+        let serial = try await gate.run { () throws(Refusal) in
+            try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
+                try verify(proof, of: key, nonce: evidence.nonce(), app, parent: nil)
+            }
+        }
+        let record = try await waiting { () throws(TenonError) in try await stores.devices.certificate(serial: serial)
+        }
+        // Whether it is live, and of this app, the store says as it registers.
+        guard let record else {
+            throw .certificate
+        }
+        return KeyAssurance(
+            level: .attested, attestation: Device.Attestation(ek: record.ek, akName: record.akName, akPublic: []),
+            serial: serial, certificate: .shown(serial: serial))
+    }
+
+    /// Verifies a proof below our own roots, and gives the serial of its AK's certificate.
+    func verify(
+        _ proof: Proof, of key: PublicKey, nonce: Digest, _ app: AppRecord, parent: [UInt8]?
+    ) throws(TenonError) -> [UInt8] {
+        let policy = try policy(.roots(keys.roots), app, parent: parent)
+        try proof.verify(key, nonce: nonce, policy: policy)
+        guard let leaf = try proof.evidence().certificates.first, let serial = serial(ofCertificate: leaf) else {
+            throw TenonError(.certificateForm, message: "The AK certificate has a serial number of another form.")
+        }
+        return serial
+    }
+}
+
+extension Proof {
+    init(sent text: String) throws(Refusal) {
+        self.init(
+            dataRepresentation: try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
+                try TextEncoding.base64url.decode(text)
+            })
+    }
+}
+
+/// The parent of a key, by its Name.
+package enum KeyParent {
+    /// A Name with SHA-256.
+    package static let nameSize = 34
+
+    /// The qualified Name that a primary key of the owner hierarchy has, and a key of another hierarchy has not (TPM
+    /// 2.0 Part 1, 16): nameAlg, and the digest of TPM_RH_OWNER and the Name.
+    static func qualifiedName(ofOwnerPrimary name: [UInt8]) throws(TenonError) -> [UInt8] {
+        let owner: [UInt8] = [0x40, 0x00, 0x00, 0x01]
+        return [0x00, 0x0b] + (try Digest(hashing: owner + name)).rawRepresentation
+    }
+}
+
+extension TenonError {
+    fileprivate static let noProof = TenonError(.proofForm, message: "There is no proof.")
+    fileprivate static let noParent = TenonError(.rule11Parent, message: Refusal.noParent.message)
+}
+
+extension Refusal {
+    static let certificate = Refusal(
+        .invalidAttestation, "The AK certificate is not good here.", status: 403, cause: "ak_certificate")
+    static let noParent = Refusal(
+        .invalidAttestation,
+        "The app's devices say which key is the parent of theirs, in parent_name: this one is too old, or speaks "
+            + "another dialect.", cause: "rule_11")
+}
+
+/// The serial number, as 16 bytes, of a certificate that was verified (RFC 5280, 4.1): nil for one that has more.
+func serial(ofCertificate der: [UInt8]) -> [UInt8]? {
+    var outer = DERReader(der)
+    guard var whole = outer.enter(0x30), var body = whole.enter(0x30), body.take(0xa0) != nil,
+        let number = body.take(0x02)
+    else { return nil }
+    let digits = number.drop { $0 == 0 }
+    guard digits.count <= 16 else { return nil }
+    return [UInt8](repeating: 0, count: 16 - digits.count) + digits
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
+package import Tenon
+
+/// Why a request was refused, as it is told.
+package struct Refusal: Error, Equatable, Sendable {
+    /// What was wrong, in the words of the engine; a service adds words of its own, and answers in whichever it has.
+    package struct Code: Hashable, Sendable {
+        package let rawValue: String
+        /// Where no other is told.
+        package let status: Int
+
+        package init(_ rawValue: String, status: Int) {
+            self.rawValue = rawValue
+            self.status = status
+        }
+
+        package static let invalidRequest = Code("INVALID_REQUEST", status: 400)
+        package static let notFound = Code("NOT_FOUND", status: 404)
+        package static let methodNotAllowed = Code("METHOD_NOT_ALLOWED", status: 405)
+        package static let unknownApp = Code("UNKNOWN_APP", status: 403)
+        package static let invalidChallenge = Code("INVALID_CHALLENGE", status: 400)
+        package static let challengeExpired = Code("CHALLENGE_EXPIRED", status: 400)
+        package static let invalidAttestation = Code("INVALID_ATTESTATION", status: 400)
+        package static let registrationRejected = Code("REGISTRATION_REJECTED", status: 403)
+        package static let notRegistered = Code("NOT_REGISTERED", status: 401)
+        package static let deviceRevoked = Code("DEVICE_REVOKED", status: 403)
+        package static let keyExpired = Code("KEY_EXPIRED", status: 403)
+        package static let clockSkew = Code("CLOCK_SKEW", status: 401)
+        package static let invalidSignature = Code("INVALID_SIGNATURE", status: 401)
+        package static let nonceReplay = Code("NONCE_REPLAY", status: 409)
+        package static let rotationFailed = Code("ROTATION_FAILED", status: 409)
+        package static let notAllowed = Code("NOT_ALLOWED", status: 403)
+        package static let rateLimited = Code("RATE_LIMITED", status: 429)
+        package static let unavailable = Code("UNAVAILABLE", status: 503)
+        package static let outcomeUnknown = Code("OUTCOME_UNKNOWN", status: 503)
+        package static let internalError = Code("INTERNAL_ERROR", status: 500)
+
+        /// Those of the engine.
+        package static let engine = [
+            invalidRequest, notFound, methodNotAllowed, unknownApp, invalidChallenge, challengeExpired,
+            invalidAttestation, registrationRejected, notRegistered, deviceRevoked, keyExpired, clockSkew,
+            invalidSignature, nonceReplay, rotationFailed, notAllowed, rateLimited, unavailable, outcomeUnknown,
+            internalError,
+        ]
+    }
+
+    package let code: Code
+    package let status: Int
+    /// One sentence; it holds nothing of what was sent.
+    package let message: String
+    /// Seconds.
+    package let retryAfter: Int64?
+    /// For operators, more exact than the code where several causes have one: a rule's number, as `rule_28`, or one of
+    /// the few words of this service. It holds nothing of what was sent.
+    package let cause: String
+
+    /// - Parameters:
+    ///   - status: in the place of the code's own.
+    ///   - cause: in the place of the code.
+    package init(_ code: Code, _ message: String, status: Int? = nil, retryAfter: Int64? = nil, cause: String? = nil) {
+        self.code = code
+        self.status = status ?? code.status
+        self.message = message
+        self.retryAfter = retryAfter
+        self.cause = cause ?? code.rawValue.lowercased()
+    }
+
+    /// The rule that did not hold, by its number in tenon/verify.h and tenon/activate.h; else the core's own word.
+    static func cause(of code: TenonError.Code) -> String {
+        if code == .proofForm { return "rule_3" }
+        let words = code.description.split(separator: "_")
+        guard words.count > 2, words[0] == "TENON" else { return "other" }
+        switch words[1] {
+        case "RULE": return "rule_" + words[2].lowercased()
+        case "ERROR" where words[2] == "CBOR": return "rule_2"
+        default: return words[2...].joined(separator: "_").lowercased()
+        }
+    }
+
+    /// What a store, or the core, could not do: nothing has happened that anybody may rely on.
+    package init(_ error: TenonError) {
+        switch error.code.category {
+        case .transient, .unavailable, .permission, .auth, .state, .unknown:
+            let seconds = error.retryAfter.map { max(1, $0.components.seconds) } ?? 1
+            self.init(.unavailable, "The service cannot answer now: try again soon.", retryAfter: seconds)
+        default:
+            self.init(.internalError, "The service could not answer.")
+        }
+    }
+
+    /// The same for an operator, who is told which store it is and that nothing was done.
+    init(operator error: TenonError) {
+        let refusal = Refusal(error)
+        self.init(
+            refusal.code, "Nothing was done. \(error.message)", status: refusal.status, retryAfter: refusal.retryAfter)
+    }
+
+    package static let unknownApp = Refusal(.unknownApp, "The app is not known here.")
+
+    /// What is wrong with a message, in the words of its reader.
+    package init(form error: TenonError) { self.init(.invalidRequest, error.message) }
+}
+
+/// Runs what throws an error of Tenon where a refusal is to be thrown.
+package func refusing<Value>(
+    _ refusal: (TenonError) -> Refusal = Refusal.init(_:), _ body: () throws(TenonError) -> Value
+) throws(Refusal) -> Value {
+    do throws(TenonError) { return try body() } catch { throw refusal(error) }
+}
+
+/// The same for what waits: a store.
+package func waiting<Value: Sendable>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(TenonError) -> Value
+) async throws(Refusal) -> Value {
+    do throws(TenonError) { return try await body() } catch { throw Refusal(error) }
+}
+
+/// Tells an operator why devices are refused: a line each, and few of them, since anybody can have requests refused. What
+/// has no line is counted, and metrics have all of it by cause.
+final class RefusalLog: Sendable {
+    /// In all, and of one cause: a flood of one hides no other.
+    private static let linesPerSecond = 10
+    private static let linesOfCause = 3
+    /// That are not written yet, as what reads them may have stopped.
+    private static let mostWaiting = 100
+
+    private struct State {
+        var second: Int64 = .min
+        var lines = 0
+        var ofCause: [String: Int] = [:]
+        var leftOut = 0
+        var waiting = 0
+
+        /// Whether one more may have a line; how many before it had none.
+        mutating func enter(_ cause: String, at second: Int64) -> Int? {
+            if self.second != second { (self.second, lines, ofCause) = (second, 0, [:]) }
+            guard lines < linesPerSecond, ofCause[cause, default: 0] < linesOfCause, waiting < mostWaiting else {
+                leftOut += 1
+                return nil
+            }
+            lines += 1
+            waiting += 1
+            ofCause[cause, default: 0] += 1
+            defer { leftOut = 0 }
+            return leftOut
+        }
+    }
+
+    private let write: (@Sendable (String) -> Void)?
+    private let state = Mutex(State())
+    private let thread = WorkThread()
+
+    /// - Parameter write: takes a line; it may block, and is called on one thread.
+    init(_ write: (@Sendable (String) -> Void)?) { self.write = write }
+
+    /// - Parameter app: looks for the app; asked only when there is going to be a line.
+    func tell(
+        _ refusal: Refusal, _ label: String, from peer: String, at now: AuthorityInstant, app: () -> String?
+    ) {
+        guard let write else { return }
+        let before = state.withLock { $0.enter("\(label) \(refusal.cause)", at: now.boot / 1_000) }
+        guard let before else { return }
+        let asker = peer.isEmpty ? "a unix socket" : peer
+        let cause = refusal.cause.replacing("_", with: " ")
+        let line =
+            "refused: \(label), app \(app() ?? "unknown"), from \(asker): "
+            + "\(refusal.status) \(refusal.code.rawValue), \(cause): \(refusal.message)"
+        do throws(TenonError) {
+            try thread.queue.add(thread.queue.ticket()) { [self] _ in
+                if before > 0 { write(RefusalLog.text(before)) }
+                write(line)
+                state.withLock { $0.waiting -= 1 }
+            }
+        } catch {
+            state.withLock { state in
+                state.waiting -= 1
+                state.leftOut += before + 1
+            }
+        }
+    }
+
+    /// Writes what waits, and how many had no line.
+    func close() async {
+        guard let write else { return }
+        let left = state.withLock { state in
+            defer { state.leftOut = 0 }
+            return state.leftOut
+        }
+        _ = try? await thread.run { () throws(TenonError) in
+            if left > 0 { write(RefusalLog.text(left)) }
+        }
+    }
+
+    private static func text(_ count: Int) -> String {
+        "\(count) more \(count == 1 ? "refusal has" : "refusals have") no line: the metrics count them by cause"
+    }
+}

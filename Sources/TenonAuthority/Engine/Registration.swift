@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Tenon
+
+extension AuthorityEngine {
+    /// Takes the challenge of a registration. It is spent, whatever comes of it.
+    ///
+    /// - Throws: ``Refusal/Code/challengeExpired`` for one of ours that is too old, ``Refusal/Code/invalidChallenge``.
+    package func redeem(
+        _ challenge: String, for app: AppRecord, at origin: String
+    ) async throws(Refusal) -> ChallengeEntry {
+        let digest = try digest(of: challenge)
+        let entry = try await waiting { () throws(TenonError) in
+            try await stores.challenges.take(.registration, under: digest)
+        }
+        if entry == nil, try isExpired(challenge) { throw .challengeExpired }
+        guard let entry, entry.app == app.id, entry.origin == origin else { throw .challenge }
+        return entry
+    }
+
+    /// Whether it was a challenge of ours, too long ago, whatever became of it.
+    private func isExpired(_ text: String) throws(Refusal) -> Bool {
+        let made = try refusing { () throws(TenonError) in try ChallengeText.time(of: text, key: keys.activation) }
+        guard let made else { return false }
+        return clock.now().seconds - made >= Self.challengeLife
+    }
+
+    /// Stores a device whose key was verified, or finds the one that has the key.
+    ///
+    /// - Parameters:
+    ///   - challenge: the one that was redeemed.
+    ///   - alongside: what the service stores of the device, in the same transaction.
+    package func register(
+        _ key: PublicKey, _ assurance: KeyAssurance, for app: AppRecord, redeeming challenge: String,
+        platform: String?, localID: String?, alongside: DeviceRegistration.Step? = nil
+    ) async throws(Refusal) -> Device {
+        let (digest, now) = (try digest(of: challenge), clock.now())
+        let device = try refusing { () throws(TenonError) in
+            Device(
+                id: try RequestHeaders.makeNonce(), app: app.id,
+                state: app.registration == .approve ? .pending : .active, level: assurance.level, publicKey: key,
+                thumbprint: try key.thumbprint, attestation: assurance.attestation, akSerial: assurance.serial,
+                platform: platform, localID: localID, registeredAt: now.seconds)
+        }
+        var registration = DeviceRegistration(
+            device: device, challenge: digest, certificate: assurance.certificate,
+            maxDevicesPerEK: assurance.attestation.map { _ in app.maxDevicesPerEK }, maxPending: app.maxPending)
+        registration.alongside = alongside
+        let wanted = registration
+        let outcome = try await waiting { () throws(TenonError) in try await stores.devices.register(wanted, at: now) }
+        switch outcome {
+        case .registered(let device), .known(let device): return device
+        case .refused(let refusal): throw Refusal(refusal)
+        }
+    }
+}
+
+extension Refusal {
+    static let challenge = Refusal(
+        .invalidChallenge, "The challenge is not good any more, or is not this app's: ask for another.")
+    fileprivate static let challengeExpired = Refusal(
+        .challengeExpired, "The challenge was redeemed too late: ask for another.")
+
+    fileprivate init(_ refusal: DeviceRegistration.Refusal) {
+        switch refusal {
+        case .ekDenied: self = .ekDenied
+        case .challengeSpent: self = .challenge
+        case .revoked: self = .deviceRevoked
+        case .rejected:
+            self.init(.registrationRejected, "An operator decided against this device.", cause: "rejected")
+        case .keyRetired:
+            self.init(.registrationRejected, "The key was replaced by another.", cause: "key_retired")
+        case .keyInUse: self.init(.registrationRejected, "The key is in use already.", cause: "key_in_use")
+        case .tooManyDevices:
+            self.init(
+                .registrationRejected, "The TPM has as many devices as it may have.", cause: "too_many_devices")
+        case .tooManyPending:
+            self.init(
+                .unavailable, "As many devices as may wait for approval do: try again later.", retryAfter: 60,
+                cause: "too_many_pending")
+        case .certificate: self = .certificate
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import Synchronization
+internal import Tenon
+
+/// How often each address and each app asked within this minute (decision: shares).
+///
+/// It is bounded: where as many names as it holds came within a minute, those that are new share one count.
+final class RequestRates: Sendable {
+    private struct State {
+        var minute: Int64 = .min
+        var counts: [String: Int] = [:]
+    }
+
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    init(capacity: Int = 100_000) { self.capacity = capacity }
+
+    /// Counts a request of a name.
+    ///
+    /// - Throws: ``Refusal/Code/rateLimited`` when there were as many as there may be.
+    func count(_ name: String, limit: Int, at now: AuthorityInstant) throws(Refusal) {
+        let (minute, left) = (now.boot / 60_000, 60 - now.boot / 1_000 % 60)
+        let isTaken = state.withLock { state in
+            if state.minute != minute { state = State(minute: minute) }
+            let name = state.counts[name] == nil && state.counts.count >= capacity ? "" : name
+            let count = state.counts[name, default: 0]
+            guard count < limit else { return false }
+            state.counts[name] = count + 1
+            return true
+        }
+        guard isTaken else { throw Refusal(.rateLimited, "There were too many requests.", retryAfter: left) }
+    }
+
+    static func name(ofAddress address: String) -> String { "address " + Address.subscriber(address) }
+}
+
+/// How many requests may have certificates, credentials and proofs computed or waiting for it: who asks for more is
+/// told to come again (decision: costly-signatures). It is done on threads of its own, as many as leave a core for the
+/// others: on the cooperative pool a few such requests would be all that a small machine does, and nobody would be
+/// there to refuse more.
+final class ActivationGate: Sendable {
+    private let capacity: Int
+    private let threads: [WorkThread]
+    /// What each thread has to do.
+    private let loads: Mutex<[Int]>
+
+    init(capacity: Int, threads: Int = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1)) {
+        self.capacity = capacity
+        self.threads = (0..<min(threads, capacity)).map { _ in WorkThread() }
+        loads = Mutex(Array(repeating: 0, count: self.threads.count))
+    }
+
+    /// How many are inside.
+    var occupancy: Int { loads.withLock { $0.reduce(0, +) } }
+
+    func run<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(Refusal) -> Value
+    ) async throws(Refusal) -> Value {
+        let index: Int? = loads.withLock { loads in
+            guard loads.reduce(0, +) < capacity else { return nil }
+            let index = loads.indices.min { loads[$0] < loads[$1] }
+            if let index { loads[index] += 1 }
+            return index
+        }
+        guard let index else { throw Refusal(.unavailable, "Too many registrations are under way.", retryAfter: 1) }
+        defer { loads.withLock { $0[index] -= 1 } }
+        let thread = threads[index]
+        let result = try await waiting { () throws(TenonError) in
+            try await thread.run { () throws(TenonError) in Result(catching: body) }
+        }
+        return try result.get()
+    }
+}
+
+/// Places of which each address has a share, so that a few addresses that take what they get keep nobody else out: half
+/// of the places are for whoever comes, and the others for those who have less than their share.
+package struct AddressShare: Equatable, Sendable {
+    /// Places in all.
+    package let places: Int
+    /// What an address may have where places are scarce.
+    package let share: Int
+
+    /// - Parameters:
+    ///   - share: what an operator says; nil is one of so many parts.
+    package init(of places: Int, each share: Int?, parts: Int) {
+        self.places = places
+        self.share = share ?? max(1, places / parts)
+    }
+
+    package func isScarce(used: Int) -> Bool { used * 2 >= places }
+
+    /// Whether an address that has some places may have another; one without a name has no share.
+    package func admits(held: Int, used: Int) -> Bool { held < share || !isScarce(used: used) }
+
+    /// Of challenges: what is outstanding of an address whose devices register at once.
+    package static func challenges(_ places: Int, each share: Int? = nil) -> AddressShare {
+        AddressShare(of: places, each: share, parts: 256)
+    }
+
+    package static func connections(_ places: Int, each share: Int? = nil) -> AddressShare {
+        AddressShare(of: places, each: share, parts: 128)
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Tenon
+
+/// A request of a device, as its service reads it.
+package struct DeviceRequest: Sendable {
+    package var app: String
+    package var device: String
+    package var signature: Signature
+    /// The form of what is signed, of those that the device registered.
+    package var version: Int
+    /// Unix seconds.
+    package var timestamp: Int64
+    /// A UUID.
+    package var nonce: String
+    /// What the key signed; asked for when what is cheaper to check was checked.
+    package var digest: @Sendable () throws(Refusal) -> Digest
+
+    package init(
+        app: String, device: String, signature: Signature, version: Int, timestamp: Int64, nonce: String,
+        digest: @escaping @Sendable () throws(Refusal) -> Digest
+    ) {
+        self.app = app
+        self.device = device
+        self.signature = signature
+        self.version = version
+        self.timestamp = timestamp
+        self.nonce = nonce
+        self.digest = digest
+    }
+}
+
+/// A request that is good, and new.
+package struct VerifiedRequest: Sendable {
+    package let device: Device
+    /// The key that signed: the device's present one, or for who accepts it the one before.
+    package let key: PublicKey
+}
+
+/// Whose signature is taken.
+package enum AcceptedKey: Sendable {
+    /// The device's key, if it is not too old.
+    case present
+    /// The device's key, or the one before, of whatever age: for what settles a rotation (decision: own-endpoints).
+    case presentOrPrevious
+}
+
+extension AuthorityEngine {
+    /// Verifies a request, in the order of the steps below, and remembers it: it is good once.
+    ///
+    /// - Throws: what to answer.
+    package func verify(
+        _ request: DeviceRequest, accepting accepted: AcceptedKey = .present
+    ) async throws(Refusal) -> VerifiedRequest {
+        guard let app = configuration.app(request.app) else { throw .unknownDevice }
+        let device = try await waiting { () throws(TenonError) in
+            try await stores.devices.device(app: request.app, id: request.device)
+        }
+        guard let device else { throw .unknownDevice }
+        return try await verify(request, of: device, app, accepting: accepted)
+    }
+
+    /// The same where the device is known.
+    func verify(
+        _ request: DeviceRequest, of device: Device, _ app: AppRecord, accepting accepted: AcceptedKey
+    ) async throws(Refusal) -> VerifiedRequest {
+        let now = clock.now().seconds
+        try checkState(device, app, accepted, version: request.version, at: now)
+        let window = MemoryReplayStore.window
+        guard now - window...now + window ~= request.timestamp else {
+            throw Refusal(.clockSkew, "The timestamp is more than 300 seconds from the service's time.")
+        }
+        let digest = try request.digest()
+        let key = try await signer(of: digest, request.signature, device, accepted)
+        try await remember(request, key, device)
+        return VerifiedRequest(device: device, key: key)
+    }
+
+    private func checkState(
+        _ device: Device, _ app: AppRecord, _ accepted: AcceptedKey, version: Int, at now: Int64
+    ) throws(Refusal) {
+        if let refusal = Refusal(of: device) { throw refusal }
+        guard device.signatureVersions.contains(version) else {
+            throw Refusal(.invalidRequest, "The device does not sign with version \(version).")
+        }
+        let age = now - (device.keyRotatedAt ?? device.registeredAt)
+        if accepted == .present, let days = app.maxKeyAgeDays, age > Int64(days) * 86_400 {
+            throw Refusal(.keyExpired, "The key is older than the app's keys may be: rotate it.")
+        }
+    }
+
+    /// The key that made the signature. A former one that did, where no such is taken, is an alarm
+    /// (decision: copied-key).
+    private func signer(
+        of digest: Digest, _ signature: Signature, _ device: Device, _ accepted: AcceptedKey
+    ) async throws(Refusal) -> PublicKey {
+        if device.publicKey.isValidSignature(signature, for: digest) { return device.publicKey }
+        let former = try await waiting { () throws(TenonError) in
+            try await stores.devices.retiredKeys(ofDevice: device.id, limit: 2)
+        }
+        let wrong = Refusal(.invalidSignature, "The signature is not the device's.")
+        guard let index = former.firstIndex(where: { $0.publicKey.isValidSignature(signature, for: digest) }) else {
+            throw wrong
+        }
+        let key = former[index].publicKey
+        if accepted == .presentOrPrevious && index == 0 { return key }
+        try await alarm(key)
+        throw wrong
+    }
+
+    func alarm(_ key: PublicKey) async throws(Refusal) {
+        let now = clock.now()
+        let use = try await waiting { () throws(TenonError) in
+            try await stores.devices.retiredKeyUsed(key, at: now)
+        }
+        if case .alarm = use { metrics.countRetiredKey() }
+    }
+
+    /// After the signature: else anybody could spend a nonce (decision: one-use).
+    private func remember(_ request: DeviceRequest, _ key: PublicKey, _ device: Device) async throws(Refusal) {
+        let outcome = try await waiting { () throws(TenonError) in
+            let thumbprint = key == device.publicKey ? device.thumbprint : try key.thumbprint
+            let use = SignedUse(
+                deviceID: device.id, nonce: request.nonce, thumbprint: thumbprint, signature: request.signature,
+                timestamp: request.timestamp)
+            return try await stores.replays.remember(use)
+        }
+        switch outcome {
+        case .fresh: return
+        case .replay: throw Refusal(.nonceReplay, "The request was made before.")
+        case .tooMany: throw Refusal(.rateLimited, "The device made too many requests.", retryAfter: 60)
+        case .mayBeForgotten:
+            throw Refusal(.clockSkew, "The request may have been made before the service was started: sign it again.")
+        }
+    }
+}
+
+extension Refusal {
+    /// Of a device whose requests are not taken; nil for one whose are.
+    package init?(of device: Device) {
+        switch device.state {
+        case .active: return nil
+        case .pending:
+            self.init(.notRegistered, "An operator has not decided about the device.", cause: "pending")
+        case .rejected: self.init(.notRegistered, "An operator decided against the device.", cause: "rejected")
+        case .revoked: self = .deviceRevoked
+        }
+    }
+
+    /// There is no such device.
+    package static let unknownDevice = Refusal(.notRegistered, "The device is not registered.")
+    static let deviceRevoked = Refusal(.deviceRevoked, "The device was revoked.")
+}

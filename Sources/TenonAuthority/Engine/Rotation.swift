@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Tenon
+
+/// What a device brings to show that its new key is in the same TPM.
+package struct RotationEvidence: Sendable {
+    /// base64url, as it was sent; nil where there is none.
+    package var proof: String?
+    /// The Name of the new key's parent, where the device says it.
+    package var parent: [UInt8]?
+    /// What the proof has to be made over.
+    package var nonce: @Sendable () throws(TenonError) -> Digest
+
+    package init(
+        proof: String?, parent: [UInt8]?, nonce: @escaping @Sendable () throws(TenonError) -> Digest
+    ) {
+        self.proof = proof
+        self.parent = parent
+        self.nonce = nonce
+    }
+}
+
+extension AuthorityEngine {
+    /// Puts a new key in the place of the one that signed (decision: attested-rotation).
+    ///
+    /// - Returns: the device as it is now, and the time at which it was asked.
+    package func rotate(
+        _ signed: VerifiedRequest, to newKey: PublicKey, by evidence: RotationEvidence, for app: AppRecord
+    ) async throws(Refusal) -> (device: Device, time: AuthorityInstant) {
+        let vouching = try await vouching(signed, newKey, evidence, app)
+        let now = clock.now()
+        let outcome = try await waiting { () throws(TenonError) in
+            let rotation = KeyRotation(
+                app: app.id, deviceID: signed.device.id, signer: signed.key, newKey: newKey,
+                newThumbprint: try newKey.thumbprint, vouching: vouching)
+            return try await stores.devices.rotate(rotation, at: now)
+        }
+        switch outcome {
+        case .rotated(let device), .current(let device): return (device, now)
+        case .refused(let refusal):
+            // A device that lost an answer offers the same key again; another one offers whoever has a copy.
+            if refusal == .superseded { try await alarm(signed.key) }
+            throw Refusal(refusal)
+        }
+    }
+
+    /// An attested device never becomes another where its app requires attestation.
+    private func vouching(
+        _ signed: VerifiedRequest, _ newKey: PublicKey, _ evidence: RotationEvidence, _ app: AppRecord
+    ) async throws(Refusal) -> KeyRotation.Vouching {
+        let device = signed.device
+        // What is so already is only said again.
+        guard let attestation = device.attestation, device.level == .attested, device.publicKey != newKey else {
+            return .nothing
+        }
+        guard let text = evidence.proof else {
+            guard app.unprovenRotation == .markUnattested else {
+                throw Refusal(
+                    .invalidAttestation, "An attested device rotates its key with a proof only.",
+                    cause: "rotation_unproven")
+            }
+            return .nothingAndMarked
+        }
+        let proof = try Proof(sent: text)
+        let nonce = try refusing(Refusal.init(form:), evidence.nonce)
+        try await verify(proof, of: newKey, nonce: nonce, by: attestation, app, parent: evidence.parent)
+        return .proof
+    }
+
+    /// By the AK that is recorded, or by one that holds a live certificate for the same EK and app.
+    private func verify(
+        _ proof: Proof, of key: PublicKey, nonce: Digest, by attestation: Device.Attestation, _ app: AppRecord,
+        parent: [UInt8]?
+    ) async throws(Refusal) {
+        let serial = try await gate.run { () throws(Refusal) in
+            try refusing(Refusal.init(attestation:)) { () throws(TenonError) -> [UInt8]? in
+                guard try proof.evidence().certificates.isEmpty else {
+                    return try verify(proof, of: key, nonce: nonce, app, parent: parent)
+                }
+                let ak = try PublicArea(dataRepresentation: attestation.akPublic)
+                try proof.verify(key, nonce: nonce, policy: policy(.ak(ak), app, parent: parent))
+                return nil
+            }
+        }
+        guard let serial else { return }
+        let record = try await waiting { () throws(TenonError) in try await stores.devices.certificate(serial: serial)
+        }
+        guard let record, record.isLive, record.app == app.id, record.ek == attestation.ek else {
+            throw .certificate
+        }
+    }
+}
+
+extension Refusal {
+    fileprivate init(_ refusal: KeyRotation.Refusal) {
+        switch refusal {
+        case .unknownDevice: self = .unknownDevice
+        case .revoked: self = .deviceRevoked
+        case .superseded: self.init(.rotationFailed, "Another rotation came first.")
+        case .keyInUse: self.init(.rotationFailed, "The new key is, or was, in use: make another.")
+        }
+    }
+}

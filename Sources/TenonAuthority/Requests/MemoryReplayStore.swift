@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
+package import Tenon
+
+/// The requests of one process, in memory (decision: forgetful-stores): a durable write for each would cost more than
+/// the rest of a request.
+///
+/// What an earlier process accepted is forgotten, so requests from its time are refused: those whose timestamp is not
+/// after the start of this one, nor after the horizons that were stored before they were accepted: one of all devices,
+/// for a wall clock that is behind after a reboot, and one of each device whose own clock is ahead. After 300 s none of
+/// them is in time anyway.
+package final class MemoryReplayStore: ReplayStore {
+    package struct Limits: Sendable {
+        /// Requests of one device that are remembered.
+        package var perDevice: Int
+        /// Requests that are remembered in all.
+        package var total: Int
+
+        package init(perDevice: Int = 10_000, total: Int = 2_000_000) {
+            self.perDevice = perDevice
+            self.total = total
+        }
+    }
+
+    /// A timestamp may be 300 s ahead and is in time until 300 s behind; a minute more is for clocks that are slewed.
+    package static let retention: Int64 = 660_000
+    /// How far a timestamp may be from now, in seconds.
+    package static let window: Int64 = 300
+
+    private let clock: any AuthorityClock
+    private let horizon: any ReplayHorizon
+    private let limits: Limits
+    /// Of the lives before this one.
+    private let horizons: ReplayHorizons
+    private let state: Mutex<ReplayMemory>
+
+    /// - Parameters:
+    ///   - clock: one that never goes back, also not behind what an earlier process saw.
+    ///   - horizon: where the horizons of devices are stored.
+    package init(
+        clock: any AuthorityClock, horizon: any ReplayHorizon, limits: Limits = Limits()
+    ) async throws(TenonError) {
+        self.clock = clock
+        self.horizon = horizon
+        self.limits = limits
+        let now = clock.now().seconds
+        let horizons = try await horizon.horizons(besides: nil)
+        // A span with a beginning is of a clock that was ahead: what is signed now is not in it.
+        let epoch = horizons.map { max(now, MemoryReplayStore.end(of: $0.all)) } ?? .min
+        self.horizons = horizons ?? ReplayHorizons()
+        state = Mutex(
+            ReplayMemory(epoch: epoch, forgotten: horizons?.devices.mapValues(MemoryReplayStore.end) ?? [:]))
+    }
+
+    private static func end(of spans: [ReplaySpan]) -> Int64 {
+        spans.filter { $0.from == 0 }.map(\.to).max() ?? .min
+    }
+
+    package func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome {
+        guard let nonce = UUIDBytes(use.nonce) else {
+            throw TenonError(.nonce, message: "The nonce is no UUID.")
+        }
+        if horizons.mayHold(use) { return .mayBeForgotten }
+        let seconds = clock.now().seconds
+        if let ahead = state.withLock({ $0.horizon(for: use, at: seconds) }) {
+            try await horizon.raise(device: ahead.device, to: ReplaySpan(to: ahead.timestamp), epoch: "")
+            state.withLock { $0.raised(ahead) }
+        }
+        let now = clock.now()
+        return try state.withLock { state throws(TenonError) in
+            try state.remember(use, nonce, at: now, limits)
+        }
+    }
+}
+
+/// A signature, whichever its s is.
+private struct SignatureMark: Hashable {
+    let thumbprint: String
+    let r: InlineArray<4, UInt64>
+
+    init(_ use: SignedUse) {
+        thumbprint = use.thumbprint
+        let bytes = use.signature.bytes
+        r = InlineArray { word in (0..<8).reduce(0) { $0 << 8 | UInt64(bytes[word * 8 + $1]) } }
+    }
+
+    static func == (left: SignatureMark, right: SignatureMark) -> Bool {
+        (0..<4).allSatisfy { left.r[$0] == right.r[$0] } && left.thumbprint == right.thumbprint
+    }
+
+    func hash(into hasher: inout Hasher) {
+        for word in 0..<4 { hasher.combine(r[word]) }
+    }
+}
+
+private struct ReplayMemory {
+    private struct DeviceMemory {
+        var nonces: Set<UUIDBytes> = []
+        var marks: Set<SignatureMark> = []
+
+        /// - Parameter isFull: whether there is no place for another, of whichever device.
+        mutating func take(
+            _ nonce: UUIDBytes, _ mark: SignatureMark, limit: Int, isFull: Bool
+        ) throws(TenonError) -> SignedUse.Outcome {
+            if nonces.contains(nonce) || marks.contains(mark) { return .replay }
+            if nonces.count >= limit { return .tooMany }
+            if isFull { throw .replaysFull }
+            nonces.insert(nonce)
+            marks.insert(mark)
+            return .fresh
+        }
+    }
+
+    private struct Entry {
+        let device: String
+        let nonce: UUIDBytes
+        let mark: SignatureMark
+        let timestamp: Int64
+    }
+
+    /// What has to be stored before a request is accepted.
+    struct Horizon {
+        let device: String?
+        let timestamp: Int64
+    }
+
+    /// How far ahead the horizon of all is stored: a write in so many seconds, and so many seconds after a crash in
+    /// which requests are refused.
+    private static let lead: Int64 = 2
+
+    private var devices: [String: DeviceMemory] = [:]
+    private var entries = ExpiryQueue<Entry>()
+    /// Up to where requests may have been accepted by an earlier process: of all devices, and of some.
+    private let epoch: Int64
+    private let forgotten: [String: Int64]
+    /// What this process has stored for the next.
+    private var storedForAll: Int64 = .min
+    private var stored: [String: Int64] = [:]
+
+    init(epoch: Int64, forgotten: [String: Int64]) {
+        self.epoch = epoch
+        self.forgotten = forgotten
+    }
+
+    func horizon(for use: SignedUse, at seconds: Int64) -> Horizon? {
+        if use.timestamp <= epoch || use.timestamp <= max(storedForAll, stored[use.deviceID, default: .min]) {
+            return nil
+        }
+        let reach = seconds + ReplayMemory.lead
+        return use.timestamp <= reach
+            ? Horizon(device: nil, timestamp: reach) : Horizon(device: use.deviceID, timestamp: use.timestamp)
+    }
+
+    mutating func raised(_ horizon: Horizon) {
+        guard let device = horizon.device else {
+            storedForAll = max(storedForAll, horizon.timestamp)
+            return
+        }
+        stored[device] = max(stored[device, default: .min], horizon.timestamp)
+    }
+
+    mutating func remember(
+        _ use: SignedUse, _ nonce: UUIDBytes, at now: AuthorityInstant, _ limits: MemoryReplayStore.Limits
+    ) throws(TenonError) -> SignedUse.Outcome {
+        forget(at: now)
+        guard use.timestamp > max(epoch, forgotten[use.deviceID, default: .min]) else { return .mayBeForgotten }
+        let mark = SignatureMark(use)
+        let isFull = entries.count >= limits.total
+        if isFull && devices[use.deviceID] == nil { throw .replaysFull }
+        // In place: a copy would make the insertion copy the sets.
+        let outcome = try devices[use.deviceID, default: DeviceMemory()].take(
+            nonce, mark, limit: limits.perDevice, isFull: isFull)
+        guard case .fresh = outcome else { return outcome }
+        entries.append(
+            Entry(device: use.deviceID, nonce: nonce, mark: mark, timestamp: use.timestamp),
+            until: now.boot + MemoryReplayStore.retention)
+        return .fresh
+    }
+
+    private mutating func forget(at now: AuthorityInstant) {
+        // A wall clock that was set back stands still for a while, and a request stays fresh by it for as long.
+        let oldest = now.seconds - MemoryReplayStore.window
+        while let entry = entries.popExpired(at: now.boot, unless: { $0.timestamp >= oldest }) {
+            devices[entry.device]?.nonces.remove(entry.nonce)
+            devices[entry.device]?.marks.remove(entry.mark)
+            if devices[entry.device]?.nonces.isEmpty == true {
+                devices[entry.device] = nil
+                stored[entry.device] = nil
+            }
+        }
+    }
+}
+
+extension TenonError {
+    fileprivate static let replaysFull = TenonError(
+        .storeFull, message: "As many requests as may be are remembered: try again soon.", retryAfter: .seconds(10))
+}
+
+/// What is all remembered for the same time: who came first goes first.
+struct ExpiryQueue<Element> {
+    private var waiting: [(deadline: Int64, element: Element)] = []
+    private var first = 0
+
+    var count: Int { waiting.count - first }
+
+    /// The deadlines never go down: they come from a clock that never goes back.
+    mutating func append(_ element: Element, until deadline: Int64) { waiting.append((deadline, element)) }
+
+    /// Takes the first when its time is over, and nothing else holds it.
+    mutating func popExpired(at now: Int64, unless isHeld: (Element) -> Bool = { _ in false }) -> Element? {
+        guard first < waiting.count, waiting[first].deadline <= now, !isHeld(waiting[first].element) else { return nil }
+        defer { advance() }
+        return waiting[first].element
+    }
+
+    /// Moves the rest down when more than half of the places are free, which costs each element one move.
+    private mutating func advance() {
+        first += 1
+        guard first * 2 > waiting.count else { return }
+        waiting.removeFirst(first)
+        first = 0
+    }
+}

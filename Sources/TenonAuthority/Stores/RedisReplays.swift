@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
+package import Tenon
+
+/// What an instance knows of the epoch: the time in which Redis has forgotten nothing, and no clock was stepped.
+struct RedisReplayMemory {
+    /// Its name, as it stands there; empty before it was read.
+    var epoch = ""
+    /// When it began, in Unix seconds.
+    var began: Int64 = 0
+    /// How often the epoch has changed: entries may have been lost.
+    var losses = 0
+    /// Whether the server has begun to throw entries away.
+    var mayEvict = false
+    /// What may have been accepted in other epochs.
+    var forgotten = ReplayHorizons()
+    /// Up to where this instance has stored that requests may be accepted in this epoch: of all devices, and of some
+    /// whose clocks are ahead.
+    var storedForAll: Int64 = .min
+    var stored: [String: Int64] = [:]
+
+    /// Which are gone by themselves after 300 s, and cost a write when they are gone too early.
+    static let maxStored = 100_000
+
+    func reach(of device: String) -> Int64 { max(storedForAll, stored[device, default: .min]) }
+
+    mutating func learn(_ epoch: String, began: Int64, _ horizons: ReplayHorizons?) {
+        if !self.epoch.isEmpty && self.epoch != epoch { losses += 1 }
+        (self.epoch, self.began, forgotten) = (epoch, began, horizons ?? ReplayHorizons())
+        (storedForAll, stored) = (.min, [:])
+    }
+
+    /// - Parameter epoch: in which it was stored; another has begun since if it is not this one.
+    mutating func stored(_ timestamp: Int64, of device: String?, in epoch: String) {
+        guard epoch == self.epoch else { return }
+        guard let device else {
+            storedForAll = max(storedForAll, timestamp)
+            return
+        }
+        if stored.count >= RedisReplayMemory.maxStored { stored = [:] }
+        stored[device] = max(stored[device, default: .min], timestamp)
+    }
+}
+
+// Redis's time decides, and an instance whose own differs from it does not take part. A request is accepted when the
+// database holds that requests of its time may be: whoever comes after a loss reads there what may be a replay.
+extension RedisStore: ReplayStore {
+    /// KEYS: the time, the epoch, the device's nonces, the r. ARGV: as ``clockScript`` has them; the epoch that the
+    /// instance knows, the timestamp, up to where a horizon is stored, the nonce, the limit.
+    private static let script = RedisScript(
+        text: clockScript + """
+            if epoch ~= ARGV[5] then return {'epoch', epoch, seconds} end
+            local timestamp = tonumber(ARGV[6])
+            if math.abs(timestamp - seconds) > \(window) then return {'skew', epoch, seconds} end
+            if timestamp > tonumber(ARGV[7]) then return {'ahead', epoch, seconds} end
+            local known, mark = redis.call('ZSCORE', KEYS[3], ARGV[8]), redis.call('GET', KEYS[4])
+            if known and tonumber(known) > now or mark and tonumber(mark) > now then
+                return {'replay', epoch, seconds}
+            end
+            if redis.call('ZCOUNT', KEYS[3], '(' .. now, '+inf') >= tonumber(ARGV[9]) then
+                return {'many', epoch, seconds}
+            end
+            local deadline = now + \(MemoryReplayStore.retention)
+            redis.call('SET', KEYS[4], deadline, 'PX', deadline - time)
+            redis.call('ZADD', KEYS[3], deadline, ARGV[8])
+            redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now)
+            redis.call('PEXPIRE', KEYS[3], deadline - time)
+            return {'fresh', epoch, seconds}
+            """)
+
+    /// How far ahead the horizon of all is stored, in seconds: a write in so many seconds, and so many seconds after a
+    /// loss in which requests are refused. What is dated later than that has a horizon of its own.
+    static let lead: Int64 = 2
+    /// The service judges by its own clock, which may be a few seconds from Redis's; entries live longer than this.
+    private static let window = MemoryReplayStore.window + 10
+    /// Losses and horizons that one request may meet.
+    private static let rounds = 5
+
+    /// How often the store may have forgotten something since this instance began: an alarm.
+    package var losses: Int { memory.withLock { $0.losses } }
+
+    package func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome {
+        guard let nonce = UUIDBytes(use.nonce) else {
+            throw TenonError(.nonce, message: "The nonce is no UUID.")
+        }
+        for _ in 0..<RedisStore.rounds {
+            let (mayEvict, mayBeForgotten, epoch, reach) = memory.withLock {
+                ($0.mayEvict, $0.forgotten.mayHold(use), $0.epoch, $0.reach(of: use.deviceID))
+            }
+            if mayEvict { throw .redisEvicts }
+            // What may be forgotten is not remembered: the device signs it again.
+            let (word, present, seconds) = try await ask(
+                use, nonce, in: epoch, reach: mayBeForgotten ? .min : reach)
+            if word == "epoch" {
+                try await learn(present)
+                continue
+            }
+            if mayBeForgotten { return .mayBeForgotten }
+            switch word {
+            case "ahead": try await raiseHorizon(for: use, in: epoch, at: seconds)
+            case "fresh": return .fresh
+            case "replay": return .replay
+            case "many": return .tooMany
+            default: return .mayBeForgotten
+            }
+        }
+        throw TenonError(
+            .storeBusy, message: "Redis forgets again and again: look at its log.", retryAfter: .seconds(1))
+    }
+
+    private func ask(
+        _ use: SignedUse, _ nonce: UUIDBytes, in epoch: String, reach: Int64
+    ) async throws(TenonError) -> (word: String, epoch: String, seconds: Int64) {
+        let keys = [
+            key("time"), key("life"), key("nonces:", Array(use.deviceID.utf8)),
+            key("r:", Array("\(use.thumbprint):".utf8) + use.signature.rawRepresentation.prefix(32)),
+        ]
+        let values = [
+            Array(epoch.utf8), Array("\(use.timestamp)".utf8), Array("\(reach)".utf8), nonce.bytes,
+            Array("\(options.requestsPerDevice)".utf8),
+        ]
+        let reply = try await run { [self] runID in RedisStore.script.command(keys, clockValues(runID) + values) }
+        guard let list = reply.list, list.count == 3, let word = list[0].bytes, let present = list[1].bytes,
+            let seconds = list[2].integer
+        else { throw .damaged("an epoch") }
+        return (String(decoding: word, as: UTF8.self), String(decoding: present, as: UTF8.self), seconds)
+    }
+
+    /// Stores that requests like this one may be accepted, before it is. In this epoch Redis knows of it; in one after
+    /// it, it may not.
+    private func raiseHorizon(
+        for use: SignedUse, in epoch: String, at seconds: Int64
+    ) async throws(TenonError) {
+        let reach = seconds + RedisStore.lead
+        let from = memory.withLock { $0.began } - RedisStore.window
+        if use.timestamp > reach {
+            try await horizon.raise(
+                device: use.deviceID, to: ReplaySpan(from: from, to: use.timestamp), epoch: epoch)
+            memory.withLock { $0.stored(use.timestamp, of: use.deviceID, in: epoch) }
+        } else {
+            try await lock.run { () async throws(TenonError) in
+                // Who waited for another's write need not write the same.
+                if memory.withLock({ $0.epoch == epoch && $0.storedForAll >= use.timestamp }) { return }
+                try await horizon.raise(device: nil, to: ReplaySpan(from: from, to: reach), epoch: epoch)
+                memory.withLock { $0.stored(reach, of: nil, in: epoch) }
+            }
+        }
+    }
+
+    /// With a new epoch come the horizons that were stored in those before it.
+    func learn(_ epoch: String) async throws(TenonError) {
+        if memory.withLock({ $0.epoch == epoch }) { return }
+        let words = epoch.split(separator: " ")
+        guard words.count == 4, let began = Int64(words[1]) else { throw .damaged("an epoch") }
+        let horizons = try await horizon.horizons(besides: epoch)
+        memory.withLock { $0.learn(epoch, began: began / 1000, horizons) }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+internal import TenonAuthority
+
+/// The body of `POST /v1/device/register`. Members that name a device select nothing: `device_id` is passed over, and
+/// `device_local_id` is data (decision: same-key-again).
+struct RegisterMessage {
+    let appID: String
+    let challenge: String
+    /// The public key as it was sent: what is bound.
+    let keyText: String
+    /// The text; nil where there is none, or it is `none`.
+    let proof: String?
+    let activation: [UInt8]?
+    let platform: String?
+    let localID: String?
+
+    /// base64url of 16 KiB of CBOR (decision: body-limits).
+    private static let maxProof = 22_000
+
+    init(_ message: MessageObject) throws(TenonError) {
+        guard let appID = try message.text("app_id", maxBytes: 200) else { throw message.missing("app_id") }
+        guard let challenge = try message.text("challenge", maxBytes: 200), !challenge.isEmpty else {
+            throw message.missing("challenge")
+        }
+        guard let keyText = try message.text("public_key", maxBytes: 200), !keyText.isEmpty else {
+            throw message.missing("public_key")
+        }
+        let proof = try message.text("proof", maxBytes: RegisterMessage.maxProof)
+        self.appID = appID
+        self.challenge = challenge
+        self.keyText = keyText
+        self.proof = proof == "none" ? nil : proof
+        activation = try message.bytes("activation_proof", sizes: 1...64)
+        platform = try message.text("platform", maxBytes: 64)
+        localID = try message.text("device_local_id", maxBytes: 128)
+    }
+}
+
+extension SynheartSteps {
+    /// In exactly this order (decision: folded-activation).
+    func register(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
+        let object = try request.message()
+        let message = try refusing(Refusal.init(form:)) { () throws(TenonError) in try RegisterMessage(object) }
+        let app = try app(message.appID).record
+        let entry = try await engine.redeem(message.challenge, for: app, at: try engine.origin(of: request))
+        let key = try PublicKey(sent: message.keyText)
+        let evidence = KeyEvidence(
+            challenge: message.challenge, keyText: message.keyText, proof: message.proof,
+            activation: message.activation, isDevelopment: try isDevelopment(request)
+        ) { () throws(TenonError) in
+            try Digest(bindingChallenge: message.challenge, toKeyText: message.keyText)
+        }
+        let assurance = try await engine.assurance(of: key, by: evidence, redeeming: entry, for: app)
+        let device = try await engine.register(
+            key, assurance, for: app, redeeming: message.challenge, platform: message.platform,
+            localID: message.localID)
+        let isActive = device.state == .active
+        // Until an operator has said yes there is nothing of ours to show.
+        let chain = isActive ? try await assurance.issue?(engine) : nil
+        return try AuthorityAnswer([
+            "device_id": .string(device.id), "status": isActive ? "registered" : "pending",
+            "registered_at": .integer(device.registeredAt),
+            "ak_certificate": chain.map { .array($0.map(JSON.bytes)) },
+        ])
+    }
+
+    private func isDevelopment(_ request: AuthorityRequest) throws(Refusal) -> Bool {
+        try request.header("X-Synheart-Dev-Mode").map { $0.lowercased() == "true" } ?? false
+    }
+}

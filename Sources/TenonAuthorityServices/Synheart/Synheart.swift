@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+package import TenonAuthority
+
+extension HostedService {
+    /// Synheart's auth service (docs/synheart.md): JSON, an app that each request names, and six headers that sign one.
+    package static let synheart = HostedService(
+        name: "synheart",
+        // Base URLs end with it or not; what a device signs is the path as it is sent.
+        prefix: "/auth",
+        routes: [
+            route("/v1/device/challenge", "POST") { steps, request throws(Refusal) in
+                try await steps.challenge(request)
+            },
+            route("/v1/device/register", "POST") { steps, request throws(Refusal) in
+                try await steps.register(request)
+            },
+            route("/v1/device/rotate-key", "POST") { steps, request throws(Refusal) in
+                try await steps.rotateKey(request)
+            },
+            route("/v1/device/self", "GET") { steps, request throws(Refusal) in
+                try await steps.ownState(request)
+            },
+            route("/v1/echo", nil) { steps, request throws(Refusal) in try await steps.echo(request) },
+            route("/v1/device/verify", "POST", at: .internal) { steps, request throws(Refusal) in
+                try await steps.verify(request)
+            },
+        ],
+        settings: { section, app throws(TenonError) in try SynheartSettings(&section, app) },
+        exampleSettings: [("dialects", ["tenon"])],
+        appNamed: SynheartSteps.appNamed(in:),
+        refusal: SynheartSteps.answer(refusing:at:))
+
+    private static func route(
+        _ path: String, _ method: String?, at door: AuthorityRequest.Door = .public,
+        _ step: @escaping @Sendable (SynheartSteps, AuthorityRequest) async throws(Refusal) -> AuthorityAnswer
+    ) -> ServiceRoute {
+        ServiceRoute(path, method, at: [door]) { call throws(Refusal) in
+            try await step(SynheartSteps(engine: call.engine), call.request)
+        }
+    }
+}
+
+/// What is done for each route.
+struct SynheartSteps {
+    let engine: AuthorityEngine
+
+    /// An app of this service that asks, if it has not asked too often.
+    func app(_ id: String) throws(Refusal) -> (record: AppRecord, settings: SynheartSettings) {
+        guard let settings = engine.configuration.app(id)?.settings(SynheartSettings.self) else { throw .unknownApp }
+        return (try engine.app(id), settings)
+    }
+
+    /// The id that a request says: in its body, in its headers, or in the headers that a backend passes on.
+    static func appNamed(in request: AuthorityRequest) -> String? {
+        let message = try? JSON(parsing: request.body)
+        let told = message?["app_id"] ?? message?["headers"]?["X-App-ID"]
+        return (try? request.header("X-App-ID")) ?? told?.string
+    }
+
+    /// The code, a sentence, and the time by which a device may set its clock right.
+    static func answer(refusing refusal: Refusal, at now: AuthorityInstant) -> AuthorityAnswer {
+        var answer = AuthorityAnswer(refusal, at: now)
+        answer.headers.append(("x-synheart-error", refusal.code.rawValue))
+        return answer
+    }
+}
+
+extension Refusal.Code {
+    /// The codes that this service adds to those of the engine.
+    package static let synheart = [unknownBackend, requestIDReused]
+
+    static let unknownBackend = Refusal.Code("UNKNOWN_BACKEND", status: 401)
+    static let requestIDReused = Refusal.Code("REQUEST_ID_REUSED", status: 409)
+}
+
+extension PublicKey {
+    /// A key as it is sent: base64 of its SubjectPublicKeyInfo, and so one text for each key.
+    init(sent text: String) throws(Refusal) {
+        self = try refusing(Refusal.init(form:)) { () throws(TenonError) in
+            let bytes = try TextEncoding.base64.decode(text)
+            return try PublicKey(derRepresentation: bytes)
+        }
+    }
+
+    /// The same text.
+    var sentText: String { TextEncoding.base64.encode(derRepresentation) }
+}

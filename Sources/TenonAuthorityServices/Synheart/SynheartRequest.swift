@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+internal import TenonAuthority
+
+/// The six headers of a signed request (docs/synheart.md), each there once and of its form.
+struct SignedHeaders: Sendable {
+    let appID: String
+    let deviceID: String
+    let signature: Signature
+    /// The text, which is signed.
+    let timestampText: String
+    /// Unix seconds.
+    let timestamp: Int64
+    let nonce: String
+
+    /// - Parameter value: gives the value of a header.
+    /// - Throws: ``Refusal/Code/invalidRequest``, which says nothing of a key: whoever strips a header on the way must
+    ///   not make a device believe that its key is refused.
+    init(_ value: (String) throws(Refusal) -> String?) throws(Refusal) {
+        let names = [
+            "X-App-ID", "X-Device-ID", "X-Synheart-Signature", "X-Synheart-Timestamp", "X-Synheart-Nonce",
+            "X-Synheart-Sig-Version",
+        ]
+        var values: [String] = []
+        for name in names {
+            guard let value = try value(name) else { throw Refusal(.invalidRequest, "The header \(name) is missing.") }
+            values.append(value)
+        }
+        guard values[5] == "1" else { throw Refusal(.invalidRequest, "The signature's version is not 1.") }
+        let signature = try refusing(Refusal.init(form:)) { () throws(TenonError) in
+            let bytes = try TextEncoding.base64.decode(values[2])
+            let signature = try Signature(derRepresentation: bytes)
+            // The forms of the others.
+            _ = try RequestHeaders(
+                signature: signature, appID: values[0], deviceID: values[1], timestamp: values[3], nonce: values[4])
+            return signature
+        }
+        guard let timestamp = Int64(values[3]) else { throw Refusal(.invalidRequest, "The timestamp is no number.") }
+        (appID, deviceID, nonce, timestampText) = (values[0], values[1], values[4], values[3])
+        self.signature = signature
+        self.timestamp = timestamp
+    }
+}
+
+/// A request of a device as a backend knows it, or as it came in.
+struct SynheartRequest: Sendable {
+    /// What the signature is over.
+    enum Content: Sendable {
+        case body([UInt8])
+        /// The SHA-256 of the whole message, of somebody who is trusted to have computed it.
+        case digest(Digest)
+    }
+
+    var method: String
+    /// The path as the device signs it.
+    var path: String
+    /// Whether a query stood behind it, which version 1 does not sign.
+    var hasQuery: Bool
+    var headers: SignedHeaders
+    var content: Content
+
+    init(method: String, path: String, hasQuery: Bool, headers: SignedHeaders, content: Content) {
+        self.method = method
+        self.path = path
+        self.hasQuery = hasQuery
+        self.headers = headers
+        self.content = content
+    }
+
+    init(_ request: AuthorityRequest) throws(Refusal) {
+        self.init(
+            method: request.method, path: request.path, hasQuery: request.query != nil,
+            headers: try SignedHeaders { name throws(Refusal) in try request.header(name) },
+            content: .body(request.body))
+    }
+
+    /// Whatever the method's name is, only two of them promise that it does not.
+    var mayChangeSomething: Bool { method != "GET" && method != "HEAD" }
+
+    /// The same as the engine verifies it.
+    var signed: DeviceRequest {
+        DeviceRequest(
+            app: headers.appID, device: headers.deviceID, signature: headers.signature, version: 1,
+            timestamp: headers.timestamp, nonce: headers.nonce
+        ) { () throws(Refusal) in try digest() }
+    }
+
+    /// What the key signed.
+    private func digest() throws(Refusal) -> Digest {
+        try refusing(Refusal.init(form:)) { () throws(TenonError) in
+            var message = try RequestMessage(method: method, path: path, timestamp: headers.timestampText)
+            switch content {
+            case .digest(let digest): return digest
+            case .body(let body):
+                try message.update(body.span)
+                return try message.finish()
+            }
+        }
+    }
+}
+
+extension SynheartSteps {
+    /// `GET /v1/device/self`: which key is held, said to either of the two that a device may have in doubt
+    /// (decision: own-endpoints).
+    func ownState(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
+        let device = try await verify(try SynheartRequest(request), accepting: .presentOrPrevious).device
+        return try AuthorityAnswer([
+            "device_id": .string(device.id), "key_thumbprint": .string(device.thumbprint),
+            "effective_at": .integer(device.keyRotatedAt ?? device.registeredAt), "status": "registered",
+        ])
+    }
+
+    /// `/v1/echo`: a resource that takes signed requests only, to show how.
+    func echo(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
+        let device = try await verify(try SynheartRequest(request)).device
+        return try AuthorityAnswer([
+            "app_id": .string(device.app), "device_id": .string(device.id),
+            "attestation": .string(device.level.rawValue), "method": .string(request.method),
+            "path": .string(request.path), "body_bytes": .integer(Int64(request.body.count)),
+        ])
+    }
+
+    /// Verifies a request, and remembers it: it is good once.
+    func verify(
+        _ request: SynheartRequest, accepting accepted: AcceptedKey = .present
+    ) async throws(Refusal) -> VerifiedRequest {
+        guard let settings = engine.configuration.app(request.headers.appID)?.settings(SynheartSettings.self) else {
+            throw .unknownDevice
+        }
+        try checkQuery(request, settings)
+        return try await engine.verify(request.signed, accepting: accepted)
+    }
+
+    private func checkQuery(_ request: SynheartRequest, _ settings: SynheartSettings) throws(Refusal) {
+        let isRefused =
+            switch settings.version1Query {
+            case .refuse: true
+            case .refuseWrites: request.mayChangeSomething
+            case .allow: false
+            }
+        if request.hasQuery && isRefused {
+            throw Refusal(
+                .invalidRequest, "A query is not signed in version 1, and is not taken here.", cause: "query")
+        }
+    }
+}

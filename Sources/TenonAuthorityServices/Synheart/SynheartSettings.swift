@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Tenon
+package import TenonAuthority
+
+/// What the record of an app says about this service alone.
+package struct SynheartSettings: ServiceSettings {
+    /// How a device shows that its key is in a TPM.
+    package enum Dialect: String, ConfigurationChoice, Sendable {
+        /// By a certificate of its attestation key, as the service's documents have it.
+        case docs
+        /// By an activation that is folded into the registration.
+        case tenon
+    }
+
+    /// Requests of version 1 with a query string, which that version does not sign.
+    package enum Version1Query: String, ConfigurationChoice, Sendable {
+        case refuse
+        /// Of every method but GET and HEAD, which alone promise to change nothing.
+        case refuseWrites = "refuse_writes"
+        case allow
+    }
+
+    package var dialects: Set<Dialect>
+    package var version1Query: Version1Query
+
+    init(_ section: inout ConfigurationSection, _ app: AppRecord) throws(TenonError) {
+        let dialects = try section.list("dialects", Dialect.words) { $0.string.flatMap(Dialect.init(rawValue:)) }
+        self.dialects = dialects.isEmpty ? Set(Dialect.allCases) : Set(dialects)
+        version1Query = try section.choice("v1_query", default: .refuseWrites)
+        try check(section, app)
+    }
+
+    private func check(_ section: ConfigurationSection, _ app: AppRecord) throws(TenonError) {
+        if app.maxKeyAgeDays != nil && app.requiresAttestation && cannotRotateInDocs(app) {
+            throw section.mistake(
+                "ends with devices that cannot sign: an attested device of dialect \"docs\" cannot prove a rotation, and "
+                    + "\"unproven_rotation\" refuses it. Set \"dialects\" to [\"tenon\"], or leave this out",
+                "max_key_age_days")
+        }
+        if app.requiresOwnerHierarchy && dialects != [.tenon] {
+            throw section.mistake(
+                "needs \"dialects\" to be [\"tenon\"]: in \"docs\" a device cannot name the parent of its key",
+                "require_owner_hierarchy")
+        }
+    }
+
+    /// Whether an attested device that speaks `docs` keeps its first key for ever: its rotation has no place for a
+    /// proof.
+    private func cannotRotateInDocs(_ app: AppRecord) -> Bool {
+        dialects.contains(.docs) && app.unprovenRotation == .refuse
+    }
+
+    package func notes(on app: AppRecord) -> [String] {
+        guard app.requiresAttestation, cannotRotateInDocs(app) else { return [] }
+        return [
+            "app \(app.id): attested devices of dialect \"docs\" keep their first keys, as they cannot prove a rotation; "
+                + "those of dialect \"tenon\" rotate"
+        ]
+    }
+}
