@@ -51,7 +51,7 @@ package struct Refusal: Error, Equatable, Sendable {
     package let message: String
     /// Seconds.
     package let retryAfter: Int64?
-    /// For operators, more exact than the code where several causes have one: a rule's number, as `rule_28`, or one of
+    /// For operators, more exact than the code where several causes have one: a rule's number, as `rule_24`, or one of
     /// the few words of this service. It holds nothing of what was sent.
     package let cause: String
 
