@@ -77,6 +77,7 @@ static void change(void *context)
         CHECK_OK(tenon_tpm_handles(mine->rig->tpm, handles, 8, &n));
         CHECK_OK(tpm_rig_sign(mine->common));
         CHECK_OK(tpm_rig_use(mine->rig, &pem));
+        pem = tpm_rig_export(mine->common); /* meanwhile another one persists it or takes it away */
         tenon_status status = tenon_tpm_key_evict(mine->common);
         CHECK(status == TENON_OK || status == TENON_ERROR_NOT_PERSISTENT);
     }
