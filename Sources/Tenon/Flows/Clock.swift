@@ -94,11 +94,11 @@ enum ClockRule {
     /// device's clock has no say in it: a second is what an answer in whole seconds may be behind itself, and what is
     /// more than a day away is a mistake.
     ///
-    /// - Parameter said: the time of the answer as its body says it, where it has no `Date`.
-    static func wait(until time: Double, in answer: HTTPResponse, said: Double?) -> Duration? {
+    /// - Parameter bodyTime: the time of the answer as its body says it, where it has no `Date`.
+    static func wait(until time: Double, in answer: HTTPResponse, bodyTime: Double?) -> Duration? {
         let dates = answer.values(of: "Date")
         let date = dates.count == 1 ? CivilDate.http(dates[0]).map { Double($0.components.seconds) } : nil
-        guard let own = date ?? said else { return nil }
+        guard let own = date ?? bodyTime else { return nil }
         let difference = time - own
         guard difference > 1, difference <= 86_400 else { return nil }
         return .milliseconds(Int64(difference * 1000))

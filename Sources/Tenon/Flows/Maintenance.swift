@@ -42,7 +42,7 @@ extension Flow {
         if record.acceptance(at: clock.bootMoment) == .waits, record.refusedAt == nil, !record.signsByNext { return }
         do throws(TenonError) {
             try await resolve()
-        } catch  where error.isUnsaid && !isOpen && record.refusedAt == nil {
+        } catch  where error.leavesKeyUnknown && !isOpen && record.refusedAt == nil {
             // Nothing was in doubt: the key before is kept until the service says more.
         }
         // The service holds the old key, and what became of the message is still not known: it is sent again.
@@ -53,14 +53,14 @@ extension Flow {
     ///
     /// - Returns: whether the identity is back.
     private func askAgain() async throws(TenonError) -> Bool {
-        var unsaid: TenonError?
+        var unclear: TenonError?
         do throws(TenonError) {
             if try await adoptHeldKey() { return true }
         } catch  where error.httpStatus != nil {
-            unsaid = error
+            unclear = error
         }
         if context.declaration.settlements.first == .resend, maySignByNext, try await offerOnce() { return true }
-        if let unsaid, unsaid.mayBeTriedAgain { throw unsaid }
+        if let unclear, unclear.mayBeTriedAgain { throw unclear }
         return false
     }
 

@@ -112,7 +112,7 @@ extension Flow {
     ) async throws(TenonError) -> Rotation {
         isOutcomeOpen = false
         guard let effective = outcome.effectiveAt,
-            let wait = ClockRule.wait(until: effective, in: answer, said: outcome.answeredAt)
+            let wait = ClockRule.wait(until: effective, in: answer, bodyTime: outcome.answeredAt)
         else {
             try await promote(at: serviceTime)
             return Rotation(effectiveAt: nil)

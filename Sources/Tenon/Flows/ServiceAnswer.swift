@@ -98,9 +98,9 @@ extension ServiceDeclaration {
     package func failure<Value>(
         _ answer: HTTPResponse, code: String?, serverTime: Double? = nil
     ) -> ServiceAnswer<Value> {
-        let said = isBelieved(answer) ? code.flatMap { verdicts[$0] } : nil
+        let meant = isBelieved(answer) ? code.flatMap { verdicts[$0] } : nil
         // Of a page that says it is well, or that it could not just now, nothing ends.
-        let verdict = said?.isGrave == true && !answer.isDefinite ? nil : said
+        let verdict = meant?.isGrave == true && !answer.isDefinite ? nil : meant
         let error = TenonError(answer, code: code, verdict)
         if verdict == .busy || (verdict == nil && answer.isTransient) { return .later(error) }
         if verdict != nil || 400...499 ~= answer.status {

@@ -9,7 +9,7 @@ private enum Probed {
 enum NextKey {
     case held, notHeld
     /// The service answered, and not that: neither is known.
-    case unsaid(TenonError)
+    case unknown(TenonError)
 }
 
 // Which key does the service hold? Only its own endpoints say (decision: own-endpoints).
@@ -33,8 +33,8 @@ extension Flow {
             do throws(TenonError) {
                 _ = try await offer()
                 return
-            } catch  where error.isUnsaid {
-                next = .unsaid(error)
+            } catch  where error.leavesKeyUnknown {
+                next = .unknown(error)
             }
         }
         try await askForCurrent(next)
@@ -55,7 +55,7 @@ extension Flow {
             case .revoked: return .notHeld
             }
         } catch  where error.httpStatus != nil {
-            return .unsaid(error)
+            return .unknown(error)
         }
     }
 
@@ -80,7 +80,7 @@ extension Flow {
         case .notHeld:
             try await noteAllRefused(error)
             return false
-        case .unsaid(let said): throw said.mayBeTriedAgain ? said : .unconfirmed(said)
+        case .unknown(let answer): throw answer.mayBeTriedAgain ? answer : .unconfirmed(answer)
         }
     }
 
@@ -103,16 +103,16 @@ extension Flow {
     ///
     /// - Parameter next: what is known of the other one.
     private func askForCurrent(_ next: NextKey) async throws(TenonError) {
-        let unsaid: TenonError? = if case .unsaid(let error) = next { error } else { nil }
+        let unclear: TenonError? = if case .unknown(let error) = next { error } else { nil }
         guard let current = record.key(.current), canProbe else {
-            if let unsaid { throw unsaid }
+            if let unclear { throw unclear }
             return
         }
         let probed: Probed
         do throws(TenonError) {
             probed = try await probe(current)
         } catch {
-            throw error.httpStatus == nil ? error : unsaid ?? error
+            throw error.httpStatus == nil ? error : unclear ?? error
         }
         switch probed {
         case .held:
@@ -122,7 +122,7 @@ extension Flow {
             try await save()
         case .revoked: try await confirmRevoked(.revoked)
         case .refused, .another:
-            if unsaid != nil || record.journal?.effectiveAt != nil {
+            if unclear != nil || record.journal?.effectiveAt != nil {
                 _ = try await tryNext(after: .allRefused)
             } else {
                 try await noteAllRefused(.allRefused)
@@ -136,7 +136,7 @@ extension Flow {
     /// - Throws: what it says of one instead, when it says of none that it holds it.
     func takeHeldKey(among keys: [IdentityKey]) async throws(TenonError) -> Bool {
         guard canProbe, record.deviceID != nil, record.lastSlot == nil else { return false }
-        var unsaid: TenonError?
+        var unclear: TenonError?
         let heard = keys.filter { $0.isOffered || $0.role != .next && $0.role != .following }
         for key in heard.sorted(by: { $0.generation > $1.generation }) {
             do throws(TenonError) {
@@ -147,14 +147,14 @@ extension Flow {
             do throws(TenonError) {
                 guard try await probe(key) == .held else { continue }
             } catch  where error.httpStatus != nil {
-                unsaid = unsaid ?? error
+                unclear = unclear ?? error
                 continue
             }
             try record.resolve(to: key.generation, among: keys)
             isOutcomeOpen = false
             return true
         }
-        if let unsaid { throw unsaid }
+        if let unclear { throw unclear }
         return false
     }
 
@@ -252,7 +252,7 @@ extension IdentityRecord {
 
 extension TenonError {
     /// Whether the service answered, and not what was asked: of no key it said whether it holds it.
-    var isUnsaid: Bool {
+    var leavesKeyUnknown: Bool {
         let codes: [Code] = [
             .rotationFailed, .serviceRefused, .attestationFailed, .serviceBusy, .serviceAnswer, .outcomeUnknown,
         ]
@@ -265,10 +265,10 @@ extension TenonError {
         .keyInvalidated,
         message: "The service holds another key than this state knows: bring the newer state back, or register anew.")
 
-    fileprivate static func unconfirmed(_ said: TenonError) -> TenonError {
+    fileprivate static func unconfirmed(_ answer: TenonError) -> TenonError {
         TenonError(
             .rotationOpen,
             message: "The service refuses the old key and does not say that it holds the new one, which signs now.",
-            httpStatus: said.httpStatus, serverCode: said.serverCode)
+            httpStatus: answer.httpStatus, serverCode: answer.serverCode)
     }
 }

@@ -28,7 +28,7 @@ package struct FileLock: Sendable {
             _ = try SystemCalls.value(of: answer, "lock", name)
             // Somebody may have put another file there since it was opened, and others lock that one.
             if isCurrent(held.descriptor) {
-                held.sayWho()
+                held.writeHolder()
                 return held
             }
         }
@@ -131,7 +131,7 @@ extension FileLock {
         }
 
         /// For people who look for who holds it: the lock is as good without.
-        fileprivate func sayWho() {
+        fileprivate func writeHolder() {
             let text = [UInt8](LockHolder.this.text.utf8)
             let (calls, name) = (lock.folder.calls, lock.name)
             let answer = calls.attempt(.truncate, name) { ftruncate(descriptor, 0) }

@@ -27,7 +27,7 @@ extension StateFolder {
         var known: [KnownIdentity] = []
         for id in ids {
             let file = id + ".record"
-            guard let name = name(saidIn: file) ?? name(saidIn: file + Self.previous), name.id == id else {
+            guard let name = name(namedIn: file) ?? name(namedIn: file + Self.previous), name.id == id else {
                 known.append(KnownIdentity(id: id, name: nil, record: .unreadable(unreadable(file))))
                 continue
             }
@@ -42,7 +42,7 @@ extension StateFolder {
         return id.utf8.count == 32 && id.utf8.count < file.utf8.count ? String(id) : nil
     }
 
-    private func name(saidIn file: String) -> IdentityName? {
+    private func name(namedIn file: String) -> IdentityName? {
         guard case .found(let record) = decoded(file) else { return nil }
         return record.name
     }

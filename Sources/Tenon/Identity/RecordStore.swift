@@ -246,8 +246,8 @@ extension RecordStore {
     /// else the one that the file says.
     func retire(_ key: KeyFile, parent: [UInt8]?) throws(TenonError) {
         let file = name.file(key)
-        let said = folder.read(file, atMost: KeyFacts.longestFile)
-        let parent = if case .found(let file) = said { parent ?? KeyFacts.parent(saidIn: file.bytes) } else { parent }
+        let old = folder.read(file, atMost: KeyFacts.longestFile)
+        let parent = if case .found(let file) = old { parent ?? KeyFacts.parent(namedIn: file.bytes) } else { parent }
         try folder.moveToAttic(file, as: name.atticName(key, parent: parent))
     }
 }
@@ -255,7 +255,7 @@ extension RecordStore {
 extension KeyFacts {
     /// The parent's Name as the text of a key's file has it (decision: file-names). It names a file and decides
     /// nothing.
-    fileprivate static func parent(saidIn pem: [UInt8]) -> [UInt8]? {
+    fileprivate static func parent(namedIn pem: [UInt8]) -> [UInt8]? {
         for line in String(decoding: pem, as: UTF8.self).split(separator: "\n") where line.hasPrefix("tenon-parent: ") {
             let name = try? TextEncoding.hex.decode(String(line.dropFirst("tenon-parent: ".count)))
             return name.flatMap { 1...66 ~= $0.count ? $0 : nil }

@@ -65,12 +65,12 @@ import Testing
             answer(date: theirs, sent: now, received: now), answer(date: nil, sent: now, received: now)
         )
         let time = Double(theirs + 120)
-        #expect(ClockRule.wait(until: time, in: dated, said: nil) == .seconds(120))
-        #expect(ClockRule.wait(until: time, in: undated, said: Double(theirs)) == .seconds(120))
-        #expect(ClockRule.wait(until: time, in: dated, said: Double(theirs + 100)) == .seconds(120))
-        #expect(ClockRule.wait(until: time, in: undated, said: nil) == nil)
-        #expect(ClockRule.wait(until: Double(theirs + 1), in: dated, said: nil) == nil)
-        #expect(ClockRule.wait(until: Double(theirs) + 1.5, in: dated, said: nil) == .milliseconds(1500))
+        #expect(ClockRule.wait(until: time, in: dated, bodyTime: nil) == .seconds(120))
+        #expect(ClockRule.wait(until: time, in: undated, bodyTime: Double(theirs)) == .seconds(120))
+        #expect(ClockRule.wait(until: time, in: dated, bodyTime: Double(theirs + 100)) == .seconds(120))
+        #expect(ClockRule.wait(until: time, in: undated, bodyTime: nil) == nil)
+        #expect(ClockRule.wait(until: Double(theirs + 1), in: dated, bodyTime: nil) == nil)
+        #expect(ClockRule.wait(until: Double(theirs) + 1.5, in: dated, bodyTime: nil) == .milliseconds(1500))
     }
 
     /// A key that was accepted for later waits in the boot in which it was, and a day at most. Where the kernel names no
