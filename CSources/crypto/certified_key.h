@@ -23,7 +23,7 @@ typedef enum {
 
 enum { TENONI_FIELD_MAX = 66 }; /* bytes of a coordinate of P-521 */
 
-/* A public key as it stands in a SubjectPublicKeyInfo. */
+/* A public key as a SubjectPublicKeyInfo has it. */
 typedef struct {
     tenoni_key_kind kind;
     tenoni_reader modulus_or_point; /* without leading zeros; 04 || x || y */

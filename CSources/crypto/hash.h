@@ -23,7 +23,7 @@ typedef struct {
     size_t n;
 } tenoni_part;
 
-/* The state of a secret has to be wiped by its owner. out takes tenoni_hash_size bytes. */
+/* The owner of a secret's state must wipe it. out holds tenoni_hash_size bytes. */
 typedef struct {
     uint64_t state[TENONI_HASH_STATE_SIZE / sizeof(uint64_t)];
     tenoni_hash hash;

@@ -20,7 +20,7 @@ const char *tenon_backend_name(void)
     return "openssl";
 }
 
-/* OpenSSL keeps errors by thread; what one call left there is nobody's after it. */
+/* OpenSSL keeps errors by thread; after a call nobody needs what it left there. */
 static tenon_status failure(tenon_status status)
 {
     ERR_clear_error();
@@ -166,7 +166,7 @@ tenon_status tenoni_verifier_verify(const tenon_verifier *verifier, const tenon_
         return TENON_OK;
     if (verdict == 0)
         return failure(TENON_ERROR_SIGNATURE_INVALID);
-    /* A sum that is the point at infinity is no signature, but an error to OpenSSL. */
+    /* A sum that is the point at infinity is an invalid signature, but OpenSSL calls it an error. */
     return refused_for(EC_R_POINT_AT_INFINITY, TENON_ERROR_SIGNATURE_INVALID);
 }
 

@@ -267,7 +267,7 @@ static bool read_der(tenoni_reader *reader, tenoni_tpm_signature *out)
         if (tenoni_der_read_unsigned(&sequence, number, sizeof number) != TENON_OK ||
             tenoni_der_read(&integer, TENONI_DER_INTEGER, numbers[i]) != TENON_OK)
             return false;
-        /* The sign's zero is no part of the number. */
+        /* The zero for the sign is not part of the number. */
         if (numbers[i]->left > 1 && numbers[i]->at[0] == 0)
             *numbers[i] = tenoni_reader_over(numbers[i]->at + 1, numbers[i]->left - 1);
     }

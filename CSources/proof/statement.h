@@ -5,7 +5,7 @@
 #include "proof/cbor.h"
 #include "tenon/proof.h"
 
-/* A proof as it stands in its CBOR, whatever it says. What is found lies in the proof's bytes. */
+/* A proof as its CBOR has it, whatever it says. The parts point into the proof's bytes. */
 typedef struct {
     tenoni_reader format;
     tenoni_cbor_integer algorithm;

@@ -139,7 +139,7 @@ static tenon_status check_policy(const tenon_policy *policy)
     return null ? TENON_ERROR_NULL : TENON_OK;
 }
 
-/* The AK's point as it stands in its area; whether it is one is for rule 29. */
+/* The AK's point as its area has it; rule 29 decides whether it is a point. */
 static void read_ak(tenoni_verification *verification)
 {
     tenoni_area area;

@@ -97,7 +97,7 @@ static tenon_status attempt(job *work)
     return status;
 }
 
-/* What the TPM lost is made anew, and a salt that it may have misread; a bad credential stays bad. */
+/* Makes again what the TPM lost, and a salt that it may have misread; a bad credential stays bad. */
 static bool is_worth_another(const job *work, tenon_status status)
 {
     if (tenoni_status_lost_object(status))

@@ -200,7 +200,7 @@ static bool is_of_kind(uint32_t handle, uint8_t kind)
     return found == kind || (kind == HT_HMAC_SESSION && found == HT_POLICY_SESSION);
 }
 
-/* A handle of another kind is no answer: it is neither kept nor flushed, as it may be somebody else's. */
+/* A handle of another kind is not an answer: it is neither kept nor flushed, as it may belong to others. */
 static tenon_status read_answer(tenon_tpm *tpm, const tenoni_call *call, const form *shape, uint32_t *handle,
                                 tenoni_reader *answer, tenoni_reader *parameters)
 {

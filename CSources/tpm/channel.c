@@ -37,7 +37,7 @@ void tenoni_ticket_unlock(tenoni_ticket *ticket)
     pthread_mutex_unlock(&ticket->mutex);
 }
 
-/* Why there is no way to the TPM. Nothing that a transport says is about keys. */
+/* Why the TPM cannot be reached. Nothing that a transport says is about keys. */
 static bool may_be_said_by_a_transport(tenon_status status)
 {
     int32_t category = tenon_status_category(status);

@@ -94,7 +94,7 @@ tenon_status tenoni_tpm_send(tenon_tpm *tpm, tenoni_role role, const uint8_t *co
  * is flushed, if it is still there. */
 tenon_status tenoni_tpm_reopen(tenon_tpm *tpm);
 
-/* TPM2_FlushContext. Flushing what is not there any more is no failure. */
+/* TPM2_FlushContext. Flushing something that is already gone is not a failure. */
 void tenoni_tpm_flush(tenon_tpm *tpm, uint32_t handle);
 
 /* Takes a loaded object into the list, and flushes one. */

@@ -45,7 +45,7 @@ enum {
     TENONI_RC_NV_DEFINED = 0x14c
 };
 
-/* The response code as it stands in those tables: without layer and number. */
+/* The response code as those tables have it: without layer and number. */
 uint32_t tenoni_rc_base(uint32_t rc);
 
 /* The category of a refused command as a status that carries the TPM's code. A refusal never decides that a key is
@@ -58,7 +58,7 @@ bool tenoni_rc_is_retry(uint32_t rc);
 /* The status carries this code of tenoni_rc_base. */
 bool tenoni_status_is(tenon_status status, uint32_t base);
 
-/* There is no room in the TPM for another object or session. */
+/* The TPM has no room for another object or session. */
 bool tenoni_status_lacks_room(tenon_status status);
 
 /* A transient object, or a session, that the TPM no longer has. */

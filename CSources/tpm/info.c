@@ -233,7 +233,7 @@ static void add(const tenon_tpm *tpm, const listing *to, uint32_t handle)
     ++*to->written;
 }
 
-/* Asks on from behind the last handle until there is no more. */
+/* Asks again after the last handle until there are no more. */
 static tenon_status walk(tenon_tpm *tpm, const listing *to, uint32_t kind)
 {
     uint32_t handles[HANDLES_AT_ONCE];
@@ -282,7 +282,7 @@ static tenon_status list(tenon_tpm *tpm, void *context)
     return status == TENON_OK && *to->written > to->n ? TENON_ERROR_BUFFER_TOO_SMALL : status;
 }
 
-/* In one go, and what does not fit is taken back: a TPM that is full is not asked more than it has to be. */
+/* In one go; what does not fit is undone: a TPM that is full is not asked more than necessary. */
 static tenon_status list_loaded(tenon_tpm *tpm, void *context)
 {
     const listing *to = context;

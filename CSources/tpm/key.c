@@ -45,7 +45,7 @@ static tenon_status load_under(tenon_tpm_key *key, const tenoni_object *parent)
     return status;
 }
 
-/* An object of another kind at a persistent handle is no parent of anybody's. */
+/* An object of another kind at a persistent handle cannot be a parent. */
 static bool is_no_parent(tenon_status status, int place)
 {
     bool persistent = place == TENONI_PLACE_RECORDED || place == TENONI_PLACE_SRK;

@@ -30,7 +30,7 @@ struct tenon_tpm_key {
 
 void tenoni_key_keep(tenon_tpm_key *key);
 
-/* What kind of key a public area has to be: tenoni_public_check_*. */
+/* What kind of key a public area must describe: tenoni_public_check_*. */
 typedef tenon_status tenoni_area_check(const tenoni_public *area);
 
 /* A key to be filled in; NULL: no memory. And its end: it is given out, or freed because of the status. */
@@ -69,7 +69,7 @@ tenon_status tenoni_key_ready_to_use(tenon_tpm_key *key, uint32_t *handle);
 bool tenoni_key_uses_session(const tenon_tpm_key *key);
 bool tenoni_key_encrypts(const tenon_tpm_key *key);
 
-/* Whether a refused command is worth one more try, with what the TPM lost made anew. */
+/* Whether to try a refused command once more, after making again what the TPM lost. */
 bool tenoni_key_replace(tenon_tpm_key *key, tenon_status status);
 
 /* TPM2_Sign of a digest, by whatever session the key needs. */

@@ -62,7 +62,7 @@ tenon_status tenoni_parent_find(tenon_tpm *tpm, const tenoni_keyfile *file, teno
  * vouched for: then any storage key will do. */
 tenon_status tenoni_parent_for_salt(tenon_tpm *tpm, const tenoni_keyfile *file, tenoni_object *out);
 
-/* The seed witness, computed anew. */
+/* The seed witness, computed again. */
 tenon_status tenoni_parent_witness(tenon_tpm *tpm, uint8_t *name);
 
 #endif

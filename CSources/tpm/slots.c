@@ -51,7 +51,7 @@ bool tenoni_slots_make_room(tenon_tpm *tpm, const uint8_t *command, size_t n, ui
     return made;
 }
 
-/* A handle that the TPM gives anew was flushed after all. */
+/* A handle that the TPM gives out again was flushed after all. */
 static void forget_orphan(tenon_tpm *tpm, uint32_t handle)
 {
     for (size_t i = 0; i < tpm->orphans_n; i++)

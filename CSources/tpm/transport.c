@@ -55,7 +55,7 @@ static tenon_status open_node(device *tpm)
     return TENON_ERROR_TPM_MISSING;
 }
 
-/* The kernel's resource manager has nodes of a class of its own. Without sysfs their usual name has to say it. */
+/* The kernel's resource manager has its own class of nodes. Without sysfs their usual name decides. */
 static bool is_managed(const device *tpm)
 {
     struct stat found;

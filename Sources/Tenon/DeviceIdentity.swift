@@ -9,20 +9,20 @@ internal import Synchronization
 /// let signed = try await identity.sign("POST", path: "/v1/hsi", body: body)
 /// ```
 ///
-/// An identity is never lost because an answer was, or because the process died: the same call made again goes on where
-/// the last one ended. Values for one identity may be made in any number of threads and processes; they take turns.
+/// An identity is never lost because an answer was lost or the process died: the same call, made again, continues where
+/// the last one stopped. Any number of threads and processes may have a value for one identity; they take turns.
 public final class DeviceIdentity: Sendable {
     let context: FlowContext
     private let loaded = Mutex<(facts: KeyFacts, key: any DeviceKey)?>(nil)
 
     /// - Parameters:
-    ///   - appID: what the service calls the application: 1 to 200 characters 0x21-0x7E.
-    ///   - keys: what holds the keys, as a TPM.
-    ///   - transport: the way to the service.
-    ///   - attestationService: for a service that wants a certificate of an attestation CA.
-    ///   - stateDirectory: where the state lies. It is made with mode 0700 when it is absent.
-    ///   - log: what is told what happens; it never hears what must not be written down.
-    /// - Throws: ``TenonError/Code/appID``, ``TenonError/Code/httpURL``, or what is wrong with the folder.
+    ///   - appID: the service's id of the application: 1 to 200 characters 0x21-0x7E.
+    ///   - keys: where the keys live, for example in a TPM.
+    ///   - transport: sends the requests to the service.
+    ///   - attestationService: for a service that requires a certificate of an attestation CA.
+    ///   - stateDirectory: the state folder. It is created with mode 0700 if it does not exist.
+    ///   - log: receives what happens, and never anything secret.
+    /// - Throws: ``TenonError/Code/appID``, ``TenonError/Code/httpURL``, or an error of the folder.
     public convenience init(
         appID: String, service: Service, keys: Keys, transport: any Transport,
         attestationService: AttestationService? = nil, stateDirectory: String, log: LogSink? = nil
@@ -47,27 +47,27 @@ public final class DeviceIdentity: Sendable {
             attestationService: attestationService, origin: url.origin)
     }
 
-    /// What the application is called.
+    /// The id of the application.
     public var appID: String { context.name.appID }
 
-    /// Where the identity stands: one read of its record.
+    /// The status of the identity, from one read of its record.
     ///
-    /// - Throws: what is wrong with the record; that is never taken for an identity that is not registered.
+    /// - Throws: an error of the record. An unreadable record never counts as an identity that is not registered.
     public func status() throws(TenonError) -> IdentityStatus {
         guard let record = try record() else { return IdentityStatus(state: .unregistered) }
         return IdentityStatus(record)
     }
 
-    /// Where the identity stands, from now on: what this value does, or finds that others did.
+    /// Each new status of the identity: after what this value does, or finds that others did.
     public var states: AsyncStream<IdentityStatus> { context.status.listen() }
 
     /// Whether the device may sign; also false when the state cannot be read.
     public var isRegistered: Bool { (try? status())?.isRegistered ?? false }
 
-    /// What the service calls the device; also nil when the state cannot be read.
+    /// The service's id of the device; also nil when the state cannot be read.
     public var deviceID: String? { (try? status())?.deviceID }
 
-    /// When the key should be changed, in Unix seconds; nil before there is one. ``maintain()`` does it.
+    /// When the key should be changed, in Unix seconds; nil if there is no key yet. ``maintain()`` changes it.
     public func rotationDue() throws(TenonError) -> Int64? { try record()?.rotationDue(context.limits) }
 
     func record() throws(TenonError) -> IdentityRecord? {
@@ -98,39 +98,39 @@ public final class DeviceIdentity: Sendable {
     func forgetKey() { loaded.withLock { $0 = nil } }
 }
 
-// What changes an identity. One at a time: whoever asks for what is being done gets its result, and others wait.
+// Operations that change an identity run one at a time. A caller of the running operation gets its result; others wait.
 extension DeviceIdentity {
     private static let gate = OperationGate()
 
-    /// Registers the device, or finds that it is. A try that failed is gone on with, with the same key.
+    /// Registers the device, or reports that it is registered. After a failure, continues with the same key.
     ///
-    /// - Throws: ``TenonError/Code/registrationPending`` when the service has not decided: ask again later.
+    /// - Throws: ``TenonError/Code/registrationPending`` if the service has not decided: ask again later.
     ///   ``TenonError/Code/registrationRejected``, ``TenonError/Code/deviceRevoked``,
     ///   ``TenonError/Code/attestationUnavailable``, ``TenonError/Code/attestationFailed``; an error of the category
-    ///   ``TenonError/Category/unknown`` when it was sent and what came of it is not known: register again.
+    ///   ``TenonError/Category/unknown`` if the registration was sent and its outcome is unknown: register again.
     @discardableResult
     public func register() async throws(TenonError) -> Registration {
         try await operate(.register) { flow throws(TenonError) in try await flow.register() }
     }
 
-    /// Gives the device a new key: the old one signs until the service has taken the new one.
+    /// Gives the device a new key. The old key signs until the service has accepted the new one.
     ///
-    /// - Throws: ``TenonError/Code/rotationFailed`` when the service refused; an error of the category
-    ///   ``TenonError/Category/unknown`` when what came of it is not known, among them
-    ///   ``TenonError/Code/rotationOpen`` when it refuses the old key and does not confirm the new one, which signs
-    ///   then. The device signs on in each case.
+    /// - Throws: ``TenonError/Code/rotationFailed`` if the service refused; an error of the category
+    ///   ``TenonError/Category/unknown`` if the outcome is unknown, for example
+    ///   ``TenonError/Code/rotationOpen`` if it refuses the old key and does not confirm the new one, which signs
+    ///   then. The device can sign in each case.
     @discardableResult
     public func rotate() async throws(TenonError) -> Rotation {
         try await operate(.rotate) { flow throws(TenonError) in try await flow.rotate() }
     }
 
-    /// Gives the device a new key at once because somebody else may be able to use the one that it has. A key that was
-    /// offered before the report is no answer to it: it is settled, and changed, too.
+    /// Gives the device a new key at once, because somebody else may be able to use the current one. A key that was
+    /// offered before the report does not count: it is settled, and then changed, too.
     ///
-    /// The report is written down first. Where the service cannot be reached, ``maintain()`` goes on with it, and
+    /// The report is written to disk first. If the service cannot be reached, ``maintain()`` continues, and
     /// ``rotationDue()`` says that the key is due.
     ///
-    /// - Throws: as ``rotate()``. The device goes on signing in either case; the caller decides whether to use it.
+    /// - Throws: like ``rotate()``. The device can sign in either case; the caller decides whether to use it.
     @discardableResult
     public func reportCompromise() async throws(TenonError) -> Rotation {
         try await operate(.reportCompromise) { flow throws(TenonError) in try await flow.reportCompromise() }
@@ -219,7 +219,7 @@ extension DeviceIdentity {
         package init(_ profile: any ServiceProfile) { self.profile = profile }
     }
 
-    /// What holds keys.
+    /// Where keys live.
     public struct Keys: Sendable {
         package let vault: any KeyVault
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What every throwing function of Tenon throws.
+/// The error that every throwing function of Tenon throws.
 ///
-/// Switch on ``code``, or on its ``Code/category``, which says what a caller does about it; read ``message`` to people.
+/// Switch on ``code``, or on its ``Code/category``, which says what a caller should do; show ``message`` to people.
 /// Two errors are equal when their codes are.
 public struct TenonError: Error, Sendable {
     /// What went wrong.
     public let code: Code
-    /// What happened, in a sentence for a person. It never holds what was read or signed.
+    /// What happened, in a sentence for a person. It never contains what was read or signed.
     public private(set) var message: String
     /// One action that works from there. Nil where the code says all that there is to do.
     public package(set) var mend: String?
@@ -19,16 +19,16 @@ public struct TenonError: Error, Sendable {
     public let retryAfter: Duration?
     /// The change that ``Code/invalidStateTransition`` refuses.
     public let stateTransition: (from: String, to: String)?
-    /// The code of the error because of which this one came about, as that of the TPM which cannot attest.
+    /// The code of the error that caused this one, for example of a TPM that cannot attest.
     public package(set) var cause: Code?
     /// Where a text was refused: the offset of the byte.
     package internal(set) var byteOffset: Int?
     /// Whether the attestation CA is at fault, and not the service.
     package internal(set) var isOfAttestationCA = false
-    /// Whether a message is on its way whose outcome is not known: the same call goes on with it.
+    /// Whether a message with an unknown outcome is under way: the same call continues with it.
     package internal(set) var isOutcomeOpen = false
 
-    /// Makes an error; all but the code and the message may be left out.
+    /// Makes an error. Everything except the code and the message may be left out.
     public init(
         _ code: Code, message: String, mend: String? = nil, httpStatus: Int? = nil, serverCode: String? = nil,
         retryAfter: Duration? = nil, stateTransition: (from: String, to: String)? = nil
@@ -116,7 +116,7 @@ extension TenonError {
         /// Declares a code of a module.
         package init(_ rawValue: Int32, _ name: String) { (self.rawValue, self.name) = (rawValue, name) }
 
-        /// What a caller does about it.
+        /// What a caller should do about it.
         public var category: Category { Category(rawValue: rawValue >> 24 & 0x7f) }
 
         /// The TPM's layer (bits 16-19) and response code (bits 0-15), when the TPM is the cause.

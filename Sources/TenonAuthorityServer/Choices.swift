@@ -4,7 +4,7 @@ internal import Tenon
 internal import TenonAuthority
 internal import TenonCommandLine
 
-/// The stores that instances share: `--shared`, whose addresses stand behind it or in the configuration.
+/// The stores that instances share: `--shared`, with addresses after it or in the configuration.
 enum SharedChoice {
     private static let passwordVariable = "TENON_REDIS_PASSWORD"
 
@@ -74,7 +74,7 @@ enum FolderChoice {
         return home + "/.local/state/tenon-authority"
     }
 
-    /// A path of the configuration: a relative one is meant from the folder.
+    /// A path of the configuration: a relative path starts at the folder.
     static func path(_ path: String, in folder: String) -> String {
         path.hasPrefix("/") ? path : "\(folder)/\(path)"
     }

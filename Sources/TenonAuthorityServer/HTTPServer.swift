@@ -10,7 +10,7 @@ final class HTTPServer: Sendable {
     typealias Handler = @Sendable (AuthorityRequest, HTTPPeer) async -> AuthorityAnswer
 
     struct Options: Sendable {
-        /// PEM texts of a certificate, with what stands behind it, and its key.
+        /// PEM texts of a certificate, with those above it, and its key.
         var tls: (certificate: String, key: String)?
         var threads = 2
         var connections = 1_024
@@ -19,7 +19,7 @@ final class HTTPServer: Sendable {
         /// Proxies, which have no share of their own; where there are some, others come by one connection.
         var proxies: Set<String> = []
         var bodyBytes = 32_768
-        /// In which a request has to be here, and an answer to be gone.
+        /// The time in which a request must arrive, and an answer must be sent.
         var seconds = 20
     }
 
@@ -29,13 +29,13 @@ final class HTTPServer: Sendable {
     private let server: Mutex<Server?>
 
     private struct Server: @unchecked Sendable {
-        // Whoever takes it out of the lock stops it, and nobody else has it then.
+        // The caller that takes it out of the lock stops it, and nobody else has it then.
         let pointer: OpaquePointer
     }
 
     /// Serves from now on.
     ///
-    /// - Throws: ``TenonError/Code/listenerFailed`` when the certificate and its key are none.
+    /// - Throws: ``TenonError/Code/listenerFailed`` if the certificate or its key is invalid.
     init(
         _ socket: ListeningSocket, _ options: Options = Options(), handler: @escaping Handler
     ) throws(TenonError) {

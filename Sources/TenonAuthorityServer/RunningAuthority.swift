@@ -11,7 +11,7 @@ final class RunningAuthority: Sendable {
     /// Starts it. Blocks on the disk for a moment.
     ///
     /// - Parameters:
-    ///   - acceptsLog: whether to go on with an audit log that is not the one that was written.
+    ///   - acceptsLog: whether to continue with an audit log that differs from what was written.
     ///   - headSigned: takes each head of the audit log elsewhere.
     ///   - told: takes a line for each fault of a store, and for the end of each.
     ///   - refused: takes a line of why a device was refused.
@@ -43,7 +43,7 @@ final class RunningAuthority: Sendable {
 
     /// The same, but gives up after this time, whatever a store or a client does.
     ///
-    /// - Returns: false when it gave up. What is under way goes on then, and ends with the process.
+    /// - Returns: false when it gave up. Requests under way then continue, and end with the process.
     func stop(within time: Duration) async -> Bool {
         let (results, end) = AsyncStream.makeStream(of: Bool.self)
         let timer = Task {

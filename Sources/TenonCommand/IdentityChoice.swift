@@ -72,7 +72,7 @@ extension Setting {
         return try Services.of(name)
     }
 
-    /// Leaves out identities that no service has heard of, for example of a mistyped URL, when there are others.
+    /// If there are others, leaves out identities that no service knows, for example of a mistyped URL.
     private func withoutUnheard(_ known: [KnownIdentity]) -> [KnownIdentity] {
         guard known.count > 1 else { return known }
         let heard = known.filter { known in

@@ -92,7 +92,7 @@ enum MaintainCommand {
         }
     }
 
-    /// An open rotation is not a success; the same command goes on with it.
+    /// An open rotation is not a success; the same command continues it.
     private static func category(_ left: Maintenance, _ status: IdentityStatus) -> TenonError.Category? {
         if case .rotationOpen = left { return .unknown }
         return StatusCommand.category(status)

@@ -5,7 +5,7 @@ internal import TenonHTTP
 
 /// `tenon sign --send`: sends the request, shows the answer, and passes it to the identity.
 struct SendCommand {
-    /// A request may have to be signed and sent again, so its body is kept.
+    /// A request may need to be signed and sent again, so its body is kept.
     private static let longestBody = 16 << 20
     private static let patience = Duration.seconds(60)
 

@@ -194,14 +194,14 @@ extension TPM.PrivateKey: DeviceKey, DigestSigner {
         return try await tpm.run { () throws(TenonError) in try signer.value.signature(for: data) }
     }
 
-    /// Signs a digest. The key needs a capability for that, as a digest does not show what it stands for.
+    /// Signs a digest. The key needs a capability for that, because a digest does not show its message.
     ///
     /// - Throws: ``TenonError/Code/digestNotAllowed`` when the key was opened without ``Options/signsDigests``.
     public func signature(for digest: Digest) throws(TenonError) -> Signature {
         try tpm.using { () throws(TenonError) in try signer.value.signature(for: digest) }
     }
 
-    /// Signs a digest. The key needs a capability for that, as a digest does not show what it stands for.
+    /// Signs a digest. The key needs a capability for that, because a digest does not show its message.
     ///
     /// - Throws: ``TenonError/Code/digestNotAllowed`` when the key was opened without ``Options/signsDigests``.
     public func signature(for digest: Digest) async throws(TenonError) -> Signature {

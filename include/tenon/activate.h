@@ -10,15 +10,15 @@
 #include "tenon/verify.h"
 
 /*
- * The service's side of trust in an AK: whether an EK certificate is a TPM maker's, a credential that only the TPM of
- * that EK can open and only for that AK, and the certificate that an AK then gets.
+ * How a service comes to trust an AK: it verifies that a TPM maker issued the EK certificate, makes a credential that
+ * only the TPM of that EK can open and only for that AK, and issues a certificate for the AK.
  */
 
 TENON_BEGIN
 
 /* ---- EK certificates ---- */
 
-/* The kinds of EK. The kind fixes the algorithms of the credential (TCG EK Credential Profile). */
+/* The kinds of EK. The kind determines the algorithms of the credential (TCG EK Credential Profile). */
 enum {
     TENON_EK_RSA_2048 = 1, /* templates L-1, H-1: SHA-256, AES-128 */
     TENON_EK_P256 = 2,     /* L-2, H-2: SHA-256, AES-128 */
@@ -58,14 +58,14 @@ enum {
     TENON_EK_ALLOW_SIMULATOR = 0x2 /* makers that are known to be software */
 };
 
-/* TPMs with these texts, as they stand in a tenon_ek, letters in either case; an empty one is any. */
+/* TPMs with these texts, as a tenon_ek has them, in upper or lower case; an empty text matches any. */
 typedef struct {
     tenon_bytes maker;
     tenon_bytes model;
     tenon_bytes version;
 } tenon_ek_pattern;
 
-/* Which EKs are taken. */
+/* Which EKs are accepted. */
 typedef struct {
     size_t size;              /* sizeof(tenon_ek_policy) */
     uint32_t flags;           /* TENON_EK_* */
@@ -99,15 +99,15 @@ TENON_API TENON_MUST_USE tenon_status tenon_ek_verify(tenon_ek *out, tenon_repor
                                                       size_t count, const tenon_ek_policy *policy);
 
 /*
- * What a certificate says about an EK, unverified: for a device, which looks for that EK in its own TPM. By rules 22,
- * 23, 35 and 36 above; maker, model and version are empty when it does not name them.
+ * Reads what a certificate says about an EK, without verifying it, for a device that looks for that EK in its own TPM.
+ * Applies rules 22, 23, 35 and 36 above. maker, model and version are empty if the certificate does not name them.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_ek_read(tenon_ek *out, const uint8_t *TENON_COUNTED(n) certificate,
                                                     size_t n);
 
 /*
- * Where the one certificate in bytes read from NV begins and ends. Other bytes than those above, or a wrapper whose
- * size does not take it in, are TENON_ERROR_CERTIFICATE_FORM.
+ * Finds where the one certificate in bytes from NV begins and ends. Other bytes around it than those above, or a
+ * wrapper whose size does not cover it, are TENON_ERROR_CERTIFICATE_FORM.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_certificate_trim(tenon_bytes *out, const uint8_t *TENON_COUNTED(n) bytes,
                                                              size_t n);
@@ -142,7 +142,7 @@ TENON_API TENON_MUST_USE tenon_status tenon_activation_secret(tenon_digest *out,
                                                               size_t challenge_n, const tenon_digest *ek_id,
                                                               const uint8_t *TENON_COUNTED(name_n) name, size_t name_n);
 
-/* What an activation binds. origin is scheme://host[:port] in lower case without a default port. */
+/* What an activation binds. origin is scheme://host[:port] in lower case, without a default port. */
 typedef struct {
     size_t size; /* sizeof(tenon_activation) */
     const char *origin;
@@ -166,7 +166,10 @@ TENON_API TENON_MUST_USE tenon_status tenon_activation_value(tenon_digest *out,
                                                              const uint8_t *TENON_COUNTED(secret_n) secret,
                                                              size_t secret_n, const tenon_activation *activation);
 
-/* The same, computed and compared in constant time: TENON_ERROR_ACTIVATION when value is another, of any length. */
+/*
+ * Computes the same value and compares it in constant time. If value differs, in its length too, the result is
+ * TENON_ERROR_ACTIVATION.
+ */
 TENON_API TENON_MUST_USE tenon_status tenon_activation_verify(const uint8_t *TENON_COUNTED(secret_n) secret,
                                                               size_t secret_n, const tenon_activation *activation,
                                                               const uint8_t *TENON_COUNTED(value_n) value,

@@ -2,7 +2,7 @@
 #ifndef TENON_API_H
 #define TENON_API_H
 
-/* The words that the other headers are written with. Everything that depends on a compiler is here. */
+/* The macros that the other headers use. Everything that depends on a compiler is here. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #define TENON_API
 #endif
 
-/* The status has to be looked at. */
+/* The caller must check the status. */
 #if defined(__GNUC__)
 #define TENON_MUST_USE __attribute__((warn_unused_result))
 #else

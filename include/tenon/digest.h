@@ -12,9 +12,9 @@ TENON_BEGIN
 TENON_API TENON_MUST_USE tenon_status tenon_sha256(tenon_digest *out, const uint8_t *TENON_COUNTED(n) data, size_t n);
 
 /*
- * SHA-256 of what comes in pieces: begin, update as often as needed, finish once. The stream is a value without memory
- * of its own: it may be copied, and forgotten without a call. Finish wipes it; after finish, or before begin, update
- * and finish answer TENON_ERROR_STREAM.
+ * SHA-256 of data in pieces: begin, update as often as needed, finish once. The stream is a value that owns no memory:
+ * you may copy it, and drop it without a call. Finish wipes it. After finish, or before begin, update and finish return
+ * TENON_ERROR_STREAM.
  */
 typedef struct {
     uint64_t opaque[TENON_SHA256_STREAM_SIZE / 8];
@@ -30,7 +30,7 @@ TENON_API TENON_MUST_USE tenon_status tenon_sha256_update(tenon_sha256_stream *s
 /* Gives the digest and wipes the stream. */
 TENON_API TENON_MUST_USE tenon_status tenon_sha256_finish(tenon_sha256_stream *stream, tenon_digest *out);
 
-/* HMAC-SHA256 (RFC 2104) of n bytes. The key may have any length; nothing of it stays in memory. */
+/* HMAC-SHA256 (RFC 2104) of n bytes. The key may have any length; it is wiped from memory. */
 TENON_API TENON_MUST_USE tenon_status tenon_hmac_sha256(tenon_digest *out, const uint8_t *TENON_COUNTED(key_n) key,
                                                         size_t key_n, const uint8_t *TENON_COUNTED(n) data, size_t n);
 

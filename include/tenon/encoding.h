@@ -7,8 +7,8 @@
 #include "tenon/types.h"
 
 /*
- * Forms of bytes, signatures and public keys. Each decoder takes exactly what its encoder gives and nothing else: one
- * value has one form. Texts are encoded and decoded in constant time for their length, so secrets may pass.
+ * Forms of bytes, signatures and public keys. Each decoder accepts exactly what its encoder writes: one value has one
+ * form. The time to encode or decode a text depends only on its length, so secrets are safe.
  */
 
 TENON_BEGIN
@@ -38,8 +38,9 @@ TENON_API TENON_MUST_USE tenon_status tenon_hex_decode(uint8_t *TENON_COUNTED(n)
                                                        const char *TENON_COUNTED(text_n) text, size_t text_n);
 
 /*
- * A signature and its DER form (RFC 3279, 2.2.3: Ecdsa-Sig-Value). Both ways refuse r and s outside 1 .. n-1; the
- * decoder also whatever is not DER: tags, lengths, integers that are not minimal, bytes behind the end.
+ * A signature and its DER form (RFC 3279, 2.2.3: Ecdsa-Sig-Value). Encoder and decoder refuse r and s outside 1 .. n-1.
+ * The decoder also refuses anything that is not DER: wrong tags and lengths, integers that are not minimal, bytes after
+ * the end.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_signature_encode_der(uint8_t *TENON_COUNTED(n) out, size_t n,
                                                                  size_t *written, const tenon_signature *signature);
@@ -48,7 +49,7 @@ TENON_API TENON_MUST_USE tenon_status tenon_signature_encode_der(uint8_t *TENON_
 TENON_API TENON_MUST_USE tenon_status tenon_signature_decode_der(tenon_signature *out,
                                                                  const uint8_t *TENON_COUNTED(n) der, size_t n);
 
-/* Makes s the smaller of s and n-s: of the two signatures that verify alike, the one that strict verifiers take. */
+/* Makes s the smaller of s and n-s. Both signatures verify; strict verifiers accept only this one. */
 TENON_API TENON_MUST_USE tenon_status tenon_signature_normalize(tenon_signature *signature);
 
 /* 1 when s is at most n/2, else 0; 0 for NULL. */

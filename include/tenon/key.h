@@ -36,8 +36,8 @@ typedef struct {
 } tenon_key_ops;
 
 /*
- * Makes a key of the functions and their context. The table is copied. public_key is called once, and what it gives is
- * checked to be on the curve. On failure the context stays the caller's: free is not called.
+ * Makes a key from the functions and their context. The table is copied. public_key is called once, and its result must
+ * be on the curve. On failure the context still belongs to the caller: free is not called.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_key_new(tenon_key **out, const tenon_key_ops *ops, void *context);
 
@@ -51,11 +51,11 @@ TENON_API TENON_MUST_USE tenon_status tenon_key_public_key(const tenon_key *key,
 TENON_API int32_t tenon_key_is_hardware(const tenon_key *key);
 
 /*
- * One function for each message that a device signs. The four kinds cannot be taken for each other by their first bytes
- * (an upper-case letter; 04; a JSON object; {"v":"KERI), so a signature made for one is of no use as another.
+ * Each kind of message that a device signs has its own function. The first bytes tell the four kinds apart (an
+ * upper-case letter; 04; a JSON object; {"v":"KERI), so a signature for one kind is useless for another.
  */
 
-/* Signs a request that was begun with tenon_request_begin and got its body. The request is finished by it. */
+/* Signs a request that was begun with tenon_request_begin and has its body. This finishes the request. */
 TENON_API TENON_MUST_USE tenon_status tenon_key_sign_request(const tenon_key *key, tenon_signature *out,
                                                              tenon_request *request);
 
@@ -63,7 +63,7 @@ TENON_API TENON_MUST_USE tenon_status tenon_key_sign_request(const tenon_key *ke
 TENON_API TENON_MUST_USE tenon_status tenon_key_sign_rotation(const tenon_key *key, tenon_signature *out,
                                                               const tenon_public_key *new_key);
 
-/* Signs client data: a JSON object that does not begin as an event does. */
+/* Signs client data: a JSON object that does not begin like an event. */
 TENON_API TENON_MUST_USE tenon_status tenon_key_sign_client_data(const tenon_key *key, tenon_signature *out,
                                                                  const uint8_t *TENON_COUNTED(n) data, size_t n);
 
@@ -72,17 +72,17 @@ TENON_API TENON_MUST_USE tenon_status tenon_key_sign_event(const tenon_key *key,
                                                            const uint8_t *TENON_COUNTED(n) event, size_t n);
 
 /*
- * Signs other data: its SHA-256. Data that could be taken for one of the messages above, or for a statement of a TPM,
- * is refused with TENON_ERROR_DATA_IS_MESSAGE, so that a caller who may have data signed cannot have these signed: 1 to
- * 32 letters A-Z and a line feed; a JSON object, with white space before it, too; the 65 bytes of a point; "@ as in a
- * signature base of RFC 9421; ff 54 43 47. With TENON_KEY_SIGNS_DIGESTS nothing is refused.
+ * Signs the SHA-256 of other data. Data that could be taken for one of the messages above, or for a TPM's statement, is
+ * refused with TENON_ERROR_DATA_IS_MESSAGE, so that a caller that may have data signed cannot have these signed: 1 to
+ * 32 letters A-Z and a line feed; a JSON object, also after white space; the 65 bytes of a point; "@ as in a signature
+ * base of RFC 9421; ff 54 43 47. With TENON_KEY_SIGNS_DIGESTS nothing is refused.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_key_sign_data(const tenon_key *key, tenon_signature *out,
                                                           const uint8_t *TENON_COUNTED(n) data, size_t n);
 
 /*
- * Signs any digest. A caller of this can have any of the messages above signed, so it needs a capability that is
- * given when the key is made: without TENON_KEY_SIGNS_DIGESTS the answer is TENON_ERROR_DIGEST_NOT_ALLOWED.
+ * Signs any digest. This can sign any of the messages above, so it needs a capability that the key gets when it is
+ * made: without TENON_KEY_SIGNS_DIGESTS the result is TENON_ERROR_DIGEST_NOT_ALLOWED.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_key_sign_digest(const tenon_key *key, tenon_signature *out,
                                                             const tenon_digest *digest);

@@ -13,19 +13,19 @@ TENON_BEGIN
 TENON_API TENON_MUST_USE tenon_status tenon_p256_check(const tenon_public_key *key);
 
 /*
- * Verifies one ECDSA signature over a digest (FIPS 186-5, 6.4.2). The key is checked as by tenon_p256_check, r and s to
- * be in 1 .. n-1. High s is accepted: the TPMs and services make it. A forgery is TENON_ERROR_SIGNATURE_INVALID.
+ * Verifies one ECDSA signature over a digest (FIPS 186-5, 6.4.2). Checks the key like tenon_p256_check, and that r and
+ * s are in 1 .. n-1. Accepts high s, which TPMs and services produce. A forgery is TENON_ERROR_SIGNATURE_INVALID.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_p256_verify(const tenon_public_key *key, const tenon_digest *digest,
                                                         const tenon_signature *signature);
 
-/* A public key that is made ready once and verifies many times. Read-only after tenon_verifier_new. */
+/* A public key that is prepared once and verifies many times. Read-only after tenon_verifier_new. */
 typedef struct tenon_verifier tenon_verifier;
 
-/* Checks the key and makes it ready. */
+/* Checks the key and prepares it. */
 TENON_API TENON_MUST_USE tenon_status tenon_verifier_new(tenon_verifier **out, const tenon_public_key *key);
 
-/* Verifies as tenon_p256_verify does; any thread may, and several at once. */
+/* Verifies like tenon_p256_verify. Several threads may use one verifier at once. */
 TENON_API TENON_MUST_USE tenon_status tenon_verifier_verify(const tenon_verifier *verifier, const tenon_digest *digest,
                                                             const tenon_signature *signature);
 
@@ -33,8 +33,8 @@ TENON_API TENON_MUST_USE tenon_status tenon_verifier_verify(const tenon_verifier
 TENON_API void tenon_verifier_free(tenon_verifier **verifier);
 
 /*
- * A key in the memory of the process, for load tools, tests and development. It is no device identity: anybody who
- * reads the memory has it, and tenon_key_is_hardware says 0. With mbedTLS its signing is not claimed to be constant
+ * A key in the memory of the process, for load tools, tests and development. It is not a device identity: anyone who
+ * reads the memory has it, and tenon_key_is_hardware returns 0. With mbedTLS its signing is not claimed to be constant
  * time.
  *
  * flags: TENON_KEY_SIGNS_DIGESTS (tenon/key.h) and TENON_KEY_DETERMINISTIC: nonces by RFC 6979 instead of random. Two

@@ -32,7 +32,7 @@ TENON_API size_t tenon_certificates_max(void);
 TENON_API size_t tenon_certificates_total(void);
 TENON_API size_t tenon_object_name_size(void);
 
-/* Bytes that somebody else holds. */
+/* Bytes that somebody else owns. */
 typedef struct {
     const uint8_t *bytes;
     size_t n;
@@ -55,28 +55,28 @@ typedef struct {
 } tenon_evidence;
 
 /*
- * Encodes with ver "2.0" and alg -7 (ES256). Sizes beyond the ones above are TENON_ERROR_TOO_LARGE. One evidence has
- * one encoding.
+ * Encodes with ver "2.0" and alg -7 (ES256). Larger sizes than those above are TENON_ERROR_TOO_LARGE. Each evidence has
+ * exactly one encoding.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_proof_encode(uint8_t *TENON_COUNTED(n) out, size_t n, size_t *written,
                                                          const tenon_evidence *evidence);
 
 /*
- * Decodes exactly what tenon_proof_encode gives. A proof of more than TENON_PROOF_MAX bytes is TENON_ERROR_TOO_LARGE
- * before a byte is read; each departure from deterministic CBOR has its own TENON_ERROR_CBOR_* code, other keys and too
- * many certificates among them; another format, version or algorithm is TENON_ERROR_PROOF_FORM; a part beyond its size
- * is TENON_ERROR_TOO_LARGE.
+ * Decodes exactly what tenon_proof_encode writes. A proof of more than TENON_PROOF_MAX bytes is TENON_ERROR_TOO_LARGE,
+ * and no byte of it is read. Each departure from deterministic CBOR has its own TENON_ERROR_CBOR_* code, including
+ * unknown keys and too many certificates. Another format, version or algorithm is TENON_ERROR_PROOF_FORM. A part that
+ * is too long is TENON_ERROR_TOO_LARGE.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_proof_decode(tenon_evidence *out, const uint8_t *TENON_COUNTED(n) proof,
                                                          size_t n);
 
 /*
- * The signature of a TPMT_SIGNATURE or DER form, and its DER form, which some verifiers want as sig. Bytes that are
- * not exactly one of the two are TENON_ERROR_SIGNATURE_FORM, r or s outside 1 .. n-1 is TENON_ERROR_SIGNATURE_RANGE.
+ * Reads the signature from a TPMT_SIGNATURE or DER form. Bytes that are not exactly one of the two are
+ * TENON_ERROR_SIGNATURE_FORM; r or s outside 1 .. n-1 is TENON_ERROR_SIGNATURE_RANGE.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_evidence_signature(tenon_signature *out, const tenon_evidence *evidence);
 
-/* Writes the DER form. */
+/* Writes the DER form, which some verifiers want as sig. */
 TENON_API TENON_MUST_USE tenon_status tenon_evidence_signature_der(uint8_t *TENON_COUNTED(n) out, size_t n,
                                                                    size_t *written, const tenon_evidence *evidence);
 

@@ -9,8 +9,9 @@
 TENON_BEGIN
 
 /*
- * The nonce that binds a key to a challenge: SHA-256 of the challenge text as it came, then the base64 text of the
- * public key exactly as it is sent. Both are texts: nothing is decoded. Either empty is TENON_ERROR_EMPTY.
+ * The nonce that binds a key to a challenge: SHA-256 of the challenge text as it was received, followed by the base64
+ * text of the public key exactly as it is sent. Nothing is decoded. If one of them is empty, the result is
+ * TENON_ERROR_EMPTY.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_binding_nonce(tenon_digest *out,
                                                           const char *TENON_COUNTED(challenge_n) challenge,
@@ -58,9 +59,9 @@ typedef struct {
 } tenon_header_offsets;
 
 /*
- * Renders the values of the six headers, each followed by a NUL, back to back into out. *written counts the NULs;
- * TENON_HEADERS_MAX is always enough. Nothing that cannot stand in a header gets through: each text is checked by its
- * form (tenon/status.h: app id, device id, timestamp, nonce), the signature's r and s to be in 1 .. n-1.
+ * Writes the values of the six headers into out, one after the other, each followed by a NUL. *written counts the NULs;
+ * TENON_HEADERS_MAX is always enough. Each text must have its form (tenon/status.h: app id, device id, timestamp,
+ * nonce), and the signature's r and s must be in 1 .. n-1, so every value is safe in a header.
  */
 TENON_API TENON_MUST_USE tenon_status
 tenon_request_headers(char *TENON_COUNTED(n) out, size_t n, size_t *written, tenon_header_offsets *offsets,

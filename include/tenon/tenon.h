@@ -5,26 +5,26 @@
 /*
  * libtenon: the C core of Tenon, without a TPM.
  *
- * What holds for every function is said here, once.
+ * This comment says once what holds for every function.
  *
  * Arguments    First the handle that the function works on, then the outputs, then the inputs. A length stands right
  *              behind its pointer and is a size_t. A pointer may be NULL only when its length is 0, or where its
  *              function says so; any other NULL is TENON_ERROR_NULL.
- * Outputs      A pointer to one of our structs, or (out, n, written). When n is too small the answer is
+ * Outputs      A pointer to one of our structs, or (out, n, written). If n is too small, the result is
  *              TENON_ERROR_BUFFER_TOO_SMALL, *written is the size that is needed, and nothing is written to out: a call
  *              with n = 0 asks for the size. On any other failure *written is 0 and an output struct is all zeros.
  *              Nothing is ever written behind out + n. Outputs do not overlap inputs.
- * Texts        Are bytes with a length, in and out. No NUL is expected or added, except by tenon_request_headers.
+ * Texts        Texts are bytes with a length, in and out. No NUL is expected or added, except by tenon_request_headers.
  * Values       tenon_digest, tenon_public_key, tenon_signature and the streams belong to the caller and hold no memory.
- * Handles      Are made by x_new, x_generate, x_import or x_open and given back by x_free(&x), which accepts NULL and a
- *              pointer to NULL, wipes, frees, and leaves NULL. When making fails, *out is NULL.
+ * Handles      Made by x_new, x_generate, x_import or x_open and freed by x_free(&x), which accepts NULL and a
+ *              pointer to NULL, wipes, frees, and leaves NULL. On failure *out is NULL.
  * Results      A tenon_status (tenon/status.h): 0 is success. Functions that cannot fail return their value.
- * Threads      A function touches what it is given and nothing else: there is no global state, no thread-local state,
+ * Threads      A function touches only what it is given: there is no global state, no thread-local state,
  *              no output to a file or terminal. Any number of threads may use one handle. A value or stream is used by
  *              one thread at a time, and nobody frees a handle that another thread still uses.
- * Randomness   Is getrandom(2) for each need: neither a fork nor a restored snapshot repeats any. With the OpenSSL
+ * Randomness   Comes from getrandom(2) each time: neither a fork nor a restored snapshot repeats any. With the OpenSSL
  *              backend the nonce of a software signature is derived by OpenSSL from key, digest and its own generator.
- * Secrets      Are wiped before their memory is given back, on each path.
+ * Secrets      Wiped before their memory is freed, on each path.
  */
 
 #include "tenon/activate.h"

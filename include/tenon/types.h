@@ -33,7 +33,7 @@ typedef struct {
     uint8_t bytes[TENON_DIGEST_SIZE];
 } tenon_digest;
 
-/* A point of P-256: x, then y, each 32 bytes, big-endian. What the decoders of tenon/encoding.h give is on the curve.
+/* A point of P-256: x, then y, each 32 bytes, big-endian. tenon/encoding.h decodes only points on the curve.
  */
 typedef struct {
     uint8_t bytes[TENON_PUBLIC_KEY_SIZE];

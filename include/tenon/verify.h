@@ -72,7 +72,7 @@
 
 TENON_BEGIN
 
-/* Where trust in the AK comes from: exactly one of the two. */
+/* Where trust in the AK comes from: exactly one of these. */
 enum {
     TENON_TRUST_AK = 1,   /* policy.ak, which the service has from elsewhere than this request */
     TENON_TRUST_ROOTS = 2 /* the leaf of x5c, which has to chain to one of policy.roots */
@@ -83,7 +83,10 @@ enum {
     TENON_POLICY_REQUIRE_MAKER = 0x1 /* rule 26 refuses; without makers it is TENON_ERROR_OPTIONS */
 };
 
-/* What is demanded. All zeros but size, trust and the trust's own field: the rules, and nothing beyond them. */
+/*
+ * What the verifier demands. With only size, trust and the trust's own field set, it demands the rules and nothing
+ * more.
+ */
 typedef struct {
     size_t size;              /* sizeof(tenon_policy) */
     uint32_t trust;           /* TENON_TRUST_*; what belongs to the other one has to be empty */
@@ -105,19 +108,19 @@ typedef struct {
     uint64_t firmware_min; /* the least firmwareVersion */
 } tenon_policy;
 
-/* The lines that a report has room for. */
+/* The maximum number of lines in a report. */
 enum { TENON_REPORT_MAX = 64 };
 
-/* One line of a report: the rule's code, and whether it held. What was not reached has no line. */
+/* One line of a report: the rule's code, and whether the rule held. A rule that was not reached has no line. */
 typedef struct {
     tenon_status rule;
     uint32_t held; /* 1 held, 0 did not, 2 noted: not asked for, not to be judged, or let pass by the policy */
 } tenon_check;
 
 /*
- * Every check in order, and what is worth knowing beside: for people and logs. It holds no value of the proof, and is
- * filled in whatever the verdict is. The last line is that of the rule that decided; under rules 2 and 3 the verdict is
- * more exact than the line. After an argument error there are no lines.
+ * Every check in order, with what else is worth knowing, for people and logs. It holds no value of the proof, and is
+ * filled in for every verdict. The last line is the rule that decided; under rules 2 and 3 the verdict is more exact
+ * than the line. After an argument error there are no lines.
  */
 typedef struct {
     tenon_status verdict;
@@ -128,9 +131,9 @@ typedef struct {
 } tenon_report;
 
 /*
- * Verifies a proof: that key lives in a TPM whose AK the policy trusts, and was certified for this nonce. report may be
- * NULL. On anything but TENON_OK the proof is worth nothing. A policy that names none or both of the trusts, has
- * another size, a flag that does not exist or what belongs to the other trust is TENON_ERROR_OPTIONS.
+ * Verifies a proof: the key lives in a TPM whose AK the policy trusts, and was certified for this nonce. report may be
+ * NULL. Unless the result is TENON_OK, the proof proves nothing. The result is TENON_ERROR_OPTIONS if the policy names
+ * neither or both of the trusts, has another size, has an unknown flag, or has a field that belongs to the other trust.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_proof_verify(tenon_report *report,
                                                          const uint8_t *TENON_COUNTED(proof_n) proof, size_t proof_n,
@@ -142,9 +145,9 @@ TENON_API TENON_MUST_USE tenon_status tenon_ak_check(tenon_report *report, const
                                                      size_t n);
 
 /*
- * Whether a chain, leaf first, is an AK certificate of this AK, before a device keeps it: rules 22 to 29 as above with
- * policy.roots, then rule 19: the leaf's key is ak. The policy's trust has to be TENON_TRUST_ROOTS, else
- * TENON_ERROR_OPTIONS; report may be NULL.
+ * Verifies that a chain, leaf first, is an AK certificate of this AK, before a device keeps it: rules 22 to 29 as above
+ * with policy.roots, then rule 19: the leaf's key is ak. If the policy's trust is not TENON_TRUST_ROOTS, the result is
+ * TENON_ERROR_OPTIONS. report may be NULL.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_ak_certificate_verify(tenon_report *report, const tenon_bytes *chain,
                                                                   size_t count, const tenon_public_key *ak,

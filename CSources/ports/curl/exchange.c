@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Node closes what was idle for 5 s; whoever reuses sooner seldom meets a connection that the server is closing. */
+/* Node closes connections that were idle for 5 s; reusing one sooner seldom meets one that is being closed. */
 #define MAX_IDLE_SECONDS 4L
 
 struct tenoni_exchange {
@@ -86,7 +86,7 @@ static int64_t limit(const tenoni_exchange *exchange)
     return connects ? limits->connected_by : limits->answered_by;
 }
 
-/* Notes why the exchange has to end now. */
+/* Notes why the exchange must end now. */
 static bool must_stop(tenoni_exchange *exchange)
 {
     if (now(CLOCK_BOOTTIME) >= limit(exchange))

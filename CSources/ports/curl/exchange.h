@@ -74,7 +74,7 @@ typedef struct tenoni_exchange_answer {
 /* Loads libcurl, the first time; zero when it is not there. */
 int tenoni_exchange_load(void);
 
-/* NULL when there is no memory, or no libcurl. */
+/* NULL without enough memory, or without libcurl. */
 tenoni_exchange *tenoni_exchange_new(void);
 
 /* Accepts NULL. In a fork's child it only forgets: closing would end the parent's TLS connections. */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define NEVER INT64_MAX
-/* Milliseconds in which a request that has come before a stop has to be here. */
+/* Milliseconds in which a request that began before a stop must arrive. */
 #define LAST_PATIENCE 1000
 
 static int64_t now(void)
@@ -96,7 +96,7 @@ static void *take_gone(tenoni_connections *connections, uint64_t number)
     return call;
 }
 
-/* Number 0 is no connection's. */
+/* No connection has the number 0. */
 static void *watch(void *context)
 {
     tenoni_connections *connections = context;

@@ -66,7 +66,7 @@ void tenoni_connections_drain(tenoni_connections *connections);
 /* Ends the threads. */
 void tenoni_connections_end(tenoni_connections *connections);
 
-/* NULL when there is no memory. */
+/* NULL without enough memory. */
 tenoni_connection *tenoni_connections_add(tenoni_connections *connections, int socket);
 
 /* Before the socket is closed. Accepts NULL. */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Why a request is not taken: a status and a sentence. Status 0 is none. */
+/* Why a request is refused: a status and a sentence. Status 0 means that it is not refused. */
 typedef struct tenoni_refusal {
     unsigned status;
     const char *reason;

@@ -44,7 +44,7 @@ typedef struct tenoni_httpd_peer {
     int64_t user;     /* the user id on a unix socket, as the kernel says; otherwise -1 */
 } tenoni_httpd_peer;
 
-/* NULL when there is no memory, or no thread, or the certificate and its key are none. */
+/* NULL without enough memory, without a thread, or if the certificate or its key is invalid. */
 tenoni_httpd *tenoni_httpd_start(const tenoni_httpd_options *options);
 
 /* Takes no connection any more, answers what was handed over, and ends. Blocks. */

@@ -83,7 +83,7 @@ static void enqueue_at(job *job, int64_t due)
     job->due = due;
     job->next = *place;
     *place = job;
-    /* Whoever waits for the first timer has to see that there is another. */
+    /* A thread that waits for the first timer must see that there is another. */
     if (timers == job)
         (void)pthread_cond_broadcast(&changed);
     (void)pthread_mutex_unlock(&mutex);

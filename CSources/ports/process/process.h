@@ -7,13 +7,13 @@
  * /proc/self/cmdline, and are empty without /proc), and its environment as secure_getenv reads it.
  */
 
-/* The words of the command line, the program's name first. They stay valid. Zero when there are none. */
+/* The words of the command line, the program's name first. They stay valid. Zero if there are no words. */
 int tenoni_process_words(char *const **words);
 
 /* Opens those of 0, 1 and 2 that are closed as something that can be neither read nor written. */
 void tenoni_process_fill(void);
 
-/* The value of a variable; NULL when there is none, and in a program that has more rights than its user. */
+/* The value of a variable; NULL if it is not set, and in a program that has more rights than its user. */
 const char *tenoni_process_variable(const char *name);
 
 /*

@@ -141,12 +141,12 @@ extension Flow {
 
 /// A proof that was asked for, and what it is about.
 public struct IdentityAttestation: Sendable {
-    /// What the TPM says of the key.
+    /// What the TPM states about the key.
     public let proof: Proof
     /// The key that the proof is about: the one that signs.
     public let publicKey: PublicKey
-    /// The key that made it. Whoever verifies has to know it from elsewhere: by what it says of itself nobody is
-    /// trusted.
+    /// The key that made the proof. A verifier must know it from elsewhere: what it says about itself proves
+    /// nothing.
     public let attestationKey: PublicArea
 }
 

@@ -161,7 +161,7 @@ extension DeviceIdentity {
     public struct AttestationService: Hashable, Sendable {
         /// Where `/attest` and `/secret` are.
         public var url: String
-        /// The certificates (DER) to which its own have to chain.
+        /// The certificates (DER) to which its own must chain.
         public var roots: [[UInt8]]
 
         /// Names a CA by where it is, and by whom its certificates are trusted.
@@ -208,7 +208,7 @@ package enum CertificateFile {
     }
 }
 
-/// What a device has to know of the certificate of its attestation key (RFC 5280, 4.1). Nothing is verified here.
+/// What a device must know about its attestation key's certificate (RFC 5280, 4.1). Nothing is verified here.
 struct KeptCertificate {
     let key: PublicKey
     let serial: [UInt8]

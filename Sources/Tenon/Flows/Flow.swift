@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One operation on an identity, by whoever holds its lock.
+/// One operation on an identity. Its caller holds the lock.
 ///
 /// The state in memory runs ahead of the disk by what costs nothing to lose: written is each key before anybody hears
 /// of it, each message before it leaves, and each outcome.
@@ -9,7 +9,7 @@ final class Flow {
     let held: FileLock.Held
     let deadline: ContinuousClock.Instant
     var record: IdentityRecord
-    /// Whether something left in this call of which no answer came.
+    /// Whether this call sent something and got no answer.
     var isOutcomeOpen = false
     /// Whether the clock was learnt of the service in this call.
     var hasLearntClock = false

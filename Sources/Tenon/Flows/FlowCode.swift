@@ -18,7 +18,7 @@ extension TenonError.Code {
     public static let attestationFailed = Self(0x0340_01c6, "TENON_ERROR_ATTESTATION_FAILED")
     /// The service has not decided about the device: register again later.
     public static let registrationPending = Self(0x0a40_01c7, "TENON_ERROR_REGISTRATION_PENDING")
-    /// The service does not want the device.
+    /// The service rejected the device.
     public static let registrationRejected = Self(0x0340_01c8, "TENON_ERROR_REGISTRATION_REJECTED")
     /// The device is not registered.
     public static let notRegistered = Self(0x0a40_01c9, "TENON_ERROR_NOT_REGISTERED")
@@ -28,11 +28,11 @@ extension TenonError.Code {
     public static let keyInvalidated = Self(0x0840_01cb, "TENON_ERROR_KEY_INVALIDATED")
     /// The service refused the new key; both keys are kept.
     public static let rotationFailed = Self(0x0340_01cc, "TENON_ERROR_ROTATION_FAILED")
-    /// It was sent, and what came of it is not known: ask again, nothing was lost.
+    /// The request was sent, but its outcome is unknown: ask again, nothing was lost.
     public static let outcomeUnknown = Self(0x0b40_01cd, "TENON_ERROR_OUTCOME_UNKNOWN")
     /// The service does not accept the signature of this key.
     public static let keyRefused = Self(0x0340_01ce, "TENON_ERROR_KEY_REFUSED")
-    /// The clocks of device and service differ by more than may be mended here.
+    /// The clocks of device and service differ by more than the device may correct.
     public static let clockSkew = Self(0x0340_01cf, "TENON_ERROR_CLOCK_SKEW")
     /// The service has seen this request.
     public static let nonceReplay = Self(0x0340_01d0, "TENON_ERROR_NONCE_REPLAY")
@@ -40,7 +40,7 @@ extension TenonError.Code {
     public static let registrationInProgress = Self(0x0440_01d1, "TENON_ERROR_REGISTRATION_IN_PROGRESS")
     /// The state comes from another machine.
     public static let foreignTPM = Self(0x0a40_01d2, "TENON_ERROR_FOREIGN_TPM")
-    /// The service takes no signature of a key as old as this one: rotate it.
+    /// The service refuses signatures by a key as old as this one: rotate it.
     public static let keyExpired = Self(0x0340_01d3, "TENON_ERROR_KEY_EXPIRED")
     /// The service refuses the old key, and does not say that it holds the one that it was offered, which signs now.
     public static let rotationOpen = Self(0x0b40_01d8, "TENON_ERROR_ROTATION_OPEN")

@@ -31,7 +31,7 @@ package protocol KeyVault: Sendable {
     /// What a service is told of an attestation key.
     ///
     /// - Throws: an error of the category ``TenonError/Category/gone``, ``TenonError/Category/format`` or
-    ///   ``TenonError/Category/rejected`` when the key has to be made anew.
+    ///   ``TenonError/Category/rejected`` if the key must be made again.
     func publicArea(ofAttestationKey ak: KeyFacts) async throws(TenonError) -> PublicArea
 
     /// The endorsement key's certificate and those above it, leaf first (DER). They name the device for ever.
@@ -79,7 +79,7 @@ extension Flow {
                 return key
             } catch  where error.category == .gone {
                 guard !key.isOffered else { throw try await invalidated() }
-                // Nobody ever heard of it.
+                // It was never sent.
                 record.forgetKeys()
             }
         }
@@ -96,7 +96,7 @@ extension Flow {
         return try await vault.key(key.facts).publicKey
     }
 
-    /// Makes a key, and has it on disk before anybody hears of it.
+    /// Makes a key and writes it to disk before it is sent.
     func makeKey(_ role: KeyRole) async throws(TenonError) -> IdentityKey {
         let facts = try await vault.makeKey()
         let held = held
@@ -150,7 +150,7 @@ extension Flow {
         try await save()
     }
 
-    /// The attestation key of this origin, made anew when the TPM does not take it: that loses nothing.
+    /// The attestation key of this origin. If the TPM does not accept it, it is made again, which loses nothing.
     func attestationKey(beside key: IdentityKey) async throws(TenonError) -> (KeyFacts, PublicArea) {
         let authority = try attestationAuthority
         if let ak = record.attestationKey, ak.shownTo == nil || ak.shownTo == authority {

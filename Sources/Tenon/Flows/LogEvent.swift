@@ -2,10 +2,10 @@
 
 /// What an identity does, for a log.
 ///
-/// It has no place for a text or for bytes of anybody, so that what must not be written down cannot be: no challenge,
+/// It has no field for a text or for bytes, so it cannot contain anything secret: no challenge,
 /// key, proof, body, token, certificate, Name, secret or id (decision: said-in-logs).
 public enum LogEvent: Hashable, Sendable {
-    /// What works on an identity, one at a time.
+    /// An operation on an identity. Only one runs at a time.
     public enum Operation: String, CaseIterable, Sendable {
         case register, rotate, renew, maintain, resolve, reset, purge
         case reportCompromise = "report"
@@ -45,5 +45,5 @@ extension LogEvent: CustomStringConvertible {
     }
 }
 
-/// Where events go. It is called by whoever does the work, and should not wait for long.
+/// Receives events. The thread that does the work calls it, so it must not block for long.
 public typealias LogSink = @Sendable (LogEvent) -> Void

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the maintenance of an identity left.
+/// The result of maintaining an identity.
 public enum Maintenance: Hashable, Sendable {
     /// Nothing is open.
     case done

@@ -11,9 +11,9 @@ public enum ReceivedAnswer: Sendable {
 }
 
 extension DeviceIdentity {
-    /// Says what a service answered to a signed request, which may be of use: a clock that is wrong, a rotation that is
-    /// not settled, a device that was revoked. Nothing is believed of it: it is the service itself that is asked then.
-    /// A 401 that says nothing is a reason to ask where something is open; a success never proves anything.
+    /// Reports a service's answer to a signed request, which may help: a clock that is wrong, a rotation that is
+    /// not settled, a device that was revoked. The answer itself is not believed: the auth service is asked then.
+    /// A 401 without a code is a reason to ask only while something is open; a success never proves anything.
     public func received(
         status: Int, headers: [(name: String, value: String)], body: [UInt8], for request: SignedRequest
     ) async -> ReceivedAnswer {
@@ -62,9 +62,9 @@ extension DeviceIdentity {
         return record?.reason == .rotationPending || record?.refusedAt != nil
     }
 
-    /// Asks the service whether it still takes what this device signs, and settles what is open: the clock, which key
-    /// it holds, whether the device was revoked. For an application that was told that something is wrong; what it was
-    /// told, as the time, is not believed (decision: own-endpoints, clock-offset).
+    /// Asks the service whether it accepts this device's signatures, and settles what is open: the clock, which key
+    /// it holds, whether the device was revoked. For an application that was told that something is wrong. What it was
+    /// told, for example the time, is not believed (decision: own-endpoints, clock-offset).
     public func resolve() async throws(TenonError) {
         try await operate(.resolve) { flow throws(TenonError) in try await flow.resolve() }
     }

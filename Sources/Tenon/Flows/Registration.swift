@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What came of a registration.
+/// The result of a registration.
 public struct Registration: Hashable, Sendable {
     /// Whether something was sent.
     public enum Status: Hashable, Sendable {
@@ -11,7 +11,7 @@ public struct Registration: Hashable, Sendable {
 
     /// Whether the device was registered by this call.
     public let status: Status
-    /// What the service calls the device.
+    /// The service's id of the device.
     public let deviceID: String
 }
 

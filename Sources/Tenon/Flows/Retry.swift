@@ -42,7 +42,7 @@ struct Tries {
     }
 
     /// What is thrown where there is no more try. A service that asks for a longer pause than there is time is obeyed
-    /// by giving up, which is said with both times.
+    /// by giving up; the error gives both times.
     private func last(_ error: TenonError, _ left: Duration, _ isOpen: Bool) -> TenonError {
         var error = error
         if let asked = error.retryAfter, asked >= left {
@@ -104,7 +104,7 @@ extension Flow {
 }
 
 extension TenonError {
-    /// Whether the same is done once more at once, with everything made anew.
+    /// Whether to do the same once more at once, with everything made again.
     fileprivate func isMendedByRestart(_ flow: Flow) -> Bool {
         switch code {
         case .challengeExpired, .nonceReplay: true

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What came of a rotation.
+/// The result of a rotation.
 public struct Rotation: Hashable, Sendable {
-    /// From when on the new key signs, in Unix seconds; nil is now.
+    /// When the new key starts to sign, in Unix seconds; nil means now.
     public let effectiveAt: Int64?
 }
 
@@ -139,7 +139,7 @@ extension Flow {
         }
         isOutcomeOpen = wasOpen
         // The first message with this key was refused, and there is no other: the old key stays. One that may not be
-        // made anew stays for ever (decision: one-message).
+        // made again stays for ever (decision: one-message).
         if !wasOpen, context.declaration.resend == .fresh, let verdict = refusal.verdict,
             ![.nonceReplay, .clockSkew, .keyRefused].contains(verdict)
         {

@@ -59,7 +59,7 @@ package struct ServiceRefusal: Sendable {
     }
 }
 
-/// What came of a registration.
+/// The result of a registration.
 package enum RegistrationOutcome: Sendable {
     /// - Parameter attestationCertificates: for the attestation key, leaf first (DER), when the service issued one.
     case registered(deviceID: String, attestationCertificates: [[UInt8]])
@@ -69,7 +69,7 @@ package enum RegistrationOutcome: Sendable {
     case rejected
 }
 
-/// What came of a rotation that was accepted.
+/// The result of an accepted rotation.
 package struct RotationOutcome: Sendable {
     /// From when on the new key counts, Unix seconds on the service's clock; nil is now.
     package var effectiveAt: Double?
@@ -90,7 +90,7 @@ package enum KeyHolding: Sendable {
 }
 
 extension ServiceDeclaration {
-    /// What an answer that is no success says: by its code first, its status second.
+    /// The meaning of an answer that is not a success: by its code first, its status second.
     ///
     /// - Parameters:
     ///   - code: the code in the body or a header; nil when there is none.
@@ -129,7 +129,7 @@ extension HTTPResponse {
     /// Whether the same request may succeed later.
     var isTransient: Bool { [408, 425, 429].contains(status) || 500...599 ~= status }
 
-    /// In seconds: whoever asks for more means that nobody shall come again.
+    /// In seconds. A service that asks for a longer pause does not want another request.
     private static let longestPause = 1_000_000_000
 
     /// How long its `Retry-After` asks to wait (RFC 9110, 10.2.3). A date is compared with the answer's own, so that
@@ -153,7 +153,7 @@ extension Substring {
 }
 
 extension TenonError {
-    /// The error that an answer which is no success stands for.
+    /// The error for an answer that is not a success.
     init(_ answer: HTTPResponse, code: String?, _ verdict: ServiceVerdict?) {
         let (ours, message): (Code, String) =
             switch verdict {

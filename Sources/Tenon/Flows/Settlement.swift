@@ -14,7 +14,7 @@ enum NextKey {
 
 // Which key does the service hold? Only its own endpoints say (decision: own-endpoints).
 extension Flow {
-    /// Finds out what came of a rotation, and whether the service still knows the device.
+    /// Finds out the outcome of a rotation, and whether the service still knows the device.
     func resolve() async throws(TenonError) {
         try registered()
         try await takeEffect()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What was signed for one request of an application: headers to send with it, once. A repetition wants a new one.
+/// The headers to send with one request of an application, once. Sign again before you send it again.
 public struct SignedRequest: Sendable {
     /// The headers, as they are to be added to the request.
     public let headers: [(name: String, value: String)]
@@ -12,7 +12,7 @@ public struct SignedRequest: Sendable {
     /// nil when it was hashed as it came, and so cannot be signed again.
     package let body: [UInt8]?
     package let generation: Int
-    /// Whether it stands for one that a service did not take.
+    /// Whether it replaces one that a service did not accept.
     let isSecond: Bool
 
     fileprivate init(
@@ -23,9 +23,9 @@ public struct SignedRequest: Sendable {
         (method, path, body, isSecond) = (request.method, request.path, request.body, request.isSecond)
     }
 
-    /// What the service calls the application.
+    /// The service's id of the application.
     public var appID: String { values.appID }
-    /// What the service calls the device.
+    /// The service's id of the device.
     public var deviceID: String { values.deviceID }
     /// base64 of DER.
     public var signature: String { values.signature }
@@ -50,10 +50,10 @@ public struct RequestSigner: Sendable {
 
     init(_ identity: DeviceIdentity, _ request: UnsignedRequest) { (self.identity, self.request) = (identity, request) }
 
-    /// Adds bytes of the body, as they go on the wire.
+    /// Adds bytes of the body as they are sent.
     public mutating func update(_ body: [UInt8]) throws(TenonError) { try request.message.update(body.span) }
 
-    /// Signs it, if the device may sign now, by the key that does now: much may have happened since it was begun.
+    /// Signs the request with the current key, if the device may sign now. Both may have changed since it was begun.
     public consuming func sign() async throws(TenonError) -> SignedRequest {
         try await identity.sign(request, by: identity.signer())
     }
@@ -85,7 +85,7 @@ struct UnsignedRequest: Sendable {
     }
 }
 
-/// A key that may sign now, and what stands beside its signatures.
+/// A key that may sign now, and what goes with its signatures.
 struct Signer: Sendable {
     let key: any DeviceKey
     let generation: Int

@@ -14,7 +14,7 @@ extension DeviceIdentity {
         return try await sign(UnsignedRequest(method, path, body, signer.timestamp), by: signer)
     }
 
-    /// The same on the caller's thread, which it blocks. Not for asynchronous code, which gets the other one.
+    /// Does the same on the caller's thread, and blocks it. Asynchronous code gets the other function.
     public func sign(_ method: String, path: String, body: [UInt8] = []) throws(TenonError) -> SignedRequest {
         let signer = try signer()
         return try sign(UnsignedRequest(method, path, body, signer.timestamp), by: signer)

@@ -7,7 +7,7 @@ public protocol Transport: Sendable {
     /// It is never sent a second time, and no thread of Swift's cooperative pool waits. Cancelling the task ends the
     /// exchange soon.
     ///
-    /// - Parameter deadline: when the answer has to be there.
+    /// - Parameter deadline: when the answer must have arrived.
     /// - Throws: an error of the category ``TenonError/Category/unknown`` if a byte of the request may have left, and
     ///   of any other category if certainly none has.
     func exchange(
@@ -15,7 +15,7 @@ public protocol Transport: Sendable {
     ) async throws(TenonError) -> HTTPResponse
 }
 
-/// What is sent.
+/// An HTTP request.
 public struct HTTPRequest: Sendable {
     /// GET, POST, PUT, PATCH or DELETE.
     public var method: String
@@ -37,7 +37,7 @@ public struct HTTPRequest: Sendable {
     }
 }
 
-/// What came back, whole.
+/// A complete HTTP response.
 public struct HTTPResponse: Sendable {
     /// 200 to 599.
     public var status: Int
@@ -47,7 +47,7 @@ public struct HTTPResponse: Sendable {
     public var body: [UInt8]
     /// Just before the first byte of the request left.
     public var sent: Moment
-    /// When the last byte of the answer was here.
+    /// When the last byte of the answer arrived.
     public var received: Moment
 
     /// Makes an answer.
@@ -70,7 +70,7 @@ public struct HTTPResponse: Sendable {
 
 /// One moment on two clocks: how they part shows that somebody set the wall clock.
 public struct Moment: Hashable, Sendable {
-    /// CLOCK_BOOTTIME: it is never set, and goes on while the machine sleeps.
+    /// CLOCK_BOOTTIME: nobody can set it, and it continues while the machine sleeps.
     public var continuous: ContinuousClock.Instant
     /// CLOCK_REALTIME: the time since 1970, as far as the machine knows.
     public var sinceEpoch: Duration
@@ -121,7 +121,7 @@ extension HTTPRequest {
 // The codes of a transport that flows act on (0140 to 015f, with those of TenonHTTP). An error of any category but
 // `unknown` says that certainly nothing was sent.
 extension TenonError.Code {
-    /// The URL is none to which something may be sent.
+    /// The URL is not one to which a request may be sent.
     public static let httpURL = Self(0x0140_0141, "TENON_ERROR_HTTP_URL")
     /// A header has a byte that may not be in one, or is the transport's own.
     public static let httpHeader = Self(0x0140_0143, "TENON_ERROR_HTTP_HEADER")

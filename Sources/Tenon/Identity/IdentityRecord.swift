@@ -51,7 +51,7 @@ package struct IdentityRecord: Equatable, Sendable {
         case attested, unattested
     }
 
-    /// An identity of which nothing is known yet.
+    /// An identity without a record.
     package init(
         _ name: IdentityName, origin: String, dialect: String, platform: String = "linux", alias: String,
         deviceLocalID: String, isDev: Bool = false
@@ -235,7 +235,7 @@ extension TenonError {
 package struct AttestationSettings: Equatable, Sendable {
     /// The attestation CA, where there is one, and the certificates that its own chain to.
     package var service: DeviceIdentity.AttestationService?
-    /// The endorsement key's certificate and those above it, leaf first (DER); none where there are none above.
+    /// The endorsement key's certificate and those above it, leaf first (DER).
     package var endorsement: [[UInt8]]
 
     package init(service: DeviceIdentity.AttestationService? = nil, endorsement: [[UInt8]] = []) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
-/// Where a device stands with a service. The raw values are those of the service's documents.
+/// The state of a device at a service. The raw values are those of the service's documents.
 public enum IdentityState: String, CaseIterable, Sendable {
     /// Nothing, or nothing that the service confirmed.
     case unregistered
@@ -61,13 +61,13 @@ package enum IdentityStep: CaseIterable, Sendable {
     }
 }
 
-/// Where an identity stands.
+/// The status of an identity.
 public struct IdentityStatus: Hashable, Sendable {
     /// One of the six states.
     public let state: IdentityState
-    /// What the state does not say.
+    /// What the state alone does not say.
     public let reason: IdentityReason?
-    /// What the service calls the device; nil unless it is registered.
+    /// The service's id of the device; nil unless it is registered.
     public let deviceID: String?
 
     init(state: IdentityState, reason: IdentityReason? = nil, deviceID: String? = nil) {
@@ -88,7 +88,7 @@ public struct IdentityStatus: Hashable, Sendable {
     }
 }
 
-/// Tells whoever listens what changed, in order; a listener that is slow gets all of it.
+/// Tells listeners what changed, in order. A slow listener gets everything.
 final class StatusBoard: Sendable {
     private struct State {
         var last: IdentityStatus?

@@ -17,7 +17,7 @@ package struct Journal: Equatable, Sendable {
     package enum Resend: String, CaseIterable, Sendable {
         /// The same bytes once more; never others.
         case identical
-        /// A message made anew, with the same key.
+        /// A new message with the same key.
         case fresh
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// An identity of which a folder holds something.
+/// An identity that has files in a folder.
 package struct KnownIdentity: Sendable {
     /// What the names of its files begin with.
     package let id: String
@@ -21,7 +21,7 @@ extension StateFolder {
     /// Whether there is a folder, or anything else, in this place. One that is absent is not made to look into it.
     package static func isThere(at path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// The identities of which there is anything here, by service and app.
+    /// The identities that have files here, by service and app.
     package func identities() throws(TenonError) -> [KnownIdentity] {
         let ids = Set(try names().filter { !$0.hasSuffix(".lock") }.compactMap(Self.id))
         var known: [KnownIdentity] = []
@@ -62,7 +62,7 @@ extension StateFolder {
     /// The names of the files in the attic.
     package func atticNames() throws(TenonError) -> [String] { try attic().names().sorted() }
 
-    /// Deletes all that is in the attic of one identity: none of it comes back.
+    /// Deletes everything in the attic of one identity. It never comes back.
     ///
     /// - Returns: the names of what was deleted.
     package func emptyAttic(of prefix: String) throws(TenonError) -> [String] {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
-/// Lets one operation at a time work on an identity, within the process. Whoever asks for the operation that runs, or
-/// for one that waits already, gets what that one gives (W13); whoever asks for another waits for its turn.
+/// Lets one operation at a time work on an identity, within the process. A caller of the operation that runs, or
+/// of one that already waits, gets its result (W13); a caller of another operation waits for its turn.
 ///
 /// An operation runs in a task of its own, so it goes on when the caller that began it is cancelled and others wait for
 /// it. It is cancelled with the last of them, who is then told what came of it: that may well have been sent.
@@ -76,7 +76,7 @@ package final class OperationGate: Sendable {
         let isGone = state.withLock { state in
             if state.gone.remove(caller) != nil { return true }
             let entries = state.entries[identity, default: []]
-            // An operation that was cancelled is no answer for somebody who was not.
+            // A cancelled operation is not an answer for a caller that was not cancelled.
             let same = entries.lazy.filter { $0.operation.kind == kind && !$0.isCancelled }
                 .compactMap { $0.operation as? WaitedOperation<Value> }.first
             if let same {

@@ -175,7 +175,7 @@ extension IdentityRecord {
         for next in way.drop(while: { $0 != state }).dropFirst() { try move(to: next) }
     }
 
-    /// Begins anew after an invalid key. What it is known by stays in the same machine (W17).
+    /// Starts again after an invalid key. In the same machine, its ids stay (W17).
     ///
     /// - Parameter deviceLocalID: another one, when the state came from another machine (decision: other-machine).
     package mutating func wipe(deviceLocalID: String? = nil) throws(TenonError) {
@@ -196,14 +196,14 @@ extension IdentityRecord {
         (ekID, self.deviceLocalID) = (machine, deviceLocalID)
     }
 
-    /// Begins anew because somebody asked for it.
+    /// Starts again because somebody asked for it.
     package mutating func reset(deviceLocalID: String) throws(TenonError) {
         try move(to: .unregistered, by: .reset)
         isRevoked = false
         forget(deviceLocalID)
     }
 
-    /// Whether no service heard of a key.
+    /// Whether no key was ever sent.
     package var isUnheard: Bool { state == .unregistered && journal == nil && keys.allSatisfy { !$0.isOffered } }
 
     /// Whether the service is spoken to as it was when the device was registered (decision: dialect-kept).

@@ -48,7 +48,7 @@ package final class RecordStore: Sendable {
         }
     }
 
-    /// The keys of which there is a file.
+    /// The keys that have a file.
     func keyFiles() throws(TenonError) -> [KeyFile] { try folder.names().compactMap { name.key(of: $0) }.sorted() }
 
     private func decode(_ file: StoredFile) throws(TenonError) -> IdentityRecord {
@@ -69,7 +69,7 @@ package final class RecordStore: Sendable {
     private func absence() -> Reading<IdentityRecord> {
         do throws(TenonError) {
             let remains = try !keyFiles().isEmpty || folder.isThere(name.record + StateFolder.previous)
-            // Whoever has the lock may have begun meanwhile.
+            // The holder of the lock may have begun meanwhile.
             guard remains else { return .absent }
             guard !folder.isThere(name.record) else { return read() }
         } catch {
@@ -223,7 +223,7 @@ extension RecordStore {
         case .found(let file): return file.bytes == facts.pem
         case .absent: return false
         case .unreadable(let error):
-            // What is no file of ours is no key; what cannot be read now may be one.
+            // A file that is not ours is not a key; a file that cannot be read now may be one.
             guard [.stateKind, .stateOwner, .recordForm].contains(error.code) else { throw error }
             return false
         }

@@ -25,7 +25,7 @@ package struct Recovery: Equatable, Sendable {
     package let retired: [KeyFile]
 
     /// - Parameter intact: the keys of the record whose files are what it says.
-    /// - Parameter present: the keys of which there is a file.
+    /// - Parameter present: the keys that have a file.
     package init(
         of found: IdentityRecord, intact: Set<KeyFile>, present: Set<KeyFile>
     ) throws(TenonError) {
@@ -42,7 +42,7 @@ package struct Recovery: Equatable, Sendable {
         if let journal = found.journal, journal.phase == .prepared, journal.isReplaceable { record.settle() }
         switch found.state {
         case .challengeReceived, .keyReady: try record.move(to: .unregistered, by: .abandon)
-        // Decision: open-outcome. A rotation leaves the old key in use, whatever came of it.
+        // Decision: open-outcome. A rotation leaves the old key in use, whatever its outcome.
         case .registering: try record.move(to: found.journal?.operation == .rotate ? .registered : .unregistered)
         case .unregistered, .registered, .keyInvalid: break
         }
@@ -140,7 +140,7 @@ extension RecordStore {
 }
 
 extension RecordStore {
-    /// Begins the identity anew: first in the record, then the files, so that no crash brings it back (W14).
+    /// Starts the identity again: first in the record, then the files, so that no crash brings it back (W14).
     func reset(_ held: FileLock.Held) throws(TenonError) -> IdentityStatus {
         switch read() {
         case .absent: return IdentityStatus(state: .unregistered)

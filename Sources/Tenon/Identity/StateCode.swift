@@ -10,7 +10,7 @@ extension TenonError.Code {
     public static let stateKind = Self(0x0640_01a2, "TENON_ERROR_STATE_KIND")
     /// The state may not be opened or written by this user.
     public static let statePermission = Self(0x0640_01a3, "TENON_ERROR_STATE_PERMISSION")
-    /// There is no room for the state.
+    /// The disk of the state is full.
     public static let stateFull = Self(0x0540_01a4, "TENON_ERROR_STATE_FULL")
     /// The state lies on a disk that may only be read.
     public static let stateReadOnly = Self(0x0540_01a5, "TENON_ERROR_STATE_READ_ONLY")
@@ -36,7 +36,7 @@ extension TenonError.Code {
     public static let operationInFlight = Self(0x0a40_01af, "TENON_ERROR_OPERATION_IN_FLIGHT")
     /// Another message was made for the same place: it is that one that is sent again.
     public static let slotTaken = Self(0x0a40_01b0, "TENON_ERROR_SLOT_TAKEN")
-    /// There is no such key, or there is one already.
+    /// The key does not exist, or exists already.
     public static let keyGeneration = Self(0x0a40_01b1, "TENON_ERROR_KEY_GENERATION")
     /// The identity was registered in another dialect.
     public static let dialectChanged = Self(0x0a40_01b2, "TENON_ERROR_DIALECT_CHANGED")

@@ -217,7 +217,7 @@ extension StateFolder {
         func absolute(_ name: String) -> String? { variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
 
         if let path = variable("TENON_STATE_DIR") { return path }
-        // systemd gives all of a unit's folders, the first of which is the one.
+        // systemd gives all of a unit's folders; the first is the right one.
         if let paths = absolute("STATE_DIRECTORY") { return String(paths.prefix { $0 != ":" }) }
         if let path = absolute("XDG_STATE_HOME") { return path + "/tenon" }
         if isRoot { return "/var/lib/tenon" }

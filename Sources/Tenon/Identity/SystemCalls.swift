@@ -15,7 +15,7 @@ package struct SystemCalls: Sendable {
         case short
     }
 
-    /// Asked before each call with the name that it is about; nil lets the call go on.
+    /// Asked before each call, with the name of the file; nil lets the call continue.
     package typealias Hook = @Sendable (_ operation: Operation, _ name: String) -> Fault?
 
     private let hook: Hook?
@@ -60,7 +60,7 @@ package struct SystemCalls: Sendable {
         attempt(operation, name, count: 0) { _ in call() }
     }
 
-    /// Makes a call that has to succeed.
+    /// Makes a call that must succeed.
     @discardableResult
     func perform<Value: FixedWidthInteger>(
         _ operation: Operation, _ name: String, _ call: () -> Value
@@ -105,7 +105,7 @@ package struct SystemCalls: Sendable {
 }
 
 extension TenonError {
-    /// What a failed system call means to whoever runs the device.
+    /// What a failed system call means to the device's operator.
     init(errno: Int32, _ call: String, _ name: String) {
         let (code, mend): (Code, String) =
             switch errno {

@@ -55,7 +55,7 @@ package enum JSON: Equatable, Sendable {
     }
 }
 
-// Where things stand in a text, for messages to whoever wrote it.
+// Positions in a text, for messages to its author.
 extension JSON {
     /// From a value to one within it.
     package enum Step: Hashable, Sendable {
@@ -105,7 +105,7 @@ extension JSON {
         if case .object(let value) = self { value } else { nil }
     }
 
-    /// The member of an object; nil also for what is no object.
+    /// The member of an object; nil also for other values.
     package subscript(key: String) -> JSON? { object?[key] }
 }
 
@@ -140,7 +140,7 @@ extension TenonError.Code {
     public static let jsonSyntax = Self(0x0240_0105, "TENON_ERROR_JSON_SYNTAX")
     /// The JSON text ends within a value.
     public static let jsonTruncated = Self(0x0240_0106, "TENON_ERROR_JSON_TRUNCATED")
-    /// Bytes stand behind the value.
+    /// There are bytes after the value.
     public static let jsonTrailingBytes = Self(0x0240_0107, "TENON_ERROR_JSON_TRAILING_BYTES")
     /// A comma stands before the end of an array or object.
     public static let jsonTrailingComma = Self(0x0240_0108, "TENON_ERROR_JSON_TRAILING_COMMA")

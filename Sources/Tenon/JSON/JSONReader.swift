@@ -183,7 +183,7 @@ struct JSONReader {
 }
 
 extension TenonError {
-    /// Says where a JSON text is refused, and never what stands there.
+    /// Says where a JSON text is refused, and never what the text is there.
     init(_ code: Code, jsonText what: String, at offset: Int) {
         self.init(code, message: "The JSON text \(what), at byte \(offset).")
         byteOffset = offset

@@ -73,7 +73,7 @@ package struct MessageObject: Sendable {
 
     static let certificateSizes = 1...CertificateLimits.size
 
-    /// For what has to be there.
+    /// For a required member.
     package func missing(_ name: String) -> TenonError { refusal(name, "is missing") }
 
     package func refusal(_ name: String, _ what: String) -> TenonError {
@@ -107,6 +107,6 @@ extension JSON {
 }
 
 extension TenonError.Code {
-    /// A member of a message is missing, or is not of the type and size that it has to have; the message names it.
+    /// A member of a message is missing, or has the wrong type or size; the message names it.
     public static let messageMember = Self(0x0240_0002, "TENON_ERROR_MESSAGE_MEMBER")
 }

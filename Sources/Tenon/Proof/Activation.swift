@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CTenon
 
-/// What a device binds together when it answers a challenge that came with a ``Credential``: the texts as they are on
+/// What a device binds together when it answers a challenge with a ``Credential``: the texts as they are on
 /// the wire. With the endorsement key and the attestation key they give a value that only that TPM can compute, for
 /// this service and application only.
 public struct Activation: Hashable, Sendable {
-    /// `scheme://host[:port]` in lower case, without a default port. A service takes its own, never the request's.
+    /// `scheme://host[:port]` in lower case, without a default port. A service uses its own, never the request's.
     public var origin: String
-    /// What the service calls the application.
+    /// The service's id of the application.
     public var appID: String
-    /// The challenge as it came.
+    /// The challenge as it was received.
     public var challenge: String
     /// The base64 text of the public key exactly as it is sent.
     public var keyText: String
@@ -32,7 +32,7 @@ extension Activation {
     ///   - ekID: ``EndorsementKey/id``.
     ///   - akName: ``PublicArea/name`` of the attestation key.
     /// - Throws: ``TenonError/Code/empty``, ``TenonError/Code/tooLarge``; ``TenonError/Code/options`` for a Name that is
-    ///   none of SHA-256.
+    ///   not one of SHA-256.
     public static func secret(
         forChallenge challenge: String, ekID: Digest, akName: [UInt8], key: Secret
     ) throws(TenonError) -> Secret {
@@ -136,7 +136,7 @@ extension Credential {
     ///   - secret: up to 32 bytes, up to 48 for ``EndorsementKey/Kind/p384``.
     ///   - ek: the TPM that can open it.
     ///   - akName: ``PublicArea/name`` of the attestation key.
-    /// - Throws: ``TenonError/Code/options`` for a Name that is none of SHA-256; ``TenonError/Code/empty``,
+    /// - Throws: ``TenonError/Code/options`` for a Name without SHA-256; ``TenonError/Code/empty``,
     ///   ``TenonError/Code/tooLarge``.
     public init(_ secret: Secret, for ek: EndorsementKey, akName: [UInt8]) throws(TenonError) {
         var encrypted: [UInt8] = []

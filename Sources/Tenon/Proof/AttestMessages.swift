@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a device asks of an attestation CA: the body of `POST /attest`.
+/// A device's request to an attestation CA: the body of `POST /attest`.
 ///
 /// The messages are those of the step client (smallstep/crypto, `tpm/attestation`): this one, ``AttestAnswer``,
 /// ``SecretRequest``, ``SecretAnswer``. That client reads no body of an answer whose HTTP status is 400 or more, and
-/// sends no content type. A message is read strictly where it is read at all: no member twice, each of its type and
-/// size. Members that are not known are passed over, as Go's reader does for which these messages were made: other
+/// sends no content type. Members that are read are read strictly: no member twice, each with its type and
+/// size. Unknown members are ignored, as by Go's reader, for which these messages were made: other
 /// clients send more.
 ///
-/// Nothing in it is believed but what the certificate of the endorsement key and the activation show. In particular
+/// Only what the endorsement key's certificate and the activation show is believed. In particular
 /// ``creation``, the AK's statement about its own making, is not judged: `TPM2_ActivateCredential` succeeds only for an
-/// AK with exactly this public area, which says itself that the key was born in that TPM, and the statement is signed
-/// by nobody else than the key that it is about.
+/// AK with exactly this public area, which itself says that the key was created in that TPM, and only the key that the
+/// statement is about signs it.
 ///
-/// An attestation CA is told the secret itself, and could pass on the credential of another one. So an AK is shown to
+/// An attestation CA gets the secret itself, and could forward another CA's credential. So an AK is shown to
 /// one attestation CA only, and the device's record keeps the CA's origin beside the AK, as `ak_authority`, before this
 /// request leaves.
 public struct AttestRequest: Hashable, Sendable {
@@ -34,7 +34,7 @@ public struct AttestRequest: Hashable, Sendable {
         }
     }
 
-    /// What `TPM2_CertifyCreation` of the AK by itself gave, as other CAs may ask for it.
+    /// The result of `TPM2_CertifyCreation` of the AK by itself, which other CAs may ask for.
     public struct Creation: Hashable, Sendable {
         /// TPMS_CREATION_DATA.
         public var data: [UInt8]
@@ -77,7 +77,7 @@ public struct AttestRequest: Hashable, Sendable {
         self.creation = creation
     }
 
-    /// What a device with this AK asks, with its endorsement key spelt out.
+    /// Makes the request of a device with this AK, including its endorsement key.
     ///
     /// - Throws: ``TenonError/Code/rule22Certificate`` without a certificate, or as
     ///   ``EndorsementKey/init(unverified:)``.
@@ -187,8 +187,8 @@ extension AttestRequest {
     }
 }
 
-/// What an attestation CA answers to an ``AttestRequest``: a secret that the TPM of that endorsement key alone can open,
-/// for that AK alone.
+/// An attestation CA's answer to an ``AttestRequest``: a secret that only the TPM of that endorsement key can open,
+/// and only for that AK.
 public struct AttestAnswer: Hashable, Sendable {
     /// Bytes of an answer's body: larger ones are not read.
     public static let maxBytes = 65_536
@@ -199,10 +199,10 @@ public struct AttestAnswer: Hashable, Sendable {
     /// Makes an answer that carries a credential.
     public init(_ credential: Credential) { self.credential = credential }
 
-    /// Reads an answer. Whether the credential is one, the TPM says.
+    /// Reads an answer. The TPM decides whether the credential is valid.
     ///
     /// - Throws: a `json...` or `base64...` code, or ``TenonError/Code/messageMember``, whose message names the member;
-    ///   ``TenonError/Code/credentialForm`` when one is no TPM2B.
+    ///   ``TenonError/Code/credentialForm`` if a part is not a TPM2B.
     public init(parsing body: [UInt8]) throws(TenonError) {
         let message = try MessageObject(parsing: body, maxBytes: AttestAnswer.maxBytes)
         self.init(

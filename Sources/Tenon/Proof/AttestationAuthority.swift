@@ -22,7 +22,7 @@ public struct AttestationAuthority: Sendable {
         self.key = key
     }
 
-    /// Makes a root, whose certificate it signs itself; one authority may be below it.
+    /// Makes a root with a self-signed certificate; one authority may be below it.
     ///
     /// - Parameter name: its common name, 1 to 64 bytes.
     public init(root name: String, key: any DigestSigner, terms: CertificateTerms) throws(TenonError) {
@@ -39,8 +39,8 @@ public struct AttestationAuthority: Sendable {
         try AttestationAuthority.issue(name, key, certificate, self.key, terms)
     }
 
-    /// A certificate for an attestation key. It names the maker, model and version of the TPM as the endorsement key's
-    /// certificate does, and nothing else of it.
+    /// Issues a certificate for an attestation key. It names the TPM's maker, model and version as the endorsement
+    /// key's certificate does, and nothing else from it.
     ///
     /// - Throws: ``TenonError/Code/rule29AK`` when the key is none; ``TenonError/Code/certificateForm`` when this
     ///   authority may not, or its certificate is not its key's.
@@ -133,9 +133,9 @@ extension CertificateTerms {
     }
 }
 
-/// What is particular to one certificate.
+/// The fields that differ from one certificate to the next.
 public struct CertificateTerms: Hashable, Sendable {
-    /// 16 bytes, which are not all zeros: a random number, by which the certificate is known to whoever issued it.
+    /// 16 random bytes, not all zeros. The issuer identifies the certificate by them.
     public var serial: [UInt8]
     /// Unix seconds.
     public var notBefore: Int64

@@ -10,16 +10,16 @@ import Synchronization
 /// let issued = try ca.answer(secret: body, endorsement: policy, pending: pending)
 /// ```
 ///
-/// The endorsement key comes out of its verified certificate and from nowhere else. A secret is good once, for a short
-/// time, and is taken before anything is judged. Whoever keeps activations elsewhere than in ``PendingActivations``
-/// calls ``offer(_:endorsement:)`` and ``certify(_:endorsement:)`` for himself.
+/// The endorsement key comes only from its verified certificate. A secret is valid once, for a short
+/// time, and is used up before anything is judged. A program that keeps activations elsewhere than in
+/// ``PendingActivations`` calls ``offer(_:endorsement:)`` and ``certify(_:endorsement:)`` itself.
 ///
-/// What this proves is that a genuine TPM holds the AK; not in which machine it sits, nor at whose wish: neither an
-/// origin nor an application is in these messages. So the certificate is none for an application by itself.
+/// This proves that a genuine TPM holds the AK. It does not prove in which machine, or at whose request: neither an
+/// origin nor an application is in these messages. The certificate alone therefore does not bind an application.
 public struct AttestationCA: Sendable {
     /// Who issues the certificates.
     public var authority: AttestationAuthority
-    /// Certificates, DER, that are sent behind the authority's own, as far as devices need them.
+    /// Certificates, DER, that are sent after the authority's own, as far as devices need them.
     public var above: [[UInt8]]
     /// Seconds for which a secret is waited for.
     public var secretLifetime: Int64
@@ -37,7 +37,7 @@ public struct AttestationCA: Sendable {
         self.certificateLifetime = certificateLifetime
     }
 
-    /// A credential, and what has to be remembered of it before it is sent.
+    /// A credential, and what must be remembered of it before it is sent.
     public struct Offer: Sendable {
         /// The body of the answer.
         public let answer: [UInt8]
@@ -47,7 +47,7 @@ public struct AttestationCA: Sendable {
         public let activation: PendingActivation
     }
 
-    /// A certificate, and what has to be recorded of it before it is sent.
+    /// A certificate, and what must be recorded of it before it is sent.
     public struct Issued: Sendable {
         /// The body of the answer.
         public let answer: [UInt8]
@@ -72,10 +72,10 @@ public struct AttestationCA: Sendable {
         return offer.answer
     }
 
-    /// Answers `POST /secret`. Whatever comes of it, that secret is used.
+    /// Answers `POST /secret`. The secret is used up, whatever the result.
     ///
     /// - Throws: as ``SecretRequest/init(parsing:)`` and ``certify(_:endorsement:)``; ``TenonError/Code/secretNotPending``
-    ///   for a secret that was never given out, or is used already.
+    ///   for a secret that was never issued, or is already used.
     public func answer(
         secret body: [UInt8], endorsement policy: EndorsementPolicy, pending: PendingActivations
     ) throws(TenonError) -> Issued {
@@ -84,9 +84,9 @@ public struct AttestationCA: Sendable {
         return try certify(activation, endorsement: policy)
     }
 
-    /// Judges a request, the cheapest first: the AK, the certificates, the endorsement key.
+    /// Judges a request, cheapest checks first: the AK, the certificates, the endorsement key.
     ///
-    /// - Throws: ``TenonError/Code/keyPublic`` and the like for an AK that is no P-256 key,
+    /// - Throws: ``TenonError/Code/keyPublic`` and similar codes for an AK that is not a P-256 key,
     ///   ``TenonError/Code/rule29AK`` for a key that is no AK, the code of the rule that the certificates break (without
     ///   any, ``TenonError/Code/rule22Certificate``), ``TenonError/Code/rule36EKKey`` when the request names another
     ///   endorsement key than they do.
@@ -110,7 +110,7 @@ public struct AttestationCA: Sendable {
                 ak: ak, ekCertificate: request.ekCertificates[0], deadline: policy.now &+ secretLifetime))
     }
 
-    /// The AK, which has to be one.
+    /// The AK; it must have an AK's attributes.
     package static func attestationKey(of request: AttestRequest) throws(TenonError) -> PublicArea {
         let ak = try PublicArea(dataRepresentation: request.ak)
         try ak.verifyIsAttestationKey()
@@ -162,9 +162,9 @@ extension TenonError {
     }
 }
 
-/// What an attestation CA remembers of a credential until its secret comes back: under the secret's SHA-256, so that who
-/// reads the memory learns no secret, and how long a search takes says nothing of one. Who writes to it has certificates
-/// made. All of it is bytes and a number, for memories outside of the process.
+/// What an attestation CA remembers of a credential until its secret comes back, under the secret's SHA-256. Reading
+/// the memory reveals no secret, and neither does the time that a search takes. Writing to it makes the CA issue
+/// certificates. It consists of bytes and a number, so it can be stored outside the process.
 public struct PendingActivation: Hashable, Sendable {
     /// The AK that the certificate will be for.
     public let ak: PublicArea
@@ -184,9 +184,9 @@ public struct PendingActivation: Hashable, Sendable {
 /// Where activations wait for their secrets, in memory. A service of many processes has its own in a shared store,
 /// which needs ``put(_:for:now:)`` and ``take(_:)`` to be atomic, and no more.
 ///
-/// It is bounded, and never gives up one activation for another. No endorsement key has a share of its own: its
-/// certificate is no secret, and whoever knows it could use up the share. Who may ask how often is for the service to
-/// say, by address.
+/// It is bounded, and never drops one activation for another. An endorsement key has no share of its own: its
+/// certificate is not secret, and anyone who knows it could use up the share. The service limits how often an
+/// address may ask.
 public final class PendingActivations: Sendable {
     private struct State {
         var entries: [Digest: PendingActivation] = [:]
@@ -194,14 +194,14 @@ public final class PendingActivations: Sendable {
         var nextDeadline = Int64.max
     }
 
-    /// How many wait at most.
+    /// How many activations can wait.
     public let capacity: Int
     private let state = Mutex(State())
 
     /// Makes a memory for so many.
     public init(capacity: Int = 10_000) { self.capacity = max(1, capacity) }
 
-    /// How many are kept, those that have ended and were not needed to make room included.
+    /// How many are kept, including expired ones that were not removed yet.
     public var count: Int { state.withLock { $0.entries.count } }
 
     /// Keeps an activation under the SHA-256 of its secret.
@@ -235,6 +235,6 @@ public final class PendingActivations: Sendable {
 extension TenonError.Code {
     /// A secret that an attestation CA does not wait for: it was never given out, was used, or came too late.
     public static let secretNotPending = Self(0x0340_0001, "TENON_ERROR_SECRET_NOT_PENDING")
-    /// As many activations wait for their secrets as are waited for: try again later.
+    /// Too many activations are waiting for their secrets: try again later.
     public static let pendingFull = Self(0x0440_0001, "TENON_ERROR_PENDING_FULL")
 }

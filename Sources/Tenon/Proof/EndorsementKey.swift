@@ -26,8 +26,8 @@ public struct EndorsementKey: Sendable {
         self = key
     }
 
-    /// What a certificate says of the key, with nobody vouching for it: for a device, which looks for that key in its
-    /// own TPM. A service takes ``init(verifying:policy:)``.
+    /// Reads what a certificate says about the key, without verifying it, for a device that looks for that key in its
+    /// own TPM. A service uses ``init(verifying:policy:)``.
     ///
     /// - Throws: ``TenonError/Code/rule22Certificate``, ``TenonError/Code/rule36EKKey``.
     public init(unverified certificate: [UInt8]) throws(TenonError) {
@@ -57,7 +57,7 @@ public struct EndorsementKey: Sendable {
         return (report.verdict == .accepted ? EndorsementKey(core: core) : nil, report)
     }
 
-    /// The certificate in bytes that were read from NV, without what makers put before and behind it there.
+    /// Finds the certificate in bytes from NV, without the bytes that makers put before and after it.
     ///
     /// - Throws: ``TenonError/Code/certificateForm`` when there is anything else.
     public static func certificate(fromNV bytes: [UInt8]) throws(TenonError) -> [UInt8] {
@@ -72,7 +72,7 @@ public struct EndorsementKey: Sendable {
         return certificate
     }
 
-    /// By what the key is known: the SHA-256 of its SubjectPublicKeyInfo.
+    /// The id of the key: the SHA-256 of its SubjectPublicKeyInfo.
     public var id: Digest { Digest(core: core.id) }
 
     /// The SHA-256 of the certificate.

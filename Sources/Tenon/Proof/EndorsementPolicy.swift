@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CTenon
 
-/// What is demanded of the certificate of an ``EndorsementKey``.
+/// What the certificate of an ``EndorsementKey`` must fulfil.
 public struct EndorsementPolicy: Hashable, Sendable {
-    /// The certificates (DER) below which a chain has to end. Without any of them no certificate is accepted.
+    /// The certificates (DER) below which a chain must end. Without any of them no certificate is accepted.
     public var roots: [[UInt8]]
     /// Unix seconds.
     public var now: Int64
-    /// Whether a certificate has to name its use, EKU 2.23.133.8.1. Else it may name none.
+    /// Whether a certificate must name its use, EKU 2.23.133.8.1. Otherwise it may name none.
     public var requiresUsage: Bool
-    /// Whether makers that are known to be software are taken.
+    /// Whether makers that are known to be software are accepted.
     public var allowsSimulator: Bool
-    /// Keys that are not taken any more, by their ``EndorsementKey/id``.
+    /// Keys that are no longer accepted, by their ``EndorsementKey/id``.
     public var denied: [Digest]
-    /// TPMs that are not taken, by what their certificates say of them.
+    /// TPMs that are not accepted, by what their certificates say about them.
     public var deniedModels: [Model]
 
     /// TPMs with these texts, as an ``EndorsementKey`` has them, letters in either case. An empty text is any.
@@ -33,7 +33,7 @@ public struct EndorsementPolicy: Hashable, Sendable {
         }
     }
 
-    /// Demands a chain to one of the roots; the rest is as it is named.
+    /// Demands a chain to one of the roots; the other parameters are the properties of the same names.
     public init(
         roots: [[UInt8]], now: Int64, requiresUsage: Bool = false, allowsSimulator: Bool = false,
         denied: [Digest] = [], deniedModels: [Model] = []

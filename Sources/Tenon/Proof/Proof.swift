@@ -57,8 +57,8 @@ extension Proof {
         return evidence
     }
 
-    /// Verifies as ``verify(_:nonce:policy:)``, and says of a proof that is refused, too, what was checked: for people
-    /// and logs. Accepted is what its ``VerificationReport/verdict-swift.property`` says.
+    /// Verifies like ``verify(_:nonce:policy:)``, and reports what was checked, even for a refused proof, for people
+    /// and logs. ``VerificationReport/verdict-swift.property`` says whether the proof is accepted.
     public func report(on key: PublicKey, nonce: Digest, policy: ProofPolicy) -> VerificationReport {
         VerificationReport { report in
             policy.withCore { policy in
@@ -74,11 +74,11 @@ extension Proof {
     }
 }
 
-/// What a ``Proof`` holds. Nothing of it was verified: ``Proof/verify(_:nonce:policy:)`` does that.
+/// The content of a ``Proof``. It is not verified: ``Proof/verify(_:nonce:policy:)`` does that.
 public struct Evidence: Hashable, Sendable {
     /// The key's public area, TPMT_PUBLIC. Of a proof that was accepted it is a ``PublicArea``.
     public var publicArea: [UInt8]
-    /// What the TPM says of the key, TPMS_ATTEST.
+    /// What the TPM states about the key, TPMS_ATTEST.
     public var certified: [UInt8]
     /// The attestation key's signature over it, TPMT_SIGNATURE; for some verifiers its DER form.
     public var signature: [UInt8]
@@ -107,7 +107,7 @@ extension Evidence {
         }
     }
 
-    /// The same evidence with the signature in DER form, as some verifiers of WebAuthn want it.
+    /// Returns the evidence with the signature in DER form, which some verifiers of WebAuthn require.
     ///
     /// - Throws: as ``parsedSignature``.
     public func withDERSignature() throws(TenonError) -> Evidence {

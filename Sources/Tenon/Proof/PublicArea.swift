@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CTenon
 
-/// What a TPM says of a P-256 key that it holds: its TPMT_PUBLIC (TPM 2.0 Part 2, 12.2.4), as the TPM wrote it.
+/// What a TPM states about a P-256 key that it holds: its TPMT_PUBLIC (TPM 2.0 Part 2, 12.2.4), as the TPM wrote it.
 ///
-/// The form is checked, and that the point is on the curve; whether the key is what it should be is not.
+/// The form is checked, and that the point is on the curve, but not whether the key has the right attributes.
 public struct PublicArea: Sendable {
     /// The bytes as the TPM wrote them.
     public let dataRepresentation: [UInt8]
@@ -29,9 +29,9 @@ extension PublicArea: Hashable {
 }
 
 extension PublicArea {
-    /// Takes what a TPM wrote.
+    /// Reads what a TPM wrote.
     ///
-    /// - Throws: ``TenonError/Code/keyPublic`` for what is not a P-256 key with a Name of SHA-256, or has bytes behind
+    /// - Throws: ``TenonError/Code/keyPublic`` for anything but a P-256 key with a SHA-256 Name, and for bytes after
     ///   its end; ``TenonError/Code/pointRange``, ``TenonError/Code/pointOffCurve``.
     public init(dataRepresentation: [UInt8]) throws(TenonError) {
         var key = tenon_public_key()
@@ -44,7 +44,7 @@ extension PublicArea {
         self.init(checked: dataRepresentation, name: name, publicKey: PublicKey(core: key))
     }
 
-    /// Checks that the key signs nothing but what its TPM says, as an attestation key does: before a service takes it.
+    /// Checks, before a service accepts the key, that it signs only its TPM's own statements, like an attestation key.
     ///
     /// - Throws: ``TenonError/Code/rule29AK``.
     public func verifyIsAttestationKey() throws(TenonError) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CTenon
 
-/// What a device says when it has opened the credential: the body of `POST /secret`. The secret itself names what it
-/// belongs to, and is worth nothing any more once it was sent.
+/// What a device sends after it has opened the credential: the body of `POST /secret`. The secret itself names what it
+/// belongs to, and is worthless once it was sent.
 public struct SecretRequest: Equatable, Sendable {
     /// Bytes of a request's body: larger ones are not read.
     public static let maxBytes = 1_024
@@ -39,7 +39,7 @@ public struct SecretRequest: Equatable, Sendable {
     }
 }
 
-/// What an attestation CA answers to a ``SecretRequest``: the AK's certificate and those above it.
+/// An attestation CA's answer to a ``SecretRequest``: the AK's certificate and those above it.
 public struct SecretAnswer: Hashable, Sendable {
     /// Bytes of an answer's body: larger ones are not read.
     public static let maxBytes = 65_536

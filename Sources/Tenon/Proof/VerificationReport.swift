@@ -3,16 +3,16 @@ internal import CTenon
 
 /// What was checked, in order: for people and logs. It holds no value of what was verified.
 public struct VerificationReport: Hashable, Sendable {
-    /// What the checks came to.
+    /// The result of the checks.
     public let verdict: Verdict
     /// The checks that were reached; the last one is that of the rule that decided. None after a wrong argument.
     public let checks: [Check]
-    /// Whether the TPM's clock had lost nothing, of a proof that was accepted.
+    /// Whether the TPM's clock had lost nothing, for an accepted proof.
     public let isClockSafe: Bool
     /// Whether the key was shown to be under the parent that the policy names.
     public let isHierarchyKnown: Bool
 
-    /// What it comes to.
+    /// The result of a verification.
     public enum Verdict: Hashable, Sendable {
         case accepted
         /// With the code of the rule that does not hold, or of what was wrong with the call.
@@ -28,13 +28,13 @@ public struct VerificationReport: Hashable, Sendable {
     public struct Check: Hashable, Sendable {
         /// The rule, by its code.
         public let rule: TenonError.Code
-        /// What the check came to.
+        /// The result of the check.
         public let outcome: Outcome
         /// One sentence about what is wrong when the rule does not hold.
         public let text: String
     }
 
-    /// What a check came to.
+    /// The result of a check.
     public enum Outcome: Hashable, Sendable {
         case held
         case notHeld

@@ -3,7 +3,7 @@
 /// A date as it is written, read strictly: no date that the calendar does not have, no guess of a zone.
 package enum CivilDate {
     /// ISO 8601 as RFC 3339 has it: `2026-09-01T10:20:30Z`, with a fraction of a second or without, with an offset or
-    /// `Z`. A text without a zone is none.
+    /// `Z`. A text without a zone is not accepted.
     package static func iso8601(_ text: String) -> Duration? {
         var reader = Reader(text)
         guard let date = reader.date(), reader.skip("Tt "), let time = reader.time() else { return nil }

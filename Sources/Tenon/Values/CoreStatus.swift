@@ -39,7 +39,7 @@ extension TenonError.Code {
     public static let nullPointer = Self(TENON_ERROR_NULL)
     /// A buffer is smaller than what is written into it.
     public static let bufferTooSmall = Self(TENON_ERROR_BUFFER_TOO_SMALL)
-    /// An input is longer than its function takes.
+    /// An input is longer than the function accepts.
     public static let tooLarge = Self(TENON_ERROR_TOO_LARGE)
     /// An input is empty that may not be.
     public static let empty = Self(TENON_ERROR_EMPTY)
@@ -47,7 +47,7 @@ extension TenonError.Code {
     public static let flags = Self(TENON_ERROR_FLAGS)
     /// A tenon_key_ops of unknown size or with a function missing.
     public static let keyOperations = Self(TENON_ERROR_KEY_OPS)
-    /// A stream that was not begun, or is finished.
+    /// A stream that was not begun, or is already finished.
     public static let stream = Self(TENON_ERROR_STREAM)
     /// A method that is not [A-Z]{1,32}.
     public static let method = Self(TENON_ERROR_METHOD)
@@ -69,7 +69,7 @@ extension TenonError.Code {
     public static let digestNotAllowed = Self(TENON_ERROR_DIGEST_NOT_ALLOWED)
     /// A structure of options of unknown size, or a value in it that does not exist.
     public static let options = Self(TENON_ERROR_OPTIONS)
-    /// A TPM's name that is not one of those that may be opened.
+    /// A TPM's name that may not be opened.
     public static let tcti = Self(TENON_ERROR_TCTI)
     /// A simulator's name without allow_simulator.
     public static let simulator = Self(TENON_ERROR_SIMULATOR)
@@ -104,7 +104,7 @@ extension TenonError.Code {
     public static let derLength = Self(TENON_ERROR_DER_LENGTH)
     /// An INTEGER that is empty, negative, not minimal or over 256 bits.
     public static let derInteger = Self(TENON_ERROR_DER_INTEGER)
-    /// Bytes behind the end.
+    /// Bytes after the end.
     public static let derTrailing = Self(TENON_ERROR_DER_TRAILING)
     /// R or s is not in 1 .. n-1.
     public static let signatureRange = Self(TENON_ERROR_SIGNATURE_RANGE)
@@ -126,7 +126,7 @@ extension TenonError.Code {
     public static let keyType = Self(TENON_ERROR_KEY_TYPE)
     /// A field that is missing, or that Tenon does not take: policy, secret.
     public static let keyField = Self(TENON_ERROR_KEY_FIELD)
-    /// A public area that is not a P-256 key's, or has bytes behind its end.
+    /// A public area that is not a P-256 key's, or has bytes after its end.
     public static let keyPublic = Self(TENON_ERROR_KEY_PUBLIC)
     /// A private area whose size is not its bytes'.
     public static let keyPrivate = Self(TENON_ERROR_KEY_PRIVATE)
@@ -142,13 +142,13 @@ extension TenonError.Code {
     public static let cborKey = Self(TENON_ERROR_CBOR_KEY)
     /// Another number of entries.
     public static let cborCount = Self(TENON_ERROR_CBOR_COUNT)
-    /// Bytes behind the end.
+    /// Bytes after the end.
     public static let cborTrailing = Self(TENON_ERROR_CBOR_TRAILING)
     /// Another format, version or algorithm.
     public static let proofForm = Self(TENON_ERROR_PROOF_FORM)
     /// Neither a TPMT_SIGNATURE of ECDSA with SHA-256 nor DER.
     public static let signatureForm = Self(TENON_ERROR_SIGNATURE_FORM)
-    /// Not a certificate in the form that is taken; see tenon/activate.h.
+    /// Not a certificate in the accepted form; see tenon/activate.h.
     public static let certificateForm = Self(TENON_ERROR_CERTIFICATE_FORM)
     /// Not the two TPM2B of a credential.
     public static let credentialForm = Self(TENON_ERROR_CREDENTIAL_FORM)
@@ -157,23 +157,23 @@ extension TenonError.Code {
     public static let signatureInvalid = Self(TENON_ERROR_SIGNATURE_INVALID)
     /// The key's attributes are not those of a signing key of ours.
     public static let keyAttributes = Self(TENON_ERROR_KEY_ATTRIBUTES)
-    /// What the TPM holds is not the key: its Name is another.
+    /// The TPM holds another key there: its Name differs.
     public static let keyName = Self(TENON_ERROR_KEY_NAME)
     /// An answer whose HMAC or nonces do not fit: somebody is on the bus.
     public static let session = Self(TENON_ERROR_SESSION)
     /// An activation that was not made with the secret of this challenge.
     public static let activation = Self(TENON_ERROR_ACTIVATION)
 
-    /// The way to the TPM failed, and again after it was opened anew.
+    /// The connection to the TPM failed, and failed again after it was reopened.
     public static let tpmTransport = Self(TENON_ERROR_TPM_TRANSPORT)
     /// The node is held by another process, and was until the deadline.
     public static let tpmBusy = Self(TENON_ERROR_TPM_BUSY)
 
-    /// No such node, or it is no TPM's.
+    /// The node does not exist, or is not a TPM's.
     public static let tpmMissing = Self(TENON_ERROR_TPM_MISSING)
-    /// An answer that is none: too short, too long, or its sizes lie.
+    /// A malformed answer: too short, too long, or with wrong sizes.
     public static let tpmAnswer = Self(TENON_ERROR_TPM_ANSWER)
-    /// The TPM is the key's, the parent was taken away: provision it again.
+    /// The TPM is the right one, but the key's parent was removed: provision it again.
     public static let parentMissing = Self(TENON_ERROR_PARENT_MISSING)
     /// No EK certificate of this kind, or no EK that fits the certificate.
     public static let ekMissing = Self(TENON_ERROR_EK_MISSING)

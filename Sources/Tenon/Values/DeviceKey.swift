@@ -37,7 +37,7 @@ public protocol DeviceKey: Sendable {
     func blockingSignature(for message: SignableMessage) throws(TenonError) -> Signature
 }
 
-/// A P-256 key that signs whatever it is given, as the key of an authority does. It is no key of a device: those are a
+/// A P-256 key that signs any digest, like an authority's key. It is not a device's key: those are a
 /// ``DeviceKey``.
 ///
 /// Any number of threads may call it at once. It blocks its caller for as long as the key takes.
@@ -49,7 +49,7 @@ public protocol DigestSigner: Sendable {
     func signature(for digest: Digest) throws(TenonError) -> Signature
 }
 
-/// A key in the memory of the process, for load tools, tests and development. It is no device identity: whoever reads
+/// A key in memory, for load tools, tests and development. It is not a device identity: anyone who reads
 /// the memory has it, and ``isHardware`` is false.
 ///
 /// It computes and never waits, so that its asynchronous functions do not leave the caller's thread.

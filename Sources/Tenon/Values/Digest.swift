@@ -74,7 +74,7 @@ extension Digest {
         self.init(core: digest)
     }
 
-    /// The nonce that binds a key to a challenge: the SHA-256 of the challenge text as it came, then of the base64 text
+    /// The nonce that binds a key to a challenge: the SHA-256 of the received challenge text and of the base64 text
     /// of the public key exactly as it is sent. Nothing is decoded.
     ///
     /// - Throws: ``TenonError/Code/empty`` when either text is empty.
@@ -100,9 +100,9 @@ extension Digest: CustomStringConvertible {
     public var description: String { TextEncoding.hex.encode(bytes.span) }
 }
 
-/// SHA-256 of what comes in pieces.
+/// SHA-256 of data in pieces.
 ///
-/// A value: a copy goes on by itself, and one that is forgotten costs nothing.
+/// A value: a copy continues on its own, and you may drop one without a call.
 ///
 /// ```swift
 /// var stream = try DigestStream()
@@ -139,7 +139,7 @@ public struct DigestStream: Sendable {
 }
 
 extension Digest {
-    /// The nonce with which the attestation key certifies a key that takes another one's place. The keys are the base64
+    /// The nonce with which the attestation key certifies a key that replaces another. The keys are the base64
     /// texts exactly as they are sent.
     ///
     /// - Throws: ``TenonError/Code/empty``, ``TenonError/Code/tooLarge``.

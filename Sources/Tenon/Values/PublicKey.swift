@@ -14,7 +14,7 @@ public struct PublicKey: Sendable {
 
     /// Whether this key made the signature over the digest. Any failure is false.
     ///
-    /// High s is accepted: TPMs and services make it. Whoever verifies with one key often prepares a ``Verifier``.
+    /// High s is accepted: TPMs and services produce it. To verify often with one key, make a ``Verifier``.
     public func isValidSignature(_ signature: Signature, for digest: Digest) -> Bool {
         do throws(TenonError) {
             try verify(signature, for: digest)
@@ -193,7 +193,7 @@ extension PublicKey {
     }
 }
 
-/// A public key made ready once, for whoever verifies with it more than once.
+/// A public key that is prepared once, to verify with it many times.
 public final class Verifier: Sendable {
     /// The key that is verified with.
     public let publicKey: PublicKey

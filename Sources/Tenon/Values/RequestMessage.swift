@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CTenon
 
-/// A request on its way to be signed or verified: `METHOD \n path \n timestamp \n body`, hashed as it comes.
+/// A request to sign or verify: `METHOD \n path \n timestamp \n body`, hashed piece by piece.
 ///
-/// A value: a copy goes on by itself, and one that is forgotten costs nothing.
+/// A value: a copy continues on its own, and you may drop one without a call.
 public struct RequestMessage: Sendable {
     var core = tenon_request()
 
@@ -25,14 +25,14 @@ public struct RequestMessage: Sendable {
         try TenonError.check(status)
     }
 
-    /// Adds bytes of the body, as they go on the wire.
+    /// Adds bytes of the body as they are sent.
     ///
     /// - Throws: ``TenonError/Code/stream`` after ``finish()``.
     public mutating func update(_ body: Span<UInt8>) throws(TenonError) {
         try TenonError.check(tenon_request_update(&core, body))
     }
 
-    /// Adds bytes of the body, as they go on the wire.
+    /// Adds bytes of the body as they are sent.
     public mutating func update(_ body: [UInt8]) throws(TenonError) { try update(body.span) }
 
     /// The digest that the device signs and the service verifies; the message is wiped.
@@ -93,9 +93,9 @@ public struct RequestHeaders: Sendable {
         return nonce
     }
 
-    /// What the service calls the application.
+    /// The service's id of the application.
     public var appID: String { text(offsets.app_id, offsets.device_id) }
-    /// What the service calls the device.
+    /// The service's id of the device.
     public var deviceID: String { text(offsets.device_id, offsets.signature) }
     /// The signature: base64 of DER.
     public var signature: String { text(offsets.signature, offsets.timestamp) }

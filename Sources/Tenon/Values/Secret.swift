@@ -46,7 +46,7 @@ public final class Secret: Sendable {
         bytes.deallocate()
     }
 
-    /// Lends the bytes for the one protocol that sends them. What copies them has to wipe the copy.
+    /// Lends the bytes for the one protocol that sends them. Code that copies them must wipe the copy.
     public func withBytes<Result, Failure>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {

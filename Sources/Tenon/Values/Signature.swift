@@ -76,7 +76,7 @@ extension Signature {
     /// Whether s is at most n/2, as strict verifiers ask.
     public var isLowS: Bool { withUnsafePointer(to: core) { tenon_signature_is_low_s($0) == 1 } }
 
-    /// Of the two signatures that verify alike the one with the smaller s.
+    /// Returns the one of the two equivalent signatures that has the smaller s.
     public func normalised() -> Signature {
         var signature = core
         guard tenon_signature_normalize(&signature) == 0 else { return self }

@@ -52,7 +52,7 @@ package final class Semaphore: Sendable {
         count.deallocate()
     }
 
-    /// Adds one, which lets one thread go on.
+    /// Adds one, which lets one thread continue.
     package func signal() { sem_post(count) }
 
     /// Takes one away, as soon as there is one.

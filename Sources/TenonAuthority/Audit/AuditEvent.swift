@@ -94,13 +94,13 @@ struct AuditChain: Sendable {
         head.mac = try Digest(authenticating: start.message, key: key)
     }
 
-    /// A chain that goes on behind a head that is believed.
+    /// A chain that continues after a trusted head.
     init(after head: AuditHead, key: [UInt8]) {
         self.key = key
         self.head = head
     }
 
-    /// A chain that goes on behind a line, of which `sequence` and `mac` are believed.
+    /// A chain that continues after a line with a trusted `sequence` and `mac`.
     init(instance: String, key: [UInt8], after line: [UInt8]) throws(TenonError) {
         self.key = key
         guard let json = try? JSON(parsing: line), let sequence = json["sequence"]?.integer,
@@ -129,7 +129,7 @@ struct AuditChain: Sendable {
         return line + [UInt8(ascii: "\n")]
     }
 
-    /// Takes a line, without its line feed, that has to be the next.
+    /// Takes a line, without its line feed, that must be the next.
     ///
     /// - Throws: ``TenonError/Code/auditChain``.
     mutating func verify(_ line: [UInt8]) throws(TenonError) -> JSON {
@@ -217,7 +217,7 @@ extension AuditEvent {
         }
     }
 
-    /// Not each use: whoever has the copy may use it as often as he likes.
+    /// Not each use: somebody who has the copy may use it as often as they like.
     init?(_ use: RetiredKeyUse) {
         guard case .alarm(let device, let uses) = use, uses & (uses - 1) == 0 else { return nil }
         self.init(.retiredKeyUsed, device: device, details: ["uses": .integer(uses)])

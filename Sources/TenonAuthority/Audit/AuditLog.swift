@@ -14,7 +14,7 @@ package final class AuditLog: Sendable {
         package var instance: String
         /// 32 random bytes that only the admin role reads.
         package var key: [UInt8]
-        /// Whether an operator said to go on with a log that is not the one that was written; it is recorded.
+        /// Whether an operator said to continue with a log that differs from what was written; this is recorded.
         package var accepts: Bool
         /// Signs ``AuditHead/message`` with the CA's key, and sends head and signature to the journal. It may block;
         /// when it throws it is asked again later, and nothing else waits for it. Nil signs nothing.
@@ -97,7 +97,7 @@ package final class AuditLog: Sendable {
     /// Cuts off what a crash left behind the last line, now that it is known to be nothing else.
     func mend() async throws(TenonError) { try await submit(.mend) }
 
-    /// Signs the head, if it has to be, and closes the file.
+    /// Signs the head if necessary, and closes the file.
     package func close() async { await thread.end() }
 
     private func submit(_ wish: AuditJob.Wish) async throws(TenonError) {

@@ -38,7 +38,7 @@ struct OutboxLine: Sendable {
 final class AuditOutbox: Sendable {
     private struct State {
         var log: AuditLog?
-        /// Lines whose change, or whose writing, goes on.
+        /// Lines whose change, or whose writing, is under way.
         var underWay: Set<String> = []
         /// In the log, and in the store still.
         var written: Set<String> = []

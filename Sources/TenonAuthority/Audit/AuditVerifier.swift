@@ -125,7 +125,7 @@ struct AuditComparison {
         }
     }
 
-    /// What the log records where an operator goes on.
+    /// What the log records when an operator continues it.
     func record(_ fault: TenonError, _ known: Knowledge) -> AuditEvent {
         var details: [String: JSON] = ["fault": .string(fault.message), "found_lines": .integer(mark.sequence)]
         details["expected_lines"] = known.latest.map { .integer($0.sequence) }

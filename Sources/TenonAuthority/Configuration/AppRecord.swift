@@ -53,11 +53,11 @@ package struct AppRecord: Equatable, Sendable {
     package var registration: Registration
     /// Devices that wait for approval at the same time.
     package var maxPending: Int
-    /// Keys have to be below a primary key of the owner hierarchy; the device names it.
+    /// Keys must be below a primary key of the owner hierarchy; the device names it.
     package var requiresOwnerHierarchy: Bool
     /// Devices of development builds may register unattested.
     package var allowsDevelopment: Bool
-    /// Signatures by an older key are refused; nil is no limit.
+    /// Signatures by an older key are refused; nil means no limit.
     package var maxKeyAgeDays: Int?
     package var unprovenRotation: UnprovenRotation
     /// What the record says about its service alone.

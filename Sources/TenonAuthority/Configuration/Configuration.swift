@@ -5,7 +5,7 @@ package import Tenon
 /// What an operator says: one JSON object, read once at start. A member that is not known is a mistake, and a mistake
 /// is named with its line.
 ///
-/// Paths are as they were written; a relative one is meant from the state folder.
+/// Paths are as they were written; a relative path starts at the state folder.
 package struct Configuration: Equatable, Sendable {
     /// What may be hosted; an app that names none belongs to the first.
     package var services: [HostedService]
@@ -232,7 +232,7 @@ package struct AuthorityLimits: Equatable, Sendable {
     package var connectionsPerAddress: Int?
     /// Bytes of a body (decision: body-limits).
     package var bodyBytes = 32_768
-    /// Seconds in which a stop answers what was asked; behind them the process ends all the same.
+    /// Seconds in which a stop answers open requests; after them the process ends anyway.
     package var stopSeconds = 25
 
     package init() {}

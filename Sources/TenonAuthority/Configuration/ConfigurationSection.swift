@@ -33,7 +33,7 @@ package struct ConfigurationSection {
         return value
     }
 
-    /// The mistake that a member is, in words that go on behind its name; without a name, that the section is.
+    /// The mistake in a member, in words that continue its name; without a name, the mistake in the section.
     package func mistake(_ what: String, _ name: String? = nil) -> TenonError {
         text.mistake(what, at: path + (name.map { [.key($0)] } ?? []))
     }
@@ -173,7 +173,7 @@ struct ConfigurationText {
         }
     }
 
-    /// Says where somebody has to look, and what is wrong there.
+    /// Says where to look, and what is wrong there.
     func mistake(_ what: String, at path: [JSON.Step], key: Bool = false) -> TenonError {
         let offset = JSON.offset(of: path, key: key, in: bytes) ?? 0
         let line = ConfigurationText.line(of: offset, in: bytes)
@@ -244,7 +244,7 @@ enum ConfigurationForm {
         json.string.flatMap { Address.isNumeric($0) ? $0 : nil }
     }
 
-    /// An address in its one form, or what stands for whoever comes by a unix socket, whose file the operator guards.
+    /// An address in its one form, or the name for clients of a unix socket, whose file the operator protects.
     static func proxy(_ json: JSON) -> String? {
         json.string.flatMap { $0 == "unix" ? $0 : Address.canonical($0) }
     }
@@ -253,7 +253,7 @@ enum ConfigurationForm {
         json.string.flatMap { Address.isHost($0) ? $0 : nil }
     }
 
-    /// "" or a path that begins with a slash and does not end with one, as it stands in a request.
+    /// "" or a path that begins with a slash and does not end with one, as a request has it.
     static func mount(_ json: JSON) -> String? {
         json.string.flatMap { text in
             let isPath = text.hasPrefix("/") && !text.hasSuffix("/") && !text.contains("//")

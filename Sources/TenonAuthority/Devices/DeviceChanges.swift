@@ -5,9 +5,9 @@ package import Tenon
 package struct DeviceRegistration: Sendable {
     /// The certificate of the AK behind the registration.
     package enum Certificate: Sendable {
-        /// The authority issues it now; it has to be of this app, EK and AK.
+        /// The authority issues it now; it must be for this app, EK and AK.
         case issued(AKCertificate)
-        /// The device showed it: its serial has to be live, and of this app, EK and AK.
+        /// The device showed it: its serial number must be live, and for this app, EK and AK.
         case shown(serial: [UInt8])
     }
 
@@ -16,7 +16,7 @@ package struct DeviceRegistration: Sendable {
     /// SHA-256 of the challenge's text.
     package var challenge: Digest
     package var certificate: Certificate?
-    /// How many active and pending devices of this app one EK may have; nil is no limit.
+    /// How many active and pending devices of this app one EK may have; nil means no limit.
     package var maxDevicesPerEK: Int?
     /// How many devices of this app may be pending.
     package var maxPending: Int
@@ -174,7 +174,7 @@ package enum Revocation: Equatable, Sendable {
         }
     }
 
-    /// Whether a machine may register anew.
+    /// Whether a machine may register again.
     package enum TPM: String, Sendable {
         /// Its EK is on the deny list.
         case denied

@@ -6,7 +6,7 @@ package import Tenon
 package struct EndorsementRoots: Sendable {
     /// DER.
     package var certificates: [[UInt8]]
-    /// Whether an EK certificate has to name its use: their makers sign other things, too.
+    /// Whether an EK certificate must name its use: their makers sign other things, too.
     package var requiresUsage: Bool
 
     package init(certificates: [[UInt8]], requiresUsage: Bool) {
@@ -90,7 +90,7 @@ extension Refusal {
     static let ekDenied = Refusal(
         .invalidAttestation, "The TPM is not taken any more.", status: 403, cause: "ek_denied")
 
-    /// A proof, a certificate or a key that is not what it has to be; the sentence is the rule's.
+    /// A proof, a certificate or a key that breaks a rule; the sentence is the rule's.
     init(attestation error: TenonError) {
         let isUntrusted: [TenonError.Code] = [.rule24Chain, .rule33EKChain, .rule37EKAllowed]
         switch error.code.category {
@@ -135,7 +135,7 @@ final class EndorsementCache: Sendable {
 
     init(capacity: Int = 10_000) { self.capacity = capacity }
 
-    /// By what certificates of which app are known.
+    /// How the certificates of an app are identified.
     static func name(_ certificates: [[UInt8]], app: String) throws(TenonError) -> Digest {
         var bytes = Array("\(app)\n".utf8)
         for certificate in certificates { bytes += Array("\(certificate.count)\n".utf8) + certificate }

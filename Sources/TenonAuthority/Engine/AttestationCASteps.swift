@@ -9,7 +9,7 @@ extension AuthorityEngine {
             serial: [UInt8](random: 16), notBefore: now - 300, notAfter: now + Self.certificateLife)
     }
 
-    /// The certificate of an AK and those above it that a device has to show, once it is recorded.
+    /// The certificate of an AK and those above it that a device must show, once it is recorded.
     func chain(
         for ak: PublicArea, _ attestation: ChallengeEntry.Attestation, _ terms: CertificateTerms
     ) async throws(Refusal) -> [[UInt8]] {
@@ -51,7 +51,7 @@ extension AuthorityEngine {
         return AuthorityAnswer(encoded: try refusing { () throws(TenonError) in try offer.answer.encoded() })
     }
 
-    /// `POST /secret` of the attestation CA: the certificate. Whatever comes of it, that secret is used.
+    /// `POST /secret` of the attestation CA: the certificate. The secret is used up, whatever the result.
     func secret(_ request: AuthorityRequest, for named: AppRecord?) async throws(Refusal) -> AuthorityAnswer {
         let app = try self.app(named?.id ?? "")
         let digest = try refusing(Refusal.init(form:)) { () throws(TenonError) in

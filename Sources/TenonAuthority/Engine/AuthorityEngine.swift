@@ -67,7 +67,7 @@ package struct AuthorityEngine: Sendable {
             let now = clock.now()
             let isOperator = door == .admin || door == .metrics
             let service = isOperator ? nil : table.service(for: found, request.path)
-            // Who asks how it is, is no device, and asks often; the fault has its own line.
+            // A request for health does not come from a device, and comes often; the fault has its own line.
             if let label, door != .admin, !isProbe(found) {
                 refusals.tell(error, label, from: request.peer, at: now) {
                     found?.app?.id ?? service?.appNamed(request).flatMap(configuration.app)?.id

@@ -33,7 +33,7 @@ package final class AuthorityFolder: Sendable {
 
     /// Opens a file of ours for reading and writing, and makes it, 0600, when it is missing.
     ///
-    /// - Throws: ``TenonError/Code/storePermission`` when it is no file, or not ours, or not ours alone.
+    /// - Throws: ``TenonError/Code/storePermission`` if it is not a file, not ours, or not ours alone.
     func open(_ name: String, flags: Int32 = 0) throws(TenonError) -> Int32 {
         do throws(TenonError) {
             let file = try folder.open(name, flags: flags)

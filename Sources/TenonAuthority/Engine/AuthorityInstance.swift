@@ -18,7 +18,7 @@ package final class AuthorityInstance: Sendable {
     }
 
     package let engine: AuthorityEngine
-    /// What an operator has to know of this start: one sentence each.
+    /// What an operator must know about this start: one sentence each.
     package let notices: [String]
     private let log: AuditLog
     /// Signs the log's head: a quiet log would sign nothing by itself (decision: audit-log).
@@ -31,7 +31,7 @@ package final class AuthorityInstance: Sendable {
     /// Opens what is there and makes what is not. It blocks on disk and network: for a program's start.
     ///
     /// - Parameters:
-    ///   - acceptsLog: whether to go on with an audit log that is not the one that was written; the log records it.
+    ///   - acceptsLog: whether to continue with an audit log that differs from what was written; the log records it.
     ///   - openKey: opens the CA's key where a TPM has it.
     ///   - headSigned: takes each head of the audit log elsewhere, so that a log that was cut short shows.
     ///   - told: takes a line for each fault of a store, and for the end of each.
@@ -239,7 +239,7 @@ package final class AuthorityInstance: Sendable {
         return revoked
     }
 
-    /// A relative one is meant from the state folder.
+    /// A relative path starts at the state folder.
     private static func path(_ path: String, in folder: AuthorityFolder) -> String {
         path.hasPrefix("/") ? path : "\(folder.path)/\(path)"
     }

@@ -59,14 +59,14 @@ package struct AuthorityKeys: Sendable {
         }
     }
 
-    /// Checks a signature of ours, or of a key that issued before, over what is no certificate.
+    /// Checks a signature by our key, or by one that issued before, over something other than a certificate.
     package func verify(_ signature: [UInt8], of message: [UInt8]) throws(TenonError) {
         let (signature, digest) = (try Signature(derRepresentation: signature.span), try Digest(hashing: message))
         for key in former where key.isValidSignature(signature, for: digest) { return }
         try publicKey.verify(signature, for: digest)
     }
 
-    /// Signs what is no certificate: the head of an audit log. DER.
+    /// Signs something other than a certificate: the head of an audit log. DER.
     package func signature(of message: [UInt8]) throws(TenonError) -> [UInt8] {
         try key.signature(for: Digest(hashing: message)).derRepresentation
     }
@@ -134,7 +134,7 @@ extension AuthorityKeys {
     /// lives longer than its CA may then be needed, if this is done less often than each 90 days.
     ///
     /// - Parameter name: nil keeps the name that the CA has.
-    /// - Throws: ``TenonError/Code/configuration`` when there is none, or a test's.
+    /// - Throws: ``TenonError/Code/configuration`` if there is no CA, or only a test CA.
     package static func roll(
         in folder: AuthorityFolder, name: String?, at now: Int64, held: HeldKey? = nil
     ) throws(TenonError) -> AuthorityKeys {

@@ -18,7 +18,7 @@ package struct AuthorityRequest: Sendable {
     /// In the order in which they came; a name may come twice.
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
-    /// The address of whoever asks, behind the proxies that are trusted; "" on a unix socket.
+    /// The client's address, as trusted proxies give it; "" on a unix socket.
     package var peer: String
 
     package init(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// Where the service keeps what it has to remember.
+/// Where the service keeps what it must remember.
 package struct AuthorityStores: Sendable {
     package var challenges: any ChallengeStore
     package var devices: any DeviceStore

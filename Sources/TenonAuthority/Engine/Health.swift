@@ -2,7 +2,7 @@
 internal import Tenon
 
 extension AuthorityEngine {
-    /// For whoever sends requests to one of several: `ok`, or a refusal, and not why.
+    /// For a load balancer: `ok`, or a refusal without a reason.
     func health() throws(Refusal) -> AuthorityAnswer {
         guard stores.health().isHealthy else {
             throw Refusal(.unavailable, "The service is not well.", retryAfter: 10)

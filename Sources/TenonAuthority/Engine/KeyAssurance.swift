@@ -11,7 +11,7 @@ package struct KeyEvidence: Sendable {
     package var activation: [UInt8]?
     /// Whether the device says that it is a development build.
     package var isDevelopment: Bool
-    /// What the proof has to be made over.
+    /// What the proof must be made over.
     package var nonce: @Sendable () throws(TenonError) -> Digest
 
     package init(

@@ -2,7 +2,7 @@
 package import Tenon
 
 extension AuthorityEngine {
-    /// Takes the challenge of a registration. It is spent, whatever comes of it.
+    /// Takes the challenge of a registration. The challenge is spent, whatever the result.
     ///
     /// - Throws: ``Refusal/Code/challengeExpired`` for one of ours that is too old, ``Refusal/Code/invalidChallenge``.
     package func redeem(

@@ -43,7 +43,7 @@ final class RequestRates: Sendable {
 final class ActivationGate: Sendable {
     private let capacity: Int
     private let threads: [WorkThread]
-    /// What each thread has to do.
+    /// The work of each thread.
     private let loads: Mutex<[Int]>
 
     init(capacity: Int, threads: Int = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1)) {

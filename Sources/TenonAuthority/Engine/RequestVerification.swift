@@ -146,7 +146,7 @@ extension Refusal {
         }
     }
 
-    /// There is no such device.
+    /// The device does not exist.
     package static let unknownDevice = Refusal(.notRegistered, "The device is not registered.")
     static let deviceRevoked = Refusal(.deviceRevoked, "The device was revoked.")
 }

@@ -7,7 +7,7 @@ package struct RotationEvidence: Sendable {
     package var proof: String?
     /// The Name of the new key's parent, where the device says it.
     package var parent: [UInt8]?
-    /// What the proof has to be made over.
+    /// What the proof must be made over.
     package var nonce: @Sendable () throws(TenonError) -> Digest
 
     package init(

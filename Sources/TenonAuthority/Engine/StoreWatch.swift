@@ -4,7 +4,7 @@ internal import Synchronization
 package import Tenon
 
 /// Looks at the stores each second, each of them by itself, so that one that hangs hides nothing of another. What a look
-/// finds is kept until the next: whoever asks for health asks no store.
+/// finds is kept until the next: asking for health does not query a store.
 final class StoreWatch: Sendable {
     /// What is looked at: its name, and a look, which gives the store's time where it has one.
     struct Watched: Sendable {
@@ -161,7 +161,7 @@ extension StoreWatch.Found {
     fileprivate mutating func line(_ part: StoreHealth.Part) -> String? {
         let now = ContinuousClock.now
         if let fault = part.fault {
-            // That it takes longer still is no news.
+            // That it still takes longer is not news.
             guard toldFault == nil || self.fault != nil && toldFault != fault.message else { return nil }
             if toldFault == nil { (toldAt, faults) = (now, faults + 1) }
             toldFault = fault.message

@@ -2,7 +2,7 @@
 package import Tenon
 
 /// What the authority keeps under a challenge, or under the secret of its attestation CA, until it is redeemed
-/// (decision: derived-secret). Neither the challenge nor a secret is in it: whoever reads the store can forge nothing.
+/// (decision: derived-secret). It contains neither the challenge nor a secret: reading the store allows no forgery.
 package struct ChallengeEntry: Equatable, Sendable {
     /// What may redeem the entry. An entry is found under its own purpose only.
     package enum Purpose: String, Sendable {

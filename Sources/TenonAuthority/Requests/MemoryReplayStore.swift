@@ -118,7 +118,7 @@ private struct ReplayMemory {
         let timestamp: Int64
     }
 
-    /// What has to be stored before a request is accepted.
+    /// What must be stored before a request is accepted.
     struct Horizon {
         let device: String?
         let timestamp: Int64

@@ -99,7 +99,7 @@ struct StoredKey {
 }
 
 extension PublicKey {
-    /// Rows are checked when they are written; what is no key now is damage.
+    /// Rows are checked when they are written; a value that is not a key now is damage.
     init(stored bytes: [UInt8]) throws(TenonError) {
         guard let key = try? PublicKey(rawRepresentation: bytes) else { throw .damaged("a key") }
         self = key

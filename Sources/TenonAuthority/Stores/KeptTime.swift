@@ -83,7 +83,7 @@ package struct KeptTime: Sendable {
 }
 
 extension SQLiteStore {
-    /// What an operator has to know of the time at a start.
+    /// What an operator must know about the time at a start.
     var timeNotices: [String] {
         if let kept = keptTime.disbelieved {
             return [

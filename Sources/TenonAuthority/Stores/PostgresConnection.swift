@@ -8,7 +8,7 @@ internal import Tenon
 ///
 /// Nothing here waits behind ``deadline``: a server that answers nobody costs its caller this long, and no more.
 final class PostgresConnection: SQLConnection {
-    /// When the call that the connection works for has to be over.
+    /// When the call that uses the connection must be over.
     var deadline: ContinuousClock.Instant
 
     private let target: PostgresTarget
@@ -22,7 +22,7 @@ final class PostgresConnection: SQLConnection {
     private(set) var sessions = 0
     /// What the last statement did, in PostgreSQL's word.
     private var tag = ""
-    /// Whether the last statement failed as another transaction came first: this one has to be run again.
+    /// Whether the last statement failed because another transaction came first: this one must be run again.
     private var hasLostRace = false
 
     /// Transactions that come first in a row; each of them has succeeded, so that this many are a great crowd.

@@ -77,7 +77,7 @@ final class PostgresLookout: Sendable {
         }
     }
 
-    /// Ends a session that holds a name and has not been heard of for long.
+    /// Ends a session that holds a name and has been silent for long.
     private func endSilent(_ silence: Int64, _ key: SQLValue, _ connection: PostgresConnection) throws(TenonError) {
         guard silence > PostgresLookout.silence else { return }
         try connection.run(

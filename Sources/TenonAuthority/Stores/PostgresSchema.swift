@@ -109,7 +109,7 @@ enum PostgresSchema {
         guard try connection.run("SELECT current_setting('fsync')").first?.text(0) == "on" else {
             throw TenonError(.configuration, message: "PostgreSQL runs with fsync=off: a crash would lose devices.")
         }
-        // Who has waited for the lock has to see what the other did.
+        // A transaction that waited for the lock must see what the other did.
         try connection.transaction(isolation: "READ COMMITTED") { connection throws(TenonError) in
             try migrate(connection, schema)
             try ServiceTables.prepare(services, in: connection)

@@ -112,7 +112,7 @@ package final class RedisStore: WatchedStore {
         }
         let (keys, time) = ([key("time"), key("life"), key("look")], options.time)
         let reply = try await run(on: lookThread) { runID in
-            // Without an instance's clock: it has to answer when they differ, too.
+            // Without an instance's clock: it must answer even if they differ.
             RedisStore.lookScript.command(keys, [Array(runID.utf8), time, [], []])
         }
         guard let list = reply.list, list.count == 3, let epoch = list[0].bytes, let read = list[1].integer,

@@ -35,7 +35,7 @@ package final class SQLiteStore: SQLDeviceStore, WatchedStore {
     let outbox = AuditOutbox()
     private let cache = DeviceCache()
 
-    /// Opens the store, makes it when there is none, and brings an older one to this version. Blocks on the disk.
+    /// Opens the store, makes it if it does not exist, and upgrades an older one. Blocks on the disk.
     ///
     /// - Throws: ``TenonError/Code/storeVersion``, ``TenonError/Code/storeCorrupt``,
     ///   ``TenonError/Code/storePermission``, ``TenonError/Code/storeFailed``.
@@ -66,7 +66,7 @@ package final class SQLiteStore: SQLDeviceStore, WatchedStore {
         return connection
     }
 
-    /// What the database of a folder that nobody uses knows of an instance's audit log; nil where there is none.
+    /// What the database of an unused folder knows about an instance's audit log; nil if there is no database.
     package static func auditMark(
         of instance: String, in folder: AuthorityFolder
     ) throws(TenonError) -> AuditMark? {

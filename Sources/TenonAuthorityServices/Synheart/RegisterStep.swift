@@ -9,7 +9,7 @@ struct RegisterMessage {
     let challenge: String
     /// The public key as it was sent: what is bound.
     let keyText: String
-    /// The text; nil where there is none, or it is `none`.
+    /// The text; nil if it is missing, or is `none`.
     let proof: String?
     let activation: [UInt8]?
     let platform: String?

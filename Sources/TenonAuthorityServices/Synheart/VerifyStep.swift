@@ -108,7 +108,7 @@ extension SynheartSteps {
         ]).body
     }
 
-    /// Whoever has the token; tokens are found by their SHA-256, so that no comparison says anything of one.
+    /// The owner of the token. Tokens are found by their SHA-256, so that no comparison reveals anything about one.
     private func backend(of request: AuthorityRequest) throws(Refusal) -> BackendRecord {
         let words = (try request.header("Authorization") ?? "").split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 2, words[0].lowercased() == "bearer" else { throw .unknownBackend }

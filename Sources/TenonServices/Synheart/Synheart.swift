@@ -49,7 +49,7 @@ public struct Synheart: Sendable {
     ]
 }
 
-/// A version of the service's wire. It is a value, so that no flow has to ask which one it is.
+/// A version of the service's wire. It is a value, so that no flow must ask which one it is.
 public struct Dialect: Hashable, Sendable {
     /// The name that the record keeps.
     public let name: String

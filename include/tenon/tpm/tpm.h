@@ -3,13 +3,13 @@
 #define TENON_TPM_TPM_H
 
 /*
- * libtenon-tpm: signing keys that are born in a TPM 2.0 and never leave it. What tenon/tenon.h says of arguments,
+ * libtenon-tpm: signing keys that are created in a TPM 2.0 and never leave it. What tenon/tenon.h says of arguments,
  * outputs, handles, results and secrets holds here. It opens no file but the TPM's device node.
  *
  * A tenon_tpm sends one command at a time, in the order in which threads ask. It asks a busy TPM again until its
  * deadline, opens its transport again once after the transport failed, and belongs to the process that opened it: in
  * the child of a fork each function that would ask the TPM answers TENON_ERROR_FORKED, and nothing is sent. A driver
- * that gives no answer at all is waited for.
+ * that never answers blocks the call.
  *
  * A child is known by a page that the kernel empties in it (MADV_WIPEONFORK). Where the kernel cannot do that (Linux
  * before 4.14, some sandboxes), it is known by its process id and pid namespace, and without /proc by its process id.
@@ -50,7 +50,7 @@ TENON_API size_t tenon_tpm_auth_max(void);
 TENON_API size_t tenon_tpm_key_max(void);
 TENON_API size_t tenon_tpm_buffer_size(void);
 
-/* A TPM that is open. */
+/* An open TPM. */
 typedef struct tenon_tpm tenon_tpm;
 
 /* How a command is authorised. */
@@ -61,12 +61,15 @@ enum {
     TENON_TPM_SESSION_ENCRYPTED = 2 /* salted, and the first parameter encrypted where the command allows */
 };
 
-/* How a TPM is opened. All zeros but size is the default. Auth values are copied, and wiped with the handle. */
+/*
+ * How a TPM is opened. With only size set, all options have their defaults. Auth values are copied, and wiped with the
+ * handle.
+ */
 typedef struct {
     size_t size;               /* sizeof(tenon_tpm_options) */
     uint32_t allow_simulator;  /* 1: swtpm: and mssim: are accepted */
     uint32_t session;          /* TENON_TPM_SESSION_* for signatures of keys without an auth value */
-    uint32_t deadline_ms;      /* how long a busy TPM, its places or its node are waited for; 0: 2000 */
+    uint32_t deadline_ms;      /* how long to wait for a busy TPM, for room in it or for its node; 0: 2000 */
     const uint8_t *owner_auth; /* of the owner hierarchy; NULL: empty. It crosses the bus as it is */
     size_t owner_auth_n;
     const uint8_t *endorsement_auth; /* of the endorsement hierarchy; NULL: empty */
@@ -74,8 +77,9 @@ typedef struct {
 } tenon_tpm_options;
 
 /*
- * Opens by name: "device:/dev/tpmrm0", "tabrmd:" with what tpm2-abrmd's TCTI takes; with allow_simulator also "swtpm:"
- * and "mssim:". Any other name is TENON_ERROR_TCTI: a TCTI name can be code. No command is sent. options may be NULL.
+ * Opens a TPM by name: "device:/dev/tpmrm0", or "tabrmd:" with what tpm2-abrmd's TCTI accepts; with allow_simulator
+ * also "swtpm:" and "mssim:". Any other name is TENON_ERROR_TCTI, because a TCTI name can run code. No command is sent.
+ * options may be NULL.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_open(tenon_tpm **out, const char *TENON_COUNTED(name_n) name,
                                                      size_t name_n, const tenon_tpm_options *options);
@@ -107,19 +111,19 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_open_transport(tenon_tpm **out, 
                                                                const tenon_tpm_options *options);
 
 /*
- * The way to a TPM by name, with the names and the refusals of tenon_tpm_open: for who counts, delays or writes down
- * what goes over it. Its opener closes it by its close function, which is always there; a tenon_tpm that was
- * opened over it does so when it is closed. allow_simulator is 0 or 1. A node that another process holds is waited for
- * for 2000 ms. On failure all of *out is zero.
+ * Opens the transport to a TPM by name, with the names and refusals of tenon_tpm_open, for programs that count, delay
+ * or record what goes over it. The caller closes it with its close function, which is never NULL; a tenon_tpm that was
+ * opened over it does that when it is closed. allow_simulator is 0 or 1. If another process holds the node, the call
+ * waits for up to 2000 ms. On failure all of *out is zero.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_transport_open(tenon_tpm_transport *out,
                                                                const char *TENON_COUNTED(name_n) name, size_t name_n,
                                                                uint32_t allow_simulator);
 
-/* Gives the TPM back. It is closed when the last of its keys is freed, too. */
+/* Frees the TPM. It is closed when its last key has been freed, too. */
 TENON_API void tenon_tpm_free(tenon_tpm **tpm);
 
-/* What a TPM says of itself. */
+/* What a TPM says about itself. */
 typedef struct {
     char maker[5];           /* four characters and a NUL, as "IFX" */
     char model[17];          /* vendor string, NUL-terminated */
@@ -127,7 +131,7 @@ typedef struct {
     uint32_t revision;       /* of the specification: 159 is 1.59 */
     uint32_t owner_auth_set; /* 0 or 1, as are the next */
     uint32_t endorsement_auth_set;
-    uint32_t lockout_auth_set; /* 0: anybody who may open the node may clear the TPM */
+    uint32_t lockout_auth_set; /* 0: anyone who can open the node can clear the TPM */
     uint32_t clear_disabled;
     uint32_t in_lockout;
     uint32_t storage_enabled; /* the owner hierarchy */
@@ -139,10 +143,10 @@ typedef struct {
     uint32_t ek_certificates;  /* bits: 0 RSA-2048 L-1, 1 P-256 L-2, 2 RSA-2048 H-1, 3 P-256 H-2, 4 P-384 H-3 */
 } tenon_tpm_info;
 
-/* Asks the TPM for all of it. */
+/* Reads all of it from the TPM. */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_read_info(tenon_tpm *tpm, tenon_tpm_info *out);
 
-/* A signing key of a TPM. It keeps its TPM open. */
+/* A signing key in a TPM. It keeps its TPM open. */
 typedef struct tenon_tpm_key tenon_tpm_key;
 
 /*
@@ -157,29 +161,30 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_create(tenon_tpm *tpm, tenon
                                                            const uint8_t *TENON_COUNTED(auth_n) auth, size_t auth_n);
 
 /*
- * Loads a key that tenon_tpm_key_export gave. Its attributes must be the ones above, its parent is searched by Name
- * among the places where it may be, and an exported persistent handle is used only while its Name is the key's.
+ * Loads a key that tenon_tpm_key_export wrote. The key must have the attributes above. Its parent is found by its Name,
+ * wherever it may be. An exported persistent handle is used only while its Name is the key's.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_load(tenon_tpm *tpm, tenon_tpm_key **out,
                                                          const char *TENON_COUNTED(pem_n) pem, size_t pem_n,
                                                          const uint8_t *TENON_COUNTED(auth_n) auth, size_t auth_n);
 
 /*
- * Loads a TSS2 PRIVATE KEY of another tool: P-256, sign set, restricted clear, scheme NULL or ECDSA with SHA-256. It
- * signs, tenon_tpm_key_is_foreign says 1, and without a witness it is never called gone.
+ * Loads another tool's TSS2 PRIVATE KEY: P-256, sign set, restricted clear, scheme NULL or ECDSA with SHA-256. The key
+ * signs, tenon_tpm_key_is_foreign returns 1, and it is never called gone, because it has no witness.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_import(tenon_tpm *tpm, tenon_tpm_key **out,
                                                            const char *TENON_COUNTED(pem_n) pem, size_t pem_n,
                                                            const uint8_t *TENON_COUNTED(auth_n) auth, size_t auth_n);
 
 /*
- * The key as a TSS2 PEM file that tpm2-openssl and others read too: five fields, and before them, as text, what Tenon
- * needs to find it again (parent, witness, handle). It is useless without this TPM, and holds no auth value.
+ * Writes the key as a TSS2 PEM file, which tpm2-openssl and others also read: five fields, and before them, as text,
+ * what Tenon needs to find the key again (parent, witness, handle). The file is useless without this TPM, and holds no
+ * auth value.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_export(const tenon_tpm_key *key, char *TENON_COUNTED(n) out,
                                                            size_t n, size_t *written);
 
-/* Flushes and frees. The persistent copy, if there is one, stays. */
+/* Flushes and frees the key. A persistent copy stays. */
 TENON_API void tenon_tpm_key_free(tenon_tpm_key **key);
 
 /* The public half. */
@@ -213,18 +218,18 @@ enum { TENON_TPM_KEY_LOW_S = 0x100, TENON_TPM_KEY_VERIFIED = 0x200 };
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_open(tenon_tpm_key *tpm_key, tenon_key **out, uint32_t flags);
 
 /*
- * Looks again whether what the key signs with is the key, as after a service refused a signature: a persistent handle
- * may hold another key by now, and would sign with that. If so, it is not used any more. One command.
+ * Checks again that the handle still holds this key, for example after a service refused a signature: a persistent
+ * handle may hold another key by now, and would sign with that. Such a handle is no longer used. One command.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_check(tenon_tpm_key *key);
 
 /*
- * Keeps a copy of the key in the TPM at the first free handle from 0x81080000, so that a fresh process needs no Load.
- * It is a cache: the exported key stays the truth. Needs the owner's auth. *handle may be NULL.
+ * Keeps a copy of the key in the TPM at the first free handle from 0x81080000, so that a new process needs no Load. The
+ * copy is a cache: the exported key remains the original. Needs the owner's auth. handle may be NULL.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_persist(tenon_tpm_key *key, uint32_t *handle);
 
-/* Takes the copy away again, if its Name is the key's. */
+/* Removes the copy again, if its Name is the key's. */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_evict(tenon_tpm_key *key);
 
 /* ---- Attestation ---- */
@@ -242,7 +247,7 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_ak_create(tenon_tpm_key *beside,
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_ak_load(tenon_tpm *tpm, tenon_tpm_key **out,
                                                         const char *TENON_COUNTED(pem_n) pem, size_t pem_n);
 
-/* The public area, TPMT_PUBLIC, as the TPM wrote it: what a service is sent of an AK. */
+/* The public area, TPMT_PUBLIC, as the TPM wrote it. A device sends it to a service for an AK. */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_public_area(const tenon_tpm_key *key, uint8_t *TENON_COUNTED(n) out,
                                                                 size_t n, size_t *written);
 
@@ -275,8 +280,9 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_attest(tenon_tpm_key *key, t
                                                            size_t x5c_count);
 
 /*
- * The EK certificate in NV of this kind (TENON_EK_*, tenon/activate.h), without what stands before and behind it there.
- * TENON_ERROR_EK_MISSING when there is none. It names this TPM for ever: show it to no service that need not see it.
+ * Reads the EK certificate of this kind from NV (TENON_EK_*, tenon/activate.h), without the bytes around it.
+ * TENON_ERROR_EK_MISSING if there is none. The certificate identifies this TPM permanently: show it only to a service
+ * that needs it.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_ek_certificate(tenon_tpm *tpm, uint32_t kind,
                                                                uint8_t *TENON_COUNTED(n) out, size_t n,
@@ -304,15 +310,15 @@ tenon_tpm_ak_secret(tenon_tpm_key *ak, uint8_t *TENON_COUNTED(n) out, size_t n, 
                     const uint8_t *TENON_COUNTED(credential_n) credential, size_t credential_n,
                     const uint8_t *TENON_COUNTED(encrypted_n) encrypted, size_t encrypted_n);
 
-/* The persistent handles of the TPM, ascending; out takes n of them. */
+/* Lists the persistent handles of the TPM, ascending; out holds n of them. */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_handles(tenon_tpm *tpm, uint32_t *TENON_COUNTED(n) out, size_t n,
                                                         size_t *written);
 
 /*
- * What is loaded in the TPM and not by this handle: objects (0x80xxxxxx) ascending, and behind them sessions
- * (0x02xxxxxx, 0x03xxxxxx); out takes n of them. On a bare TPM these are other programs', or what a program left that
- * was killed: tpm2_flushcontext -t and -l take it away, for those that live, too. A resource manager shows nobody what
- * is another's.
+ * Lists what is loaded in the TPM by others than this handle: objects (0x80xxxxxx) ascending, then sessions
+ * (0x02xxxxxx, 0x03xxxxxx); out holds n of them. On a bare TPM they belong to other programs, or a killed program left
+ * them: tpm2_flushcontext -t and -l remove them, even those that are in use. A resource manager shows nobody what
+ * belongs to others.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_loaded_handles(tenon_tpm *tpm, uint32_t *TENON_COUNTED(n) out, size_t n,
                                                                size_t *written);
