@@ -48,14 +48,14 @@ TENON_API TENON_MUST_USE tenon_status tenon_request_finish(tenon_request *reques
 /* A fresh nonce for one request: a UUID of version 4 in lower case, 36 characters (RFC 9562, 5.4). */
 TENON_API TENON_MUST_USE tenon_status tenon_request_nonce(char *TENON_COUNTED(n) out, size_t n, size_t *written);
 
-/* Where each header's value begins in the buffer of tenon_request_headers. */
+/* Where each header's value begins in the buffer of tenon_request_headers. The service names the headers. */
 typedef struct {
-    size_t app_id;    /* X-App-ID */
-    size_t device_id; /* X-Device-ID */
-    size_t signature; /* X-Synheart-Signature: base64 of DER */
-    size_t timestamp; /* X-Synheart-Timestamp */
-    size_t nonce;     /* X-Synheart-Nonce */
-    size_t version;   /* X-Synheart-Sig-Version: 1 */
+    size_t app_id;
+    size_t device_id;
+    size_t signature; /* base64 of DER */
+    size_t timestamp; /* Unix seconds */
+    size_t nonce;
+    size_t version; /* of the signature: 1 */
 } tenon_header_offsets;
 
 /*
