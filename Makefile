@@ -85,10 +85,21 @@ $(STATIC): $(OBJECTS)
 	rm -f $@
 	$(AR) rcs $@ $(OBJECTS)
 
-# Public symbols come from libtenon.so, which stands first; what else is needed are hidden copies out of libtenon.a.
-$(TPM_SHARED): $(TPM_OBJECTS) $(SHARED) $(STATIC) CSources/tenon-tpm.map
+# What libtenon-tpm.so needs of libtenon that is not public: the same objects with other names for what is, so that it is
+# taken from libtenon.so, and the copies are left out.
+INNER := $(BUILD)/libtenon-inner.a
+$(INNER): $(OBJECTS)
+	rm -rf $@ $(BUILD)/inner
+	mkdir -p $(BUILD)/inner
+	for object in $(OBJECTS); do \
+	    nm -g --defined-only $$object | awk '$$3 ~ /^tenon_/ { print $$3, $$3 ".copy" }' > $(BUILD)/inner/names; \
+	    objcopy --redefine-syms=$(BUILD)/inner/names $$object $(BUILD)/inner/$${object##*/} || exit 1; \
+	done
+	$(AR) rcs $@ $(BUILD)/inner/*.o
+
+$(TPM_SHARED): $(TPM_OBJECTS) $(SHARED) $(INNER) CSources/tenon-tpm.map
 	$(CC) -shared $(TENON_LDFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-Wl,--no-undefined) -Wl,-soname,$(@F) \
-	    -Wl,--version-script=CSources/tenon-tpm.map $(TPM_OBJECTS) $(SHARED) $(STATIC) $(LIBS) $(TPM_LIBS) -o $@
+	    -Wl,--version-script=CSources/tenon-tpm.map $(TPM_OBJECTS) $(SHARED) $(INNER) $(LIBS) $(TPM_LIBS) -o $@
 	ln -sf $(@F) $(BUILD)/libtenon-tpm.so
 
 $(TPM_STATIC): $(TPM_OBJECTS)

@@ -47,7 +47,7 @@ final class RunningAuthority: Sendable {
     func stop(within time: Duration) async -> Bool {
         let (results, end) = AsyncStream.makeStream(of: Bool.self)
         let timer = Task {
-            try await Task.sleep(for: time)
+            try await Sleep.lasting(time)
             end.yield(false)
         }
         Task {

@@ -45,7 +45,7 @@ enum Progress {
     /// Shows a text when a wait takes more than a second. Cancel the task when the wait is over.
     static func late(_ text: String, if isWaiting: @escaping @Sendable () -> Bool = { true }) -> Task<Void, Never> {
         Task.detached {
-            guard Terminal.isShown(2), (try? await Task.sleep(for: .seconds(1))) != nil, isWaiting() else { return }
+            guard Terminal.isShown(2), (try? await Sleep.lasting(.seconds(1))) != nil, isWaiting() else { return }
             Terminal.note("  \(text)")
         }
     }

@@ -50,7 +50,7 @@ public final class HTTPTransport: Transport {
         await withTaskGroup(of: Result<HTTPResponse, TenonError>?.self) { group in
             group.addTask { await self.result(of: exchange) }
             group.addTask {
-                try? await Task.sleep(until: exchange.deadline, clock: .continuous)
+                try? await Sleep.until(exchange.deadline)
                 return nil
             }
             var result: Result<HTTPResponse, TenonError>?

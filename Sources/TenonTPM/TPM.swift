@@ -183,7 +183,7 @@ extension TPM {
             let (ends, end) = AsyncStream.makeStream(of: Never.self)
             queue.whenEnded { end.finish() }
             let timer = Task {
-                try await Task.sleep(for: limit)
+                try await Sleep.lasting(limit)
                 end.finish()
             }
             for await _ in ends {}

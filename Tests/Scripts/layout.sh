@@ -249,6 +249,9 @@ rule decisions "docs/decisions.md has each decision that a source names" < <(
             done
         done
 )
+rule sleeps "a task waits by Sleep, which needs no descriptor" < <(
+    named '^Sources/.*\.swift$' | grep -v '^Sources/Tenon/Work/Sleep\.swift$' | search 'Task\.sleep|DispatchQueue|DispatchSource'
+)
 rule papers "no source cites what is not in the repository" < <(
     named "$sources" | grep -vE '^Tests/(Vectors|Broken|Fuzz/corpus)/|layout_test|layout\.sh' |
         search '\b(security|build|synheart|auths|it-wallet|batch|DESIGN|PERF|STYLE)\.md [0-9A-Z§]|DESIGN §|contracts/'

@@ -25,8 +25,8 @@ void tenoni_process_keep(const char *const *names);
 /*
  * Has threads of its own run Swift's asynchronous code from now on. libdispatch, which does that otherwise, opens a
  * file below /proc every second and makes descriptors for its timers, and ends the process when it cannot: without
- * /proc, or when clients have all descriptors. Here nothing is opened. Before the first task; zero when there are no
- * threads.
+ * /proc, or when clients have all descriptors. Here nothing is opened. Tasks wait by Sources/Tenon/Work/Sleep.swift, as
+ * the runtime's own waits ask no hook. Before the first task; zero when there are no threads.
  */
 int tenoni_process_run_jobs(void);
 

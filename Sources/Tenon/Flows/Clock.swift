@@ -27,7 +27,7 @@ package struct FlowClock: Clock {
 
     package static let system = FlowClock(
         moment: { Moment(continuous: .now, sinceEpoch: wallTime()) }, boot: LockHolder.currentBoot(),
-        wait: { try await Task.sleep(until: $0, clock: .continuous) },
+        wait: { try await Sleep.until($0) },
         draw: { .milliseconds(Int.random(in: 0...Int($0 / .milliseconds(1)))) })
 
     package var now: Instant { moment().continuous }

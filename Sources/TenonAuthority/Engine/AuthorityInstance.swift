@@ -79,7 +79,7 @@ package final class AuthorityInstance: Sendable {
         }
         heads = Task { [log] in
             // What cannot be written now is refused with the next line.
-            while (try? await Task.sleep(for: headsEvery)) != nil { try? await log.signHead() }
+            while (try? await Sleep.lasting(headsEvery)) != nil { try? await log.signHead() }
         }
         let running = Running()
         let watch = StoreWatch(

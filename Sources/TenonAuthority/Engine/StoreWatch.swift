@@ -84,11 +84,11 @@ final class StoreWatch: Sendable {
             await withTaskGroup(of: Void.self) { group in
                 for watched in watched {
                     group.addTask { [self] in
-                        while (try? await Task.sleep(for: interval)) != nil { await look(at: watched) }
+                        while (try? await Sleep.lasting(interval)) != nil { await look(at: watched) }
                     }
                 }
                 group.addTask { [self] in
-                    while (try? await Task.sleep(for: interval / 2)) != nil { tell() }
+                    while (try? await Sleep.lasting(interval / 2)) != nil { tell() }
                 }
             }
         }

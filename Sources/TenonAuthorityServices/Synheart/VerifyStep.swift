@@ -83,7 +83,7 @@ extension SynheartSteps {
             case .answer(let answer): return answer
             case .anotherRequest: throw Refusal(.requestIDReused, "The request id was used for another request.")
             case .none: return nil
-            case .underWay: try? await Task.sleep(for: .milliseconds(10))
+            case .underWay: try? await Sleep.lasting(.milliseconds(10))
             }
         }
         throw Refusal(.unavailable, "The same question is being answered: ask again.", retryAfter: 1)
