@@ -40,7 +40,7 @@ typedef struct {
     tenoni_attest attest;
     tenoni_tpm_signature signature;
     tenon_public_key point; /* of area */
-    tenon_public_key ak;    /* all zeros where there is none */
+    tenon_public_key ak;    /* all zeros without an AK */
     bool chain_was_checked;
     tenon_status chain;
     tenoni_certificate leaf; /* once the chain was checked and its forms are good */

@@ -6,8 +6,8 @@ package import Tenon
 /// Sets up a process, as the first thing that a program does, while it has one thread.
 package enum Launch {
     /// Establishes what the rest of the program relies on: descriptors 0, 1 and 2 are taken, a lost peer is an error
-    /// and not a signal, no library reads the environment, enough descriptors are available, and the runtime needs none
-    /// for its timers.
+    /// and not a signal, no library reads the environment, enough descriptors are available, and the threads that run
+    /// asynchronous code open none.
     ///
     /// - Parameter files: the most files that the program ever has open at once.
     /// - Throws: ``TenonError/Code/fileLimit``, ``TenonError/Code/memory``; ``TenonError/Code/options`` when the command

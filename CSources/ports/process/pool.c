@@ -9,7 +9,7 @@
 
 #define SWIFT __attribute__((swiftcall))
 
-/* Of a job of Swift's runtime, what it leaves to whoever runs jobs: a word behind the object's head (its ABI, Job). */
+/* A job of Swift's runtime: behind the object's head, the one word that belongs to its executor (its ABI, Job). */
 typedef struct job {
     void *head[2];
     struct job *next;

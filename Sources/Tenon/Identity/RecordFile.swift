@@ -69,7 +69,7 @@ package enum RecordFile {
 /// Goes through the members of one object of a record and writes each of them, or reads it: so a member is declared once.
 ///
 /// Each function takes the value that is written (nil while a record is read), and gives the value that was written or
-/// read. What nobody asks for is found by whoever compares the record that was read with what it would be written as.
+/// read. A reader finds members that no row asks for by writing the record again and comparing the two.
 final class RecordCoder {
     /// The version of the record.
     let version: Int64

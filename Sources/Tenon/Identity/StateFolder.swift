@@ -134,8 +134,8 @@ extension StateFolder {
     /// What the name of the file before this one ends in.
     package static let previous = ".prev"
 
-    /// Writes a whole file in the place of the one that is there: who reads sees the one or the other. On return it is
-    /// on disk. After an error the file is the one or the other too, and whoever wants to know reads it.
+    /// Replaces a whole file: a reader sees the old file or the new one. On return the new one is on disk. After an
+    /// error the file is either of them; read it to know which.
     ///
     /// - Parameter keepingPrevious: the file that was there gets the name `<name>.prev`.
     package func write(

@@ -2,8 +2,8 @@
 internal import Glibc
 internal import Synchronization
 
-/// Waits of tasks. The runtime's own make descriptors at their first use and end the process when there are none, so
-/// that clients who hold all descriptors of a server would end it; these need a thread, and no descriptor.
+/// Lets a task wait without a descriptor. The runtime's own waits create descriptors at their first use and end the
+/// process if they get none, so clients that hold all descriptors of a server would end it. These need one thread.
 package enum Sleep {
     private static let sleepers = Sleepers()
 
