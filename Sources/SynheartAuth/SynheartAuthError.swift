@@ -48,7 +48,7 @@ extension SynheartAuthError: LocalizedError {
             `tenon doctor --disclose-ek` shows whether the TPM has a certificate.
             """
         case .keyInvalidated: "The key of this identity can never sign again: register again."
-        case .clockSkew: "The clock of this device is not the service's: set it."
+        case .clockSkew: "The service refuses the time of this device's requests. Compare the two clocks."
         case .alreadyRegistered: "The device is registered for this app."
         case .notRegistered: "The device is not registered for this app: call registerDevice."
         case .notConfigured: "Call configure(baseUrl:) with the URL of the service first."

@@ -122,7 +122,7 @@ enum Mend {
             "Add what its maker signed with: --ek-chain FILE; or have the service trust that maker: tenon doctor names it",
         .method: "Write it in capitals, as: tenon sign POST /v1/x",
         .path: "Write it as the service mounts it, as: tenon sign POST /v1/x",
-        .clockSkew: "Set the clock: sudo timedatectl set-ntp true",
+        .clockSkew: "If this device's clock is the wrong one, set it: sudo timedatectl set-ntp true",
         .tlsDate: "Set the clock: sudo timedatectl set-ntp true",
         .tlsUntrusted: "Name the CA that stands behind the server: --ca-file FILE [TENON_CA_FILE]",
         .tlsTrustFile: "Name a PEM file with certificates: --ca-file FILE [TENON_CA_FILE]",

@@ -47,6 +47,10 @@ package final class ScriptedService: Transport {
         package var effectiveIn: Int64?
         /// Beside ``skew``: the clocks of people do not differ by whole seconds.
         package var skewMilliseconds: Int64 = 0
+        /// What is signed up to this second of its clock may be from before it started, for all it knows: it says how
+        /// long a device should wait.
+        package var startedAt: Int64?
+        package var startPause = "3"
         /// Whether its answers are dated, and whether that to a rotation says the time in its body.
         package var saysDate = true
         package var saysTime = false
@@ -168,7 +172,9 @@ package final class ScriptedService: Transport {
             default: return (404, ["code": "NO_SUCH_PATH"])
             }
         }
-        return response(status, body)
+        let pause = state.withLock { $0.startedAt == nil ? nil : $0.startPause }
+        let isRefused = body["code"]?.string == "CLOCK_SKEW"
+        return response(status, body, isRefused ? pause.map { [("Retry-After", $0)] } ?? [] : [])
     }
 }
 
@@ -215,6 +221,9 @@ extension ScriptedService.State {
         }
         guard isSigned(request, path, by: device.key) else {
             return (401, ["code": "BAD_SIGNATURE"])
+        }
+        if let startedAt, timestamp <= startedAt + 2 {
+            return (401, ["code": "CLOCK_SKEW", "server_time": .integer(now + skew)])
         }
         return nonces.insert(header("X-Nonce")).inserted ? nil : (409, ["code": "NONCE_REPLAY"])
     }

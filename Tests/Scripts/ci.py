@@ -86,6 +86,8 @@ class Run:
         seconds, busy = time.monotonic() - begun, usage.ru_utime + usage.ru_stime
         self.done[step.name] = (status == 0, seconds, busy)
         print(f"{'passed' if status == 0 else 'FAILED'} {seconds:5.0f} s   {step.name}", flush=True)
+        if status:  # Here as well as at the end: whoever reads a part of the output reads its beginning or its end.
+            print("\n".join("    " + line[:200] for line in last(self.log(step), 14)), flush=True)
 
     def all(self):
         try:

@@ -36,7 +36,9 @@ import Testing
 
         clock.advance(1_000)
         let second = try await AuthorityInstance(configuration(), in: AuthorityFolder(folder.path), clock: clock)
-        #expect(await second.engine.answer(request, at: .public).verdict == "401 CLOCK_SKEW")
+        let refused = await second.engine.answer(request, at: .public)
+        #expect(refused.verdict == "401 CLOCK_SKEW")
+        #expect(refused.headers.first { $0.name == "Retry-After" }?.value == "3")
         clock.advance(2_000)
         let later = try device.request("GET", "/v1/echo", at: clock.now().seconds)
         #expect(await second.engine.answer(later, at: .public).verdict == "200")

@@ -70,6 +70,9 @@ enum ClockRule {
     /// No device was ever used before this: 2026-01-01. A clock that shows less was never set.
     static let earliest: Int64 = 1_767_225_600
 
+    /// A service that asks for a longer pause with `CLOCK_SKEW` is not starting.
+    static let longestPause = Duration.seconds(10)
+
     /// What to add to this device's clock; nil when the answer is not to be believed.
     ///
     /// Only for answers of the service itself. Its time has to agree with the answer's own `Date`, and may not be

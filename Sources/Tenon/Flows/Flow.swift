@@ -94,12 +94,17 @@ final class Flow {
         }
     }
 
-    /// Takes over the service's clock, where it may be believed.
+    /// Adopts the service's clock if it can be believed, and waits for as long as the service asks: one that was just
+    /// restarted refuses what is signed in its first seconds, because it may be a copy of an earlier request.
     func learnClock(_ refusal: ServiceRefusal, _ answer: HTTPResponse) async throws(TenonError) {
         guard let offset = ClockRule.offset(refusal, in: answer, boot: clock.boot) else { throw refusal.error }
         record.clock = offset
-        hasLearntClock = true
         try await save()
+        if let pause = refusal.error.retryAfter, pause > .zero {
+            guard pause <= ClockRule.longestPause, clock.now + pause < deadline else { throw refusal.error }
+            do { try await clock.sleep(until: clock.now + pause, tolerance: nil) } catch { throw .cancelled }
+        }
+        hasLearntClock = true
     }
 }
 

@@ -163,7 +163,7 @@ extension TenonError {
             case .rejected: (.registrationRejected, "The service does not want this device.")
             case .revoked: (.deviceRevoked, "The service revoked this device: reset the identity to begin anew.")
             case .keyRefused: (.keyRefused, "The service does not accept the signature of this key.")
-            case .clockSkew: (.clockSkew, "The clock of this device is not the service's: set it.")
+            case .clockSkew: (.clockSkew, "The service refuses the time of this device's requests. Compare the two clocks.")
             case .keyExpired: (.keyExpired, "The key is older than the service takes.")
             case .nonceReplay: (.nonceReplay, "The service says that it has seen this request.")
             case .rotationRefused: (.rotationFailed, "The service refused the new key; both keys are kept.")

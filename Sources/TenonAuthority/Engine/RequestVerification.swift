@@ -129,7 +129,10 @@ extension AuthorityEngine {
         case .replay: throw Refusal(.nonceReplay, "The request was made before.")
         case .tooMany: throw Refusal(.rateLimited, "The device made too many requests.", retryAfter: 60)
         case .mayBeForgotten:
-            throw Refusal(.clockSkew, "The request may have been made before the service was started: sign it again.")
+            // Also what is signed now may be within the span that a store recorded ahead (decision: forgetful-stores).
+            throw Refusal(
+                .clockSkew, "The request may be from before the service started. Sign it again.",
+                retryAfter: SignedUse.lead + 1)
         }
     }
 }

@@ -124,10 +124,6 @@ private struct ReplayMemory {
         let timestamp: Int64
     }
 
-    /// How far ahead the horizon of all is stored: a write in so many seconds, and so many seconds after a crash in
-    /// which requests are refused.
-    private static let lead: Int64 = 2
-
     private var devices: [String: DeviceMemory] = [:]
     private var entries = ExpiryQueue<Entry>()
     /// Up to where requests may have been accepted by an earlier process: of all devices, and of some.
@@ -146,7 +142,7 @@ private struct ReplayMemory {
         if use.timestamp <= epoch || use.timestamp <= max(storedForAll, stored[use.deviceID, default: .min]) {
             return nil
         }
-        let reach = seconds + ReplayMemory.lead
+        let reach = seconds + SignedUse.lead
         return use.timestamp <= reach
             ? Horizon(device: nil, timestamp: reach) : Horizon(device: use.deviceID, timestamp: use.timestamp)
     }

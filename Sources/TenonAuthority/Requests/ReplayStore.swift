@@ -30,6 +30,10 @@ package struct SignedUse: Sendable {
         /// The request may be one that was accepted before the store lost its memory: CLOCK_SKEW.
         case mayBeForgotten
     }
+
+    /// How far ahead a store records that it may accept requests, in seconds: one write covers that span, and after a
+    /// loss requests of that span are refused.
+    static let lead: Int64 = 2
 }
 
 /// Which requests were accepted (decision: one-use, forgetful-stores).

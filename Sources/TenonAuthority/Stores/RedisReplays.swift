@@ -68,9 +68,6 @@ extension RedisStore: ReplayStore {
             return {'fresh', epoch, seconds}
             """)
 
-    /// How far ahead the horizon of all is stored, in seconds: a write in so many seconds, and so many seconds after a
-    /// loss in which requests are refused. What is dated later than that has a horizon of its own.
-    static let lead: Int64 = 2
     /// The service judges by its own clock, which may be a few seconds from Redis's; entries live longer than this.
     private static let window = MemoryReplayStore.window + 10
     /// Losses and horizons that one request may meet.
@@ -131,7 +128,7 @@ extension RedisStore: ReplayStore {
     private func raiseHorizon(
         for use: SignedUse, in epoch: String, at seconds: Int64
     ) async throws(TenonError) {
-        let reach = seconds + RedisStore.lead
+        let reach = seconds + SignedUse.lead
         let from = memory.withLock { $0.began } - RedisStore.window
         if use.timestamp > reach {
             try await horizon.raise(

@@ -200,6 +200,28 @@ import Testing
         #expect(rig.isAccepted(second))
     }
 
+    /// A service that was just restarted refuses, for some seconds, also what is signed now.
+    @Test(arguments: [0, -4000] as [Int64]) func aServiceThatJustStartedIsWaitedFor(_ skew: Int64) async throws {
+        let rig = try await FlowRig.registered()
+        rig.service.change { ($0.skew, $0.startedAt) = (skew, rig.time.seconds + skew) }
+        let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
+        let second = try #require(await rig.answer(signed, 401, "CLOCK_SKEW").again)
+        #expect(rig.isAccepted(second))
+        #expect(rig.time.pauses == [.seconds(3)])
+        // The same service starts again while a key is changed.
+        rig.service.change { $0.startedAt = rig.time.seconds + skew }
+        try await rig.identity.rotate()
+        #expect(rig.time.pauses == [.seconds(3), .seconds(3)])
+    }
+
+    @Test func aPauseLongerThanAStartIsNotWaitedFor() async throws {
+        let rig = try await FlowRig.registered()
+        rig.service.change { ($0.startedAt, $0.startPause) = (rig.time.seconds, "11") }
+        let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
+        #expect(await rig.answer(signed, 401, "CLOCK_SKEW").stopped == .clockSkew)
+        #expect(rig.time.pauses == [])
+    }
+
     @Test func anApplicationThatRefusesTheOldKeySettlesTheRotation() async throws {
         let rig = try await FlowRig.registered()
         rig.service.change { $0.fates = Array(repeating: .answerLost, count: 9) }
