@@ -10,7 +10,7 @@ typedef struct {
     const char *text;
 } words;
 
-static const words unnamed = {"TENON_ERROR_UNNAMED", "The status is not one that this version knows."};
+static const words unnamed = {"TENON_ERROR_UNNAMED", "This version does not know the status."};
 
 #define WORDS(code, value, sentence)                                                                                   \
     case code:                                                                                                         \
@@ -31,9 +31,9 @@ static words words_of_tpm(int32_t category)
 {
     switch (category) {
     case TENON_CATEGORY_ARGUMENT:
-        return (words){"TENON_TPM_ARGUMENT", "The TPM refused the command's arguments; this is a caller's mistake."};
+        return (words){"TENON_TPM_ARGUMENT", "The TPM refused the command's arguments; this is the caller's mistake."};
     case TENON_CATEGORY_FORMAT:
-        return (words){"TENON_TPM_FORMAT", "The TPM could not read the bytes that it was given."};
+        return (words){"TENON_TPM_FORMAT", "The TPM could not read the bytes that it received."};
     case TENON_CATEGORY_REJECTED:
         return (words){"TENON_TPM_REJECTED", "The TPM refused the key, credential or signature."};
     case TENON_CATEGORY_TRANSIENT:
@@ -41,14 +41,13 @@ static words words_of_tpm(int32_t category)
     case TENON_CATEGORY_UNAVAILABLE:
         return (words){"TENON_TPM_UNAVAILABLE", "The TPM cannot be used now; no key is lost."};
     case TENON_CATEGORY_PERMISSION:
-        return (words){"TENON_TPM_PERMISSION", "The TPM may not be used by this process."};
+        return (words){"TENON_TPM_PERMISSION", "This process may not use the TPM."};
     case TENON_CATEGORY_AUTH:
         return (words){"TENON_TPM_AUTH", "The TPM refused the auth value or is in lockout."};
     case TENON_CATEGORY_GONE:
-        return (words){"TENON_TPM_GONE",
-                       "The key is lost for good: the TPM was cleared, or is another one; register again."};
+        return (words){"TENON_TPM_GONE", "The key is lost: the TPM was cleared or replaced; register again."};
     case TENON_CATEGORY_INTERNAL:
-        return (words){"TENON_TPM_INTERNAL", "The TPM gave an answer that it should not; please report this."};
+        return (words){"TENON_TPM_INTERNAL", "The TPM gave an unexpected answer; please report this."};
     case TENON_CATEGORY_STATE:
         return (words){"TENON_TPM_STATE", "The TPM does not allow this now."};
     case TENON_CATEGORY_UNKNOWN:
@@ -79,8 +78,8 @@ static words words_of(tenon_status status)
         return unnamed;
     if (lacks_room(status))
         return (words){"TENON_TPM_FULL",
-                       "The TPM has no room: others have loaded keys or sessions there; wait until they "
-                       "are done, or flush what a program left that has ended."};
+                       "The TPM has no room: other programs have loaded keys or sessions; wait until they "
+                       "are done, or flush what an ended program left."};
     if (tenon_status_tpm_rc(status) != 0 && (tenon_status_tpm_rc(status) & 0xffff) == TPM_RC_LOCKOUT)
         return (words){"TENON_TPM_LOCKOUT", "The TPM is in lockout after failed tries; wait until it forgives one."};
     return tenon_status_tpm_rc(status) != 0 ? words_of_tpm(tenon_status_category(status)) : words_of_code(status);

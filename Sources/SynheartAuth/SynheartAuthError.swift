@@ -40,22 +40,22 @@ extension SynheartAuthError: LocalizedError {
     public var errorDescription: String? {
         switch self {
         case .networkError(let message), .serverError(_, let message), .cryptoError(let message): message
-        case .challengeExpired: "The service does not take the challenge any more."
+        case .challengeExpired: "The service no longer accepts the challenge."
         case .attestationUnavailable:
             """
-            The attestation that the service wants cannot be made. Give configure(baseUrl:tpm:stateDirectory:...) the \
+            The attestation that the service needs cannot be made. Give configure(baseUrl:tpm:stateDirectory:...) the \
             disclosure .endorsement(), and an attestationService or the dialect .tenon, whichever the service has; \
             `tenon doctor --disclose-ek` shows whether the TPM has a certificate.
             """
-        case .keyInvalidated: "The key of this identity can never sign again: register again."
+        case .keyInvalidated: "The key of this identity can never sign again. Register again."
         case .clockSkew: "The service refuses the time of this device's requests. Compare the two clocks."
-        case .alreadyRegistered: "The device is registered for this app."
-        case .notRegistered: "The device is not registered for this app: call registerDevice."
-        case .notConfigured: "Call configure(baseUrl:) with the URL of the service first."
-        case .registrationInProgress: "Others are at work on this identity."
+        case .alreadyRegistered: "The device is already registered for this app."
+        case .notRegistered: "The device is not registered for this app. Call registerDevice."
+        case .notConfigured: "Call configure(baseUrl:) with the service's URL first."
+        case .registrationInProgress: "Another operation on this identity is running."
         case .keychainError(let status):
-            "The state of the identity cannot be used: \(Self.code(status))."
-        case .invalidStateTransition(let from, let to): "The state may not change from \(from) to \(to)."
+            "The identity's state cannot be used: \(Self.code(status))."
+        case .invalidStateTransition(let from, let to): "The state cannot change from \(from) to \(to)."
         }
     }
 }

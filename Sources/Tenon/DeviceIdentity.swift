@@ -229,5 +229,5 @@ extension DeviceIdentity {
 
 extension TenonError {
     static let insecure = TenonError(
-        .httpURL, message: "The base URL must be https; in a build for development it must be this very machine.")
+        .httpURL, message: "The base URL must be https; in a development build it must be this machine.")
 }

@@ -21,7 +21,7 @@ struct AdminClient {
     private static func limit(_ arguments: Arguments) throws(TenonError) -> Duration {
         guard let text = try arguments.value("--timeout") else { return .seconds(30) }
         guard let seconds = Int(text), 1...86_400 ~= seconds else {
-            throw arguments.mistake("--timeout is a number of seconds, from 1 to 86400.")
+            throw arguments.mistake("--timeout must be a number of seconds from 1 to 86400.")
         }
         return .seconds(seconds)
     }
@@ -55,7 +55,7 @@ struct AdminClient {
             throw TenonError(
                 answer.status == 403
                     ? .storePermission : answer.status < 500 ? .options : isUnknown ? .outcomeUnknown : .storeFailed,
-                message: json?["message"]?.string ?? "The authority answers \(answer.status).",
+                message: json?["message"]?.string ?? "The authority answered \(answer.status).",
                 httpStatus: answer.status, serverCode: json?["error_code"]?.string)
         }
         return answer.body
@@ -82,7 +82,7 @@ struct AdminClient {
         guard errno != EACCES else {
             return TenonError(
                 .storePermission,
-                message: "\(path): this user may not connect to it.\nRun it as the user of the authority, or as root.")
+                message: "\(path): this user may not connect to it.\nRun this as the authority's user, or as root.")
         }
         return TenonError(
             error.code,

@@ -22,14 +22,14 @@ enum DevicesCommand {
                 Output.text(devices.map { line($0) + "\n" }.joined())
             }
             try Output.check()
-            for id in bad { Output.error("tenon-authority: the device \(id.string ?? "-") is damaged, and left out") }
+            for id in bad { Output.error("tenon-authority: the device \(id.string ?? "-") is damaged and left out") }
             (left, damaged) = (left - devices.count - bad.count, damaged + bad.count)
             from = page["next"]?.integer.map { "&from=\($0)" } ?? ""
         } while !from.isEmpty && left > 0
         guard damaged == 0 else {
             throw TenonError(
                 .storeCorrupt,
-                message: "\(damaged) of the devices cannot be read from the store: restore their rows from a backup.")
+                message: "\(damaged) of the devices cannot be read from the store. Restore their rows from a backup.")
         }
     }
 
@@ -38,7 +38,7 @@ enum DevicesCommand {
 
     private static func limit(_ arguments: Arguments) throws(TenonError) -> Int {
         guard let text = try arguments.value("--limit") else { return .max }
-        guard let limit = Int(text), limit > 0 else { throw arguments.mistake("--limit is a number from 1.") }
+        guard let limit = Int(text), limit > 0 else { throw arguments.mistake("--limit must be a number, at least 1.") }
         return limit
     }
 
@@ -52,12 +52,12 @@ enum DevicesCommand {
         if arguments.has("--json") { return Output.line(String(decoding: body, as: UTF8.self)) }
         let answer = try JSON(parsing: body)
         Output.line(line(answer["device"] ?? .null))
-        guard answer["changed"] == true else { return Output.line("It was decided so before.") }
+        guard answer["changed"] == true else { return Output.line("This was already decided.") }
         Output.line(
             decision == "approve"
-                ? "The device is let in. It learns of it when it registers again, as `tenon register` does."
-                : "The device is turned away. Its machine may register another key, which waits again; "
-                    + "`tenon-authority revoke --compromised` turns away the machine.")
+                ? "The device is approved. It finds out when it registers again, with `tenon register`."
+                : "The device is rejected. Its machine may register another key, which waits again; "
+                    + "`tenon-authority revoke --compromised` refuses the machine.")
     }
 
     static func line(_ device: JSON) -> String {
@@ -90,16 +90,16 @@ enum RevokeCommand {
         switch named {
         case (let device?, nil, nil):
             guard let app = try arguments.value("--app") else {
-                throw arguments.mistake("Say the device's --app, too.")
+                throw arguments.mistake("Give the device's --app, too.")
             }
             message["device_id"] = .string(device)
             message["app_id"] = .string(app)
             message["compromised"] = .bool(arguments.has("--compromised"))
         case (nil, _, _) where arguments.has("--compromised"):
-            throw arguments.mistake("--compromised goes with a device.")
+            throw arguments.mistake("--compromised needs a device.")
         case (nil, let serial?, nil): message["serial"] = .string(serial)
         case (nil, nil, let ek?): message["ek_id"] = .string(ek)
-        default: throw arguments.mistake("Name a device, or --serial, or --ek, and one of them alone.")
+        default: throw arguments.mistake("Give exactly one of a device, --serial and --ek.")
         }
         if arguments.has("--dry-run") { message["dry_run"] = true }
         return message
@@ -119,15 +119,15 @@ enum RevokeCommand {
         switch answer["tpm"]?.string {
         case "denied":
             Output.line(
-                "Its TPM is denied: what has the same endorsement key registers in no app. "
-                    + "`tenon-authority allow` takes it again.")
+                "Its TPM is denied: nothing with its endorsement key can register in any app. "
+                    + "`tenon-authority allow` accepts it again.")
         case "allowed":
             Output.line(
-                "Its machine may register anew, as another device. To prevent that: tenon-authority revoke --app \(app) "
+                "Its machine can register again as another device. To prevent that: tenon-authority revoke --app \(app) "
                     + "--compromised \(answer["device"]?["device_id"]?.string ?? "DEVICE")")
         default:
             Output.line(
-                "Its machine may register anew: it registered without an attestation, so nothing is known of its TPM. "
+                "Its machine can register again: it registered without an attestation, so its TPM is unknown. "
                     + "To prevent that, set require_attestation for the app \(app).")
         }
     }
@@ -137,7 +137,7 @@ enum RevokeCommand {
         let isKnown = answer["found"] == true
         switch (isDry, isKnown) {
         case (false, true): Output.line("done")
-        case (false, false): Output.line("it was not known; noted all the same")
+        case (false, false): Output.line("it was unknown; recorded all the same")
         case (true, _):
             let count = answer["certificates"]?.integer ?? 0
             Output.line("Nothing was changed. AK certificates that would be revoked: \(count)")
@@ -146,7 +146,7 @@ enum RevokeCommand {
 
     static func allow(_ arguments: Arguments) async throws(TenonError) {
         guard let ek = try arguments.value("--ek") else {
-            throw arguments.mistake("Say which --ek.")
+            throw arguments.mistake("Give --ek.")
         }
         let reason = try arguments.value("--reason") ?? ""
         let answer = try await ask("/v1/allow", ["ek_id": .string(ek), "reason": .string(reason)], arguments)

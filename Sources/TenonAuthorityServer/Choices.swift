@@ -18,7 +18,7 @@ enum SharedChoice {
         guard arguments.has("--shared") else {
             if isOptional { return nil }
             guard configuration.shared == nil, arguments.operands.isEmpty, !arguments.has("--rolling") else {
-                throw arguments.mistake("The stores are shared ones: start with --shared.")
+                throw arguments.mistake("Operands, --rolling and shared stores need --shared.")
             }
             return nil
         }
@@ -68,7 +68,7 @@ enum FolderChoice {
         if let path = Environment.variable("XDG_STATE_HOME") { return path + "/tenon-authority" }
         if geteuid() == 0 { return "/var/lib/tenon-authority" }
         guard let home = Environment.variable("HOME") else {
-            throw arguments.mistake("Say --state-dir: there is no home.")
+            throw arguments.mistake("Give --state-dir: there is no home folder.")
         }
         for folder in ["/.local", "/.local/state"] { mkdir(home + folder, 0o700) }
         return home + "/.local/state/tenon-authority"

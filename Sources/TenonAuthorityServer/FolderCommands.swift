@@ -26,7 +26,7 @@ enum CACommand {
         let folder = try AuthorityFolder(try FolderChoice.path(arguments))
         let name = try arguments.value("--name")
         guard name.map({ 1...32 ~= $0.utf8.count }) ?? true else {
-            throw arguments.mistake("--name has 1 to 32 bytes.")
+            throw arguments.mistake("--name must have 1 to 32 bytes.")
         }
         var held: HeldKey?
         if let tpm = try arguments.value("--tpm") { held = try AuthorityTPM.makeKey(tpm) }
@@ -34,7 +34,7 @@ enum CACommand {
         for certificate in [keys.issuer.certificate] + keys.roots {
             Output.text(pem(TextEncoding.base64.encode(certificate)))
         }
-        Output.error("The CA is \(what). Keep a backup of \(folder.path)/ca.json where nobody else reads it.")
+        Output.error("The CA is \(what). Keep a backup of \(folder.path)/ca.json where nobody else can read it.")
     }
 
     static func show(_ arguments: Arguments) async throws(TenonError) {
@@ -61,18 +61,18 @@ enum AuditCommand {
         let told = try heads(arguments)
         let folder = try AuthorityFolder(try FolderChoice.path(arguments))
         guard let keys = try AuthorityKeys(from: folder) else {
-            throw TenonError(.configuration, message: "There is no CA in \(folder.path), so no log either.")
+            throw TenonError(.configuration, message: "There is no CA in \(folder.path), so there is no log either.")
         }
         let path = try arguments.value("--config") ?? "\(folder.path)/\(Configuration.fileName)"
         let configuration = try Configuration(file: path, services: HostedService.all)
         let kept = try await mark(arguments, configuration, folder)
         let summary = try verify("\(folder.path)/\(AuditLog.fileName)", configuration.instance, keys, told, kept)
-        Output.line("\(summary.lines) lines, each where it was written; a signed head covers \(summary.signedLines)")
+        Output.line("\(summary.lines) lines, all in their places; a signed head covers \(summary.signedLines)")
         for line in summary.acceptances {
-            Output.line("Line \(line) says in what the log before it was not the one that was written.")
+            Output.line("Line \(line) says how the log before it differs from what was written.")
         }
         if kept == nil {
-            Output.error("No database was asked: a log that was cut short shows by --head, or --shared, alone.")
+            Output.error("No database was asked. Only --head or --shared can show that the log was cut short.")
         }
     }
 
@@ -104,7 +104,7 @@ enum AuditCommand {
             let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
             guard parts.count == 2, let line = Int64(parts[0]), let mac = try? TextEncoding.hex.decode(parts[1]),
                 let digest = try? Digest(rawRepresentation: mac)
-            else { throw arguments.mistake("--head is N:MAC, as serve told it.") }
+            else { throw arguments.mistake("--head must be N:MAC, as serve printed it.") }
             heads[line] = digest
         }
         return heads
@@ -140,7 +140,7 @@ enum ClockCommand {
         let (before, after) = (CivilDate.iso8601(kept / 1_000), CivilDate.iso8601(now.seconds))
         Output.line(
             kept > now.wall
-                ? "The store had seen \(before), and begins with \(after) now."
-                : "The store had seen \(before), which is not after \(after): its time stays.")
+                ? "The store had seen \(before), and now starts from \(after)."
+                : "The store had seen \(before), which is not after \(after). Its time stays.")
     }
 }

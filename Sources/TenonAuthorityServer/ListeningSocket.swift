@@ -97,6 +97,6 @@ final class ListeningSocket: Sendable {
 
     private static func refusal(_ name: String, _ cause: Int32) -> TenonError {
         let reason = strerror(cause).map { String(cString: $0) } ?? "error \(cause)"
-        return TenonError(.listenerFailed, message: "Nobody can connect to \(name): \(reason); choose another.")
+        return TenonError(.listenerFailed, message: "The listener \(name) cannot be opened: \(reason). Choose another.")
     }
 }

@@ -79,7 +79,7 @@ enum AuthorityTPM {
     static let open: HeldKey.Opener = { held throws(TenonError) in
         let key = try TPM.PrivateKey(dataRepresentation: held.file, in: tpm(held.tpm), options: .signsDigests)
         guard key.publicKey == held.publicKey else {
-            throw TenonError(.storeCorrupt, message: "ca.json has parts of two keys: restore it from a backup.")
+            throw TenonError(.storeCorrupt, message: "ca.json has parts of two keys. Restore it from a backup.")
         }
         return key
     }

@@ -8,7 +8,7 @@ internal import TenonCommandLine
 enum ServeCommand {
     static func run(_ arguments: Arguments) async throws(TenonError) {
         guard arguments.operands.isEmpty || arguments.has("--shared") else {
-            throw arguments.mistake("serve takes no operands but those of --shared.")
+            throw arguments.mistake("serve takes operands only with --shared.")
         }
         let folder = try AuthorityFolder(try FolderChoice.path(arguments))
         let configuration = try configuration(arguments, folder)
@@ -31,7 +31,7 @@ enum ServeCommand {
         Hangup.answer()
         let thread = WorkThread()
         _ = try? await thread.run { () throws(TenonError) in Signals.wait() }
-        Output.line("tenon-authority: answering what was asked, then ending")
+        Output.line("tenon-authority: answering open requests, then ending")
         let seconds = configuration.limits.stopSeconds
         guard await authority.stop(within: .seconds(seconds)) else {
             Output.error(
@@ -53,17 +53,17 @@ enum ServeCommand {
         let path = try arguments.value("--config") ?? "\(folder.path)/\(Configuration.fileName)"
         if arguments.has("--config") || access(path, F_OK) == 0 {
             guard port == nil, roots.isEmpty else {
-                throw arguments.mistake("--port and --ek-roots are for a new configuration; there is \(path): edit it.")
+                throw arguments.mistake("--port and --ek-roots are for a new configuration. Edit \(path) instead.")
             }
             return try Configuration(file: path, services: HostedService.all, tls: tls)
         }
         guard let number = Int(port ?? "8420"), 1...65_535 ~= number else {
-            throw arguments.mistake("--port is 1 to 65535.")
+            throw arguments.mistake("--port must be 1 to 65535.")
         }
         let absolute = roots.map { FolderChoice.path($0, in: currentFolder) }
         let text = try Configuration.writeDefault(
             in: folder, service: HostedService.all[0], port: number, hasTLS: tls != nil, ekRoots: absolute)
-        Output.text("No configuration was there; this one is in \(path) now:\n\(text)")
+        Output.text("There was no configuration. This one is now in \(path):\n\(text)")
         return try Configuration(parsing: Array(text.utf8), services: HostedService.all, tls: tls)
     }
 
@@ -74,7 +74,7 @@ enum ServeCommand {
             return Listener.TLS(
                 certificate: FolderChoice.path(certificate, in: currentFolder),
                 key: FolderChoice.path(key, in: currentFolder))
-        default: throw arguments.mistake("--tls-cert and --tls-key need each other.")
+        default: throw arguments.mistake("--tls-cert and --tls-key must be given together.")
         }
     }
 
@@ -111,7 +111,7 @@ enum Hangup {
                 while true {
                     while sem_wait(arrived) != 0 {}
                     Output.error(
-                        "tenon-authority: SIGHUP: the configuration and certificates are read at a start: restart to "
+                        "tenon-authority: SIGHUP: the configuration and certificates are read at start. Restart to "
                             + "take new ones.")
                 }
             }

@@ -10,25 +10,25 @@ extension Verb {
     ]
 
     static let serve = Verb(
-        words: ["serve"], operands: "[REDIS] [POSTGRES]", summary: "Serve; what is done without a command",
+        words: ["serve"], operands: "[REDIS] [POSTGRES]", summary: "Serve (the default command)",
         flags: [
             .folder, .config,
             Flag(
-                name: "--port", value: "N", summary: "of the configuration that is written when there is none"),
+                name: "--port", value: "N", summary: "the port in a new configuration"),
             Flag(
-                name: "--ek-roots", value: "FILE", summary: "in it: certificates of TPM makers, PEM; many times"),
+                name: "--ek-roots", value: "FILE", summary: "its TPM makers' root certificates, PEM; repeatable"),
             Flag(
-                name: "--tls-cert", value: "FILE", summary: "of the public listener: its certificate and those above"),
+                name: "--tls-cert", value: "FILE", summary: "the public listener's certificate, and those above"),
             Flag(name: "--tls-key", value: "FILE", summary: "the certificate's key, PEM"),
             Flag(
                 name: "--shared", value: nil,
-                summary: "several instances: redis://... and postgres://... behind it, or in the configuration"),
+                summary: "several instances: redis://... and postgres://... follow, or are in the configuration"),
             Flag(
                 name: "--rolling", value: nil,
-                summary: "with --shared: other instances may have another policy while one after the other is changed"),
+                summary: "with --shared: start even if other instances have another policy"),
             Flag(
                 name: "--accept-audit-log", value: nil,
-                summary: "go on with an audit log that is not the one that was written, and record that in it"),
+                summary: "continue with an audit log that differs from what was written, and record that in it"),
         ], examples: ["tenon-authority serve --ek-roots /etc/tenon/ek-roots"],
         run: { arguments throws(TenonError) in try await ServeCommand.run(arguments) })
 
@@ -39,10 +39,10 @@ extension Verb {
         run: { arguments throws(TenonError) in try CACommand.make(arguments) })
 
     static let caRoll = Verb(
-        words: ["ca", "roll"], operands: "", summary: "Issue by another CA; the former one is trusted until the next",
+        words: ["ca", "roll"], operands: "", summary: "Change to a new CA; the old one is trusted until the next roll",
         flags: [
             .folder,
-            Flag(name: "--name", value: "TEXT", summary: "what its certificates are named after (else as before)"),
+            Flag(name: "--name", value: "TEXT", summary: "the name in its certificates (default: as before)"),
             .tpm,
         ],
         examples: ["tenon-authority ca roll"],
@@ -57,10 +57,10 @@ extension Verb {
     static let devices = Verb(
         words: ["devices"], operands: "", summary: "List devices",
         flags: [
-            .folder, .socket, .timeout, .json, Flag(name: "--app", value: "ID", summary: "of this app only"),
-            Flag(name: "--pending", value: nil, summary: "only those that wait for approval"),
-            Flag(name: "--limit", value: "N", summary: "at most so many; all of them without it"),
-            Flag(name: "--after", value: "DEVICE", summary: "those that registered behind this one"),
+            .folder, .socket, .timeout, .json, Flag(name: "--app", value: "ID", summary: "only devices of this app"),
+            Flag(name: "--pending", value: nil, summary: "only devices that are waiting for approval"),
+            Flag(name: "--limit", value: "N", summary: "at most N devices (default: all)"),
+            Flag(name: "--after", value: "DEVICE", summary: "only devices that registered after this one"),
         ],
         examples: [
             "tenon-authority devices --app demo",
@@ -69,14 +69,14 @@ extension Verb {
         run: { arguments throws(TenonError) in try await DevicesCommand.run(arguments) })
 
     static let devicesApprove = Verb(
-        words: ["devices", "approve"], operands: "DEVICE", summary: "Let a device in that waits for approval",
+        words: ["devices", "approve"], operands: "DEVICE", summary: "Approve a device that is waiting",
         flags: [.folder, .socket, .timeout, .json, .reason],
         examples: ["tenon-authority devices approve 6f1c1a52-8a3b-4d0e-9d2f-0c7b5e4a3f21"],
         run: { arguments throws(TenonError) in try await DevicesCommand.decide("approve", arguments) })
 
     static let devicesReject = Verb(
-        words: ["devices", "reject"], operands: "DEVICE", summary: "Turn a device away that waits for approval",
-        details: "Its key is of no use any more. Its machine may register another one, which waits again.",
+        words: ["devices", "reject"], operands: "DEVICE", summary: "Reject a device that is waiting for approval",
+        details: "Its key is refused for good. Its machine may register another key, which waits again.",
         flags: [.folder, .socket, .timeout, .json, .reason],
         examples: ["tenon-authority devices reject 6f1c1a52-8a3b-4d0e-9d2f-0c7b5e4a3f21 --reason unknown"],
         run: { arguments throws(TenonError) in try await DevicesCommand.decide("reject", arguments) })
@@ -88,7 +88,7 @@ extension Verb {
             Flag(name: "--app", value: "ID", summary: "the device's app"),
             Flag(
                 name: "--compromised", value: nil,
-                summary: "revoke all devices of its TPM, in every app, and take no new one"),
+                summary: "revoke all devices of its TPM, in every app, and refuse new ones"),
             Flag(name: "--dry-run", value: nil, summary: "only list what would be revoked"),
             Flag(name: "--serial", value: "HEX", summary: "an AK certificate, instead of a device"),
             Flag(name: "--ek", value: "HEX", summary: "a TPM by its ek_id, instead of a device"),
@@ -99,7 +99,7 @@ extension Verb {
         run: { arguments throws(TenonError) in try await RevokeCommand.run(arguments) })
 
     static let allow = Verb(
-        words: ["allow"], operands: "", summary: "Take a TPM again that was revoked",
+        words: ["allow"], operands: "", summary: "Accept a revoked TPM again",
         flags: [
             .folder, .socket, .timeout, .json, .reason, Flag(name: "--ek", value: "HEX", summary: "its ek_id"),
         ], examples: ["tenon-authority allow --ek \(String(repeating: "5e", count: 32)) --reason found"],
@@ -107,31 +107,31 @@ extension Verb {
 
     static let auditVerify = Verb(
         words: ["audit", "verify"], operands: "",
-        summary: "Check the audit log of an authority that is stopped, or of a copy",
+        summary: "Check the audit log of a stopped authority, or of a copy",
         flags: [
             .folder, .config,
             Flag(
                 name: "--head", value: "N:MAC",
-                summary: "a line that has to be there, as serve told its head; many times"
+                summary: "a head that serve printed, which the log must contain; repeatable"
             ),
-            Flag(name: "--shared", value: nil, summary: "ask the PostgreSQL of the configuration how long the log was"),
+            Flag(name: "--shared", value: nil, summary: "compare with the PostgreSQL in the configuration"),
         ], examples: ["tenon-authority audit verify --state-dir /srv/copy"],
         run: { arguments throws(TenonError) in try await AuditCommand.run(arguments) })
 
     static let clockReset = Verb(
         words: ["clock", "reset"], operands: "",
-        summary: "Forget the time that was kept, where this machine's clock was wrong and is right now",
+        summary: "Forget the kept time after this machine's clock was wrong and is right now",
         flags: [.folder], examples: ["tenon-authority clock reset"],
         run: { arguments throws(TenonError) in try ClockCommand.reset(arguments) })
 
     static let health = Verb(
-        words: ["health"], operands: "", summary: "Say how the authority is; the exit code is 5 when it is not well",
+        words: ["health"], operands: "", summary: "Print the authority's health; the exit code is 5 if it has a fault",
         flags: [.folder, .socket, .timeout, .json],
         examples: ["tenon-authority health"],
         run: { arguments throws(TenonError) in try await HealthCommand.run(arguments) })
 
     static let metrics = Verb(
-        words: ["metrics"], operands: "", summary: "Print the metrics, as Prometheus reads them",
+        words: ["metrics"], operands: "", summary: "Print the metrics in Prometheus format",
         flags: [.folder, .socket, .timeout],
         examples: ["tenon-authority metrics"],
         run: { arguments throws(TenonError) in try await MetricsCommand.run(arguments) })
@@ -140,19 +140,19 @@ extension Verb {
 extension Flag {
     static let folder = Flag(
         name: "--state-dir", value: "DIR",
-        summary: "where everything is kept (else $STATE_DIRECTORY, $XDG_STATE_HOME/tenon-authority, ...)")
+        summary: "the state folder (default: $STATE_DIRECTORY, $XDG_STATE_HOME/tenon-authority, ...)")
     static let socket = Flag(
-        name: "--admin", value: "SOCKET", summary: "the admin socket of the authority (else admin.sock in the folder)")
+        name: "--admin", value: "SOCKET", summary: "the authority's admin socket (default: admin.sock in the folder)")
     static let timeout = Flag(
-        name: "--timeout", value: "SECONDS", summary: "how long to wait for the authority's answer (else 30)")
-    static let json = Flag(name: "--json", value: nil, summary: "print what the authority says as JSON")
-    static let reason = Flag(name: "--reason", value: "TEXT", summary: "why; it is in the audit log")
+        name: "--timeout", value: "SECONDS", summary: "how long to wait for the authority's answer (default: 30)")
+    static let json = Flag(name: "--json", value: nil, summary: "print the authority's answer as JSON")
+    static let reason = Flag(name: "--reason", value: "TEXT", summary: "the reason, for the audit log")
     static let config = Flag(
-        name: "--config", value: "FILE", summary: "the configuration (else authority.json in the folder)")
+        name: "--config", value: "FILE", summary: "the configuration (default: authority.json in the folder)")
     static let tpm = Flag(
-        name: "--tpm", value: "TCTI", summary: "make its key in this TPM, like device:/dev/tpmrm0; it never leaves it")
+        name: "--tpm", value: "TCTI", summary: "make its key in this TPM, as device:/dev/tpmrm0; it stays there")
     static let name = Flag(
-        name: "--name", value: "TEXT", summary: "what the certificates are named after (else Tenon)")
+        name: "--name", value: "TEXT", summary: "the name in the certificates (default: Tenon)")
 }
 
 extension Program {
@@ -160,14 +160,14 @@ extension Program {
     static let authority = Program(
         name: "tenon-authority", version: tenonVersion, summary: "the auth service of Tenon",
         about: """
-            Devices register with keys that stay in their TPMs, and backends ask whether a request is a device's.
-            Without a configuration it serves on loopback and writes one.
+            Devices register keys that stay in their TPMs. Backends ask whether a request comes from a device.
+            Without a configuration, the authority writes one and serves on loopback.
             """, verbs: Verb.authority, hasDefault: true, section: 8,
         files: [
             ("authority.json", "The configuration; docs/authority.md has its members."),
             ("authority.db", "Challenges, devices and certificates, where Redis and PostgreSQL do not have them."),
-            ("ca.json", "The CA and the keys that instances share: keep a backup where nobody else reads it."),
+            ("ca.json", "The CA and the keys that instances share: keep a backup where nobody else can read it."),
             ("audit.log", "Registrations, rotations and revocations, chained; its signed heads are on standard error."),
-            ("admin.sock", "Where operators ask."),
+            ("admin.sock", "The socket for operators."),
         ])
 }

@@ -86,11 +86,11 @@ package struct BenchResults: Sendable {
             }
         }
         guard !rounds.isEmpty else {
-            throw TenonError(.messageMember, message: "\(name) holds no line that was measured.", mend: Self.mend)
+            throw TenonError(.messageMember, message: "\(name) has no measured line.", mend: Self.mend)
         }
     }
 
-    private static let mend = "Give what tenon bench --out FILE or Bench/run --json FILE wrote."
+    private static let mend = "Give a file that tenon bench --out FILE or Bench/run --json FILE wrote."
 
     private mutating func take(_ record: JSON, isFirst: inout Bool) throws(TenonError) {
         switch try Self.text("kind", of: record) {
@@ -126,6 +126,6 @@ package struct BenchResults: Sendable {
     }
 
     private static func refused(_ member: String) -> TenonError {
-        TenonError(.messageMember, message: "\(member) is missing, or is not what it has to be.")
+        TenonError(.messageMember, message: "\(member) is missing or malformed.")
     }
 }

@@ -97,7 +97,7 @@ extension Comparison {
             }
             + [""] + counts.map(Self.text)
             + ["\(comparedCounts) counts compared, \(regressedCounts) regressed"]
-            + (isOneMachine ? [] : ["two machines, or two TPMs: nothing above is a regression"])
+            + (isOneMachine ? [] : ["two machines or two TPMs: nothing above counts as a regression"])
     }
 
     private static func shown(_ machine: [String: String]) -> String {

@@ -43,7 +43,7 @@ package struct TPMBench: Sendable {
             return try result.get()
         }
         throw TenonError(
-            .cancelled, message: "The bench was ended early; nothing of it is left in the TPM.", mend: "Run it again.")
+            .cancelled, message: "The bench was stopped early. Nothing is left in the TPM.", mend: "Run it again.")
     }
 
     private func work(_ copy: inout TPMBenchCopy?) throws(TenonError) -> TPMBenchResult {
@@ -53,7 +53,7 @@ package struct TPMBench: Sendable {
         if plan.isPersisting {
             let made = try TPMBenchCopy(of: key)
             copy = made
-            progress("keeps a copy of its key at \(made.name) until the end")
+            progress("keeping a copy of the key at \(made.name) until the end")
         }
         return try run(key, info, copy)
     }
@@ -62,7 +62,7 @@ package struct TPMBench: Sendable {
         _ key: TPMBenchKey, _ info: TPM.Info, _ copy: TPMBenchCopy?
     ) throws(TenonError) -> TPMBenchResult {
         let lines = try TPMBenchLine.all(of: key, options, wire, copy?.file)
-        if !plan.isSmoke { progress("each line once, to see how long it takes") }
+        if !plan.isSmoke { progress("running each line once, to see how long it takes") }
         var (names, needed) = ([(line: String, commands: [String])](), 0.0)
         for line in lines {
             let (sent, took) = try once(line, key)

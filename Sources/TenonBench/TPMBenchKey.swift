@@ -30,7 +30,7 @@ final class TPMBenchKey {
         let isGood = key.publicKey.isValidSignature(signature, for: digest)
         guard isGood else {
             throw TenonError(
-                .signatureInvalid, message: "The TPM made a signature that is none.", mend: "Look at: tenon doctor")
+                .signatureInvalid, message: "The TPM made an invalid signature.", mend: "Run: tenon doctor")
         }
     }
 
@@ -45,7 +45,7 @@ final class TPMBenchKey {
             // The key has another handle by now, or the TPM was busy.
             try keepSigning()
             guard try repeated() else {
-                throw TenonError(.tpmAnswer, message: "The TPM refuses a command that it took before.")
+                throw TenonError(.tpmAnswer, message: "The TPM refused a command that it accepted before.")
             }
         }
     }
@@ -67,7 +67,7 @@ final class TPMBenchKey {
         } catch let error as TenonError {
             throw error
         } catch {
-            throw TenonError(.tpmTransport, message: "The way to the TPM failed.")
+            throw TenonError(.tpmTransport, message: "The connection to the TPM failed.")
         }
     }
 }

@@ -23,7 +23,7 @@ enum AttestCommand {
 enum Nonce {
     static func of(_ text: String, _ arguments: Arguments) throws(TenonError) -> Digest {
         guard let bytes = try? TextEncoding.hex.decode(text), bytes.count == 32 else {
-            throw arguments.mistake("A nonce has 32 bytes, in hex.")
+            throw arguments.mistake("A nonce must have 32 bytes, in hex.")
         }
         return try Digest(rawRepresentation: bytes)
     }
@@ -46,14 +46,14 @@ enum VerifyCommand {
         switch (try arguments.value("--ak"), try arguments.value("--roots")) {
         case (let ak?, nil): .ak(try PublicArea(dataRepresentation: try TextEncoding.base64.decode(ak)))
         case (nil, let roots?): .roots(try SmallFile.certificates(roots))
-        default: throw arguments.mistake("Say whom to trust, by one of --ak BASE64 and --roots FILE.")
+        default: throw arguments.mistake("Say whom to trust: give exactly one of --ak BASE64 and --roots FILE.")
         }
     }
 
     private static func member(_ name: String, of file: JSON) throws(TenonError) -> String {
         guard let text = file[name]?.string else {
             throw TenonError(
-                .messageMember, message: "The file has no \(name).", mend: "Give what attest --json printed.")
+                .messageMember, message: "The file has no \(name).", mend: "Give the output of attest --json.")
         }
         return text
     }

@@ -30,16 +30,16 @@ enum BenchCommand {
         plan.isPersisting = arguments.has("--persist")
         if let text = try arguments.value("--rounds") {
             guard let rounds = Int(text), 1...10_000 ~= rounds else {
-                throw arguments.mistake("--rounds is a number from 1 to 10000.")
+                throw arguments.mistake("--rounds must be a number from 1 to 10000.")
             }
             plan.rounds = rounds
         }
         guard plan.isSmoke || !BenchBuild.isDebug else {
             throw TenonError(
                 .options,
-                message: "Figures of a debug build say nothing.",
+                message: "Figures of a debug build mean nothing.",
                 mend:
-                    "Build it with: swift build -c release --product tenon; or see whether each line works: tenon bench --smoke"
+                    "Build it with: swift build -c release --product tenon; or check that each line works: tenon bench --smoke"
             )
         }
         return plan
@@ -108,7 +108,7 @@ struct BenchReport {
 
     private var heading: [String] {
         [("TPM", chip)].map { "\($0): \($1)" }
-            + (isSimulator ? ["     a simulator: its times are no chip's; ratios and commands hold"] : [])
+            + (isSimulator ? ["     a simulator: its times differ from a chip's; ratios and commands hold"] : [])
             + (result.lines.isEmpty
                 ? [] : ["tenon \(tenonVersion) with \(tenonBackend), \(result.rounds) rounds of each line"])
     }

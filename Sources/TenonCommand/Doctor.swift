@@ -128,14 +128,14 @@ enum ClockCheck {
         let now = time(nil)
         guard now >= earliest else {
             return .bad(
-                "clock", "\(Format.date(Int64(now))) has long passed: no service takes what is signed now",
+                "clock", "\(Format.date(Int64(now))) is long past: no service accepts a signature with this time",
                 mend: "Set it: sudo timedatectl set-ntp true", .rejected)
         }
         guard isKept else {
             return .note(
                 "clock",
-                "\(Format.date(Int64(now))), and the kernel knows of nothing that keeps it: 300 s are too much",
-                mend: "Have it kept: sudo timedatectl set-ntp true")
+                "\(Format.date(Int64(now))); the kernel reports no time service, and 300 s off is too much",
+                mend: "Keep it right: sudo timedatectl set-ntp true")
         }
         return .good("clock", Format.date(Int64(now)))
     }

@@ -73,85 +73,85 @@ enum Mend {
 
     private static func of(_ code: TenonError.Code) -> String {
         Services.mend(of: code) ?? byCode[code] ?? code.tpmCode.flatMap(byTPM) ?? byCategory[code.category]
-            ?? "Look at: tenon doctor"
+            ?? "Run: tenon doctor"
     }
 
     private static func later(_ pause: Duration) -> String {
         let seconds = max(1, pause.components.seconds)
-        let again = "Do the same again in \(seconds) s"
-        return seconds < 80_000 ? "\(again), or let it wait so long: --timeout \(seconds + 60)" : again + "."
+        let again = "Try again in \(seconds) s"
+        return seconds < 80_000 ? "\(again), or allow the wait: --timeout \(seconds + 60)" : again + "."
     }
 
     private static let wrongCA =
-        "Check --attestation-ca [TENON_ATTESTATION_CA]: what is there answers as no attestation CA."
+        "Check --attestation-ca [TENON_ATTESTATION_CA]: the server there does not answer like an attestation CA."
 
     /// The mends for errors of the attestation CA, which has flags of its own.
     private static func ofCA(_ code: TenonError.Code) -> String {
         switch (code, code.category) {
         case (.tlsUntrusted, _), (.tlsTrustFile, _), (.tlsDate, _), (.httpLibrary, _): of(code)
-        case (.httpURL, _): "Write it as --attestation-ca https://host[:port][/path] [TENON_ATTESTATION_CA]"
+        case (.httpURL, _): "Give it as --attestation-ca https://host[:port][/path] [TENON_ATTESTATION_CA]"
         case (.httpConnect, _), (.httpResolve, _), (.httpConnectTimeout, _), (.tlsHandshake, _), (.tlsHost, _):
-            "Check --attestation-ca [TENON_ATTESTATION_CA], and that the CA runs; then do the same again."
+            "Check --attestation-ca [TENON_ATTESTATION_CA], and that the CA is running. Then try again."
         case (.attestationFailed, _):
-            "Add what the TPM's maker signed with: --ek-chain FILE; or ask whoever runs the CA why it refuses."
+            "Add the maker's intermediate certificates: --ek-chain FILE; or ask the CA's operator."
         case (_, .rejected):
-            "Name the roots that its certificates chain to: --attestation-roots FILE [TENON_ATTESTATION_ROOTS]"
+            "Give the CA's root certificates: --attestation-roots FILE [TENON_ATTESTATION_ROOTS]"
         case (_, .format): wrongCA
-        default: "Do the same again in a while; if that changes nothing, check --attestation-ca."
+        default: "Try again later; if that does not help, check --attestation-ca."
         }
     }
 
     private static let register = "Register: tenon register --service URL --app ID"
-    private static let again = "Do the same again: it goes on where this ended."
+    private static let again = "Run the same command again: it continues where this one stopped."
 
     private static let byCode: [TenonError.Code: String] = [
-        .tpmMissing: "Look at what is in the way: tenon doctor",
-        .tpmPermission: "Look at what is in the way: tenon doctor",
-        .tpmBusy: "Use the node that many may share: --tpm device:/dev/tpmrm0",
-        .tcti: "Name the TPM: --tpm device:/dev/tpmrm0, tabrmd:, or swtpm:path=SOCKET [TENON_TPM]",
+        .tpmMissing: "Find the problem: tenon doctor",
+        .tpmPermission: "Find the problem: tenon doctor",
+        .tpmBusy: "Use the node that programs can share: --tpm device:/dev/tpmrm0",
+        .tcti: "Give the TPM as --tpm device:/dev/tpmrm0, tabrmd:, or swtpm:path=SOCKET [TENON_TPM]",
         .authNeeded: hierarchyAuth,
-        .parentMissing: "Look at: tenon doctor",
-        .ekMissing: "Allow it with --disclose-ek; if it was, see whether the TPM has a certificate: tenon doctor",
-        .keyInvalidated: "Register the device anew: tenon register --disclose-ek",
-        .keyGone: "Register the device anew: tenon register --disclose-ek",
+        .parentMissing: "Run: tenon doctor",
+        .ekMissing: "Allow it with --disclose-ek; if you did, check that the TPM has a certificate: tenon doctor",
+        .keyInvalidated: "Register the device again: tenon register --disclose-ek",
+        .keyGone: "Register the device again: tenon register --disclose-ek",
         .notRegistered: register,
         .registrationPending: "Ask again later: tenon register",
-        .registrationRejected: "Ask whoever runs the service; then: tenon register",
-        .deviceRevoked: "Begin anew, if whoever revoked it agrees: tenon reset --yes",
+        .registrationRejected: "Ask the service's operator; then: tenon register",
+        .deviceRevoked: "If the service's operator agrees, start again: tenon reset --yes",
         .attestationFailed:
-            "Add what its maker signed with: --ek-chain FILE; or have the service trust that maker: tenon doctor names it",
-        .method: "Write it in capitals, as: tenon sign POST /v1/x",
-        .path: "Write it as the service mounts it, as: tenon sign POST /v1/x",
+            "Add the maker's intermediate certificates: --ek-chain FILE; or ask the service's operator why it refused",
+        .method: "Write it in capitals, for example: tenon sign POST /v1/x",
+        .path: "Write it as the service mounts it, for example: tenon sign POST /v1/x",
         .clockSkew: "If this device's clock is the wrong one, set it: sudo timedatectl set-ntp true",
         .tlsDate: "Set the clock: sudo timedatectl set-ntp true",
-        .tlsUntrusted: "Name the CA that stands behind the server: --ca-file FILE [TENON_CA_FILE]",
-        .tlsTrustFile: "Name a PEM file with certificates: --ca-file FILE [TENON_CA_FILE]",
-        .httpConnect: "Check --service, and that the service runs; then do the same again.",
-        .httpResolve: "Check the host in --service, and the network; then do the same again.",
+        .tlsUntrusted: "Give the CA that signed the server's certificate: --ca-file FILE [TENON_CA_FILE]",
+        .tlsTrustFile: "Give a PEM file with certificates: --ca-file FILE [TENON_CA_FILE]",
+        .httpConnect: "Check --service, and that the service is running. Then try again.",
+        .httpResolve: "Check the host in --service, and the network. Then try again.",
         .httpLibrary: "Install it: sudo apt install libcurl4",
-        .tlsHost: "Check the host in --service: its certificate has another name.",
-        .serviceRefused: "Check --service and --app; whoever runs the service knows what its code means.",
-        .serviceBusy: "Do the same again in a while: it goes on where this ended.",
+        .tlsHost: "Check the host in --service: the certificate there is for another name.",
+        .serviceRefused: "Check --service and --app, or ask the service's operator what the code means.",
+        .serviceBusy: "Run the same command again later: it continues where this one stopped.",
         .keyRefused:
-            "Begin anew, if the service knows this device no more: tenon reset --yes && tenon register --disclose-ek",
+            "If the service has lost this device, start again: tenon reset --yes && tenon register --disclose-ek",
         .keyExpired: "Change the key: tenon rotate",
-        .httpURL: "Write it as https://host[:port]/path",
-        .appID: "Write it as --app ID, 1 to 200 characters without spaces.",
-        .stateMissing: "Bring back the folder of the state; or begin anew: tenon reset --yes",
-        .stateUnresolved: "Ask the service which key it holds: tenon register; or begin anew: tenon reset --yes",
-        .recordForm: "Bring back the record from a backup; or begin anew: tenon reset --yes",
-        .recordSum: "Bring back the record from a backup; or begin anew: tenon reset --yes",
+        .httpURL: "Give it as https://host[:port]/path",
+        .appID: "Give it as --app ID, with 1 to 200 characters and no spaces.",
+        .stateMissing: "Restore the state folder; or start again: tenon reset --yes",
+        .stateUnresolved: "Ask the service which key it holds: tenon register; or start again: tenon reset --yes",
+        .recordForm: "Restore the record from a backup; or start again: tenon reset --yes",
+        .recordSum: "Restore the record from a backup; or start again: tenon reset --yes",
         .recordVersion: "Use the version of tenon that wrote it, or a later one.",
-        .stateOwner: "Give the folder to this user alone: chown and chmod 700; or name another: --state-dir DIR",
-        .statePermission: "Run as the user that owns the state, or name another folder: --state-dir DIR",
-        .stateKind: "Name a folder that is none of links: --state-dir DIR [TENON_STATE_DIR]",
-        .statePath: "Name the folder of the state: --state-dir DIR [TENON_STATE_DIR]",
-        .stateFull: "Make room on the disk of the state, or name another folder: --state-dir DIR",
-        .stateBusy: "Wait until the other tenon has ended, then do the same again.",
-        .dialectChanged: "Leave --dialect out; or begin anew: tenon reset --yes",
-        .foreignTPM: "Bring the folder to the machine it came from; or begin anew: tenon reset --yes",
-        .rotationFailed: "Ask whoever runs the service why; then: tenon rotate",
-        .rotationOpen: "Ask whoever runs the service which key it holds; then do the same again.",
+        .stateOwner: "Give the folder (mode 700) and its files (600) to this user; or use another: --state-dir DIR",
+        .statePermission: "Run as the user that owns the state, or use another folder: --state-dir DIR",
+        .stateKind: "Use a folder without links and special files: --state-dir DIR [TENON_STATE_DIR]",
+        .statePath: "Give the state folder: --state-dir DIR [TENON_STATE_DIR]",
+        .stateFull: "Free space on the disk of the state, or use another folder: --state-dir DIR",
+        .stateBusy: "Wait until other programs have ended, then try again.",
+        .dialectChanged: "Leave out --dialect; or start again: tenon reset --yes",
+        .foreignTPM: "Take the folder back to its machine; or start again: tenon reset --yes",
+        .rotationFailed: "Ask the service's operator why; then: tenon rotate",
+        .rotationOpen: "Ask the service's operator which key it holds; then try again.",
         .cancelled: again, .outcomeUnknown: again,
     ]
 
@@ -161,26 +161,26 @@ enum Mend {
     private static func byTPM(_ code: UInt32) -> String? {
         switch code & 0x80 != 0 ? code & 0xbf : code & 0xfff {
         case 0x0a2: hierarchyAuth
-        case 0x100: "Start the TPM: tpm2_startup -c; a software TPM does it by: --flags startup-clear"
-        case 0x101: "Restart the machine; or the software TPM, with a folder of its state that it may write."
+        case 0x100: "Start the TPM: tpm2_startup -c; or start a software TPM with: --flags startup-clear"
+        case 0x101: "Restart the machine, or the software TPM with a state folder that it can write."
         case 0x14b: "Make room in its NV memory: tpm2_getcap handles-persistent; tpm2_evictcontrol -c HANDLE"
         case 0x902...0x906:
-            "Wait for the programs that use the TPM; what one left that has ended, tenon doctor says how to flush."
+            "Wait for the other programs. tenon doctor says how to flush what an ended program left."
         default: nil
         }
     }
 
     private static let byCategory: [TenonError.Category: String] = [
-        .argument: "Look at: tenon --help",
-        .format: "Give what was meant, as it was written.",
-        .rejected: "Do not use it.",
-        .transient: "Do the same again in a while.",
-        .unavailable: "Look at: tenon doctor",
-        .permission: "Look at: tenon doctor",
-        .auth: "Wait until the TPM forgives a try, or lift it: tpm2_dictionarylockout --clear-lockout",
-        .gone: "Register the device anew: tenon register --disclose-ek",
-        .internal: "Report it, with what was typed and: tenon --version",
-        .state: "Look at: tenon status",
+        .argument: "See: tenon --help",
+        .format: "Check the input: it is damaged or of another kind.",
+        .rejected: "Do not use it: the check failed.",
+        .transient: "Try again later.",
+        .unavailable: "Run: tenon doctor",
+        .permission: "Run: tenon doctor",
+        .auth: "Wait until the TPM forgives a try, or end the lockout: tpm2_dictionarylockout --clear-lockout",
+        .gone: "Register the device again: tenon register --disclose-ek",
+        .internal: "Report this with the command line and the output of: tenon --version",
+        .state: "See: tenon status",
         .unknown: again,
     ]
 }

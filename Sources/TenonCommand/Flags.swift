@@ -3,48 +3,48 @@ internal import TenonCommandLine
 
 /// The flags, each declared once.
 extension Flag {
-    static let json = Flag(name: "--json", value: nil, summary: "print JSON, errors too")
+    static let json = Flag(name: "--json", value: nil, summary: "print JSON, also for errors")
     static let service = Flag(
-        name: "--service", value: "URL", summary: "the auth service, as https://host/auth", variable: "TENON_SERVICE")
+        name: "--service", value: "URL", summary: "the auth service: https://host/auth", variable: "TENON_SERVICE")
     static let app = Flag(
-        name: "--app", value: "ID", summary: "the app; needed where there are several identities",
+        name: "--app", value: "ID", summary: "the app; required if there are several identities",
         variable: "TENON_APP")
     static let tpm = Flag(
-        name: "--tpm", value: "TCTI", summary: "device:NODE (else /dev/tpmrm0), tabrmd:, swtpm:path=SOCKET",
+        name: "--tpm", value: "TCTI", summary: "device:NODE (default: /dev/tpmrm0), tabrmd:, swtpm:path=SOCKET",
         variable: "TENON_TPM")
     static let stateDirectory = Flag(
-        name: "--state-dir", value: "DIR", summary: "where identities are kept (else $XDG_STATE_HOME/tenon, ...)",
+        name: "--state-dir", value: "DIR", summary: "the state folder (default: $XDG_STATE_HOME/tenon, ...)",
         variable: "TENON_STATE_DIR")
     static let ownerAuth = Flag(
         name: "--owner-auth", value: "FILE", summary: "the auth value of the TPM's owner hierarchy")
     static let endorsementAuth = Flag(
-        name: "--endorsement-auth", value: "FILE", summary: "that of its endorsement hierarchy")
+        name: "--endorsement-auth", value: "FILE", summary: "a file with the auth value of its endorsement hierarchy")
     static let disclosed = Flag(
         name: "--disclose-ek", value: nil,
-        summary: "let the service see the TPM's certificate, which names this machine for ever")
+        summary: "let the service see the TPM's certificate, which identifies this machine permanently")
     static let endorsementChain = Flag(
         name: "--ek-chain", value: "FILE",
-        summary: "PEM: certificates between the TPM's and its maker's root; what the service took is remembered")
+        summary: "PEM: the certificates between the TPM's and its maker's root; remembered once accepted")
     static let endorsementCertificate = Flag(
         name: "--ek-certificate", value: "FILE",
-        summary: "PEM: the TPM's certificate and those above it, where the TPM holds none")
+        summary: "PEM: the TPM's certificate and those above it, if the TPM holds none")
     static let dialect = Flag(
         name: "--dialect", value: "NAME",
         summary: Services.oneOf(["\(Services.dialects[0]) (default)"] + Services.dialects.dropFirst()))
     static let attestationCA = Flag(
         name: "--attestation-ca", value: "URL",
-        summary: "what certifies attestation keys, for the dialect docs; remembered",
+        summary: "the CA that certifies attestation keys, for the dialect docs; remembered",
         variable: "TENON_ATTESTATION_CA")
     static let attestationRoots = Flag(
-        name: "--attestation-roots", value: "FILE", summary: "PEM: the certificates that its own chain to; remembered",
+        name: "--attestation-roots", value: "FILE", summary: "PEM: the root certificates of that CA; remembered",
         variable: "TENON_ATTESTATION_ROOTS")
     static let caFile = Flag(
-        name: "--ca-file", value: "FILE", summary: "PEM: the CAs that servers are trusted by, not the system's",
+        name: "--ca-file", value: "FILE", summary: "PEM: the CAs to trust instead of the system's",
         variable: "TENON_CA_FILE")
     static let timeout = Flag(
         name: "--timeout", value: "SECONDS",
-        summary: "how long to go on at most (else 60), with pauses that the service asks for")
-    static let confirmed = Flag(name: "--yes", value: nil, summary: "it is meant")
+        summary: "time limit of the call (default: 60), including pauses that the service asks for")
+    static let confirmed = Flag(name: "--yes", value: nil, summary: "do not ask for confirmation")
 
     /// The flags of a verb that reads an identity.
     static let identity = [json, app, service, stateDirectory]

@@ -39,7 +39,7 @@ extension Setting {
         guard named.count <= 1 else {
             let apps = named.map { "\($0.appID) at \($0.baseURL)" }.joined(separator: ", ")
             throw TenonError(
-                .options, message: "There are several identities: \(apps).", mend: "Say which: --app ID, --service URL")
+                .options, message: "There are several identities: \(apps).", mend: "Name one: --app ID, --service URL")
         }
         if let target = try target(among: known, dialect: nil) { return try open(target, log, withTPM) }
         // The flags name an identity whose record cannot be read.
@@ -99,7 +99,7 @@ extension Setting {
     private func askedDialect() throws(TenonError) -> String? {
         guard let name = try arguments.value(Flag.dialect.name) else { return nil }
         guard Services.dialects.contains(name) else {
-            throw arguments.mistake("--dialect is \(Services.oneOf(Services.dialects)).")
+            throw arguments.mistake("--dialect must be \(Services.oneOf(Services.dialects)).")
         }
         return name
     }

@@ -22,7 +22,7 @@ enum RegisterCommand {
     /// Asks the service about a device that this state calls registered: the service may have forgotten it.
     private static func learnt(_ identity: DeviceIdentity) async throws(TenonError) -> (text: String, word: String) {
         guard identity.hasQuestion else {
-            return ("the service was not asked, as its dialect has no question for that", "not_asked")
+            return ("the service was not asked, because its dialect has no endpoint for that", "not_asked")
         }
         do throws(TenonError) {
             try await identity.resolve()
@@ -30,7 +30,7 @@ enum RegisterCommand {
             return ("the service could not be asked: \(ErrorReport(error).cause)", "not_reached")
         }
         guard try identity.status().reason != .rotationPending else {
-            return ("the service holds its key, and a new one is open: tenon maintain", "holds_the_key")
+            return ("the service holds its key, and a rotation is open: tenon maintain", "holds_the_key")
         }
         return ("the service holds its key", "holds_the_key")
     }
@@ -82,12 +82,12 @@ enum MaintainCommand {
 
     private static func text(_ left: Maintenance, _ status: IdentityStatus, _ due: Int64?) -> String {
         switch left {
-        case .done: "done; the key is changed after \(due.map(Format.date) ?? "-")"
-        case .waits(let time): "the service took the new key, which signs from \(Format.date(time)) on"
+        case .done: "done; the key is due for rotation after \(due.map(Format.date) ?? "-")"
+        case .waits(let time): "the service accepted the new key, which signs from \(Format.date(time)) on"
         case .rotationOpen(newKeySigns: true):
             "open: the service refused the old key and did not confirm the new one, which signs now; both are kept"
         case .rotationOpen(newKeySigns: false):
-            "open: the service did not take the new key, and the old one signs; both are kept: tenon rotate"
+            "open: the service did not accept the new key, and the old one signs; both are kept: tenon rotate"
         case .stopped: Format.status(status)
         }
     }
@@ -105,10 +105,10 @@ enum ResetCommand {
         guard setting.arguments.has("--yes") else {
             throw TenonError(
                 .options,
-                message: "A reset cannot be taken back, and the service is not told.",
-                mend: "Say that it is meant: --yes")
+                message: "A reset cannot be undone, and the service is not told.",
+                mend: "To reset: --yes")
         }
         try await setting.identity(withTPM: false).reset()
-        return Answer(lines: ["forgotten; the keys are in the attic: tenon keys list"], json: ["reset": true])
+        return Answer(lines: ["reset; the keys are in the attic: tenon keys list"], json: ["reset": true])
     }
 }

@@ -21,8 +21,8 @@ enum KeysCommand {
         guard isOld || setting.arguments.has("--yes") else {
             throw TenonError(
                 .options,
-                message: "What is purged never comes back, not even to a TPM that would take it again.",
-                mend: "Say that it is meant: --yes; or purge only what is old: --old")
+                message: "Purged keys never come back, not even for a TPM that could use them again.",
+                mend: "To purge all of them: --yes; to purge only old ones: --old")
         }
         var purged: [String] = []
         let thread = WorkThread()

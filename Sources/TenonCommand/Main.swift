@@ -125,5 +125,5 @@ enum Interrupt {
 
 extension TenonError {
     static let interrupted = TenonError(
-        .outcomeUnknown, message: "Interrupted before the end was known; nothing is half-written.")
+        .outcomeUnknown, message: "Interrupted before the outcome was known. Nothing is half-written.")
 }

@@ -17,14 +17,14 @@ enum NodeCheck {
         if let found = obstacle(on: name) { return .bad("node", found.text, mend: found.mend, found.code.category) }
         if name.hasPrefix("tabrmd:") { return .good("node", "\(name), the resource manager's daemon") }
         guard let node = path(in: name, "device:") else {
-            return .note("node", "\(name), a software TPM: whoever has its state has its keys", mend: hardware)
+            return .note("node", "\(name), a software TPM: anyone who has its state has its keys", mend: hardware)
         }
         var file = stat()
         stat(node, &file)
         guard !node.hasPrefix("/dev/tpm") || node.hasPrefix("/dev/tpmrm") else {
             return .note(
-                "node", "\(owner(node, file)): one process at a time, and three keys",
-                mend: "Use the node that many may share: --tpm device:/dev/tpmrm0")
+                "node", "\(owner(node, file)): only one process at a time, with three keys",
+                mend: "Use the node that programs can share: --tpm device:/dev/tpmrm0")
         }
         return .good("node", owner(node, file))
     }
@@ -36,7 +36,7 @@ enum NodeCheck {
         return TenonError(found.code, message: found.text, mend: found.mend)
     }
 
-    private static let hardware = "Use the machine's own where there is one: --tpm device:/dev/tpmrm0"
+    private static let hardware = "If this machine has a TPM, use it: --tpm device:/dev/tpmrm0"
 
     /// Looks for an obstacle without connecting, as a software TPM may end with its first connection.
     private static func obstacle(on name: String) -> Obstacle? {
@@ -54,13 +54,13 @@ enum NodeCheck {
             let why = "\(node): \(String(cString: strerror(number)))"
             guard number != EACCES else {
                 return Obstacle(
-                    text: why, mend: "Run as a user that may enter its folder, or name another node: --tpm device:NODE",
+                    text: why, mend: "Run as a user that can enter its folder, or use another node: --tpm device:NODE",
                     code: .tpmPermission)
             }
             return Obstacle(text: why, mend: other(than: node))
         }
         guard file.st_mode & S_IFMT == S_IFCHR else {
-            return Obstacle(text: "\(node) is no device", mend: other(than: node))
+            return Obstacle(text: "\(node) is not a device", mend: other(than: node))
         }
         guard access(node, R_OK | W_OK) == 0 else {
             return Obstacle(
@@ -81,8 +81,8 @@ enum NodeCheck {
         let others = ["/dev/tpmrm0", "/dev/tpm0"].filter { (other: String) in
             other != node && access(other, F_OK) == 0
         }
-        return others.first.map { "There is another one: --tpm device:\($0)" }
-            ?? "Enable the TPM in the firmware; or try a software TPM, as tenon --help shows: --tpm swtpm:path=SOCKET"
+        return others.first.map { "Use the other one: --tpm device:\($0)" }
+            ?? "Enable the TPM in the firmware, or try a software TPM (see tenon --help): --tpm swtpm:path=SOCKET"
     }
 
     private static func obstacle(atSocket path: String, of socket: String) -> Obstacle? {
@@ -94,7 +94,7 @@ enum NodeCheck {
         }
         guard file.st_mode & S_IFMT == S_IFSOCK else {
             return Obstacle(
-                text: "\(path) is no socket", mend: "Name the socket of a software TPM: --tpm swtpm:path=SOCKET")
+                text: "\(path) is not a socket", mend: "Give the socket of a software TPM: --tpm swtpm:path=SOCKET")
         }
         return access(path, R_OK | W_OK) == 0 ? nil : locked(path)
     }
@@ -102,7 +102,7 @@ enum NodeCheck {
     private static func locked(_ path: String) -> Obstacle {
         Obstacle(
             text: "\(path): this user may not connect to it",
-            mend: "Run as the user that runs the software TPM, or start one of your own: --tpm swtpm:path=SOCKET",
+            mend: "Run as the user of the software TPM, or start your own: --tpm swtpm:path=SOCKET",
             code: .tpmPermission)
     }
 
@@ -125,7 +125,7 @@ enum NodeCheck {
         let text = "\(bus), the system's bus: \(String(cString: strerror(number)))"
         guard number != EACCES else {
             return Obstacle(
-                text: text, mend: "Run as a user that may use the bus, or name the node: --tpm device:/dev/tpmrm0",
+                text: text, mend: "Run as a user that can use the bus, or use the node: --tpm device:/dev/tpmrm0",
                 code: .tpmPermission)
         }
         return Obstacle(text: text, mend: "Start it: sudo systemctl start dbus tpm2-abrmd")
@@ -140,12 +140,12 @@ enum NodeCheck {
                     + " sudo systemctl start tpm2-abrmd; its users are in the group tss")
         }
         if let socket = path(in: name, "swtpm:path=") {
-            return Obstacle(text: "Nobody answers at \(socket), or somebody else is connected", mend: start(socket))
+            return Obstacle(text: "Nobody answers at \(socket), or another program is connected", mend: start(socket))
         }
         guard name.hasPrefix("swtpm:") || name.hasPrefix("mssim:") else { return nil }
         return Obstacle(
             text: "No software TPM answers at \(name)",
-            mend: "Start it, or name where it listens: --tpm swtpm:host=HOST,port=PORT, its control port the next one")
+            mend: "Start it, or give its address: --tpm swtpm:host=HOST,port=PORT; its control port is the next one")
     }
 
     /// The path in a name that begins with `beginning`, without further options.

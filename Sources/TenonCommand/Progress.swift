@@ -15,7 +15,7 @@ final class LazyTransport: Transport {
     ) async throws(TenonError) -> HTTPResponse {
         let transport = try transport()
         let seconds = max(0, ContinuousClock.now.duration(to: deadline).components.seconds)
-        let waiting = Progress.late("waits for the service's answer, \(seconds) s at most")
+        let waiting = Progress.late("waiting for the service's answer, \(seconds) s at most")
         defer { waiting.cancel() }
         return try await transport.exchange(request, deadline: deadline)
     }
@@ -35,7 +35,7 @@ enum Progress {
     static var log: LogSink? {
         guard Terminal.isShown(2) else { return nil }
         let isFirst = Once()
-        let waiting = late("waits for its turn: another process may be at work on the identity") { isFirst.take() }
+        let waiting = late("waiting: another process may be working on this identity") { isFirst.take() }
         return { event in
             if case .began = event, isFirst.take() { waiting.cancel() }
             Terminal.note("  \(event)")

@@ -19,7 +19,7 @@ struct SendCommand {
     static func answer(_ setting: Setting) async throws(TenonError) -> Answer {
         let arguments = setting.arguments
         guard try arguments.value("--format") == nil else {
-            throw arguments.mistake("--format says how to print what is not sent; with --send the answer is printed.")
+            throw arguments.mistake("--format is for requests that are not sent; --send prints the answer.")
         }
         let target = arguments.operands[1]
         let headers = try arguments.all("--header").map { line throws(TenonError) in try header(line, arguments) }
@@ -62,9 +62,9 @@ struct SendCommand {
         let mend: String
         switch (error.code, error.code.category) {
         case (.httpResolve, _), (.httpConnect, _), (.httpConnectTimeout, _), (.tlsHandshake, _), (.tlsHost, _):
-            mend = "Check host and port of \(server), and that its server runs; then do the same again."
+            mend = "Check host and port of \(server), and that the server is running. Then try again."
         case (_, .unknown):
-            mend = "Ask \(server) whether it was done before it is sent again: a second time is another request."
+            mend = "Check at \(server) whether the request was done before you send it again."
         default: return error
         }
         return TenonError(error.code, message: error.message, mend: mend)
@@ -87,8 +87,8 @@ struct SendCommand {
             failure.map {
                 ["code": .string($0.error.code.description), "message": .string($0.cause), "mend": .string($0.mend)]
             } ?? .null
-        let again = isSecond ? ", after it was signed anew" : ""
-        let body = text.map(Self.printable) ?? "\(answer.body.count) bytes, which are no text: --json has them"
+        let again = isSecond ? ", after it was signed again" : ""
+        let body = text.map(Self.printable) ?? "\(answer.body.count) bytes that are not text: use --json"
         return Answer(
             lines: ["HTTP \(answer.status)\(again)"] + (answer.body.isEmpty ? [] : [body])
                 + (failure.map(Self.lines) ?? []),
@@ -125,7 +125,7 @@ struct SendCommand {
         name: String, value: String
     ) {
         guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
-            throw arguments.mistake("--header is NAME: VALUE, not \(line).")
+            throw arguments.mistake("--header must be NAME: VALUE, not \(line).")
         }
         return (String(line[..<colon]), String(line[colon...].dropFirst().drop { $0 == " " }))
     }
@@ -138,8 +138,8 @@ struct SendCommand {
             guard bytes.count <= longestBody else {
                 throw TenonError(
                     .options,
-                    message: "The body has more than \(longestBody >> 20) MiB, and --send keeps it to send it again.",
-                    mend: "Have curl send it: --format curl")
+                    message: "The body has more than \(longestBody >> 20) MiB; --send keeps it to send it again.",
+                    mend: "Send it with curl: --format curl")
             }
         }
         return bytes
@@ -150,6 +150,6 @@ struct SendCommand {
         for known in try setting.identities() where known.name?.appID == identity.appID {
             if case .found(let record) = known.record, record.state != .unregistered { return record.origin }
         }
-        throw TenonError(.notRegistered, message: "This device is not registered, so a path is of no service.")
+        throw TenonError(.notRegistered, message: "This device is not registered, so only a URL can be sent to.")
     }
 }

@@ -66,12 +66,12 @@ struct Setting {
         let whole = try arguments.value(Flag.endorsementCertificate.name)
         guard arguments.has(Flag.disclosed.name) else {
             if chain ?? whole != nil {
-                throw arguments.mistake("--ek-chain and --ek-certificate are for --disclose-ek.")
+                throw arguments.mistake("--ek-chain and --ek-certificate need --disclose-ek.")
             }
             return .nothing
         }
         if let whole {
-            if chain != nil { throw arguments.mistake("--ek-certificate says all of the chain, without --ek-chain.") }
+            if chain != nil { throw arguments.mistake("--ek-certificate holds the whole chain; leave out --ek-chain.") }
             return .certificates(try SmallFile.certificates(whole))
         }
         return .endorsement(above: try chain.map(SmallFile.certificates) ?? [])
@@ -91,7 +91,7 @@ struct Setting {
         var limits = FlowLimits()
         guard let text = try arguments.value(Flag.timeout.name) else { return limits }
         guard let seconds = Int(text), 1...86_400 ~= seconds else {
-            throw arguments.mistake("--timeout is a number of seconds, from 1 to 86400.")
+            throw arguments.mistake("--timeout must be a number of seconds from 1 to 86400.")
         }
         limits.call = .seconds(seconds)
         limits.lock = min(limits.lock, limits.call)

@@ -16,7 +16,7 @@ enum SignCommand {
         let arguments = setting.arguments
         if arguments.has("--send") { return try await SendCommand.answer(setting) }
         guard arguments.all("--header").isEmpty else {
-            throw arguments.mistake("--header is for --send: what is printed is yours to add to.")
+            throw arguments.mistake("--header needs --send. You can add headers to the printed ones yourself.")
         }
         let form = try form(arguments)
         let (method, target) = (arguments.operands[0], arguments.operands[1])
@@ -38,7 +38,7 @@ enum SignCommand {
     private static func form(_ arguments: Arguments) throws(TenonError) -> String {
         let form = try arguments.value("--format") ?? "headers"
         guard ["headers", "curl", "json"].contains(form) else {
-            throw arguments.mistake("--format is headers, curl or json.")
+            throw arguments.mistake("--format must be headers, curl or json.")
         }
         return form
     }
@@ -48,12 +48,12 @@ enum SignCommand {
         _ url: String, _ target: String, _ service: CommandService, _ arguments: Arguments
     ) throws(TenonError) -> String {
         guard target.hasPrefix("/") || target.lowercased().hasPrefix("http") else {
-            throw TenonError(.path, message: "\(target) is neither a path, which begins with a slash, nor a URL.")
+            throw TenonError(.path, message: "\(target) is neither a path that begins with a slash nor a URL.")
         }
         do throws(TenonError) {
             return try service.signedPath(url, arguments)
         } catch  where error.code == .httpURL && target.hasPrefix("/") {
-            throw TenonError(.path, message: "The path has a character that is in no URL as it is: escape it.")
+            throw TenonError(.path, message: "The path has a character that a URL must escape. Escape it.")
         }
     }
 

@@ -20,7 +20,7 @@ enum StateCheck {
     private static func state(_ path: String, _ count: Int) -> CheckResult {
         let text = "\(path), \(count) \(count == 1 ? "identity" : "identities")"
         guard isOnNFS(path) else { return .good("state", text) }
-        return .note("state", "\(text), on NFS", mend: "Keep it on a disk of this machine: --state-dir DIR")
+        return .note("state", "\(text), on NFS", mend: "Keep it on a local disk: --state-dir DIR")
     }
 
     /// Looks the mount up in the kernel's list (proc(5), mountinfo): the third word is the device, and the type follows
@@ -63,7 +63,7 @@ enum StateCheck {
         }
         do throws(TenonError) {
             _ = try TPM.PrivateKey(dataRepresentation: key.facts.pem, in: tpm)
-            return .good("identity", "\(app): \(Format.status(status)), and the TPM takes its key")
+            return .good("identity", "\(app): \(Format.status(status)), and the TPM accepts its key")
         } catch {
             return .bad("identity", TenonError(error.code, message: "\(app): \(error.message)"))
         }

@@ -42,7 +42,7 @@ struct IdentityCheck {
             let which = isOnly ? "" : known.name.map { " --service \($0.baseURL) --app \($0.appID)" } ?? ""
             return of(record) { verb, flags in "tenon \(verb)\(which)\(flags)" }
         case .absent:
-            return IdentityCheck(need: .person, text: "Nothing is left of \(known.id).", mend: register)
+            return IdentityCheck(need: .person, text: "There is no record of \(known.id).", mend: register)
         case .unreadable(let error):
             let report = ErrorReport(error)
             return IdentityCheck(need: .person, text: report.cause, mend: report.mend)
@@ -58,8 +58,8 @@ struct IdentityCheck {
                 (.open, "The service has not decided about this device.", "Ask again later: \(command("register", ""))")
             case (_, _) where record.journal != nil:
                 (
-                    .open, "A registration was sent, and what came of it is not known.",
-                    "Do it again, with the same key: \(command("register", " --disclose-ek"))"
+                    .open, "A registration was sent, but its outcome is unknown.",
+                    "Continue with the same key: \(command("register", " --disclose-ek"))"
                 )
             default:
                 (.person, "This device is not registered.", "Register it: \(command("register", " --disclose-ek"))")
@@ -72,41 +72,41 @@ struct IdentityCheck {
         if record.isRevoked || record.status.reason == .revoked {
             return (
                 .person, "The service revoked this device.",
-                "Begin anew, if whoever revoked it agrees: \(command("reset", " --yes"))"
+                "If the service's operator agrees, start again: \(command("reset", " --yes"))"
             )
         }
         return switch record.status.reason {
         case .foreignTPM:
             (
                 .person, "The TPM that was here last did not make the key of this identity.",
-                "With its own TPM back any command goes on; or begin anew: \(register)"
+                "With its own TPM, any command continues; or start again: \(register)"
             )
         case .superseded:
             (
-                .person, "The service holds another key than this state knows.",
-                "Register the device anew: \(register)"
+                .person, "The service holds a key that this state does not know.",
+                "Register the device again: \(register)"
             )
         default:
-            (.person, "The TPM was cleared, and the key is gone with it.", "Register the device anew: \(register)")
+            (.person, "The TPM was cleared, so the key is lost.", "Register the device again: \(register)")
         }
     }
 
     private static func ofRegistered(_ record: IdentityRecord, _ command: Command) -> (Need, String, String?) {
         if record.refusedAt != nil {
             return (
-                .open, "The service refused all keys of this device, and is asked once more an hour later.",
+                .open, "The service refused all keys of this device, and must be asked again an hour later.",
                 "Ask it then: \(command("maintain", ""))"
             )
         }
         if record.status.reason == .rotationPending {
             return (
-                .open, "A new key was offered, and the service has not confirmed it.",
+                .open, "A new key was offered, but the service has not confirmed it.",
                 "Settle it: \(command("maintain", ""))"
             )
         }
         if record.isCompromised {
             return (
-                .open, "The key was reported as compromised, and is not changed yet.",
+                .open, "The key was reported as compromised, but has not been changed yet.",
                 "Change it: \(command("rotate", ""))"
             )
         }

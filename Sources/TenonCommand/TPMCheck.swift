@@ -22,7 +22,7 @@ enum TPMCheck {
         let options = (objects.isEmpty ? "" : " -t") + (objects.count == handles.count ? "" : " -l")
         return [
             .note(
-                "loaded", "other programs have loaded \(names): while there is no room, a call waits and then fails",
+                "loaded", "other programs have loaded \(names); without room, a call waits and fails",
                 mend: "If those programs have ended: tpm2_flushcontext -T \(name)\(options)")
         ]
     }
@@ -39,7 +39,7 @@ enum TPMCheck {
             .filter { !$0.0 }.map(\.1).joined(separator: " and ")
         guard off.isEmpty else {
             return .bad(
-                "hierarchies", "\(off) switched off: no key of it can be used; none is lost",
+                "hierarchies", "\(off) switched off: its keys cannot be used, but none is lost",
                 mend: "Restart the machine, or switch it on in the firmware.", .unavailable)
         }
         return .good("hierarchies", "owner and endorsement are on")
@@ -50,17 +50,17 @@ enum TPMCheck {
             .filter(\.0).map(\.1)
         guard !set.isEmpty else { return .good("auth", "owner and endorsement need no auth value") }
         return .note(
-            "auth", "a hierarchy has an auth value: making keys, or showing the TPM's certificate, needs it",
+            "auth", "a hierarchy has an auth value: you need it to make keys or to show the TPM's certificate",
             mend: "Give it in a file: \(set.map { $0 + " FILE" }.joined(separator: ", "))")
     }
 
     /// Decision: lockout-auth.
     private static func clearing(_ info: TPM.Info) -> CheckResult {
-        if info.isClearDisabled { return .good("clear", "disabled: nobody clears this TPM by the lockout auth") }
+        if info.isClearDisabled { return .good("clear", "disabled: nobody can clear this TPM with the lockout auth") }
         if info.isLockoutAuthSet { return .good("clear", "needs the lockout auth, which is set") }
         return .note(
-            "clear", "lockoutAuth is empty: whoever may open the node may clear the TPM, and all its keys are lost",
-            mend: "Set it, and keep it: tpm2_changeauth -c lockout file:NEW")
+            "clear", "lockoutAuth is empty: anyone who can open the node can clear the TPM and lose all its keys",
+            mend: "Set it and keep it: tpm2_changeauth -c lockout file:NEW")
     }
 
     private static func lockout(_ lockout: TPM.Lockout) -> CheckResult {
@@ -68,8 +68,8 @@ enum TPMCheck {
         let pause = "one is forgiven every \(lockout.interval.components.seconds) s"
         guard lockout.isLocked else { return .good("lockout", "\(count); \(pause)") }
         return .bad(
-            "lockout", "in lockout, \(count): keys under its protection cannot be used; none is lost",
-            mend: "Wait (\(pause)), or lift it: tpm2_dictionarylockout --clear-lockout", .auth)
+            "lockout", "in lockout, \(count): keys under its protection cannot be used, but none is lost",
+            mend: "Wait (\(pause)), or end the lockout: tpm2_dictionarylockout --clear-lockout", .auth)
     }
 
     private static func storageRoot(_ handles: [UInt32]) -> CheckResult {
@@ -85,8 +85,8 @@ enum TPMCheck {
         let there = names.filter { found.contains($0.0) }.map(\.1)
         guard !there.isEmpty else {
             return .note(
-                "ek", "no certificate of its maker: a service that attests by certificates cannot know this TPM",
-                mend: "Where its maker gave one as a file: tenon register --disclose-ek --ek-certificate FILE")
+                "ek", "no certificate of its maker: a service that attests by certificates cannot accept this TPM",
+                mend: "If its maker gave you one as a file: tenon register --disclose-ek --ek-certificate FILE")
         }
         return .good("ek", "certificates: \(there.joined(separator: ", ")); shown only with --disclose-ek")
     }

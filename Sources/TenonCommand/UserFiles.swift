@@ -61,7 +61,7 @@ struct ByteSource: ~Copyable {
     }
 
     static func unreadable(_ path: String, _ why: String) -> TenonError {
-        TenonError(.options, message: "\(path) cannot be read: \(why).", mend: "Name a file that this user may read.")
+        TenonError(.options, message: "\(path) cannot be read: \(why).", mend: "Give a file that this user can read.")
     }
 }
 
@@ -105,14 +105,14 @@ struct ResultFile {
     }
 
     private static func taken(_ path: String) -> TenonError {
-        TenonError(.options, message: "\(path) is there already.", mend: "Name another file, or remove it.")
+        TenonError(.options, message: "\(path) already exists.", mend: "Give another file, or remove it.")
     }
 
     private static func unwritable(_ path: String) -> TenonError {
         let why = String(cString: strerror(errno))
         return TenonError(
             .options, message: "\(path) cannot be written: \(why).",
-            mend: "Name a file in a folder that this user may write.")
+            mend: "Give a file in a folder that this user can write.")
     }
 }
 
@@ -131,7 +131,7 @@ enum SmallFile {
 
     static func certificates(_ path: String) throws(TenonError) -> [[UInt8]] {
         let chain = try CertificateFile.decode(read(path))
-        guard !chain.isEmpty else { throw ByteSource.unreadable(path, "it holds no certificate in PEM") }
+        guard !chain.isEmpty else { throw ByteSource.unreadable(path, "it has no certificate in PEM") }
         return chain
     }
 }

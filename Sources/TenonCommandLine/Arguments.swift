@@ -31,10 +31,10 @@ package struct Arguments: Sendable {
         guard let flag = verb.flags.first(where: { $0.name == parts[0] }) else {
             let guess = Guess.nearest(to: parts[0], in: verb.flags.map(\.name))
             throw program.mistake(
-                "\(parts[0]) is no option of \(verb.name).", guess: guess.map { "\(verb.name) \($0)" }, of: verb)
+                "\(parts[0]) is not an option of \(verb.name).", guess: guess.map { "\(verb.name) \($0)" }, of: verb)
         }
         if flag.value == nil {
-            guard parts.count == 1 else { throw mistake("\(flag.name) has no value.") }
+            guard parts.count == 1 else { throw mistake("\(flag.name) takes no value.") }
             values[flag.name, default: []].append("")
         } else {
             guard let value = parts.count == 2 ? parts[1] : words.popFirst() else {
@@ -63,7 +63,7 @@ package struct Arguments: Sendable {
     ///
     /// - Throws: ``TenonError/Code/options`` when the flag is repeated.
     package func value(_ name: String) throws(TenonError) -> String? {
-        guard all(name).count <= 1 else { throw mistake("\(name) is there twice.") }
+        guard all(name).count <= 1 else { throw mistake("\(name) is given twice.") }
         if let value = all(name).first { return value }
         return verb.flags.first { $0.name == name }?.variable.flatMap(Environment.variable)
     }

@@ -6,9 +6,9 @@ extension Program {
         var text = "usage: \(name) \(hasDefault ? "[COMMAND]" : "COMMAND") [OPTIONS]\n\n\(about)\n\n"
         text += verbs.map { Help.row($0.usage, $0.summary) }.joined()
         text += "\n"
-        text += Help.row("help COMMAND", "what a command does, its options and examples")
+        text += Help.row("help COMMAND", "what a command does, with its options and examples")
         text += Help.row("--version", "the version")
-        text += Help.row("--man", "the page of the manual: \(name) --man | man -l -")
+        text += Help.row("--man", "the manual page: \(name) --man | man -l -")
         text += Help.row("--completion", "for bash: source <(\(name) --completion)")
         if !firstTry.isEmpty { text += "\n" + firstTry.joined(separator: "\n") + "\n" }
         let codes = Help.exitCodes.map { "\($0.code) \($0.text)" }.joined(separator: ", ")
@@ -30,7 +30,7 @@ extension Program {
 enum Help {
     /// The exit codes: 0, and the categories of errors.
     static let exitCodes: [(code: Int, text: String)] = [
-        (0, "done"), (1, "a mistake in what was typed or configured"), (2, "bytes that are not what they claim"),
+        (0, "done"), (1, "a mistake in the command line or configuration"), (2, "bytes that are not what they claim"),
         (3, "refused"), (4, "busy: try again"), (5, "not available"), (6, "not permitted"),
         (7, "an auth value, or lockout"), (8, "the key is gone: register again"), (9, "a bug, or no memory"),
         (10, "not allowed in this state"), (11, "sent and not answered: ask again"),

@@ -18,7 +18,7 @@ package enum Launch {
         signal(SIGPIPE, SIG_IGN)
         guard given.count > 0 else {
             throw TenonError(
-                .options, message: "What was typed cannot be read.", mend: "Begin the program by its name.")
+                .options, message: "The command line cannot be read.", mend: "Start the program with its name.")
         }
         try checkFiles(files)
         Environment.close()
@@ -53,7 +53,7 @@ package enum Launch {
         guard files.count == count else {
             throw TenonError(
                 .fileLimit,
-                message: "This process may open \(files.count) more files, and needs \(count).",
+                message: "This process may open \(files.count) more files, but needs \(count).",
                 mend: "Raise the limit: ulimit -n \(max(64, count * 2))")
         }
     }

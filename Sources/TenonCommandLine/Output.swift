@@ -29,7 +29,7 @@ package enum Output {
         throw TenonError(
             .output,
             message: "The answer cannot be written to the standard output: \(why). What was done stays done.",
-            mend: "Ask again with an output that takes it: a file on a disk with room, or a reader that waits.")
+            mend: "Run it again with another output: a file on a disk with room, or a reader that waits.")
     }
 
     /// Prints an error: the cause, and below it the mend if there is one.

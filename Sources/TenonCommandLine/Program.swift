@@ -48,7 +48,7 @@ package struct Program: Sendable {
     /// The help of the verb that the words name.
     private func explanation(of words: ArraySlice<String>) throws(TenonError) -> String {
         let (verb, rest) = try find(Array(words))
-        guard rest.isEmpty else { throw mistake("\(words.joined(separator: " ")) is no command.") }
+        guard rest.isEmpty else { throw mistake("\(words.joined(separator: " ")) is not a command.") }
         return help(of: verb)
     }
 
@@ -72,20 +72,20 @@ package struct Program: Sendable {
         if let verb = verbs.first(where: { words.starts(with: $0.words) }) {
             return (verb, words.dropFirst(verb.words.count))
         }
-        guard !first.hasPrefix("-") else { throw mistake("\(first) comes after a command.") }
+        guard !first.hasPrefix("-") else { throw mistake("\(first) must follow a command.") }
         let typed = words.prefix { !$0.hasPrefix("-") }
         let group = verbs.filter { $0.words.first == first }
         if !group.isEmpty {
             let second = group.map { $0.words[1] }
             let guess = typed.count > 1 ? Guess.nearest(to: typed[1], in: second) : nil
             throw mistake(
-                "\(first) is not all of a command: it goes on with one of \(second.joined(separator: ", ")).",
+                "\(first) is not a whole command; it needs one of \(second.joined(separator: ", ")).",
                 guess: guess.map { "\(first) \($0)" })
         }
         let guess =
             Guess.nearest(to: first, in: verbs.map { $0.words[0] })
             ?? Guess.nearest(to: typed.prefix(2).joined(separator: " "), in: verbs.map(\.name))
-        throw mistake("\(first) is no command.", guess: guess)
+        throw mistake("\(first) is not a command.", guess: guess)
     }
 
     /// The error for a mistake in the command line, with a command that helps.
@@ -94,7 +94,7 @@ package struct Program: Sendable {
     package func mistake(_ cause: String, guess: String? = nil, of verb: Verb? = nil) -> TenonError {
         let mend =
             guess.map { "Did you mean: \(name) \($0)" }
-            ?? "Look at: \([name, verb?.name, "--help"].compactMap { $0 }.joined(separator: " "))"
+            ?? "See: \([name, verb?.name, "--help"].compactMap { $0 }.joined(separator: " "))"
         return TenonError(.options, message: cause, mend: mend)
     }
 }

@@ -22,7 +22,7 @@ final class Exchange: Sendable {
         let url = try HTTPURL(parsing: request.url)
         let isLocal = url.isLoopback || options.unixSocket != nil
         guard url.isSecure || isLocal else {
-            throw TenonError(.httpURL, message: "Only https leaves this machine; http is for loopback: use https.")
+            throw TenonError(.httpURL, message: "http works only for this machine itself. Use https.")
         }
         guard ["GET", "POST", "PUT", "PATCH", "DELETE"].contains(request.method) else {
             throw TenonError(.httpMethod, message: "The method must be GET, POST, PUT, PATCH or DELETE.")
@@ -61,9 +61,9 @@ extension HTTPRequest {
         for (name, value) in headers {
             let lower = name.lowercased()
             guard !name.isEmpty, name.utf8.allSatisfy(HTTPHead.isToken), value.utf8.allSatisfy({ 0x20...0x7e ~= $0 })
-            else { throw TenonError(.httpHeader, message: "A header has bytes that may not be in one; correct it.") }
+            else { throw TenonError(.httpHeader, message: "A header has a byte that is not allowed. Correct it.") }
             guard !Self.reserved.contains(lower) else {
-                throw TenonError(.httpHeader, message: "The transport itself writes \(lower); leave it out.")
+                throw TenonError(.httpHeader, message: "The transport writes \(lower) itself. Leave it out.")
             }
             hasType = hasType || lower == "content-type"
             // libcurl leaves out a header without a value unless it ends in a semicolon.

@@ -11,9 +11,9 @@ extension TenonError.Code {
     public static let tlsUntrusted = Self(0x0340_0145, "TENON_ERROR_TLS_UNTRUSTED")
     /// A certificate of the server is not valid at the time that this machine believes it is.
     public static let tlsDate = Self(0x0340_0146, "TENON_ERROR_TLS_DATE")
-    /// The server's certificate is another host's.
+    /// The server's certificate is for another host.
     public static let tlsHost = Self(0x0340_0147, "TENON_ERROR_TLS_HOST")
-    /// The server's key is none of those that are pinned.
+    /// The server's key is not one of the pinned keys.
     public static let tlsPin = Self(0x0340_0148, "TENON_ERROR_TLS_PIN")
     /// The host's, or the proxy's, name has no address now.
     public static let httpResolve = Self(0x0440_0149, "TENON_ERROR_HTTP_RESOLVE")

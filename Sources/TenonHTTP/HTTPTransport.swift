@@ -35,7 +35,7 @@ public final class HTTPTransport: Transport {
         _ request: HTTPRequest, deadline: ContinuousClock.Instant
     ) async throws(TenonError) -> HTTPResponse {
         guard thread.isOurs else {
-            throw TenonError(.forked, message: "Another process made this transport; make one in this process.")
+            throw TenonError(.forked, message: "Another process made this transport. Make one in this process.")
         }
         let exchange = try Exchange(request, options, deadline: deadline)
         do throws(TenonError) {
@@ -112,14 +112,14 @@ extension HTTPTransport {
 extension HTTPTransport.Options {
     func check() throws(TenonError) {
         if let caFile {
-            try Self.require(Self.isPath(caFile), "The path of the CA file is empty or holds a NUL; correct it.")
+            try Self.require(Self.isPath(caFile), "The path of the CA file is empty or has a NUL. Correct it.")
         }
         if let unixSocket {
             let fits = Self.isPath(unixSocket) && unixSocket.utf8.count <= 107
-            try Self.require(fits, "The path of a unix socket has 1 to 107 bytes and no NUL; correct it.")
+            try Self.require(fits, "The path of a unix socket must have 1 to 107 bytes and no NUL.")
         }
         if let proxy {
-            try Self.require(Self.isProxy(proxy), "The proxy is not http://[user:password@]host:port; correct it.")
+            try Self.require(Self.isProxy(proxy), "The proxy is not http://[user:password@]host:port. Correct it.")
         }
     }
 

@@ -154,7 +154,7 @@ extension TenonError {
         .ekMissing, message: "The TPM has no certificate of its endorsement key.")
     fileprivate static let undisclosed = TenonError(
         .ekMissing,
-        message: "The certificate of the TPM's endorsement key is asked for, and nobody allowed to show it.")
+        message: "The certificate of the TPM's endorsement key is needed, but showing it was not allowed.")
 }
 
 extension TPM {

@@ -143,7 +143,7 @@ extension TenonError {
         let isOne = handles.count == 1
         return TenonError(
             code,
-            message: "The TPM has no room: \(names) \(isOne ? "is" : "are") loaded there, and not by this program.")
+            message: "The TPM has no room: \(names) \(isOne ? "is" : "are") loaded by other programs.")
     }
 }
 

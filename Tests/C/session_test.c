@@ -167,7 +167,7 @@ TEST(session_c3_9_encrypts_what_it_can_only)
     }
 }
 
-/* The HMAC is good, and what should be encrypted is no TPM2B. */
+/* The HMAC is good, and what should be encrypted is not a TPM2B. */
 TEST(session_c3_9_decrypts_what_it_can_only)
 {
     scene of;

@@ -581,8 +581,8 @@ expect "no other file is left" test "$(ls "$world" | grep -c smoke)" = 1
 say tenon bench --rounds 0
 say tenon bench --smoke --tpm "device:$world/no-node"
 expect "a debug build measures nothing, any other does" sh -c "tenon bench --rounds 1 2>&1 | grep -Eq 'debug build|^P1 .*reached'"
-expect "steps" grep -q "keeps a copy" <<< "$(terminal tenon bench --smoke --persist)"
-expect "no steps in a pipe" sh -c "! tenon bench --smoke --persist 2>&1 | grep -q 'keeps a copy'"
+expect "steps" grep -q "keeping a copy" <<< "$(terminal tenon bench --smoke --persist)"
+expect "no steps in a pipe" sh -c "! tenon bench --smoke --persist 2>&1 | grep -q 'keeping a copy'"
 for moment in 02 03 04 05 06 07 08 10 12 15 20; do
     timeout --foreground -s INT "0.$moment" tenon bench --smoke --persist --json > "$world/out" 2> "$world/err"
     [ ! -s "$world/out" ] || expect "JSON after an interrupt" python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$world/out"
@@ -654,7 +654,7 @@ few() {
     for limit in 5 6 12 24; do
         (ulimit -n "$limit"; exec "$@") > "$world/out" 2> "$world/err" < /dev/null
         code=$?
-        [ "$code" = 5 ] && grep -q "may open .* more files, and needs" "$world/err" || wrong "$*: a sentence with $limit descriptors (exit $code)" "$world/err"
+        [ "$code" = 5 ] && grep -q "may open .* more files, but needs" "$world/err" || wrong "$*: a sentence with $limit descriptors (exit $code)" "$world/err"
     done
 }
 each_verb few
@@ -749,9 +749,9 @@ each_verb mute
 tenon-authority ca init --state-dir "$world/mute-ca" > /dev/full 2> "$world/err"
 expect "a CA that nobody saw is said to be made" test "$? $(grep -c "cannot be written" "$world/err")" = "5 1"
 tenon reset > /dev/full 2> "$world/err"
-expect "an error is said beside the output" test "$? $(grep -c "cannot be taken back" "$world/err")" = "1 1"
+expect "an error is said beside the output" test "$? $(grep -c "cannot be undone" "$world/err")" = "1 1"
 tenon reset --json > /dev/full 2> "$world/err"
-expect "also one that was to be JSON" test "$? $(grep -c "cannot be taken back" "$world/err")" = "1 1"
+expect "also one that was to be JSON" test "$? $(grep -c "cannot be undone" "$world/err")" = "1 1"
 # What is opened next is never the standard output.
 tenon status --json >&- 2> /dev/null
 expect "a closed output takes nobody's place" tenon status
@@ -778,7 +778,7 @@ if bare true 2> /dev/null; then
     expect "without /proc it does what was typed" test "$(bare tenon keys list --json 2>&1)" = "$(tenon keys list --json)"
     expect "and signs" sh -c "$(declare -f bare); bare tenon sign GET /v1/echo | grep -q ignature"
     expect "the authority, too" test "$(bare tenon-authority --version)" = "$(tenon-authority --version)"
-    expect "and it serves nobody who asked for something else" test "$(bare tenon-authority devices --nope 2>&1 | head -n 1)" = "tenon-authority: --nope is no option of devices."
+    expect "and it serves nobody who asked for something else" test "$(bare tenon-authority devices --nope 2>&1 | head -n 1)" = "tenon-authority: --nope is not an option of devices."
 fi
 
 # The environment: what libcurl, OpenSSL and GnuTLS would read of it by themselves.
@@ -851,13 +851,13 @@ if [ "$(id -u)" = 0 ]; then
     # shellcheck disable=SC2086
     cp "$binaries/tenon-authority" "$world/open"
     # shellcheck disable=SC2086
-    mends 6 "this user may not connect" "as the user of the authority" $user "$world/open/tenon-authority" health --admin "$authority_folder/admin.sock"
+    mends 6 "this user may not connect" "as the authority's user" $user "$world/open/tenon-authority" health --admin "$authority_folder/admin.sock"
 fi
 kill -KILL "$(cat "$first/pid")"
 mends 5 "Nobody answers at $first/socket" "Start it: swtpm socket" tenon bench --smoke --tpm "swtpm:path=$first/socket"
 mends 5 "$world/body is no device" "--tpm" tenon doctor --tpm "device:$world/body"
 mends 5 "$world/body is no device" "--tpm" tenon bench --smoke --tpm "device:$world/body"
-mends 5 "$world/body is no socket" "Name the socket" tenon bench --smoke --tpm "swtpm:path=$world/body"
+mends 5 "$world/body is no socket" "Give the socket" tenon bench --smoke --tpm "swtpm:path=$world/body"
 DBUS_SYSTEM_BUS_ADDRESS=unix:path=$world/bus mends 5 "$world/bus, the system's bus: No such file" "Start it: sudo systemctl start" tenon bench --smoke --tpm tabrmd:
 mends 4 "$world/nobody/admin.sock: No such file" "name its folder: --state-dir" tenon-authority health --state-dir "$world/nobody"
 expect "named, it answers" tenon-authority health --state-dir "$authority_folder"
@@ -917,30 +917,30 @@ sed -i "s|\"origins\": \[|\"origins\": [\"http://127.0.0.1:$relay_port\", |" "$a
 world_again
 export TENON_STATE_DIR=$world/relayed
 register=(tenon register --service "http://127.0.0.1:$relay_port/auth" --app demo --dialect tenon --disclose-ek --ek-chain "$state/issuer.pem")
-mends 4 "Nobody answers there" "that the service runs" "${register[@]}" --timeout 9
+mends 4 "Nobody answers there" "that the service is running" "${register[@]}" --timeout 9
 relay busy:/challenge:61 busy:/challenge:99999999999999999999
-mends 4 "asks for a pause of 61 s, and this call takes 60 s at most" "--timeout 121" "${register[@]}"
-mends 4 "asks for a pause of 1000000000 s, and this call takes 60 s at most" "Do the same again in 1000000000 s." "${register[@]}"
+mends 4 "asks for a pause of 61 s, but this call may take 60 s at most" "--timeout 121" "${register[@]}"
+mends 4 "asks for a pause of 1000000000 s, but this call may take 60 s at most" "Try again in 1000000000 s." "${register[@]}"
 relayed busy:/challenge:4
-mends 4 "asks for a pause of 4 s, and this call takes 3 s at most" "--timeout 64" "${register[@]}" --timeout 3
+mends 4 "asks for a pause of 4 s, but this call may take 3 s at most" "--timeout 64" "${register[@]}" --timeout 3
 relayed busy:/challenge:2 garbled:/register
 before=$SECONDS
-mends 11 "The answer of the service" "Do the same again: it goes on where this ended." "${register[@]}" --timeout 64
+mends 11 "The service's answer" "Run the same command again: it continues where this one stopped." "${register[@]}" --timeout 64
 expect "the pause that the service asked for was made" test "$((SECONDS - before))" -ge 2
 expect "the same again registers" "${register[@]}"
 relayed garbled:/rotate-key
-mends 11 "The answer of the service" "Do the same again: it goes on where this ended." tenon rotate
+mends 11 "The service's answer" "Run the same command again: it continues where this one stopped." tenon rotate
 expect "the same again rotates" tenon rotate
 relayed busy:/rotate-key:2 slow:/rotate-key
 terminal tenon rotate > "$world/out"
 expect "a pause is shown, with its cause and the number of the try" grep -q "waits 2000 ms for try 2 of 5, after TENON_ERROR_SERVICE_BUSY" "$world/out"
-expect "and so is a service that takes its time" grep -q "waits for the service's answer, [0-9]* s at most" "$world/out"
-for wrong in 0 x 86401; do mends 1 "--timeout is a number of seconds" "tenon rotate --help" tenon rotate --timeout "$wrong"; done
-mends 1 "--timeout is a number of seconds" "tenon-authority health --help" tenon-authority health --timeout 0 --state-dir "$authority_folder"
+expect "and so is a service that takes its time" grep -q "waiting for the service's answer, [0-9]* s at most" "$world/out"
+for wrong in 0 x 86401; do mends 1 "--timeout must be a number of seconds" "tenon rotate --help" tenon rotate --timeout "$wrong"; done
+mends 1 "--timeout must be a number of seconds" "tenon-authority health --help" tenon-authority health --timeout 0 --state-dir "$authority_folder"
 expect "the authority's client takes it, too" tenon-authority health --timeout 5 --state-dir "$authority_folder"
 kill "$relay" && wait "$relay"
 before=$SECONDS
-mends 4 "Nobody answers there" "that the service runs" tenon rotate
+mends 4 "Nobody answers there" "that the service is running" tenon rotate
 expect "a refused connection is no 17 seconds" test "$((SECONDS - before))" -lt 9
 # The attestation CA.
 export TENON_STATE_DIR=$world/by-ca TENON_APP=documented
@@ -948,15 +948,15 @@ register=(tenon register --service "$url/auth" --app documented --disclose-ek --
 mends 4 "The attestation CA at http://127.0.0.1:1/ca/documented: Nobody answers" "Check --attestation-ca" "${register[@]}" --attestation-ca http://127.0.0.1:1/ca/documented --attestation-roots "$world/ca.pem"
 mends 3 "The attestation CA at $url/nowhere: " "Check --attestation-ca" "${register[@]}" --attestation-ca "$url/nowhere" --attestation-roots "$world/ca.pem"
 mends 3 "The attestation CA at $url/ca/documented: " "--attestation-roots FILE" "${register[@]}" --attestation-ca "$url/ca/documented" --attestation-roots "$state/root.pem"
-mends 3 "The attestation CA at $url/ca/documented: It refuses this device." "--ek-chain FILE" tenon register --service "$url/auth" --app documented --disclose-ek --attestation-ca "$url/ca/documented" --attestation-roots "$world/ca.pem"
-mends 1 "The attestation CA at ftp://x: " "Write it as --attestation-ca https://" "${register[@]}" --attestation-ca ftp://x --attestation-roots "$world/ca.pem"
+mends 3 "The attestation CA at $url/ca/documented: It refused this device." "--ek-chain FILE" tenon register --service "$url/auth" --app documented --disclose-ek --attestation-ca "$url/ca/documented" --attestation-roots "$world/ca.pem"
+mends 1 "The attestation CA at ftp://x: " "Give it as --attestation-ca https://" "${register[@]}" --attestation-ca ftp://x --attestation-roots "$world/ca.pem"
 relay garbled:/attest
 mends 2 "The attestation CA at http://127.0.0.1:$relay_port/ca/documented: " "Check --attestation-ca" "${register[@]}" --attestation-ca "http://127.0.0.1:$relay_port/ca/documented" --attestation-roots "$world/ca.pem"
 kill "$relay" && wait "$relay"
 expect "named as it is, with its roots, it certifies" "${register[@]}" --attestation-ca "$url/ca/documented" --attestation-roots "$world/ca.pem"
 # What may stand in a path.
-mends 1 "in no URL as it is" "tenon sign" tenon sign GET "/v1/{a}"
-mends 1 "dots that a client resolves" "tenon sign" tenon sign GET /v1/../x
+mends 1 "that a URL must escape" "tenon sign" tenon sign GET "/v1/{a}"
+mends 1 "which a client would resolve" "tenon sign" tenon sign GET /v1/../x
 mends 1 "neither a path" "tenon sign" tenon sign GET v1/x
 expect "a path may have a query, which is not signed" sh -c "tenon sign GET '/v1/echo?x=[1-2]' --json | grep -q '\"path\":\"/v1/echo\"'"
 tenon sign GET "/v1/echo?x=[1-2]" --format curl > "$world/out"

@@ -48,7 +48,7 @@ import Testing
             var ended = try await Program.run("devices", "--state-dir", state)
             #expect(ended.code == 0 && ended.output.isEmpty)
             ended = try await Program.run("revoke", "--state-dir", state, "--app", "demo", "nobody")
-            #expect(ended.code == 1 && ended.output == "tenon-authority: There is no such name.\n")
+            #expect(ended.code == 1 && ended.output == "tenon-authority: Nothing with this name is stored.\n")
             let ek = String(repeating: "a1", count: 32)
             ended = try await Program.run("revoke", "--state-dir", state, "--ek", ek, "--reason", "lost", "--json")
             #expect(ended.code == 0 && ended.output.contains("\"found\""))
@@ -70,7 +70,7 @@ import Testing
             let head = String(told.split(separator: " ")[4])
             ended = try await Program.run("audit", "verify", "--state-dir", state)
             #expect(ended.code == 0)
-            #expect(ended.output == "3 lines, each where it was written; a signed head covers 2\n")
+            #expect(ended.output == "3 lines, all in their places; a signed head covers 2\n")
             ended = try await Program.run("devices", "--state-dir", state)
             #expect(ended.code == 4)
             ended = try await Program.run("audit", "verify", "--state-dir", state, "--head", head)
@@ -78,9 +78,9 @@ import Testing
             let log = try TextFile.read(state + "/audit.log")
             try String(log[...(try #require(log.firstIndex(of: "\n")))]).write(to: state + "/audit.log")
             ended = try await Program.run("audit", "verify", "--state-dir", state)
-            #expect(ended.code == 3 && ended.output.contains("ends at line 1, and the database knows of 3"))
+            #expect(ended.code == 3 && ended.output.contains("ends at line 1, but the database knows of 3"))
             ended = try await Program.run("serve", "--state-dir", state)
-            #expect(ended.code == 3 && ended.output.contains("ends at line 1, and the database knows of 3"))
+            #expect(ended.code == 3 && ended.output.contains("ends at line 1, but the database knows of 3"))
             #expect(ended.output.contains("--accept-audit-log"))
             let again = try Program(["serve", "--state-dir", state, "--accept-audit-log"])
             #expect(await again.line()?.contains("ends at line 1") == true)
@@ -88,7 +88,7 @@ import Testing
             again.signal(signal)
             #expect(try await again.ended().code == 0)
             ended = try await Program.run("audit", "verify", "--state-dir", state)
-            #expect(ended.code == 0 && ended.output.contains("Line 2 says in what the log before it"))
+            #expect(ended.code == 0 && ended.output.contains("Line 2 says how the log before it"))
             ended = try await Program.run("audit", "verify", "--state-dir", state, "--head", head)
             #expect(ended.code == 3 && ended.output.contains("Line 2"))
             // A copy without its database knows of no line more.
@@ -163,7 +163,7 @@ import Testing
             }
             for isFirst in [true, false] {
                 let ended = try await Program.run("clock", "reset", "--state-dir", folder + "/state")
-                #expect(ended.code == 0 && ended.output.contains("and begins with") == isFirst)
+                #expect(ended.code == 0 && ended.output.contains("and now starts from") == isFirst)
             }
             let again = try SQLiteStore(in: AuthorityFolder(folder + "/state"))
             #expect(again.clock.stepBack == 0 && again.timeNotices.isEmpty)
@@ -279,12 +279,12 @@ import Testing
     @Test(arguments: [
         (["devcies"], "devcies is no command.\n", "Did you mean: tenon-authority devices\n"),
         (
-            ["ca", "inti"], "ca is not all of a command: it goes on with one of init, roll, show.\n",
+            ["ca", "inti"], "ca is not a whole command; it needs one of init, roll, show.\n",
             "Did you mean: tenon-authority ca init\n"
         ),
         (["xyzzy"], "xyzzy is no command.\n", "Look at: tenon-authority --help\n"),
-        (["revoke", "--compromized"], "--compromized is no option of revoke.\n", "revoke --compromised\n"),
-        (["serve", "--xyzzy"], "--xyzzy is no option of serve.\n", "Look at: tenon-authority serve --help\n"),
+        (["revoke", "--compromized"], "--compromized is not an option of revoke.\n", "revoke --compromised\n"),
+        (["serve", "--xyzzy"], "--xyzzy is not an option of serve.\n", "Look at: tenon-authority serve --help\n"),
         (["help", "revok"], "revok is no command.\n", "Did you mean: tenon-authority revoke\n"),
     ])
     func guesses(_ words: [String], _ cause: String, _ mend: String) async throws {

@@ -58,12 +58,12 @@ import Testing
                 try await Program(["revoke", "--state-dir", folder, "--app", "open", id] + more).ended()
             }
             let ended = try await revoke()
-            #expect(ended.code == 0 && ended.output.contains("may register anew"))
+            #expect(ended.code == 0 && ended.output.contains("can register again"))
             #expect(ended.output.contains("require_attestation"))
             // Nothing of a TPM is known of this one.
             let compromised = try await revoke("--compromised")
             #expect(compromised.code == 0 && compromised.output.contains(id))
-            #expect(compromised.output.contains("may register anew"))
+            #expect(compromised.output.contains("can register again"))
         }
     }
 

@@ -130,7 +130,7 @@ import Testing
         (#""public": {"address": "::1", "port": 1, "key": "k"}"#, 3, "public needs both \"certificate\" and \"key\""),
         (#""public": {"unix": "s", "port": 1}"#, 3, "public is either"),
         (#""public": []"#, 3, "public has to be an object"),
-        (#""internal": {"unix": "s"}"#, 3, "internal is of no use without \"backends\""),
+        (#""internal": {"unix": "s"}"#, 3, "internal needs \"backends\""),
         (#""internal": {"address": "10.0.0.1", "port": 1, "behind_proxy": true}"#, 3, "internal needs \"certificate\""),
         (#""admin": {}"#, 3, "admin needs \"unix\""), (#""admin": {"unix": ""}"#, 3, "admin.unix has to be"),
         (#""admin": {"unix": "a", "port": 1}"#, 3, "admin.port is not known"),
@@ -192,7 +192,7 @@ import Testing
         (#""registration": "closed""#, "apps[0].registration has to be \"open\" or \"approve\""),
         (
             #""ek_allow_list": ["\#(String(repeating: "ab", count: 32))", {"ek_id": "\#(String(repeating: "ab", count: 32))"}]"#,
-            "apps[0].ek_allow_list has a TPM twice"
+            "apps[0].ek_allow_list lists a TPM twice"
         ),
         (#""ek_allow_list": [{"maker": "id:1"}]"#, "apps[0].ek_allow_list[0] needs \"ek_id\""),
         (
@@ -222,15 +222,15 @@ import Testing
         await Self.expect("[]", 1, "the whole has to be an object")
         let app = #"{"id": "a"}"#
         let start = "{\"origins\": [\"http://localhost\"],\n"
-        await Self.expect(start + "\"apps\": [\(app), \(app)]}", 2, "apps has an app twice")
+        await Self.expect(start + "\"apps\": [\(app), \(app)]}", 2, "apps lists an app twice")
         await Self.expect(start + "\"apps\": [{}]}", 2, "apps[0] needs \"id\"")
         await Self.expect(start + "\"apps\": [{\"id\": \"a b\"}]}", 2, "apps[0].id has to be")
         let token = String(repeating: "ab", count: 32)
         let backend = #"{"name": "b", "token_sha256": "\#(token)", "apps": ["a"]}"#
         let apps = start + "\"apps\": [\(app)],\n"
-        await Self.expect(apps + "\"backends\": [\(backend), \(backend)]}", 3, "backends has a name twice")
+        await Self.expect(apps + "\"backends\": [\(backend), \(backend)]}", 3, "backends lists a name twice")
         let sameToken = #"{"name": "c", "token_sha256": "\#(token)", "apps": ["a"]}"#
-        await Self.expect(apps + "\"backends\": [\(backend), \(sameToken)]}", 3, "backends has a token twice")
+        await Self.expect(apps + "\"backends\": [\(backend), \(sameToken)]}", 3, "backends lists a token twice")
         let stranger = #"{"name": "c", "token_sha256": "\#(token)", "apps": ["z"]}"#
         await Self.expect(apps + "\"backends\": [\(stranger)]}", 3, "backends[0].apps[0] has to be the id of an app")
         let lonely = #"{"name": "c", "token_sha256": "\#(token)"}"#

@@ -160,7 +160,7 @@ import Testing
                 let error = await errorThrown { try await store.device(app: "a", id: "b") }
                 return (error, ContinuousClock.now - begin)
             }
-            let refused = errors.filter { $0.0?.message.contains("Too many wait") == true }
+            let refused = errors.filter { $0.0?.message.contains("Too many requests wait") == true }
             #expect(refused.count >= 27 && errors.allSatisfy { $0.0?.retryAfter != nil }, "\(refused.count)")
         }
         #expect(try await store.device(app: "a", id: "b") == nil)

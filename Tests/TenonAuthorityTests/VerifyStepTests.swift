@@ -191,16 +191,16 @@ import Testing
             #expect(
                 String(decoding: answer.body, as: UTF8.self).hasPrefix(
                     """
-                    # HELP tenon_authority_answers_total Answers, by endpoint and code; OK is no refusal.
+                    # HELP tenon_authority_answers_total Answers by endpoint and code; OK means not refused.
                     # TYPE tenon_authority_answers_total counter
                     tenon_authority_answers_total{endpoint="challenge",code="INVALID_REQUEST"} 1
                     tenon_authority_answers_total{endpoint="challenge",code="OK"} 1
                     tenon_authority_answers_total{endpoint="other",code="NOT_FOUND"} 2
-                    # HELP tenon_authority_refusals_total Refusals, by endpoint and cause: the rule of the verifier, or a word.
+                    # HELP tenon_authority_refusals_total Refusals by endpoint and cause: a rule of the verifier, or a word.
                     # TYPE tenon_authority_refusals_total counter
                     tenon_authority_refusals_total{endpoint="challenge",cause="invalid_request"} 1
                     tenon_authority_refusals_total{endpoint="other",cause="not_found"} 2
-                    # HELP tenon_authority_retired_key_uses_total Good signatures by keys that were replaced: somebody has a copy.
+                    # HELP tenon_authority_retired_key_uses_total Valid signatures by replaced keys: somebody has a copy.
                     # TYPE tenon_authority_retired_key_uses_total counter
                     tenon_authority_retired_key_uses_total 0
 

@@ -156,25 +156,25 @@ tenoni_refusal tenoni_framing_check(size_t *body_n, struct MHD_Connection *conne
     *body_n = 0;
     read_head(&frame, connection, line);
     if (strcmp(line->version, MHD_HTTP_VERSION_1_1) != 0)
-        return (tenoni_refusal){505, "Only HTTP/1.1 is spoken here."};
+        return (tenoni_refusal){505, "Only HTTP/1.1 is supported."};
     if (frame.is_malformed)
-        return (tenoni_refusal){400, "A header has bytes that may not be in one."};
+        return (tenoni_refusal){400, "A header has bytes that are not allowed."};
     if (frame.has_gaps && !tenoni_framing_is_strict())
-        return (tenoni_refusal){400, "A line of the head has a NUL, two spaces, or an end that is not CR LF."};
+        return (tenoni_refusal){400, "A line of the head has a NUL, two spaces, or an end other than CR LF."};
     if (frame.is_encoded)
-        return (tenoni_refusal){400, "A body has a Content-Length here, and no Transfer-Encoding."};
+        return (tenoni_refusal){400, "A body needs a Content-Length, not a Transfer-Encoding."};
     if (frame.lengths > 1 || (frame.lengths == 1 && !frame.is_length))
-        return (tenoni_refusal){400, "There is not one Content-Length that is a number."};
+        return (tenoni_refusal){400, "The request needs exactly one Content-Length that is a number."};
     if (frame.hosts != 1)
-        return (tenoni_refusal){400, "There is not one Host."};
+        return (tenoni_refusal){400, "The request needs exactly one Host."};
     if (!is_target(line->target))
-        return (tenoni_refusal){400, "The target is no path."};
+        return (tenoni_refusal){400, "The target must be a path."};
     if (!is_known(method))
-        return (tenoni_refusal){501, "The method is not known here."};
+        return (tenoni_refusal){501, "The method is unknown."};
     if (has_body(method) && frame.lengths == 0)
         return (tenoni_refusal){411, "The body needs a Content-Length."};
     if (!has_body(method) && frame.length > 0)
-        return (tenoni_refusal){400, "This method has no body here."};
+        return (tenoni_refusal){400, "A request with this method must not have a body."};
     *body_n = frame.length;
     return (tenoni_refusal){0, NULL};
 }

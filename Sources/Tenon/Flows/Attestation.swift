@@ -125,7 +125,7 @@ extension Flow {
         try await profile.registration(in: answer, to: request).settled(
             accepted: { outcome throws(TenonError) in
                 guard case .registered(let id, let certificates) = outcome, id == record.deviceID else {
-                    throw TenonError(.serviceAnswer, message: "The service takes this device for another one.")
+                    throw TenonError(.serviceAnswer, message: "The service identifies this device as another one.")
                 }
                 record.attestationKey?.isActivated = true
                 remember(attester.endorsement)
@@ -171,5 +171,5 @@ extension DeviceIdentity {
 
 extension TenonError {
     fileprivate static let noAttestationKey = TenonError(
-        .attestationUnavailable, message: "This identity has no attestation key: it was registered without one.")
+        .attestationUnavailable, message: "This identity has no attestation key. It was registered without one.")
 }

@@ -9,7 +9,7 @@ extension Flow {
             guard let service = attestationService else {
                 throw TenonError(
                     .attestationUnavailable,
-                    message: "The service asks for a certificate of an attestation CA, and none is configured.")
+                    message: "The service needs a certificate of an attestation CA, but none is configured.")
             }
             return try ofCA { () throws(TenonError) in try HTTPURL(parsing: service.url).origin }
         }
@@ -109,7 +109,7 @@ extension Flow {
 
     private func keep(_ chain: [[UInt8]], of ak: PublicKey, issuer: String) async throws(TenonError) {
         guard let leaf = chain.first.flatMap(KeptCertificate.init), leaf.key == ak else {
-            throw TenonError(.certificateForm, message: "The certificate is none of this attestation key.")
+            throw TenonError(.certificateForm, message: "The certificate does not match this attestation key.")
         }
         let (file, held) = (CertificateFile.encode(chain), held)
         try await context.onDisk { store throws(TenonError) in try store.saveCertificate(file, held) }
@@ -136,7 +136,7 @@ extension Flow {
                 answer.isTransient
                 ? TenonError(answer, code: nil, .busy)
                 : TenonError(
-                    .attestationFailed, message: "It refuses this device.", httpStatus: answer.status)
+                    .attestationFailed, message: "It refused this device.", httpStatus: answer.status)
             throw refusal.ofAttestationCA(service.url)
         }
         return answer.body
@@ -201,7 +201,7 @@ package enum CertificateFile {
                 chain.append(try TextEncoding.base64.decode(whole))
                 text = nil
             case (_, let whole?): text = whole + line
-            case (_, nil): throw TenonError(.pemForm, message: "The file of certificates is none.")
+            case (_, nil): throw TenonError(.pemForm, message: "The file is not a valid PEM certificate list.")
             }
         }
         return chain

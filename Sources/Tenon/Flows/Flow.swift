@@ -147,10 +147,10 @@ extension RecordStore {
 
 extension TenonError {
     static let deadline = TenonError(
-        .serviceBusy, message: "The time for this call is over; what was begun goes on with the next one.")
+        .serviceBusy, message: "This call reached its time limit. The next call continues.")
     static let cancelledOpen = TenonError(
         .outcomeUnknown,
-        message: "The task was cancelled after something was sent: do the same again, nothing was lost.")
+        message: "The task was cancelled after something was sent. Do the same again; nothing was lost.")
 }
 
 /// What the flows of an identity stand on.

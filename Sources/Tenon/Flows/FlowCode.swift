@@ -14,7 +14,7 @@ extension TenonError.Code {
     public static let challengeExpired = Self(0x0440_01c4, "TENON_ERROR_CHALLENGE_EXPIRED")
     /// The device, or the service, cannot do the attestation that is required.
     public static let attestationUnavailable = Self(0x0540_01c5, "TENON_ERROR_ATTESTATION_UNAVAILABLE")
-    /// The service does not believe the attestation.
+    /// The service did not accept the attestation.
     public static let attestationFailed = Self(0x0340_01c6, "TENON_ERROR_ATTESTATION_FAILED")
     /// The service has not decided about the device: register again later.
     public static let registrationPending = Self(0x0a40_01c7, "TENON_ERROR_REGISTRATION_PENDING")
@@ -30,7 +30,7 @@ extension TenonError.Code {
     public static let rotationFailed = Self(0x0340_01cc, "TENON_ERROR_ROTATION_FAILED")
     /// The request was sent, but its outcome is unknown: ask again, nothing was lost.
     public static let outcomeUnknown = Self(0x0b40_01cd, "TENON_ERROR_OUTCOME_UNKNOWN")
-    /// The service does not accept the signature of this key.
+    /// The service refused the signature of this key.
     public static let keyRefused = Self(0x0340_01ce, "TENON_ERROR_KEY_REFUSED")
     /// The clocks of device and service differ by more than the device may correct.
     public static let clockSkew = Self(0x0340_01cf, "TENON_ERROR_CLOCK_SKEW")

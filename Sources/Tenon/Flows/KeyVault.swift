@@ -170,7 +170,7 @@ extension Flow {
 
 extension TenonError {
     static let invalidated = TenonError(
-        .keyInvalidated, message: "The key of this identity can never sign again: register the device anew.")
+        .keyInvalidated, message: "The key of this identity can never sign again. Register the device again.")
     /// The same, as far as is known why.
     static func invalidated(_ cause: IdentityReason?) -> TenonError {
         switch cause {
@@ -178,17 +178,17 @@ extension TenonError {
             TenonError(
                 .keyInvalidated,
                 message:
-                    "The TPM that is here did not make the key of this identity; with its own the identity goes on.")
+                    "This TPM did not make the key of this identity. With its own TPM the identity continues.")
         case .superseded:
             TenonError(
                 .keyInvalidated,
                 message:
-                    "The service holds another key than this state knows: bring the newer state back, or register anew."
+                    "The service holds a key that this state does not know. Restore the newer state, or register again."
             )
         default: .invalidated
         }
     }
     static let revoked = TenonError(
-        .deviceRevoked, message: "The service revoked this device: reset the identity to begin anew.")
-    static let notRegistered = TenonError(.notRegistered, message: "This device is not registered: register it first.")
+        .deviceRevoked, message: "The service revoked this device. Reset the identity to start again.")
+    static let notRegistered = TenonError(.notRegistered, message: "This device is not registered. Register it first.")
 }

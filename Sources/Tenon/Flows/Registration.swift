@@ -22,7 +22,7 @@ struct LiveChallenge {
 
     func check(_ now: ContinuousClock.Instant) throws(TenonError) {
         guard now < end else {
-            throw TenonError(.challengeExpired, message: "The challenge is too old by now.")
+            throw TenonError(.challengeExpired, message: "The challenge has expired.")
         }
     }
 }
@@ -31,7 +31,7 @@ extension Flow {
     func register() async throws(TenonError) -> Registration {
         if let done = try await alreadyRegistered() { return done }
         guard vault.isHardware || Build.isDev else {
-            throw TenonError(.attestationUnavailable, message: "A key in the memory of a process is no identity.")
+            throw TenonError(.attestationUnavailable, message: "Registration needs a hardware-backed key.")
         }
         return try await retrying(
             tryRegistration, endTry: { () throws(TenonError) in try endTry() }, endAll: { await restoreInvalid() })
@@ -124,7 +124,7 @@ extension Flow {
         let challenge = try profile.challenge(in: answer).get()
         if isActivated, challenge.credential == nil, context.declaration.isAttestationRequired {
             throw TenonError(
-                .attestationUnavailable, message: "The service gives no credential, and no device is shown without.")
+                .attestationUnavailable, message: "The service returned no credential, so attestation cannot continue.")
         }
         let life = min(challenge.life ?? rule.longestLife, rule.longestLife) - rule.margin
         // The service's clock may have started at any time since the request left.
@@ -174,7 +174,7 @@ extension Flow {
             throw .pending
         case .rejected:
             try await reject()
-            throw TenonError(.registrationRejected, message: "The service does not want this device.")
+            throw TenonError(.registrationRejected, message: "The service rejected this device.")
         }
     }
 
@@ -182,7 +182,7 @@ extension Flow {
         _ id: String, _ isProven: Bool
     ) async throws(TenonError) -> Registration {
         guard IdentityName.isDeviceID(id) else {
-            throw TenonError(.serviceAnswer, message: "The service gives an id that cannot stand in a header.")
+            throw TenonError(.serviceAnswer, message: "The service returned a device id that no header can hold.")
         }
         record.deviceID = id
         record.registeredAt = serviceTime

@@ -48,7 +48,7 @@ struct Tries {
         if let asked = error.retryAfter, asked >= left {
             let (seconds, bound) = (asked.components.seconds, context.limits.call.components.seconds)
             error = error.saying(
-                "\(error.message) It asks for a pause of \(seconds) s, and this call takes \(bound) s at most.")
+                "\(error.message) It asks for a pause of \(seconds) s, but this call may take \(bound) s at most.")
             return isOpen && error.category != .unknown ? .open(error) : error
         }
         return isOpen && error.category != .unknown ? .open(error) : (first ?? error).whileOpen(isOpen)
@@ -120,7 +120,7 @@ extension TenonError {
     /// The last error of a call that sent something before, to which there was no answer.
     fileprivate static func open(_ error: TenonError) -> TenonError {
         var open = TenonError(
-            .outcomeUnknown, message: "What came of an earlier try is not known: do the same again. \(error.message)",
+            .outcomeUnknown, message: "The outcome of an earlier try is unknown. Do the same again. \(error.message)",
             httpStatus: error.httpStatus, serverCode: error.serverCode, retryAfter: error.retryAfter)
         (open.cause, open.isOfAttestationCA, open.isOutcomeOpen) = (error.code, error.isOfAttestationCA, true)
         return open

@@ -157,21 +157,22 @@ extension TenonError {
     init(_ answer: HTTPResponse, code: String?, _ verdict: ServiceVerdict?) {
         let (ours, message): (Code, String) =
             switch verdict {
-            case .challengeSpent: (.challengeExpired, "The service does not take the challenge any more.")
+            case .challengeSpent: (.challengeExpired, "The service no longer accepts the challenge.")
             case .attestationRefused, .attestationFailed:
-                (.attestationFailed, "The service does not believe the attestation.")
-            case .rejected: (.registrationRejected, "The service does not want this device.")
-            case .revoked: (.deviceRevoked, "The service revoked this device: reset the identity to begin anew.")
-            case .keyRefused: (.keyRefused, "The service does not accept the signature of this key.")
-            case .clockSkew: (.clockSkew, "The service refuses the time of this device's requests. Compare the two clocks.")
-            case .keyExpired: (.keyExpired, "The key is older than the service takes.")
-            case .nonceReplay: (.nonceReplay, "The service says that it has seen this request.")
+                (.attestationFailed, "The service did not accept the attestation.")
+            case .rejected: (.registrationRejected, "The service rejected this device.")
+            case .revoked: (.deviceRevoked, "The service revoked this device. Reset the identity to start again.")
+            case .keyRefused: (.keyRefused, "The service refused the signature of this key.")
+            case .clockSkew:
+                (.clockSkew, "The service refuses the time of this device's requests. Compare the two clocks.")
+            case .keyExpired: (.keyExpired, "The key is older than the service allows.")
+            case .nonceReplay: (.nonceReplay, "The service says that it has already seen this request.")
             case .rotationRefused: (.rotationFailed, "The service refused the new key; both keys are kept.")
-            case .busy: (.serviceBusy, "The service cannot just now: try again later.")
-            case nil where answer.isTransient: (.serviceBusy, "The service cannot just now: try again later.")
+            case .busy: (.serviceBusy, "The service cannot answer now. Try again later.")
+            case nil where answer.isTransient: (.serviceBusy, "The service cannot answer now. Try again later.")
             case nil where 400...499 ~= answer.status:
-                (.serviceRefused, "The service refuses the request: look at its code.")
-            case nil: (.serviceAnswer, "The answer of the service is none that it gives: look at the base URL.")
+                (.serviceRefused, "The service refused the request. See its code.")
+            case nil: (.serviceAnswer, "The service's answer could not be understood. Check the base URL.")
             }
         self.init(
             ours, message: message, httpStatus: answer.status, serverCode: code, retryAfter: answer.retryAfter)

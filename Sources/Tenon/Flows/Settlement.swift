@@ -260,15 +260,15 @@ extension TenonError {
     }
 
     fileprivate static let allRefused = TenonError(
-        .keyRefused, message: "The service refuses all keys of this device: it is asked again in an hour.")
+        .keyRefused, message: "The service refuses all keys of this device. Ask it again in an hour.")
     fileprivate static let superseded = TenonError(
         .keyInvalidated,
-        message: "The service holds another key than this state knows: bring the newer state back, or register anew.")
+        message: "The service holds a key that this state does not know. Restore the newer state, or register again.")
 
     fileprivate static func unconfirmed(_ answer: TenonError) -> TenonError {
         TenonError(
             .rotationOpen,
-            message: "The service refuses the old key and does not say that it holds the new one, which signs now.",
+            message: "The service refuses the old key and did not confirm the new one, which signs now.",
             httpStatus: answer.httpStatus, serverCode: answer.serverCode)
     }
 }

@@ -212,5 +212,5 @@ extension IdentityRecord {
 
 extension TenonError {
     static let pending = TenonError(
-        .registrationPending, message: "The service has not decided about this device: register again later.")
+        .registrationPending, message: "The service has not decided about this device. Register again later.")
 }

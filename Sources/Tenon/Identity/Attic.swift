@@ -32,7 +32,7 @@ extension StateFolder {
     /// Moves a file back to a place that is free.
     package func restore(_ keptName: String, from attic: StateFolder, to name: String) throws(TenonError) {
         guard !isThere(name) else {
-            throw TenonError(.keyGeneration, message: "There is a file already: \(path)/\(name)")
+            throw TenonError(.keyGeneration, message: "The file already exists: \(path)/\(name)")
         }
         try attic.rename(keptName, to: name, in: self)
         try sync()

@@ -100,7 +100,7 @@ package struct FileLock: Sendable {
 
     private func busy() -> TenonError {
         let who = lastHolder().map { " (process \($0.process))" } ?? ""
-        return TenonError(.stateBusy, message: "Another process\(who) works on this identity: try again later.")
+        return TenonError(.stateBusy, message: "Another process\(who) is working on this identity. Try again later.")
     }
 }
 

@@ -15,10 +15,10 @@ package struct KeyFacts: Equatable, Sendable {
 
     package init(pem: [UInt8], name: [UInt8], parent: [UInt8]?, witness: [UInt8]?) throws(TenonError) {
         guard 1...Self.longestFile ~= pem.count else {
-            throw TenonError(.length, message: "A key file has 1 to \(Self.longestFile) bytes, not \(pem.count).")
+            throw TenonError(.length, message: "A key file must have 1 to \(Self.longestFile) bytes, not \(pem.count).")
         }
         for name in [name, parent, witness].compactMap({ $0 }) where !(1...66 ~= name.count) {
-            throw TenonError(.length, message: "A Name has 1 to 66 bytes, not \(name.count).")
+            throw TenonError(.length, message: "A Name must have 1 to 66 bytes, not \(name.count).")
         }
         self.pem = pem
         digest = try Digest(hashing: pem)

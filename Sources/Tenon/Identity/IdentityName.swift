@@ -14,12 +14,12 @@ package struct IdentityName: Hashable, Sendable {
     ///   ``TenonError/Code/statePath`` for another text that no such name can be.
     package init(profile: String, baseURL: String, appID: String) throws(TenonError) {
         guard appID.isVisible(atMost: 200) else {
-            throw TenonError(.appID, message: "An app id has 1 to 200 characters of ASCII without spaces.")
+            throw TenonError(.appID, message: "An app id must have 1 to 200 ASCII characters without spaces.")
         }
         var base = Substring(baseURL)
         while base.hasSuffix("/") { base.removeLast() }
         guard profile.isVisible(atMost: 64), base.isVisible(atMost: 2048) else {
-            throw TenonError(.statePath, message: "A service is named by a profile and a URL, both of visible ASCII.")
+            throw TenonError(.statePath, message: "The profile and the URL of a service must be visible ASCII.")
         }
         self.profile = profile
         self.baseURL = String(base)

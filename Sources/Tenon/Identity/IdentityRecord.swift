@@ -219,14 +219,14 @@ extension IdentityRecord: RecordObject {
     }
 
     static func malformed(_ what: String) -> TenonError {
-        TenonError(.recordForm, message: "The record does not have the form of one: \(what).")
+        TenonError(.recordForm, message: "The record is malformed: \(what).")
     }
 }
 
 extension TenonError {
     init(from: IdentityState, to: IdentityState) {
         self.init(
-            .invalidStateTransition, message: "The state may not change from \(from.rawValue) to \(to.rawValue) now.",
+            .invalidStateTransition, message: "The state cannot change from \(from.rawValue) to \(to.rawValue) now.",
             stateTransition: (from.rawValue, to.rawValue))
     }
 }

@@ -118,9 +118,9 @@ package final class OperationGate: Sendable {
         var error: TenonError {
             switch self {
             case .late:
-                TenonError(.stateBusy, message: "Another operation works on this identity: try again later.")
+                TenonError(.stateBusy, message: "Another operation is working on this identity. Try again later.")
             case .cancelled:
-                TenonError(.cancelled, message: "The task was cancelled while it waited for an operation of others.")
+                TenonError(.cancelled, message: "The task was cancelled while it waited for another operation.")
             }
         }
     }

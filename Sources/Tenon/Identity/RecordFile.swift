@@ -17,7 +17,7 @@ package enum RecordFile {
         let line = try JSON.object(coder.written).encoded() + [UInt8(ascii: "\n")]
         let bytes = try line + sum(of: line)
         guard bytes.count <= longest else {
-            throw TenonError(.tooLarge, message: "A record has at most \(longest) bytes.")
+            throw TenonError(.tooLarge, message: "A record may have at most \(longest) bytes.")
         }
         return bytes
     }
@@ -26,12 +26,12 @@ package enum RecordFile {
     ///
     /// - Throws: ``TenonError/Code/recordForm``, ``TenonError/Code/recordSum``, ``TenonError/Code/recordVersion``.
     package static func decode(_ bytes: [UInt8]) throws(TenonError) -> IdentityRecord {
-        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { throw IdentityRecord.malformed("no sum") }
+        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { throw IdentityRecord.malformed("no checksum") }
         let line = Array(bytes[...end])
         let rest = bytes[(end + 1)...]
-        guard rest.count == 65 else { throw IdentityRecord.malformed("length of the sum") }
+        guard rest.count == 65 else { throw IdentityRecord.malformed("length of the checksum") }
         guard try rest.elementsEqual(sum(of: line)) else {
-            throw TenonError(.recordSum, message: "The record is not what was written: its sum is wrong.")
+            throw TenonError(.recordSum, message: "The record was changed or damaged: its checksum is wrong.")
         }
         do throws(TenonError) {
             return try record(Array(line.dropLast()), bytes)
@@ -50,13 +50,13 @@ package enum RecordFile {
         }
         guard version <= IdentityRecord.version else {
             throw TenonError(
-                .recordVersion, message: "A later version of Tenon wrote the record (\(version)): use that one.")
+                .recordVersion, message: "A later version of Tenon wrote the record (\(version)). Use that version.")
         }
         let coder = RecordCoder(version: version, place: "record", reading: members)
         let record = try IdentityRecord.coded(coder, nil)
         // Also refuses members that are not asked for, white space, and whatever has two forms.
         guard version >= 1, try encode(record, version: version) == bytes else {
-            throw IdentityRecord.malformed("another form")
+            throw IdentityRecord.malformed("unknown format")
         }
         return record
     }

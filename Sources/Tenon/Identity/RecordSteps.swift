@@ -34,7 +34,7 @@ extension IdentityRecord {
     ///   ``TenonError/Code/keyGeneration`` when a key is not what the operation needs.
     package mutating func begin(_ next: Journal) throws(TenonError) {
         guard next.message.count <= Journal.longestMessage else {
-            throw TenonError(.tooLarge, message: "A message has at most \(Journal.longestMessage) bytes.")
+            throw TenonError(.tooLarge, message: "A message may have at most \(Journal.longestMessage) bytes.")
         }
         guard let journal else {
             if let slot = next.slot, let lastSlot, slot <= lastSlot { throw .slotTaken }
@@ -181,7 +181,7 @@ extension IdentityRecord {
     package mutating func wipe(deviceLocalID: String? = nil) throws(TenonError) {
         guard state == .keyInvalid else { throw TenonError(from: state, to: .unregistered) }
         if cause == .foreignTPM, deviceLocalID == nil || deviceLocalID == self.deviceLocalID {
-            throw TenonError(.deviceID, message: "Another machine's identity is begun anew under another local id.")
+            throw TenonError(.deviceID, message: "An identity of another machine must start with a new local id.")
         }
         let machine = cause == .foreignTPM ? nil : ekID
         try move(to: .unregistered)
@@ -211,7 +211,7 @@ extension IdentityRecord {
         guard dialect == self.dialect || isUnheard else {
             throw TenonError(
                 .dialectChanged,
-                message: "The identity speaks the dialect \(self.dialect): configure that, or reset the identity.")
+                message: "The identity uses the dialect \(self.dialect). Configure that one, or reset the identity.")
         }
     }
 
@@ -257,9 +257,9 @@ extension IdentityRecord {
 
 extension TenonError {
     static let keyGeneration = TenonError(
-        .keyGeneration, message: "The identity has no such key, or has one already, or may not let it go.")
+        .keyGeneration, message: "The identity has no such key, already has one, or must keep it.")
     fileprivate static let operationInFlight = TenonError(
-        .operationInFlight, message: "Another operation is in flight: settle it first.")
+        .operationInFlight, message: "Another operation is open. Settle it first.")
     fileprivate static let slotTaken = TenonError(
-        .slotTaken, message: "There is a message for this place already, and it is that one that is sent again.")
+        .slotTaken, message: "The journal already has a message with this number, which is sent again.")
 }

@@ -61,7 +61,7 @@ package final class RecordStore: Sendable {
     // It gives nothing back: Swift 6.3.1 with -O takes a value of this size, given back as it came, for an error.
     private func check(_ record: IdentityRecord) throws(TenonError) {
         guard record.name == name else {
-            throw TenonError(.recordForm, message: "The record is another identity's: was it copied, or renamed?")
+            throw TenonError(.recordForm, message: "The record is of another identity. Was it copied or renamed?")
         }
     }
 
@@ -94,10 +94,10 @@ extension Reading {
 extension TenonError {
     static let stateMissing = TenonError(
         .stateMissing,
-        message: "There are keys of this identity and no record: bring back the folder of the state, or reset.")
+        message: "This identity has keys but no record. Restore the state folder, or reset the identity.")
     static let stateUnresolved = TenonError(
         .stateUnresolved,
-        message: "Only an older record can be read: register again, which asks the service for its key, or reset.")
+        message: "Only an older record can be read. Register again, which asks the service for its key, or reset.")
 }
 
 /// A record as it was read: a value of that size is not copied to look at it.
@@ -117,7 +117,7 @@ extension RecordStore {
         switch read() {
         case .absent: try write(record)
         case .unreadable(let error): throw error
-        case .found: throw TenonError(.operationInFlight, message: "There is a record of this identity already.")
+        case .found: throw TenonError(.operationInFlight, message: "A record of this identity already exists.")
         }
     }
 
@@ -175,7 +175,7 @@ extension RecordStore {
     }
 
     private func write(_ record: IdentityRecord) throws(TenonError) {
-        guard record.name == name else { throw TenonError(.recordForm, message: "The record is another identity's.") }
+        guard record.name == name else { throw TenonError(.recordForm, message: "The record is of another identity.") }
         try folder.write(RecordFile.encode(record), to: name.record, keepingPrevious: true)
     }
 }

@@ -113,7 +113,7 @@ extension RecordStore {
     package func leftover(_ held: FileLock.Held) throws(TenonError) -> Leftover {
         try check(held)
         switch read() {
-        case .found: throw TenonError(.operationInFlight, message: "The record can be read: there is nothing to solve.")
+        case .found: throw TenonError(.operationInFlight, message: "The record can be read; nothing needs recovery.")
         case .absent: throw .stateMissing
         case .unreadable(let error): guard error.code == .stateUnresolved else { throw error }
         }

@@ -45,7 +45,7 @@ package final class StateFolder: Sendable {
         guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
             throw TenonError(
                 .stateOwner,
-                message: "The folder of the state must belong to its user, and nobody else may write to it: \(path)")
+                message: "The state folder must belong to this user, and nobody else may write to it: \(path)")
         }
     }
 
@@ -69,7 +69,7 @@ package final class StateFolder: Sendable {
     /// A path that ends in a slash is followed although it is a link.
     private static func normal(_ path: String) throws(TenonError) -> String {
         guard !path.isEmpty, path.utf8.count < PATH_MAX, !path.utf8.contains(0) else {
-            throw TenonError(.statePath, message: "The folder of the state is not named as a path can be.")
+            throw TenonError(.statePath, message: "The path of the state folder is not valid.")
         }
         var path = Substring(path)
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
@@ -209,7 +209,7 @@ extension StateFolder {
     ) throws(TenonError) -> String {
         if let asked {
             guard !asked.isEmpty else {
-                throw TenonError(.statePath, message: "The folder of the state is named by an empty text.")
+                throw TenonError(.statePath, message: "--state-dir must not be empty.")
             }
             return asked
         }
@@ -223,6 +223,6 @@ extension StateFolder {
         if isRoot { return "/var/lib/tenon" }
         if let path = absolute("HOME") { return path + "/.local/state/tenon" }
         throw TenonError(
-            .statePath, message: "Nothing says where the state is to lie: give --state-dir or TENON_STATE_DIR.")
+            .statePath, message: "No state folder is configured. Give --state-dir or TENON_STATE_DIR.")
     }
 }

@@ -105,7 +105,7 @@ extension StateFolder {
     private func absence<Value>() -> Reading<Value> {
         do throws(TenonError) {
             guard try Self.status(of: descriptor, path).st_nlink > 0 else {
-                throw TenonError(.stateFolderGone, message: "The folder of the state was removed: \(path)")
+                throw TenonError(.stateFolderGone, message: "The state folder was removed: \(path)")
             }
             return .absent
         } catch {
@@ -115,11 +115,11 @@ extension StateFolder {
 
     func check(_ status: stat, _ name: String) throws(TenonError) {
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw TenonError(.stateKind, message: "This must be a file, and no link: \(path)/\(name)")
+            throw TenonError(.stateKind, message: "This must be a regular file, not a link: \(path)/\(name)")
         }
         guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
             throw TenonError(
-                .stateOwner, message: "This must belong to its user, with mode 0600: \(path)/\(name)")
+                .stateOwner, message: "This file must belong to this user, with mode 0600: \(path)/\(name)")
         }
     }
 
@@ -138,6 +138,6 @@ extension StateFolder {
     }
 
     private func tooLong(_ name: String, _ limit: Int) -> TenonError {
-        TenonError(.recordForm, message: "This is longer than \(limit) bytes: \(path)/\(name)")
+        TenonError(.recordForm, message: "The file is longer than \(limit) bytes: \(path)/\(name)")
     }
 }

@@ -19,7 +19,7 @@ struct JSONReader {
         skipSpace()
         let value = try readValue()
         skipSpace()
-        guard next == nil else { throw refusal(.jsonTrailingBytes, "goes on behind its value") }
+        guard next == nil else { throw refusal(.jsonTrailingBytes, "continues after its value") }
         return value
     }
 
@@ -174,7 +174,7 @@ struct JSONReader {
     private var misplaced: TenonError {
         next == nil
             ? refusal(.jsonTruncated, "ends within its value")
-            : refusal(.jsonSyntax, "has a byte that may not stand there")
+            : refusal(.jsonSyntax, "has an unexpected byte")
     }
 
     private func refusal(_ code: TenonError.Code, _ what: String) -> TenonError {

@@ -12,7 +12,7 @@ package struct MessageObject: Sendable {
     package init(parsing bytes: [UInt8], maxBytes: Int) throws(TenonError) {
         let json = try JSON(parsing: bytes, maxBytes: maxBytes, maxValues: 256)
         guard let members = json.object else {
-            throw TenonError(.messageMember, message: "The message is no JSON object.")
+            throw TenonError(.messageMember, message: "The message is not a JSON object.")
         }
         self.members = members
         path = ""
@@ -26,14 +26,14 @@ package struct MessageObject: Sendable {
     /// The object's members; nil when it is not there, as with all that follow.
     package func object(_ name: String) throws(TenonError) -> MessageObject? {
         guard let value = members[name] else { return nil }
-        guard let object = value.object else { throw refusal(name, "is no object") }
+        guard let object = value.object else { throw refusal(name, "is not an object") }
         return MessageObject(object, path: path + name + ".")
     }
 
     /// A text without NUL.
     package func text(_ name: String, maxBytes: Int) throws(TenonError) -> String? {
         guard let value = members[name] else { return nil }
-        guard let text = value.string else { throw refusal(name, "is no text") }
+        guard let text = value.string else { throw refusal(name, "is not a string") }
         guard text.utf8.count <= maxBytes else { throw refusal(name, "is longer than \(maxBytes) bytes") }
         // No text of ours has one, and for C and PostgreSQL a text ends there.
         guard !text.utf8.contains(0) else { throw refusal(name, "has a NUL") }
@@ -42,7 +42,7 @@ package struct MessageObject: Sendable {
 
     package func integer(_ name: String) throws(TenonError) -> Int64? {
         guard let value = members[name] else { return nil }
-        guard let integer = value.integer else { throw refusal(name, "is no integer") }
+        guard let integer = value.integer else { throw refusal(name, "is not an integer") }
         return integer
     }
 
@@ -59,7 +59,7 @@ package struct MessageObject: Sendable {
 
     package func byteStrings(_ name: String, maxCount: Int, sizes: ClosedRange<Int>) throws(TenonError) -> [[UInt8]]? {
         guard let value = members[name] else { return nil }
-        guard let array = value.array else { throw refusal(name, "is no array") }
+        guard let array = value.array else { throw refusal(name, "is not an array") }
         guard array.count <= maxCount else { throw refusal(name, "has more than \(maxCount) elements") }
         var strings: [[UInt8]] = []
         for (index, element) in array.enumerated() { strings.append(try bytes(element, "\(name)[\(index)]", sizes)) }
@@ -81,7 +81,7 @@ package struct MessageObject: Sendable {
     }
 
     private func bytes(_ value: JSON, _ name: String, _ sizes: ClosedRange<Int>) throws(TenonError) -> [UInt8] {
-        guard let text = value.string else { throw refusal(name, "is no base64 text") }
+        guard let text = value.string else { throw refusal(name, "is not base64 text") }
         // Before it is decoded.
         guard text.utf8.count <= (sizes.upperBound + 2) / 3 * 4 else { throw refusal(name, sizeText(sizes)) }
         let bytes: [UInt8]
@@ -95,7 +95,7 @@ package struct MessageObject: Sendable {
     }
 
     private func sizeText(_ sizes: ClosedRange<Int>) -> String {
-        "has not \(sizes.lowerBound) to \(sizes.upperBound) bytes"
+        "does not have \(sizes.lowerBound) to \(sizes.upperBound) bytes"
     }
 }
 

@@ -134,7 +134,7 @@ extension AttestRequest {
         if let text = try info.text("manufacturer", maxBytes: maxText) {
             // Not UInt32(text) alone, which takes a sign.
             guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let manufacturer = UInt32(text) else {
-                throw info.refusal("manufacturer", "is no decimal number of 32 bits")
+                throw info.refusal("manufacturer", "is not a decimal number of 32 bits")
             }
             tpm.manufacturer = manufacturer
         }
@@ -217,7 +217,7 @@ public struct AttestAnswer: Hashable, Sendable {
             throw message.missing(name)
         }
         guard part.count > 2, Int(part[0]) << 8 | Int(part[1]) == part.count - 2 else {
-            throw TenonError(.credentialForm, message: "The message's \(name) is no TPM2B.")
+            throw TenonError(.credentialForm, message: "The message's \(name) is not a TPM2B.")
         }
         return part
     }

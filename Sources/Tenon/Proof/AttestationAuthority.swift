@@ -58,7 +58,7 @@ public struct AttestationAuthority: Sendable {
     ) throws(TenonError) -> [UInt8] {
         var ek = tenon_ek()
         guard max(maker.count, model.count, version.count) <= TENON_EK_TEXT_MAX else {
-            throw TenonError(.tooLarge, message: "A TPM's maker, model and version have at most 64 bytes each.")
+            throw TenonError(.tooLarge, message: "A TPM's maker, model and version must have at most 64 bytes each.")
         }
         withUnsafeMutableBytes(of: &ek.maker) { $0.copyBytes(from: maker) }
         withUnsafeMutableBytes(of: &ek.model) { $0.copyBytes(from: model) }
@@ -126,7 +126,7 @@ extension CertificateTerms {
     fileprivate var coreSerial: CoreSerial {
         get throws(TenonError) {
             guard let bytes = InlineArray<16, UInt8>(copying: serial.span) else {
-                throw TenonError(.length, message: "A certificate's serial number has 16 bytes, not \(serial.count).")
+                throw TenonError(.length, message: "A certificate's serial number needs 16 bytes, not \(serial.count).")
             }
             return unsafeBitCast(bytes, to: CoreSerial.self)
         }

@@ -80,7 +80,7 @@ public struct AttestationCA: Sendable {
         secret body: [UInt8], endorsement policy: EndorsementPolicy, pending: PendingActivations
     ) throws(TenonError) -> Issued {
         let digest = try SecretRequest(parsing: body).digest
-        guard let activation = pending.take(digest) else { throw TenonError(notPending: "is not waited for") }
+        guard let activation = pending.take(digest) else { throw TenonError(notPending: "is not expected") }
         return try certify(activation, endorsement: policy)
     }
 
@@ -123,7 +123,7 @@ public struct AttestationCA: Sendable {
         secret: Secret = Secret(random: AttestationCA.secretSize)
     ) throws(TenonError) -> (digest: Digest, answer: AttestAnswer) {
         if let claimed = request.ek, try Digest(hashing: claimed) != ek.id {
-            throw TenonError(.rule36EKKey, message: "The endorsement key is not the one of the certificate.")
+            throw TenonError(.rule36EKKey, message: "The endorsement key does not match the certificate.")
         }
         return (try secret.digest, AttestAnswer(try Credential(secret, for: ek, akName: ak.name)))
     }
@@ -158,7 +158,7 @@ public struct AttestationCA: Sendable {
 
 extension TenonError {
     fileprivate init(notPending what: String) {
-        self.init(.secretNotPending, message: "The secret \(what); ask for another credential.")
+        self.init(.secretNotPending, message: "The secret \(what). Ask for another credential.")
     }
 }
 
@@ -217,7 +217,7 @@ public final class PendingActivations: Sendable {
         }
         guard let wait else { return }
         throw TenonError(
-            .pendingFull, message: "Too many activations wait for their secrets.", retryAfter: .seconds(wait))
+            .pendingFull, message: "Too many activations are waiting for their secrets.", retryAfter: .seconds(wait))
     }
 
     /// Takes an activation away: of all who ask for it, one gets it. Whether it has ended is seen where it is used.

@@ -41,7 +41,7 @@ extension TenonError.Code {
     public static let bufferTooSmall = Self(TENON_ERROR_BUFFER_TOO_SMALL)
     /// An input is longer than the function accepts.
     public static let tooLarge = Self(TENON_ERROR_TOO_LARGE)
-    /// An input is empty that may not be.
+    /// A required input is empty.
     public static let empty = Self(TENON_ERROR_EMPTY)
     /// A flag that does not exist, or does not belong here.
     public static let flags = Self(TENON_ERROR_FLAGS)

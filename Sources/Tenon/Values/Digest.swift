@@ -14,7 +14,7 @@ public struct Digest: Sendable {
     /// - Throws: ``TenonError/Code/length`` when there are not 32 bytes.
     public init(rawRepresentation: Span<UInt8>) throws(TenonError) {
         guard let bytes = InlineArray<32, UInt8>(copying: rawRepresentation) else {
-            throw TenonError(.length, message: "A SHA-256 digest has 32 bytes, not \(rawRepresentation.count).")
+            throw TenonError(.length, message: "A SHA-256 digest needs 32 bytes, not \(rawRepresentation.count).")
         }
         self.bytes = bytes
     }

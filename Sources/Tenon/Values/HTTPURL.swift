@@ -15,7 +15,7 @@ package struct HTTPURL: Hashable, Sendable {
     package init(parsing text: String) throws(TenonError) {
         guard let url = Self(text: text) else {
             throw TenonError(
-                .httpURL, message: "The URL is not https://host[:port][/path][?query] in plain ASCII; correct it.")
+                .httpURL, message: "The URL is not https://host[:port][/path][?query] in plain ASCII. Correct it.")
         }
         self = url
     }

@@ -46,7 +46,7 @@ extension PublicKey {
         guard lines.count > 2, lines[0] == Self.begin, lines[lines.count - 1] == Self.end,
             !lines[1..<lines.count - 1].contains(where: { $0.hasPrefix("-----") })
         else {
-            throw TenonError(.pemForm, message: "The text is not one PUBLIC KEY in PEM.")
+            throw TenonError(.pemForm, message: "The text is not exactly one PEM block of the type PUBLIC KEY.")
         }
         try self.init(derRepresentation: TextEncoding.base64.decode(lines.dropFirst().dropLast().joined()))
     }
@@ -100,7 +100,7 @@ extension PublicKey {
     ///   ``TenonError/Code/pointOffCurve``.
     public init(rawRepresentation: Span<UInt8>) throws(TenonError) {
         guard let bytes = InlineArray<64, UInt8>(copying: rawRepresentation) else {
-            throw TenonError(.length, message: "A P-256 key as x || y has 64 bytes, not \(rawRepresentation.count).")
+            throw TenonError(.length, message: "A P-256 key as x || y needs 64 bytes, not \(rawRepresentation.count).")
         }
         let status = withUnsafePointer(to: unsafeBitCast(bytes, to: tenon_public_key.self)) { tenon_p256_check($0) }
         try TenonError.check(status)

@@ -42,7 +42,7 @@ extension Signature {
     ///   1 ... n-1.
     public init(rawRepresentation: Span<UInt8>) throws(TenonError) {
         guard let bytes = InlineArray<64, UInt8>(copying: rawRepresentation) else {
-            throw TenonError(.length, message: "A P-256 signature has 64 bytes, not \(rawRepresentation.count).")
+            throw TenonError(.length, message: "A P-256 signature needs 64 bytes, not \(rawRepresentation.count).")
         }
         try self.init(core: unsafeBitCast(bytes, to: tenon_signature.self))
     }

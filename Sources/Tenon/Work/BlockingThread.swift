@@ -17,7 +17,7 @@ package enum BlockingThread {
         pthread_sigmask(SIG_SETMASK, &before, nil)
         guard error == 0 else {
             carried.release()
-            throw TenonError(.memory, message: "No thread can be started: raise the limit of threads.")
+            throw TenonError(.memory, message: "No thread can be started. Raise the limit of threads.")
         }
         pthread_detach(thread)
     }

@@ -79,11 +79,11 @@ package final class Lease<Resource: AnyObject & Sendable>: Sendable {
 }
 
 extension TenonError.Code {
-    /// The task was cancelled before anything was sent: nothing was lost.
+    /// The task was cancelled before anything was sent. Nothing was lost.
     public static let cancelled = Self(0x0a40_0001, "TENON_ERROR_CANCELLED")
 }
 
 extension TenonError {
     package static let cancelled = TenonError(
-        .cancelled, message: "The task was cancelled before anything was sent: nothing was lost.")
+        .cancelled, message: "The task was cancelled before anything was sent. Nothing was lost.")
 }

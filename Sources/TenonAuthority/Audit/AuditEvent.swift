@@ -157,7 +157,7 @@ struct AuditChain: Sendable {
     }
 
     static let broken = TenonError(
-        .auditChain, message: "A line of the audit log is not the one that was written behind the line before it.")
+        .auditChain, message: "A line of the audit log does not follow from the line before it.")
 }
 
 // What the log says of a change; of what changed nothing, it says nothing.

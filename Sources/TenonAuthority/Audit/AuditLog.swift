@@ -59,7 +59,7 @@ package final class AuditLog: Sendable {
             writer = try AuditWriter(in: folder, clock: clock, options: options)
         } catch  where error.code == .auditChain && options.accepts {
             let other = try folder.moveAway(AuditLog.fileName)
-            damage = TenonError(.auditChain, message: "\(error.message) It is \(other) now.")
+            damage = TenonError(.auditChain, message: "\(error.message) It was renamed to \(other).")
             writer = try AuditWriter(in: folder, clock: clock, options: options)
         } catch {
             throw error.code == .auditChain ? error.withMend : error
@@ -89,7 +89,7 @@ package final class AuditLog: Sendable {
     func append(_ members: [String: JSON]) async throws(TenonError) { try await submit(.line(members)) }
 
     static let tooLong = TenonError(
-        .tooLarge, message: "A line of the audit log would be too long: give a shorter reason.")
+        .tooLarge, message: "A line of the audit log would be too long. Give a shorter reason.")
 
     /// Signs the head if lines were written since it was signed: for a timer, as a quiet log signs nothing by itself.
     package func signHead() async throws(TenonError) { try await submit(.signedHead) }
@@ -157,7 +157,7 @@ extension TenonError {
             code,
             message: """
                 \(message) Nothing was written.
-                Restore audit.log, or look into it and go on with `serve --accept-audit-log`, which records this in the log.
+                Restore audit.log, or check it and continue with `serve --accept-audit-log`, which records this in the log.
                 """)
     }
 }
@@ -263,10 +263,10 @@ final class AuditFile {
     }
 
     private static func hole(at offset: Int) -> TenonError {
-        TenonError(.auditChain, message: "The audit log has a NUL at byte \(offset), and a line behind it.")
+        TenonError(.auditChain, message: "The audit log has a NUL at byte \(offset), and a line after it.")
     }
 
     static let refusal = TenonError(
-        .storeFailed, message: "The audit log cannot be written: make room on its disk; if that is not it, start again."
+        .storeFailed, message: "The audit log cannot be written. Free space on its disk; if that fails, restart."
     )
 }

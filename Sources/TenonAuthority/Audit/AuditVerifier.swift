@@ -54,11 +54,11 @@ package struct AuditVerifier {
         if let kept, kept.sequence > summary.lines {
             throw TenonError(
                 .auditChain,
-                message: "The audit log ends at line \(summary.lines), and the database knows of \(kept.sequence).")
+                message: "The audit log ends at line \(summary.lines), but the database knows of \(kept.sequence).")
         }
         if let line = told.keys.min() {
             throw TenonError(
-                .auditChain, message: "Line \(line) of the audit log was another, or there were more lines.")
+                .auditChain, message: "Line \(line) of the audit log differs, or the log had more lines.")
         }
         return summary
     }
@@ -86,7 +86,7 @@ package struct AuditVerifier {
     private var broken: TenonError {
         TenonError(
             .auditChain,
-            message: "Line \(summary.lines + 1) of the audit log is not the one that was written behind those before.")
+            message: "Line \(summary.lines + 1) of the audit log does not follow from the lines before it.")
     }
 }
 
@@ -140,7 +140,7 @@ struct AuditComparison {
         guard mark.sequence >= latest.sequence, mark.bytes >= latest.bytes else {
             let end = mark.sequence == 0 ? "is missing or empty" : "ends at line \(mark.sequence)"
             return AuditComparison.fault(
-                "The audit log of \(log.instance) \(end), and the database knows of \(latest.sequence) lines.")
+                "The audit log of \(log.instance) \(end), but the database knows of \(latest.sequence) lines.")
         }
         let other = AuditComparison.fault(
             "Line \(latest.sequence) of the audit log of \(log.instance) is not the one that the database knows.")
@@ -159,7 +159,7 @@ struct AuditComparison {
         return isWhole
             ? nil
             : AuditComparison.fault(
-                "Line \(chain.head.sequence + 1) of the audit log is not the one that was written behind the line before it."
+                "Line \(chain.head.sequence + 1) of the audit log does not follow from the line before it."
             )
     }
 

@@ -70,7 +70,7 @@ package struct AppRecord: Equatable, Sendable {
         id = try section.required("id", "1 to 200 ASCII letters, digits, signs", ConfigurationForm.appID)
         let names = services.map { "\"\($0.name)\"" }.joined(separator: " or ")
         let named = try section.optional("service", names) { json in services.first { $0.name == json.string } }
-        guard let service = named ?? services.first else { throw section.mistake("has no service here") }
+        guard let service = named ?? services.first else { throw section.mistake("is not a known service") }
         self.service = service.name
         requiresAttestation = try section.bool("require_attestation", default: true)
         ekAdmission = try section.choice("ek_admission", default: .chain)
@@ -115,38 +115,38 @@ package struct AppRecord: Equatable, Sendable {
             return (id, words)
         }
         let inventory = Dictionary(lines) { first, _ in first }
-        guard inventory.count == lines.count else { throw section.mistake("has a TPM twice", "ek_allow_list") }
+        guard inventory.count == lines.count else { throw section.mistake("lists a TPM twice", "ek_allow_list") }
         return inventory
     }
 
     private func check(_ section: ConfigurationSection, isLocal: Bool) throws(TenonError) {
         // On loopback a demo may start first and be told by its first registration (decision: demo).
         if ekAdmission.needsChain && ekRoots.isEmpty && requiresAttestation && !isLocal {
-            throw section.mistake("needs \"ek_roots\": without roots no EK certificate is good")
+            throw section.mistake("needs \"ek_roots\": without roots no EK certificate is valid")
         }
         if ekAdmission.needsInventory && inventory.isEmpty {
-            throw section.mistake("needs \"ek_allow_list\": its admission is by inventory", "ek_admission")
+            throw section.mistake("needs \"ek_allow_list\": its admission uses an inventory", "ek_admission")
         }
         if !ekAdmission.needsInventory && !inventory.isEmpty {
             throw section.mistake(
-                "is not asked: \"ek_admission\" has to be \"inventory\" or \"both\"", "ek_allow_list")
+                "has no effect unless \"ek_admission\" is \"inventory\" or \"both\"", "ek_allow_list")
         }
     }
 
     /// What could never be asked is not taken for a demand.
     private func checkDemands(_ section: ConfigurationSection, hasFirmware: Bool) throws(TenonError) {
         if unprovenRotation == .markUnattested && requiresAttestation {
-            throw section.mistake("has to be \"refuse\" where attestation is required", "unproven_rotation")
+            throw section.mistake("must be \"refuse\" if attestation is required", "unproven_rotation")
         }
         if hasFirmware {
             throw section.mistake(
-                "cannot be judged: devices make their attestation keys in the storage hierarchy, of which a TPM hides the "
-                    + "firmware version. Deny versions by \"ek_deny\" instead",
+                "cannot be judged: devices make their attestation keys in the storage hierarchy, where a TPM hides the "
+                    + "firmware version. Deny versions with \"ek_deny\" instead",
                 "firmware_min")
         }
         if requiresOwnerHierarchy && !requiresAttestation {
             throw section.mistake(
-                "needs \"require_attestation\": else a device need not prove anything",
+                "needs \"require_attestation\": otherwise a device need not prove anything",
                 "require_owner_hierarchy")
         }
     }

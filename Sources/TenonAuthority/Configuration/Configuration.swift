@@ -101,13 +101,13 @@ package struct Configuration: Equatable, Sendable {
     private func check(_ section: ConfigurationSection) throws(TenonError) {
         if origins.isEmpty { throw section.mistake("needs \"origins\", the origins of its public URLs") }
         if apps.isEmpty { throw section.mistake("needs \"apps\", at least one") }
-        if Set(apps.map(\.id)).count < apps.count { throw section.mistake("has an app twice", "apps") }
-        if Set(backends.map(\.name)).count < backends.count { throw section.mistake("has a name twice", "backends") }
+        if Set(apps.map(\.id)).count < apps.count { throw section.mistake("lists an app twice", "apps") }
+        if Set(backends.map(\.name)).count < backends.count { throw section.mistake("lists a name twice", "backends") }
         if Set(backends.map(\.tokenDigest)).count < backends.count {
-            throw section.mistake("has a token twice", "backends")
+            throw section.mistake("lists a token twice", "backends")
         }
         if internalListener != nil && backends.isEmpty {
-            throw section.mistake("is of no use without \"backends\"", "internal")
+            throw section.mistake("needs \"backends\"", "internal")
         }
     }
 
@@ -170,7 +170,7 @@ extension Configuration {
         defer { Glibc.close(file) }
         let bytes = Array(text.utf8)
         guard write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0 else {
-            throw TenonError(.storeFailed, message: "\(fileName) cannot be written: make room on its disk.")
+            throw TenonError(.storeFailed, message: "\(fileName) cannot be written. Free space on its disk.")
         }
         return text
     }
@@ -207,7 +207,7 @@ extension Configuration {
     private static let maxFileBytes = (1 << 20) + 1
 
     private static func unreadable(_ path: String) -> TenonError {
-        TenonError(.storePermission, message: "\(path) cannot be read: is it there, and may the authority read it?")
+        TenonError(.storePermission, message: "\(path) cannot be read. Does it exist, and may the authority read it?")
     }
 }
 

@@ -9,7 +9,7 @@ package struct ConfigurationSection {
     private var asked: Set<String> = []
 
     private init(_ text: ConfigurationText, _ path: [JSON.Step], _ json: JSON) throws(TenonError) {
-        guard let object = json.object else { throw text.mistake("has to be an object", at: path) }
+        guard let object = json.object else { throw text.mistake("must be an object", at: path) }
         self.text = text
         self.path = path
         self.object = object
@@ -50,7 +50,7 @@ package struct ConfigurationSection {
         _ name: String, _ what: String, _ transform: (JSON) -> Value?
     ) throws(TenonError) -> Value? {
         guard let json = member(name) else { return nil }
-        guard let value = transform(json) else { throw mistake("has to be \(what)", name) }
+        guard let value = transform(json) else { throw mistake("must be \(what)", name) }
         return value
     }
 
@@ -94,8 +94,8 @@ package struct ConfigurationSection {
         var seen: Set<Value> = []
         for (index, json) in try optional(name, "an array", \.array)?.enumerated() ?? [].enumerated() {
             let place = path + [.key(name), .index(index)]
-            guard let value = transform(json) else { throw text.mistake("has to be \(what)", at: place) }
-            guard seen.insert(value).inserted else { throw text.mistake("stands there twice", at: place) }
+            guard let value = transform(json) else { throw text.mistake("must be \(what)", at: place) }
+            guard seen.insert(value).inserted else { throw text.mistake("is listed twice", at: place) }
             values.append(value)
         }
         return values
@@ -113,7 +113,7 @@ package struct ConfigurationSection {
                 var section = try ConfigurationSection(text, place, json)
                 values.append(try section.whole(body))
             } else {
-                guard let value = transform(json) else { throw text.mistake("has to be \(what)", at: place) }
+                guard let value = transform(json) else { throw text.mistake("must be \(what)", at: place) }
                 values.append(value)
             }
         }

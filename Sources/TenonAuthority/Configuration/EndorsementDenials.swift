@@ -36,7 +36,7 @@ package struct EndorsementDenials: Equatable, Sendable {
             let model = EndorsementPolicy.Model(
                 maker: try text("maker"), model: try text("model"), version: try text("version"))
             guard model != .init() else {
-                throw section.mistake("needs \"maker\", \"model\" or \"version\": without them it is every TPM")
+                throw section.mistake("needs \"maker\", \"model\" or \"version\": without them it matches every TPM")
             }
             return model
         }

@@ -30,7 +30,7 @@ package enum Listener: Equatable, Sendable {
     init(metrics section: inout ConfigurationSection) throws(TenonError) {
         self = try Listener(&section)
         guard case .tcp(_, _, .none) = self, isLocal else {
-            throw section.mistake("has to be \"address\", of loopback, and \"port\"")
+            throw section.mistake("must have a loopback \"address\" and a \"port\"")
         }
     }
 
@@ -52,7 +52,7 @@ package enum Listener: Equatable, Sendable {
         let key = try section.optional("key", "the path of a PEM file", ConfigurationForm.path)
         if let path {
             guard address == nil, port == nil, certificate == nil, key == nil, given == nil else {
-                throw section.mistake("is either \"unix\" or \"address\" and \"port\", which TLS is for")
+                throw section.mistake("must be either \"unix\", or \"address\" and \"port\"; only those can have TLS")
             }
             self = .unix(path: path)
             return

@@ -75,7 +75,7 @@ package enum Approval: String, Sendable {
     package enum Outcome: Equatable, Sendable {
         /// The device, as it is now.
         case decided(Device)
-        /// It was decided so before.
+        /// This was already decided.
         case already(Device)
         /// It does not wait for a decision.
         case notPending(Device)

@@ -12,19 +12,19 @@ extension AuthorityEngine {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard pair.count == 2, ["app", "state", "from", "after", "limit"].contains(pair[0]), values[pair[0]] == nil
             else {
-                throw Refusal(.invalidRequest, "The query has another form.")
+                throw Refusal(.invalidRequest, "The query is malformed.")
             }
             values[pair[0]] = pair[1]
         }
         guard values["from"] == nil || values["after"] == nil else {
-            throw Refusal(.invalidRequest, "The query says twice where to begin.")
+            throw Refusal(.invalidRequest, "The query gives the start twice.")
         }
         var from = try values["from"].map { text throws(Refusal) in try number(text, 0...Int64.max) }
         if let id = try values["after"].map(AuthorityRequest.unescaped) { from = try await place(behind: id) }
         let limit = try values["limit"].map { text throws(Refusal) in try number(text, 1...1_000) } ?? 100
         let app = try values["app"].map(AuthorityRequest.unescaped)
         guard values["state"] == nil || values["state"] == "pending" else {
-            throw Refusal(.invalidRequest, "The state of the query has to be pending.")
+            throw Refusal(.invalidRequest, "The state in the query must be pending.")
         }
         let isPending = values["state"] != nil
         let page = try await waiting { [from] () throws(TenonError) in
@@ -40,13 +40,13 @@ extension AuthorityEngine {
 
     private func place(behind id: String) async throws(Refusal) -> Int64 {
         let place = try await waiting { () throws(TenonError) in try await stores.devices.place(ofDevice: id) }
-        guard let place else { throw Refusal(.notFound, "There is no device of the name after which to begin.") }
+        guard let place else { throw Refusal(.notFound, "The device to start after does not exist.") }
         return place + 1
     }
 
     private func number(_ text: Substring, _ range: ClosedRange<Int64>) throws(Refusal) -> Int64 {
         guard let number = Int64(text), range ~= number else {
-            throw Refusal(.invalidRequest, "A number of the query is none.")
+            throw Refusal(.invalidRequest, "A number in the query is invalid.")
         }
         return number
     }
@@ -67,7 +67,7 @@ extension AuthorityEngine {
             (try message.bool("dry_run") ?? false, try message.integer("from") ?? 0)
         }
         guard from == 0 || isDry && from > 0 else {
-            throw Refusal(.invalidRequest, "A later page is asked for with dry_run.")
+            throw Refusal(.invalidRequest, "\"from\" needs dry_run.")
         }
         let now = clock.now()
         let outcome = try await changing { () throws(TenonError) in
@@ -75,7 +75,7 @@ extension AuthorityEngine {
                 ? try await stores.devices.preview(revocation, at: now)
                 : try await stores.devices.revoke(revocation, reason: reason, at: now)
         }
-        guard outcome.found || isEK(revocation) else { throw Refusal(.notFound, "There is no such name.") }
+        guard outcome.found || isEK(revocation) else { throw Refusal(.notFound, "Nothing with this name is stored.") }
         let page = outcome.devices.dropFirst(Int(from)).prefix(Self.revokedOfPage)
         return try AuthorityAnswer([
             "found": .bool(outcome.found), "certificates": .integer(Int64(outcome.certificates)),
@@ -99,7 +99,7 @@ extension AuthorityEngine {
             guard error.code == .outcomeUnknown else { throw Refusal(operator: error) }
             throw Refusal(
                 .outcomeUnknown,
-                "It is not known whether this was done. \(error.message) The same command again does it once, and "
+                "It is not known whether this was done. \(error.message) The same command again does it only once, and "
                     + "`tenon-authority devices` shows what is stored.", retryAfter: 1)
         }
     }
@@ -119,7 +119,7 @@ extension AuthorityEngine {
             return .device(app: app, id: device, compromised: try message.bool("compromised") ?? false)
         case (nil, let serial?, nil): return .certificate(serial: try TextEncoding.hex.decode(serial))
         case (nil, nil, let ek?): return .ek(try hidden(ek))
-        default: throw message.refusal("device_id", "or serial or ek_id has to be there, and one of them alone")
+        default: throw message.refusal("device_id", "or serial or ek_id must be given, and only one of them")
         }
     }
 
@@ -135,7 +135,7 @@ extension AuthorityEngine {
             guard let id = try message.text("device_id", maxBytes: 128) else { throw message.missing("device_id") }
             guard let word = try message.text("decision", maxBytes: 16) else { throw message.missing("decision") }
             guard let approval = Approval(rawValue: word) else {
-                throw message.refusal("decision", "has to be approve or reject")
+                throw message.refusal("decision", "must be approve or reject")
             }
             return (id, approval, try message.reason())
         }
@@ -145,13 +145,13 @@ extension AuthorityEngine {
         switch outcome {
         case .decided(let device): return try AuthorityAnswer(["device": device.listed, "changed": true])
         case .already(let device): return try AuthorityAnswer(["device": device.listed, "changed": false])
-        case .unknownDevice: throw Refusal(.notFound, "There is no such name.")
+        case .unknownDevice: throw Refusal(.notFound, "Nothing with this name is stored.")
         case .notPending(let device):
             throw Refusal(
-                .notAllowed, "The device does not wait for a decision: it is \(device.state.rawValue).", status: 409)
+                .notAllowed, "The device is not waiting for a decision: it is \(device.state.rawValue).", status: 409)
         case .ekDenied:
             throw Refusal(
-                .notAllowed, "The device's TPM was revoked since: reject the device, or allow the TPM.", status: 409)
+                .notAllowed, "The device's TPM has been revoked. Reject the device, or allow the TPM.", status: 409)
         }
     }
 

@@ -69,7 +69,7 @@ extension AuthorityEngine {
 
     private func verified(_ certificates: [[UInt8]], for app: AppRecord) throws(Refusal) -> EndorsementKey {
         var refusal = Refusal(
-            .invalidAttestation, "The app has no EK roots: its operator has to give some.", status: 403,
+            .invalidAttestation, "The app has no EK roots. Its operator must add them.", status: 403,
             cause: "no_ek_roots")
         for roots in ekRoots[app.id] ?? [] where !roots.certificates.isEmpty {
             let policy = EndorsementPolicy(
@@ -88,7 +88,7 @@ extension AuthorityEngine {
 
 extension Refusal {
     static let ekDenied = Refusal(
-        .invalidAttestation, "The TPM is not taken any more.", status: 403, cause: "ek_denied")
+        .invalidAttestation, "The TPM is denied.", status: 403, cause: "ek_denied")
 
     /// A proof, a certificate or a key that breaks a rule; the sentence is the rule's.
     init(attestation error: TenonError) {
@@ -114,7 +114,7 @@ extension EndorsementRoots {
             certificates += try file.blocks("CERTIFICATE", member: "ek_roots")
         }
         guard !certificates.isEmpty else {
-            throw TenonError(.configuration, message: "\(path) has no file that ends with .pem or .crt: give it roots.")
+            throw TenonError(.configuration, message: "\(path) has no file that ends with .pem or .crt. Add the roots.")
         }
         self.init(certificates: certificates, requiresUsage: requiresUsage)
     }

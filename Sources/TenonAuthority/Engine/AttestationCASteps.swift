@@ -61,7 +61,7 @@ extension AuthorityEngine {
             try await stores.challenges.take(.certificate, under: digest)
         }
         guard let entry, entry.app == app.id, let attestation = entry.attestation else {
-            throw Refusal(.invalidChallenge, "The secret is not waited for, or came too late.")
+            throw Refusal(.invalidChallenge, "The secret is not expected, or came too late.")
         }
         let terms = certificateTerms()
         let (ak, record) = try refusing { () throws(TenonError) in

@@ -88,9 +88,9 @@ package struct AuthorityEngine: Sendable {
                 RequestRates.name(ofAddress: request.peer), limit: configuration.limits.perAddressPerMinute,
                 at: clock.now())
         }
-        guard let found else { throw Refusal(.notFound, "There is nothing here.") }
+        guard let found else { throw Refusal(.notFound, "This path does not exist.") }
         if let method = found.entry.route.method, request.method != method {
-            throw Refusal(.methodNotAllowed, "The method is not \(method).")
+            throw Refusal(.methodNotAllowed, "The method must be \(method).")
         }
         return try await found.entry.route.step(ServiceCall(engine: self, request: request, app: found.app))
     }
@@ -110,7 +110,7 @@ package struct AuthorityEngine: Sendable {
         let origins = configuration.origins
         if let named = origins.first(where: { $0.split(separator: "/").last.map(String.init) == host }) { return named }
         // Where there is one, a proxy may have another name for it.
-        guard origins.count == 1 else { throw Refusal(.invalidRequest, "The host is not served here.", status: 421) }
+        guard origins.count == 1 else { throw Refusal(.invalidRequest, "This host is not served here.", status: 421) }
         return origins[0]
     }
 }

@@ -25,7 +25,7 @@ package final class AuthorityFolder: Sendable {
         }
         guard let held else {
             throw TenonError(
-                .storeInUse, message: "Another process has \(path) open: stop it, or give this one a folder of its own."
+                .storeInUse, message: "Another process has \(path) open. Stop it, or give this one its own folder."
             )
         }
         lock = held
@@ -51,7 +51,7 @@ package final class AuthorityFolder: Sendable {
         while access("\(path)/\(name).\(number)", F_OK) == 0 { number += 1 }
         let other = "\(name).\(number)"
         guard rename("\(path)/\(name)", "\(path)/\(other)") == 0 else {
-            throw TenonError(.storePermission, message: "\(name) cannot be moved away in \(path).")
+            throw TenonError(.storePermission, message: "\(name) cannot be renamed in \(path).")
         }
         try? folder.sync()
         return other
@@ -60,6 +60,6 @@ package final class AuthorityFolder: Sendable {
     private static func refusal(_ error: TenonError) -> TenonError {
         TenonError(
             .storePermission,
-            message: "\(error.message) Give the authority a folder and files of its own user.")
+            message: "\(error.message) Give the authority a folder and files that belong to its user.")
     }
 }

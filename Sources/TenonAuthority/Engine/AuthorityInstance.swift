@@ -70,7 +70,7 @@ package final class AuthorityInstance: Sendable {
         }
         do throws(TenonError) {
             let accepted = try await opened.stores.devices.audit(in: log)
-            let log = accepted.map { ["\($0.message) This start went on, and the log records that."] } ?? []
+            let log = accepted.map { ["\($0.message) This start continued, and the log records that."] } ?? []
             notices = opened.notices + log
         } catch {
             await opened.close()
@@ -173,7 +173,7 @@ package final class AuthorityInstance: Sendable {
         do throws(TenonError) {
             guard try await postgres.settle("keys", as: keys.digest, replacing: keys.replaced) else {
                 throw TenonError(
-                    .configuration, message: "The other instances have another CA: give this one their ca.json.")
+                    .configuration, message: "The other instances have another CA. Give this one their ca.json.")
             }
             var policies: [String: Digest] = [:]
             for app in configuration.apps {
@@ -207,12 +207,12 @@ package final class AuthorityInstance: Sendable {
                 throw TenonError(
                     .configuration,
                     message:
-                        "The CA was made by itself, for a demo: move ca.json away and run `tenon-authority ca init`.")
+                        "The CA is only for a demo. Move ca.json away and run `tenon-authority ca init`.")
             }
             return keys
         }
         guard mayMake else {
-            throw TenonError(.configuration, message: "There is no CA: make one with `tenon-authority ca init`.")
+            throw TenonError(.configuration, message: "There is no CA. Make one with `tenon-authority ca init`.")
         }
         return try AuthorityKeys.create(in: folder, name: nil, at: now)
     }

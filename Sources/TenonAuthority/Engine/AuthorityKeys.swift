@@ -119,7 +119,7 @@ extension AuthorityKeys {
         in folder: AuthorityFolder, name: String?, at now: Int64, held: HeldKey? = nil
     ) throws(TenonError) -> AuthorityKeys {
         guard try json(in: folder) == nil else {
-            throw TenonError(.storeInUse, message: "There is a CA already: its devices' certificates need it.")
+            throw TenonError(.storeInUse, message: "A CA already exists, and the certificates of its devices need it.")
         }
         var object = JSONObject()
         object["version"] = 1
@@ -139,7 +139,7 @@ extension AuthorityKeys {
         in folder: AuthorityFolder, name: String?, at now: Int64, held: HeldKey? = nil
     ) throws(TenonError) -> AuthorityKeys {
         guard let keys = try AuthorityKeys(from: folder), !keys.isTest, var object = try json(in: folder)?.object else {
-            throw TenonError(.configuration, message: "There is no CA, or a test's: make one with `ca init`.")
+            throw TenonError(.configuration, message: "There is no CA, or only a test CA. Make one with `ca init`.")
         }
         guard let name = name ?? AuthorityKeys.name(ofIssuer: keys.issuer.certificate) else { throw damaged }
         let root = try addIssuer(named: name, held, to: &object, at: now)
@@ -190,7 +190,7 @@ extension AuthorityKeys {
             let scalar = [UInt8](random: 32)
             if let key = try? SoftwareKey(scalar: scalar, signsDigests: true) { return (scalar, key) }
         }
-        throw TenonError(.random, message: "The system gives no random numbers.")
+        throw TenonError(.random, message: "The system returned no random numbers.")
     }
 
     private static func json(in folder: AuthorityFolder) throws(TenonError) -> JSON? {
@@ -228,14 +228,14 @@ extension AuthorityKeys {
         defer { close(file) }
         guard ftruncate(file, 0) == 0, pwrite(file, bytes, bytes.count, 0) == bytes.count, fsync(file) == 0,
             rename("\(folder.path)/\(name)", "\(folder.path)/\(fileName)") == 0
-        else { throw TenonError(.storeFailed, message: "The CA's keys cannot be written: make room on the disk.") }
+        else { throw TenonError(.storeFailed, message: "The CA's keys cannot be written. Free space on the disk.") }
         // Which also syncs the folder.
         guard let keys = try AuthorityKeys(from: folder) else { throw damaged }
         return keys
     }
 
     private static let damaged = TenonError(
-        .storeCorrupt, message: "\(fileName) is not what was written there: restore it from a backup.")
+        .storeCorrupt, message: "\(fileName) is damaged. Restore it from a backup.")
 }
 
 /// The CA's key where a TPM has it (decision: authority-keys): what is kept of it, which only that TPM can use.
@@ -274,6 +274,6 @@ private struct UnopenedKey: DigestSigner {
     let publicKey: PublicKey
 
     func signature(for digest: Digest) throws(TenonError) -> Signature {
-        throw TenonError(.configuration, message: "The CA's key is in a TPM, which is not open here.")
+        throw TenonError(.configuration, message: "The CA's key is in a TPM that is not open.")
     }
 }

@@ -46,7 +46,7 @@ package struct AuthorityRequest: Sendable {
     package func header(_ name: String) throws(Refusal) -> String? {
         var found: String?
         for header in headers where header.name.isSame(as: name) {
-            guard found == nil else { throw Refusal(.invalidRequest, "A header stands twice in the request.") }
+            guard found == nil else { throw Refusal(.invalidRequest, "A header occurs twice in the request.") }
             found = header.value
         }
         return found
@@ -72,14 +72,14 @@ extension AuthorityRequest {
             }
             let digits = String(decoding: rest.prefix(2), as: UTF8.self).lowercased()
             guard let decoded = try? TextEncoding.hex.decode(digits), decoded.count == 1 else {
-                throw Refusal(.invalidRequest, "An escape of the query is none.")
+                throw Refusal(.invalidRequest, "Invalid percent-encoding in the query.")
             }
             bytes += decoded
             rest = rest.dropFirst(2)
         }
         // For PostgreSQL a text ends there.
         guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
-            throw Refusal(.invalidRequest, "The query is no UTF-8 without NUL.")
+            throw Refusal(.invalidRequest, "The query must be UTF-8 without NUL.")
         }
         return text
     }

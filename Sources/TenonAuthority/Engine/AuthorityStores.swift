@@ -50,7 +50,7 @@ package struct StoreHealth: Sendable {
     package var stepAhead: Int64 = 0
     /// How often a store may have forgotten requests since this instance began: an alarm.
     package var losses = 0
-    /// Changes that are stored and whose lines are not in the audit log yet.
+    /// Stored changes whose lines are not in the audit log yet.
     package var waitingLines = 0
 
     /// What is noticed later than the stores' own clocks may differ.
@@ -69,15 +69,15 @@ package struct StoreHealth: Sendable {
         for (name, difference) in [("Redis's", redisClockDifference), ("PostgreSQL's", postgresClockDifference)] {
             guard let difference, difference.magnitude > limit else { continue }
             return StoreHealth.clockFault(
-                "This machine's clock is \(difference) ms ahead of \(name): set whichever of them is wrong.")
+                "This machine's clock is \(difference) ms ahead of \(name). Set the clock that is wrong.")
         }
         if stepBack.magnitude > limit {
-            return StoreHealth.clockFault("A clock was set back by \(stepBack) ms: time stands still until it is over.")
+            return StoreHealth.clockFault("A clock was set back by \(stepBack) ms. Time stops until it has caught up.")
         }
         if stepAhead.magnitude > limit {
             return StoreHealth.clockFault(
-                "This machine's clock was set forward by \(stepAhead) ms, which no other clock confirms: set it back, or "
-                    + "restart the authority when it is right now.")
+                "This machine's clock was set forward by \(stepAhead) ms, unlike every other clock. Set it back, or "
+                    + "restart the authority if it is right now.")
         }
         return nil
     }

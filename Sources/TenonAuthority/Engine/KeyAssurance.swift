@@ -47,7 +47,7 @@ extension AuthorityEngine {
         // Whatever else it brings (decision: development-builds).
         guard !isDevelopment || app.allowsDevelopment else {
             throw Refusal(
-                .invalidAttestation, "Development builds are not taken here.", status: 403, cause: "development_build")
+                .invalidAttestation, "Development builds are refused here.", status: 403, cause: "development_build")
         }
         // With a credential only with its activation, without one never (decision: never-weaker).
         guard (entry.attestation == nil) == (evidence.activation == nil) else {
@@ -58,7 +58,7 @@ extension AuthorityEngine {
         if let proof = evidence.proof { return try await certified(evidence, try Proof(sent: proof), key, app) }
         guard isDevelopment || !app.requiresAttestation else {
             throw Refusal(
-                .invalidAttestation, "The app's devices register with a proof only.", status: 403,
+                .invalidAttestation, "The app's devices cannot register without a proof.", status: 403,
                 cause: "attestation_required")
         }
         return KeyAssurance(level: isDevelopment ? .software : .unattested)
@@ -139,7 +139,7 @@ extension AuthorityEngine {
         let policy = try policy(.roots(keys.roots), app, parent: parent)
         try proof.verify(key, nonce: nonce, policy: policy)
         guard let leaf = try proof.evidence().certificates.first, let serial = serial(ofCertificate: leaf) else {
-            throw TenonError(.certificateForm, message: "The AK certificate has a serial number of another form.")
+            throw TenonError(.certificateForm, message: "The serial number of the AK certificate is malformed.")
         }
         return serial
     }
@@ -174,10 +174,10 @@ extension TenonError {
 
 extension Refusal {
     static let certificate = Refusal(
-        .invalidAttestation, "The AK certificate is not good here.", status: 403, cause: "ak_certificate")
+        .invalidAttestation, "The AK certificate is not valid here.", status: 403, cause: "ak_certificate")
     static let noParent = Refusal(
         .invalidAttestation,
-        "The app's devices say which key is the parent of theirs, in parent_name: this one is too old, or speaks "
+        "The app needs parent_name, the Name of the key's parent. This device is too old, or uses "
             + "another dialect.", cause: "rule_11")
 }
 

@@ -83,7 +83,7 @@ package struct Refusal: Error, Equatable, Sendable {
         switch error.code.category {
         case .transient, .unavailable, .permission, .auth, .state, .unknown:
             let seconds = error.retryAfter.map { max(1, $0.components.seconds) } ?? 1
-            self.init(.unavailable, "The service cannot answer now: try again soon.", retryAfter: seconds)
+            self.init(.unavailable, "The service cannot answer now. Try again soon.", retryAfter: seconds)
         default:
             self.init(.internalError, "The service could not answer.")
         }
@@ -96,7 +96,7 @@ package struct Refusal: Error, Equatable, Sendable {
             refusal.code, "Nothing was done. \(error.message)", status: refusal.status, retryAfter: refusal.retryAfter)
     }
 
-    package static let unknownApp = Refusal(.unknownApp, "The app is not known here.")
+    package static let unknownApp = Refusal(.unknownApp, "The app is unknown.")
 
     /// What is wrong with a message, in the words of its reader.
     package init(form error: TenonError) { self.init(.invalidRequest, error.message) }

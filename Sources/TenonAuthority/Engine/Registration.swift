@@ -56,9 +56,9 @@ extension AuthorityEngine {
 
 extension Refusal {
     static let challenge = Refusal(
-        .invalidChallenge, "The challenge is not good any more, or is not this app's: ask for another.")
+        .invalidChallenge, "The challenge is no longer valid, or belongs to another app. Ask for another.")
     fileprivate static let challengeExpired = Refusal(
-        .challengeExpired, "The challenge was redeemed too late: ask for another.")
+        .challengeExpired, "The challenge was redeemed too late. Ask for another.")
 
     fileprivate init(_ refusal: DeviceRegistration.Refusal) {
         switch refusal {
@@ -66,16 +66,16 @@ extension Refusal {
         case .challengeSpent: self = .challenge
         case .revoked: self = .deviceRevoked
         case .rejected:
-            self.init(.registrationRejected, "An operator decided against this device.", cause: "rejected")
+            self.init(.registrationRejected, "An operator rejected this device.", cause: "rejected")
         case .keyRetired:
             self.init(.registrationRejected, "The key was replaced by another.", cause: "key_retired")
-        case .keyInUse: self.init(.registrationRejected, "The key is in use already.", cause: "key_in_use")
+        case .keyInUse: self.init(.registrationRejected, "The key is already in use.", cause: "key_in_use")
         case .tooManyDevices:
             self.init(
-                .registrationRejected, "The TPM has as many devices as it may have.", cause: "too_many_devices")
+                .registrationRejected, "The TPM already has the maximum number of devices.", cause: "too_many_devices")
         case .tooManyPending:
             self.init(
-                .unavailable, "As many devices as may wait for approval do: try again later.", retryAfter: 60,
+                .unavailable, "Too many devices are waiting for approval. Try again later.", retryAfter: 60,
                 cause: "too_many_pending")
         case .certificate: self = .certificate
         }

@@ -30,7 +30,7 @@ final class RequestRates: Sendable {
             state.counts[name] = count + 1
             return true
         }
-        guard isTaken else { throw Refusal(.rateLimited, "There were too many requests.", retryAfter: left) }
+        guard isTaken else { throw Refusal(.rateLimited, "Too many requests.", retryAfter: left) }
     }
 
     static func name(ofAddress address: String) -> String { "address " + Address.subscriber(address) }

@@ -67,7 +67,7 @@ extension AuthorityEngine {
         try checkState(device, app, accepted, version: request.version, at: now)
         let window = MemoryReplayStore.window
         guard now - window...now + window ~= request.timestamp else {
-            throw Refusal(.clockSkew, "The timestamp is more than 300 seconds from the service's time.")
+            throw Refusal(.clockSkew, "The timestamp differs from the service's time by more than 300 seconds.")
         }
         let digest = try request.digest()
         let key = try await signer(of: digest, request.signature, device, accepted)
@@ -84,7 +84,7 @@ extension AuthorityEngine {
         }
         let age = now - (device.keyRotatedAt ?? device.registeredAt)
         if accepted == .present, let days = app.maxKeyAgeDays, age > Int64(days) * 86_400 {
-            throw Refusal(.keyExpired, "The key is older than the app's keys may be: rotate it.")
+            throw Refusal(.keyExpired, "The key is older than the app allows. Rotate it.")
         }
     }
 
@@ -97,7 +97,7 @@ extension AuthorityEngine {
         let former = try await waiting { () throws(TenonError) in
             try await stores.devices.retiredKeys(ofDevice: device.id, limit: 2)
         }
-        let wrong = Refusal(.invalidSignature, "The signature is not the device's.")
+        let wrong = Refusal(.invalidSignature, "The signature was not made by the device's key.")
         guard let index = former.firstIndex(where: { $0.publicKey.isValidSignature(signature, for: digest) }) else {
             throw wrong
         }
@@ -126,7 +126,7 @@ extension AuthorityEngine {
         }
         switch outcome {
         case .fresh: return
-        case .replay: throw Refusal(.nonceReplay, "The request was made before.")
+        case .replay: throw Refusal(.nonceReplay, "The request was already received.")
         case .tooMany: throw Refusal(.rateLimited, "The device made too many requests.", retryAfter: 60)
         case .mayBeForgotten:
             // Also what is signed now may be within the span that a store recorded ahead (decision: forgetful-stores).
@@ -144,7 +144,7 @@ extension Refusal {
         case .active: return nil
         case .pending:
             self.init(.notRegistered, "An operator has not decided about the device.", cause: "pending")
-        case .rejected: self.init(.notRegistered, "An operator decided against the device.", cause: "rejected")
+        case .rejected: self.init(.notRegistered, "An operator rejected the device.", cause: "rejected")
         case .revoked: self = .deviceRevoked
         }
     }

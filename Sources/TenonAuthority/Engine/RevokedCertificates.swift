@@ -137,7 +137,7 @@ struct PEMFile {
     /// - Throws: ``TenonError/Code/configuration``.
     func blocks(_ label: String, member: String) throws(TenonError) -> [[UInt8]] {
         let mistake = TenonError(
-            .configuration, message: "\(path) holds no \(label) in PEM: correct the path in \"\(member)\".")
+            .configuration, message: "\(path) holds no \(label) in PEM. Correct the path in \"\(member)\".")
         guard let lines = lines() else { throw mistake }
         var blocks: [[UInt8]] = []
         // Of the open one; nil between two.

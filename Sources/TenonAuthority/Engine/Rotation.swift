@@ -55,7 +55,7 @@ extension AuthorityEngine {
         guard let text = evidence.proof else {
             guard app.unprovenRotation == .markUnattested else {
                 throw Refusal(
-                    .invalidAttestation, "An attested device rotates its key with a proof only.",
+                    .invalidAttestation, "An attested device must prove its new key.",
                     cause: "rotation_unproven")
             }
             return .nothingAndMarked
@@ -96,7 +96,7 @@ extension Refusal {
         case .unknownDevice: self = .unknownDevice
         case .revoked: self = .deviceRevoked
         case .superseded: self.init(.rotationFailed, "Another rotation came first.")
-        case .keyInUse: self.init(.rotationFailed, "The new key is, or was, in use: make another.")
+        case .keyInUse: self.init(.rotationFailed, "The new key is or was in use. Make another.")
         }
     }
 }

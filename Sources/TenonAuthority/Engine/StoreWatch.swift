@@ -204,7 +204,7 @@ package final class FolderLook: WatchedStore {
                 throw TenonError(
                     .storeFull,
                     message:
-                        "The disk of the state folder takes no more (\(String(cString: strerror(error)))): make room.")
+                        "The state folder's disk is not writable (\(String(cString: strerror(error)))): free space.")
             }
         }
         return nil

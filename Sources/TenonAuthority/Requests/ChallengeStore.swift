@@ -131,7 +131,7 @@ extension JSON {
 extension TenonError {
     /// A store gave what it was never given.
     static func damaged(_ what: String) -> TenonError {
-        TenonError(.storeCorrupt, message: "The store holds \(what) that nobody put there: restore it from a backup.")
+        TenonError(.storeCorrupt, message: "The store is damaged (\(what)). Restore it from a backup.")
     }
 }
 

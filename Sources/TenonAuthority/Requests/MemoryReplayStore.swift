@@ -58,7 +58,7 @@ package final class MemoryReplayStore: ReplayStore {
 
     package func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome {
         guard let nonce = UUIDBytes(use.nonce) else {
-            throw TenonError(.nonce, message: "The nonce is no UUID.")
+            throw TenonError(.nonce, message: "The nonce is not a UUID.")
         }
         if horizons.mayHold(use) { return .mayBeForgotten }
         let seconds = clock.now().seconds
@@ -189,7 +189,7 @@ private struct ReplayMemory {
 
 extension TenonError {
     fileprivate static let replaysFull = TenonError(
-        .storeFull, message: "As many requests as may be are remembered: try again soon.", retryAfter: .seconds(10))
+        .storeFull, message: "Too many remembered requests. Try again soon.", retryAfter: .seconds(10))
 }
 
 /// What is all remembered for the same time: who came first goes first.

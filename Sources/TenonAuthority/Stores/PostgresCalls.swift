@@ -64,20 +64,20 @@ extension TenonError {
         let said = TenonError.line(parts.count == 2 ? String(parts[1]) : words)
         let what =
             parts.count == 2 ? "PostgreSQL refuses a connection" : "PostgreSQL cannot be reached, or has gone away"
-        self.init(.storeFailed, message: "\(what): \(said): try again soon.", retryAfter: .seconds(1))
+        self.init(.storeFailed, message: "\(what): \(said). Try again soon.", retryAfter: .seconds(1))
     }
 
     static func postgresOverdue(_ patience: Duration) -> TenonError {
         TenonError(
             .storeFailed,
-            message: "PostgreSQL did not answer in \(patience.milliseconds) ms: try again soon.",
+            message: "PostgreSQL did not answer in \(patience.milliseconds) ms. Try again soon.",
             retryAfter: .seconds(1))
     }
 
     static func unknownCommit(_ cause: TenonError) -> TenonError {
         TenonError(
             .outcomeUnknown,
-            message: "PostgreSQL was told to store this and did not say whether it did: ask again, it is done once.",
+            message: "PostgreSQL did not say whether it stored this. Ask again; it is done only once.",
             retryAfter: .seconds(1))
     }
 

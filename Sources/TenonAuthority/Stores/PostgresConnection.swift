@@ -62,7 +62,7 @@ final class PostgresConnection: SQLConnection {
             }
         }
         throw TenonError(
-            .storeBusy, message: "Too many others change the same at this time: try again soon.",
+            .storeBusy, message: "Too many others are changing the same data. Try again soon.",
             retryAfter: .seconds(1))
     }
 

@@ -199,7 +199,7 @@ final class PostgresLookout: Sendable {
             guard let row, try row.blob(0) == lease.token else { throw .nameLost(lease.name) }
             try endSilent(row.integer(1), key, connection)
             throw TenonError(
-                .storeFailed, message: "PostgreSQL has not ended yet the session that this instance lost.",
+                .storeFailed, message: "PostgreSQL has not yet ended the session that this instance lost.",
                 retryAfter: .seconds(1))
         }
         let session = connection.sessions
@@ -218,7 +218,7 @@ extension TenonError {
     fileprivate static func otherPolicy(_ others: [PostgresLookout.Other]) -> TenonError {
         TenonError(
             .configuration,
-            message: others.map(\.sentence).joined(separator: " ") + " Give all instances the same, or start with "
+            message: others.map(\.sentence).joined(separator: " ") + " Give all the same policy, or start with "
                 + "--rolling while you change one after the other.")
     }
 

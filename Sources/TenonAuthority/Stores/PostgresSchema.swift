@@ -124,7 +124,7 @@ enum PostgresSchema {
         guard found <= version else {
             throw TenonError(
                 .storeVersion,
-                message: "The store has version \(found), and this Tenon knows \(version): run the later Tenon.")
+                message: "The store has version \(found), but this Tenon knows \(version). Run the later Tenon.")
         }
         guard found < version else { return }
         guard found >= 0 else { throw .damaged("a version") }

@@ -248,6 +248,6 @@ private final class PostgresOwner: Sendable {
 
 extension TenonError {
     fileprivate static let postgresQueue = TenonError(
-        .storeBusy, message: "Too many wait for PostgreSQL, and this was not begun: try again soon.",
+        .storeBusy, message: "Too many requests wait for PostgreSQL, and this one was not begun. Try again soon.",
         retryAfter: .seconds(1))
 }

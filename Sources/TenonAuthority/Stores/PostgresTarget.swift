@@ -15,11 +15,11 @@ struct PostgresTarget {
         self.text = text
         self.schema = schema
         guard PostgresTarget.isSchema(schema) else {
-            throw TenonError(.configuration, message: "The schema in PostgreSQL has to be 1 to 63 of a-z 0-9 _.")
+            throw TenonError(.configuration, message: "The schema in PostgreSQL must be 1 to 63 of a-z 0-9 _.")
         }
         var options: [String: String] = [:]
         guard let found = PQconninfoParse(text, nil) else {
-            throw TenonError(.configuration, message: "The address of PostgreSQL is no postgres:// URL.")
+            throw TenonError(.configuration, message: "The address of PostgreSQL is not a postgres:// URL.")
         }
         defer { PQconninfoFree(found) }
         var option = found
@@ -30,7 +30,7 @@ struct PostgresTarget {
         guard options["password"] == nil else {
             throw TenonError(
                 .configuration,
-                message: "The address of PostgreSQL has a password in it: put that into a file, with passfile=PATH.")
+                message: "The address of PostgreSQL contains a password. Put it into a file, with passfile=PATH.")
         }
         let hosts = [options["host"], options["hostaddr"]].compactMap { $0 }
             .flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
@@ -40,7 +40,7 @@ struct PostgresTarget {
         isLocal = hosts.allSatisfy(PostgresTarget.isLocal)
         guard isLocal || options["sslmode"] == "verify-full" else {
             throw TenonError(
-                .configuration, message: "The address of PostgreSQL is another machine's: it needs sslmode=verify-full."
+                .configuration, message: "The address of PostgreSQL is another machine's. Add sslmode=verify-full."
             )
         }
     }
@@ -70,7 +70,7 @@ struct PostgresTarget {
         let handle = withStrings(options.map(\.0)) { keywords in
             withStrings(options.map(\.1)) { PQconnectStartParams(keywords, $0, 1) }
         }
-        guard let handle else { throw TenonError(.memory, message: "There is no memory for a connection.") }
+        guard let handle else { throw TenonError(.memory, message: "There is not enough memory for a connection.") }
         return handle
     }
 }

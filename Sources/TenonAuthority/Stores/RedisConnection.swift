@@ -78,7 +78,7 @@ final class RedisConnection {
         }
         guard mayEvict || facts["maxmemory_policy"] == "noeviction" else {
             throw TenonError(
-                .configuration, message: "Redis has to run with maxmemory-policy noeviction: it would readmit replays.")
+                .configuration, message: "Redis must run with maxmemory-policy noeviction, or replays could pass.")
         }
         runID = String(facts["run_id"] ?? "")
         guard !runID.isEmpty else { throw TenonError.damaged("no run id") }
@@ -178,7 +178,7 @@ struct RedisTarget {
         if case .tcp(let host, _) = address, !Address.isLoopback(host) || host == "localhost" {
             throw TenonError(
                 .configuration,
-                message: "Redis has to be a unix socket, or an address of loopback: nothing is encrypted.")
+                message: "Redis must be a unix socket or a loopback address, as nothing is encrypted.")
         }
     }
 
@@ -197,17 +197,17 @@ struct RedisTarget {
 extension TenonError {
     static func redisLost(_ words: String) -> TenonError {
         TenonError(
-            .storeFailed, message: "Redis cannot be reached, or has gone away (\(words)): try again soon.",
+            .storeFailed, message: "Redis cannot be reached, or has gone away (\(words)). Try again soon.",
             retryAfter: .seconds(1))
     }
 
     static var redisLogin: TenonError {
-        TenonError(.storePermission, message: "Redis does not take this user and password.")
+        TenonError(.storePermission, message: "Redis does not accept this user and password.")
     }
 
     static var redisEvicts: TenonError {
         TenonError(
-            .storeFailed, message: "Redis has to run with maxmemory-policy noeviction: it would readmit replays.",
+            .storeFailed, message: "Redis must run with maxmemory-policy noeviction, or replays could pass.",
             retryAfter: .seconds(60))
     }
 
@@ -225,7 +225,7 @@ extension TenonError {
             let milliseconds = text.dropFirst(word.count + 1)
             self.init(
                 .storeFailed,
-                message: "This machine's clock is \(milliseconds) ms ahead of Redis's: set whichever of them is wrong.",
+                message: "This machine's clock is \(milliseconds) ms ahead of Redis's. Set the clock that is wrong.",
                 retryAfter: .seconds(5))
         default:
             self.init(.storeFailed, message: "Redis refuses: \(text).", retryAfter: .seconds(1))

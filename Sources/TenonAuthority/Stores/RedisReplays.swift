@@ -78,7 +78,7 @@ extension RedisStore: ReplayStore {
 
     package func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome {
         guard let nonce = UUIDBytes(use.nonce) else {
-            throw TenonError(.nonce, message: "The nonce is no UUID.")
+            throw TenonError(.nonce, message: "The nonce is not a UUID.")
         }
         for _ in 0..<RedisStore.rounds {
             let (mayEvict, mayBeForgotten, epoch, reach) = memory.withLock {
@@ -102,7 +102,7 @@ extension RedisStore: ReplayStore {
             }
         }
         throw TenonError(
-            .storeBusy, message: "Redis forgets again and again: look at its log.", retryAfter: .seconds(1))
+            .storeBusy, message: "Redis loses its data again and again. Check its log.", retryAfter: .seconds(1))
     }
 
     private func ask(

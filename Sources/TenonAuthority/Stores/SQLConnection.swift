@@ -90,7 +90,7 @@ enum ServiceTables {
                 throw TenonError(
                     .storeVersion,
                     message:
-                        "The tables of \(service.name) have version \(found), and this Tenon knows \(version): run "
+                        "The tables of \(service.name) have version \(found), but this Tenon knows \(version): run "
                         + "the later Tenon.")
             }
             guard found < version else { continue }

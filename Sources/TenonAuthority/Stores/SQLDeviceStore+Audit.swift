@@ -61,7 +61,7 @@ extension SQLDeviceStore {
         } catch {
             outbox.end(line.id, .failed(isStored: true))
             throw TenonError(
-                error.code, message: "This was stored, and is not in the audit log yet. \(error.message)",
+                error.code, message: "This was stored, but is not in the audit log yet. \(error.message)",
                 retryAfter: error.retryAfter)
         }
     }

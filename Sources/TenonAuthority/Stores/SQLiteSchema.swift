@@ -94,12 +94,12 @@ enum SQLiteSchema {
         let owner = try number("PRAGMA application_id", connection)
         let tables = try number("SELECT count(*) FROM sqlite_schema", connection)
         guard owner == application && found > 0 || tables == 0 && owner == 0 && found == 0 else {
-            throw TenonError(.storeCorrupt, message: "The store's file belongs to another program: move it away.")
+            throw TenonError(.storeCorrupt, message: "The store's file belongs to another program. Move it away.")
         }
         guard found <= version else {
             throw TenonError(
                 .storeVersion,
-                message: "The store has version \(found), and this Tenon knows \(version): run the later Tenon.")
+                message: "The store has version \(found), but this Tenon knows \(version). Run the later Tenon.")
         }
         try check(connection)
         for next in found..<version {
@@ -126,7 +126,7 @@ enum SQLiteSchema {
 
     private static func check(_ connection: SQLiteConnection) throws(TenonError) {
         guard let answer = try connection.run("PRAGMA quick_check(1)").first, try answer.text(0) == "ok" else {
-            throw TenonError(.storeCorrupt, message: "The store's file is damaged: restore it from a backup.")
+            throw TenonError(.storeCorrupt, message: "The store's file is damaged. Restore it from a backup.")
         }
     }
 

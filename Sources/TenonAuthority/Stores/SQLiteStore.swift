@@ -218,9 +218,9 @@ final class ChallengeCount: Sendable {
 
 extension TenonError {
     static let challengesFull = TenonError(
-        .storeFull, message: "As many challenges as may be are outstanding: try again soon.", retryAfter: .seconds(10))
+        .storeFull, message: "Too many outstanding challenges. Try again soon.", retryAfter: .seconds(10))
 
     static let challengeShareTaken = TenonError(
-        .storeFull, message: "Challenges are scarce, and this address has its share of them: try again soon.",
+        .storeFull, message: "Challenges are scarce, and this address has used its share. Try again soon.",
         retryAfter: .seconds(10))
 }

@@ -146,7 +146,7 @@ extension TenonError {
     static let closed = TenonError(.storeClosed, message: "The store was closed: the authority is stopping.")
 
     static let takenBack = TenonError(
-        .storeFailed, message: "The store's disk is full or failing: nothing of this was stored. Make room.")
+        .storeFailed, message: "The store's disk is full or failing. Nothing of this was stored. Free space.")
 }
 
 /// Devices as they stand in a file that only this process writes: a request finds its device without a thread that may

@@ -32,7 +32,7 @@ extension SynheartSteps {
         let (app, settings) = try app(message.appID)
         let dialect = message.offer == nil ? SynheartSettings.Dialect.docs : .tenon
         guard settings.dialects.contains(dialect) else {
-            throw Refusal(.invalidRequest, "The app does not take dialect \(dialect.rawValue).")
+            throw Refusal(.invalidRequest, "The app does not accept the dialect \(dialect.rawValue).")
         }
         let issued = try await engine.issueChallenge(
             to: app, by: request, dialect: dialect.rawValue, offer: message.offer)

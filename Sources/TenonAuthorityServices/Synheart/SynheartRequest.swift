@@ -35,7 +35,7 @@ struct SignedHeaders: Sendable {
                 signature: signature, appID: values[0], deviceID: values[1], timestamp: values[3], nonce: values[4])
             return signature
         }
-        guard let timestamp = Int64(values[3]) else { throw Refusal(.invalidRequest, "The timestamp is no number.") }
+        guard let timestamp = Int64(values[3]) else { throw Refusal(.invalidRequest, "The timestamp is not a number.") }
         (appID, deviceID, nonce, timestampText) = (values[0], values[1], values[4], values[3])
         self.signature = signature
         self.timestamp = timestamp
@@ -140,7 +140,7 @@ extension SynheartSteps {
             }
         if request.hasQuery && isRefused {
             throw Refusal(
-                .invalidRequest, "A query is not signed in version 1, and is not taken here.", cause: "query")
+                .invalidRequest, "Version 1 does not sign the query, so a query is refused here.", cause: "query")
         }
     }
 }

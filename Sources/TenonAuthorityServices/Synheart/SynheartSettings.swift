@@ -33,7 +33,7 @@ package struct SynheartSettings: ServiceSettings {
     private func check(_ section: ConfigurationSection, _ app: AppRecord) throws(TenonError) {
         if app.maxKeyAgeDays != nil && app.requiresAttestation && cannotRotateInDocs(app) {
             throw section.mistake(
-                "ends with devices that cannot sign: an attested device of dialect \"docs\" cannot prove a rotation, and "
+                "leads to devices that cannot sign: an attested device of dialect \"docs\" cannot prove a rotation, and "
                     + "\"unproven_rotation\" refuses it. Set \"dialects\" to [\"tenon\"], or leave this out",
                 "max_key_age_days")
         }

@@ -40,7 +40,7 @@ private struct VerifyMessage {
         case (let body?, nil): return .body(body)
         case (nil, let digest?): return .digest(try Digest(rawRepresentation: digest))
         case (nil, nil): throw message.missing("digest")
-        default: throw message.refusal("digest", "stands beside a body")
+        default: throw message.refusal("digest", "must not come with a body")
         }
     }
 }
@@ -86,7 +86,7 @@ extension SynheartSteps {
             case .underWay: try? await Sleep.lasting(.milliseconds(10))
             }
         }
-        throw Refusal(.unavailable, "The same question is being answered: ask again.", retryAfter: 1)
+        throw Refusal(.unavailable, "The same request is being verified. Ask again.", retryAfter: 1)
     }
 
     private static let answerLooks = 300
@@ -122,10 +122,10 @@ extension SynheartSteps {
     /// What the device signed, of an app and a host that the backend may ask about.
     private func request(of message: VerifyMessage, for backend: BackendRecord) throws(Refusal) -> SynheartRequest {
         guard backend.apps.contains(message.headers.appID) else {
-            throw Refusal(.notAllowed, "The backend may not ask about this app.")
+            throw Refusal(.notAllowed, "The backend is not allowed to ask about this app.")
         }
         guard backend.hosts.isEmpty || message.host.map({ backend.hosts.contains($0.lowercased()) }) == true else {
-            throw Refusal(.notAllowed, "The host is none of the backend's.")
+            throw Refusal(.notAllowed, "The host does not belong to the backend.")
         }
         let parts = message.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         var path = String(parts[0])
@@ -142,5 +142,5 @@ extension SynheartSteps {
 }
 
 extension Refusal {
-    fileprivate static let unknownBackend = Refusal(.unknownBackend, "The backend's token is not known.")
+    fileprivate static let unknownBackend = Refusal(.unknownBackend, "The backend's token is unknown.")
 }

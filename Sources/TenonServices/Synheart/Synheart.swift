@@ -23,7 +23,7 @@ public struct Synheart: Sendable {
         baseURL: String, appID: String, dialect: Dialect = .docs, requiresAttestation: Bool = true
     ) throws(TenonError) {
         guard appID.isVisible(atMost: 200) else {
-            throw TenonError(.appID, message: "An app id has 1 to 200 characters of ASCII without spaces.")
+            throw TenonError(.appID, message: "An app id must have 1 to 200 ASCII characters without spaces.")
         }
         service = try ServiceURL(baseURL)
         self.appID = appID
@@ -114,7 +114,7 @@ struct ServiceURL: Hashable, Sendable {
 
     private static let refusal = TenonError(
         .serviceURL,
-        message: "The base URL is not https://host[:port][/path], or http:// of this machine itself; correct it.")
+        message: "The base URL is not https://host[:port][/path], or http:// of this machine. Correct it.")
 }
 
 /// What a build with the trait `DevMode` adds. No other build contains any of it (W20).

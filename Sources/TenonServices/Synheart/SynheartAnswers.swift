@@ -76,7 +76,7 @@ extension Synheart {
 
 extension TenonError {
     fileprivate static let challengeForm = TenonError(
-        .challengeForm, message: "The service's challenge is not base64 of at least 32 bytes: it could be guessed.")
+        .challengeForm, message: "The service's challenge is not base64 of at least 32 bytes, so it could be guessed.")
 }
 
 extension HTTPResponse {

@@ -39,7 +39,7 @@ extension Synheart: ServiceProfile {
     package func registration(_ device: ServiceDevice, _ terms: RegistrationTerms) throws(TenonError) -> ServiceDraft {
         guard let challenge = terms.challenge else { throw .missing("a challenge") }
         guard let proof = terms.proof.map({ TextEncoding.base64url.encode($0.dataRepresentation) }) ?? DevMode.noProof
-        else { throw TenonError(.attestationUnavailable, message: "A device registers with a proof only.") }
+        else { throw TenonError(.attestationUnavailable, message: "A device cannot register without a proof.") }
         let body = JSON.members([
             ("app_id", .string(device.appID)), ("challenge", .string(challenge.text)),
             ("public_key", .string(text(of: terms.key))), ("platform", .string(declaration.platform)),

@@ -13,7 +13,7 @@ public enum SigningPath {
         let target = try HTTPURL(parsing: String(url.prefix { $0 != "#" })).target
         let path = target.prefix { $0 != "?" }
         guard !path.split(separator: "/").contains(where: isDots) else {
-            throw TenonError(.path, message: "The path has dots that a client resolves; resolve them first.")
+            throw TenonError(.path, message: "The path has dots, which a client would resolve. Resolve them first.")
         }
         return String(strippingIngest && path.hasPrefix("/ingest/v1/") ? path.dropFirst("/ingest".count) : path)
     }

@@ -128,7 +128,7 @@ import Testing
             Issue.record("it registered")
         } catch {
             #expect(error.retryAfter == .seconds(61))
-            #expect(error.message.hasSuffix("It asks for a pause of 61 s, and this call takes 60 s at most."))
+            #expect(error.message.hasSuffix("It asks for a pause of 61 s, but this call may take 60 s at most."))
         }
         #expect(late.service.paths.count == 1)
         // A pause that ends with the time of the call leaves none for another try.

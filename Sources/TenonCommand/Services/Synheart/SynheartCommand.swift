@@ -14,10 +14,10 @@ extension CommandService {
         signFlags: [.strippedIngest],
         mends: [
             .attestationUnavailable:
-                "Use --dialect tenon, or name an attestation CA: --attestation-ca URL --attestation-roots FILE",
-            .challengeForm: "Check --service; if it is right, whoever runs the service has to mend its challenges.",
-            .serviceAnswer: "Check --service: it ends where the service is mounted, as https://host/auth",
-            .serviceURL: "Write it as --service https://host[:port][/path]",
+                "Use --dialect tenon, or give an attestation CA: --attestation-ca URL --attestation-roots FILE",
+            .challengeForm: "Check --service; if it is right, the service's operator must fix its challenges.",
+            .serviceAnswer: "Check --service: it must end where the service is mounted, as in https://host/auth",
+            .serviceURL: "Give it as --service https://host[:port][/path]",
         ],
         normalURL: { url throws(TenonError) in try Synheart(baseURL: url, appID: "x").baseURL },
         makeProfile: { url, app, dialect throws(TenonError) in
