@@ -59,10 +59,10 @@ import Testing
         #expect(
             codeThrown { () throws(TenonError) in try proof.verify(other.key, nonce: rig.nonce, policy: policy) }
                 == .rule19PublicKey)
-        #expect(try code(rig) { $0.trust = try! other.policy().trust } == .rule32Signature)
-        let itself = ProofRig.area(rig.key, 0x0005_0472, attests: true)
-        #expect(
-            try code(rig) { $0.trust = .ak(try! PublicArea(dataRepresentation: itself)) } == .rule31AnotherKey)
+        let others = try other.policy().trust
+        #expect(try code(rig) { $0.trust = others } == .rule32Signature)
+        let itself = try PublicArea(dataRepresentation: ProofRig.area(rig.key, 0x0005_0472, attests: true))
+        #expect(try code(rig) { $0.trust = .ak(itself) } == .rule31AnotherKey)
         let plain = try PublicArea(dataRepresentation: rig.keyArea)
         #expect(try code(rig) { $0.trust = .ak(plain) } == .rule29AK)
     }
