@@ -47,7 +47,7 @@ tenon_status tenoni_certified_key_verify(const tenoni_certified_key *key, bool w
 /* Splits an ECDSA-Sig-Value into r and s of n bytes each, n at most TENONI_FIELD_MAX; false: it is not one. */
 bool tenoni_ecdsa_signature_read(tenoni_reader signature, uint8_t *r, uint8_t *s, size_t n);
 
-/* ---- What a backend does: one pair of files, signature_*.c ---- */
+/* ---- What a backend does: one pair of files, certified_key_*.c ---- */
 
 /* The digest of a message that was signed. */
 typedef struct {

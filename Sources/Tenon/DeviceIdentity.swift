@@ -67,7 +67,7 @@ public final class DeviceIdentity: Sendable {
     /// The service's id of the device; also nil when the state cannot be read.
     public var deviceID: String? { (try? status())?.deviceID }
 
-    /// When the key should be changed, in Unix seconds; nil if there is no key yet. ``maintain()`` changes it.
+    /// When the key should be changed, in Unix seconds; nil before the device is registered. ``maintain()`` changes it.
     public func rotationDue() throws(TenonError) -> Int64? { try record()?.rotationDue(context.limits) }
 
     func record() throws(TenonError) -> IdentityRecord? {

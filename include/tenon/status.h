@@ -28,8 +28,8 @@ enum {
 };
 
 /*
- * Each cause with its name, its value, and the sentence of tenon_status_text. A new code is a row here and nothing
- * else: the enumerators below, tenon_status_name and tenon_status_text are made of this list.
+ * Each cause with its name, its value, and the sentence of tenon_status_text. In the core a new code is a row here and
+ * nothing else: the enumerators below, tenon_status_name and tenon_status_text are made from this list.
  */
 #define TENON_STATUS_LIST(CODE)                                                                                        \
     /* TENON_CATEGORY_ARGUMENT */                                                                                      \
@@ -115,7 +115,7 @@ enum {
     CODE(TENON_ERROR_KEY_NAME, 0x03000003, "The TPM holds another key there; its Name differs.")                       \
     CODE(TENON_ERROR_SESSION, 0x03000004, "The TPM's answer is not authentic; check what is on the bus.")              \
     CODE(TENON_ERROR_ACTIVATION, 0x03000005, "The activation was not made with the secret of this challenge.")         \
-    /* The rules of tenon/verify.h and tenon/activate.h, 1 to 37 in the order in which they are asked. */              \
+    /* The rules of tenon/verify.h and tenon/activate.h, 1 to 37. */                                                   \
     CODE(TENON_RULE_1_SIZE, 0x03000101, "A part of the proof is larger than allowed.")                                 \
     CODE(TENON_RULE_2_CBOR, 0x03000102, "The proof is not deterministic CBOR.")                                        \
     CODE(TENON_RULE_3_VERSION, 0x03000103, "The proof has an unsupported version or algorithm.")                       \
