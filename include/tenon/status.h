@@ -183,7 +183,7 @@ enum { TENON_OK = 0, TENON_STATUS_LIST(TENON_STATUS_ENUMERATOR) };
 
 #undef TENON_STATUS_ENUMERATOR
 
-/* All four are functions of the value alone; any value may be asked about. */
+/* All four depend only on the value, and accept any value. */
 
 /* One of TENON_CATEGORY_*, or 0 for success. */
 TENON_API int32_t tenon_status_category(tenon_status status);
@@ -191,11 +191,13 @@ TENON_API int32_t tenon_status_category(tenon_status status);
 /* The TPM's layer (bits 16-19) and response code (bits 0-15), or 0 when the cause is not the TPM's. */
 TENON_API uint32_t tenon_status_tpm_rc(tenon_status status);
 
-/* "TENON_OK", "TENON_ERROR_PATH", "TENON_TPM_TRANSIENT"; "TENON_ERROR_UNNAMED" for a value that no version had. Never
- * NULL. */
+/*
+ * "TENON_OK", "TENON_ERROR_PATH", "TENON_TPM_TRANSIENT"; "TENON_ERROR_UNNAMED" for a value that no version of the
+ * library gives. Never NULL.
+ */
 TENON_API const char *tenon_status_name(tenon_status status);
 
-/* One English sentence for a person: the cause, and the mend where there is one. Never NULL. */
+/* One English sentence for a person: the cause, and what to do about it if something can be done. Never NULL. */
 TENON_API const char *tenon_status_text(tenon_status status);
 
 TENON_END
