@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The state of a device at a service. The raw values are those of the service's documents.
 public enum IdentityState: String, CaseIterable, Sendable {
-    /// Nothing, or nothing that the service confirmed.
+    /// The service has confirmed nothing.
     case unregistered
     /// A challenge was fetched.
     case challengeReceived
@@ -23,7 +23,7 @@ public enum IdentityState: String, CaseIterable, Sendable {
 public enum IdentityReason: String, CaseIterable, Sendable {
     /// A new key was offered, and whether the service took it is not known yet.
     case rotationPending = "rotation_pending"
-    /// The service wants to think about it: register again later.
+    /// The service has not decided yet: register again later.
     case approvalPending = "approval_pending"
     /// The service revoked the device: only a reset leaves that.
     case revoked
