@@ -4,7 +4,7 @@
  * register TCTI URL APP KEY-FILE [EK-ISSUER]
  *
  * Registers this device at a Synheart auth service in the dialect tenon, with the C core and its own HTTP client (here
- * libcurl): challenge -> key -> nonce -> proof -> register. It prints the device's id. EK-ISSUER is a DER file with the
+ * libcurl): key -> challenge -> nonce -> proof -> register. It prints the device's id. EK-ISSUER is a DER file with the
  * certificate above the EK's, if the service does not have it.
  *
  * The Swift module does more: it writes each message to disk before it sends it, and settles interrupted operations.

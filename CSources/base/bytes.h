@@ -33,8 +33,8 @@ bool tenoni_read_part(tenoni_reader *reader, tenoni_reader *part, size_t n);
 bool tenoni_read_sized(tenoni_reader *reader, tenoni_reader *content, size_t max);
 
 /*
- * Builds bytes in a buffer that it cannot leave. A write that does not fit writes nothing and the writer stays
- * overflowed: the caller asks once, at the end. Numbers are big-endian.
+ * Builds bytes in a buffer that it cannot leave. A write that does not fit writes nothing, and the writer stays
+ * overflowed, so the caller needs to check only once, at the end. Numbers are big-endian.
  */
 typedef struct {
     uint8_t *start;
@@ -53,7 +53,9 @@ void tenoni_write_bytes(tenoni_writer *writer, const void *bytes, size_t n);
 /* Writes a TPM2B with this content. */
 void tenoni_write_sized(tenoni_writer *writer, const void *bytes, size_t n);
 
-/* The rule of tenon.h for outputs: sets *written to what is needed and says whether it fits into out[n]. */
+/*
+ * The rule of tenon.h for outputs: sets *written to the size that is needed, and returns whether that fits into out[n].
+ */
 tenon_status tenoni_output_fits(const void *out, size_t n, size_t *written, size_t needed);
 
 /* The same, and copies. */

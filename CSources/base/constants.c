@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tenon/tenon.h"
 
-/* The one place of the version: the Makefile reads these three lines for the library's name and tenon.pc. */
+/* The version stands here only: the Makefile reads these three lines for the library's name and tenon.pc. */
 #define VERSION_MAJOR 0
 #define VERSION_MINOR 1
 #define VERSION_PATCH 0

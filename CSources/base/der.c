@@ -96,7 +96,7 @@ void tenoni_der_end(tenoni_writer *writer, size_t begun)
         length[0] = (uint8_t)(0x80 + more);
     for (size_t i = 0; i < more; i++)
         length[1 + i] = (uint8_t)(n >> 8 * (more - 1 - i));
-    /* begin left one byte for the length: what is longer pushes the content on. */
+    /* begin left one byte for the length; a longer length moves the content. */
     tenoni_write_bytes(writer, length, more);
     if (writer->overflowed)
         return;

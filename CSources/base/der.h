@@ -46,7 +46,7 @@ void tenoni_der_write_unsigned(tenoni_writer *writer, const uint8_t *number, siz
 /* Writes one element with this content. */
 void tenoni_der_write(tenoni_writer *writer, uint8_t tag, const void *content, size_t n);
 
-/* An element whose content is what is written between the two; begin gives what end wants. */
+/* An element whose content is written between the two calls; pass what begin returns to end. */
 size_t tenoni_der_begin(tenoni_writer *writer, uint8_t tag);
 void tenoni_der_end(tenoni_writer *writer, size_t begun);
 

@@ -4,7 +4,9 @@
 #include "base/bytes.h"
 #include "base/secure.h"
 
-/* RFC 4648, 4 and 5. No table is indexed with the data and no branch taken on it: keys and secrets pass through here.
+/*
+ * RFC 4648, 4 and 5. No table is indexed with the data, and no branch depends on it: keys and secrets pass through
+ * here.
  */
 typedef struct {
     uint32_t plus;
@@ -134,7 +136,7 @@ static tenon_status decode(const alphabet *letters, uint8_t *out, size_t n, size
     uint32_t bits = 0;
     for (size_t i = 0; i < text_n; i++) {
         bits = bits << 6 | value_of_character(letters, text[i]);
-        /* After the 2nd, 3rd and 4th character of a group one more byte is whole. */
+        /* After the 2nd, 3rd and 4th character of a group, one more byte is complete. */
         if (i % 4 != 0)
             *out++ = (uint8_t)(bits >> (6 - 2 * (i % 4)));
     }

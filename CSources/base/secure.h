@@ -8,16 +8,19 @@
 
 #include "tenon/status.h"
 
-/* Overwrites with zeros in a way that no compiler leaves out. */
+/* Overwrites with zeros in a way that no compiler optimises away. */
 void tenoni_wipe(void *bytes, size_t n);
 
-/* Whether n bytes are equal, in a time that depends on n only. */
+/* Whether n bytes are equal; the time depends only on n. */
 bool tenoni_equal(const void *a, const void *b, size_t n);
 
 /* Overwrites the stack below the caller, where a library that was called may have left a secret. */
 void tenoni_wipe_stack(void);
 
-/* The number, of which the compiler knows nothing: a mask that it knows to be 0 or all ones it makes a branch again. */
+/*
+ * Returns the number and hides it from the compiler, which would turn a mask that it knows to be 0 or all ones into a
+ * branch.
+ */
 static inline uint32_t tenoni_opaque(uint32_t number)
 {
     __asm__("" : "+r"(number));

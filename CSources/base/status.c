@@ -26,7 +26,7 @@ static words words_of_code(tenon_status status)
     }
 }
 
-/* What a caller does about a TPM's code hangs on its category alone, so the category is what is named. */
+/* What a caller does about a TPM's code depends only on its category, so the name is that of the category. */
 static words words_of_tpm(int32_t category)
 {
     switch (category) {

@@ -88,7 +88,7 @@ tenon_status tenoni_device_id_check(const char *device_id, size_t n)
     return check_printable(device_id, n, TENON_DEVICE_ID_MAX, TENON_ERROR_DEVICE_ID);
 }
 
-/* RFC 3629, 4: of how many bytes the character is that begins here; 0: none begins. */
+/* RFC 3629, 4: how many bytes the character has that begins here; 0 if no character begins here. */
 static size_t character(const uint8_t *text, size_t n)
 {
     static const struct {

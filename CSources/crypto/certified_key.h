@@ -9,8 +9,8 @@
 #include "tenon/status.h"
 
 /*
- * The public keys and signatures of certificates, of which more kinds are taken than Tenon makes: RSA of 2048-4096 bits
- * with PKCS #1 v1.5, ECDSA on three curves, each with SHA-256, -384 or -512. Everything here is public.
+ * The public keys and signatures of certificates. Tenon accepts more kinds than it makes: RSA of 2048-4096 bits with
+ * PKCS #1 v1.5, and ECDSA on three curves, each with SHA-256, -384 or -512. Everything here is public.
  */
 
 typedef enum {
@@ -38,8 +38,8 @@ size_t tenoni_key_field(tenoni_key_kind kind);
 tenon_status tenoni_certified_key_check(const tenoni_certified_key *key);
 
 /*
- * Whether the key made this signature over the message, else TENON_ERROR_SIGNATURE_INVALID: also when the signature is
- * of the other algorithm, not in its form, or the key's point is not on its curve.
+ * Checks that the key made this signature over the message. Otherwise the result is TENON_ERROR_SIGNATURE_INVALID, also
+ * if the signature has the other algorithm, is malformed, or the key's point is not on its curve.
  */
 tenon_status tenoni_certified_key_verify(const tenoni_certified_key *key, bool with_rsa, tenoni_hash hash,
                                          tenoni_reader message, tenoni_reader signature);
@@ -47,7 +47,7 @@ tenon_status tenoni_certified_key_verify(const tenoni_certified_key *key, bool w
 /* Splits an ECDSA-Sig-Value into r and s of n bytes each, n at most TENONI_FIELD_MAX; false: it is not one. */
 bool tenoni_ecdsa_signature_read(tenoni_reader signature, uint8_t *r, uint8_t *s, size_t n);
 
-/* ---- What a backend does: one pair of files, signature_*.c ---- */
+/* ---- What a backend does: one pair of files, certified_key_*.c ---- */
 
 /* The digest of a message that was signed. */
 typedef struct {

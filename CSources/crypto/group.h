@@ -7,8 +7,8 @@
 #include "tenon/status.h"
 
 /*
- * P-256 as mbedTLS has it, with the table of multiples of G that mbedTLS would otherwise make anew for each group at
- * the cost of a signature. The group is read-only afterwards: mbedTLS writes a group's table only when there is none.
+ * P-256 in mbedTLS's form, with the table of multiples of G, which mbedTLS would otherwise make for each group at the
+ * cost of a signature. Afterwards the group is read-only: mbedTLS writes a group's table only if it has none.
  */
 tenon_status tenoni_group_load(mbedtls_ecp_group *group);
 

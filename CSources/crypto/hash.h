@@ -9,7 +9,7 @@
 #include "tenon/status.h"
 #include "tenon/types.h"
 
-/* FIPS 180-4: of nameAlgs and signatures, and what HMAC and the key derivations stand on. */
+/* FIPS 180-4: the hashes of nameAlgs and signatures, and of HMAC and the key derivations. */
 typedef enum { TENONI_SHA256, TENONI_SHA384, TENONI_SHA512 } tenoni_hash;
 
 enum { TENONI_HASH_MAX = 64, TENONI_HASH_BLOCK_MAX = 128, TENONI_HASH_STATE_SIZE = 224 };
@@ -33,7 +33,7 @@ tenon_status tenoni_hash_begin(tenoni_hash_stream *stream, tenoni_hash hash);
 tenon_status tenoni_hash_update(tenoni_hash_stream *stream, const void *data, size_t n);
 tenon_status tenoni_hash_finish(tenoni_hash_stream *stream, uint8_t *out);
 
-/* Over all the parts; nothing of them stays in memory. */
+/* Hashes all the parts; no trace of them stays in memory. */
 tenon_status tenoni_hash_parts(tenoni_hash hash, uint8_t *out, const tenoni_part *parts, size_t count);
 
 /* SHA-256 over all the parts. */
@@ -44,8 +44,9 @@ tenon_status tenoni_hmac(tenon_digest *out, const void *key, size_t key_n, const
 tenon_status tenoni_hmac_with(tenoni_hash hash, uint8_t *out, const void *key, size_t key_n, const tenoni_part *parts,
                               size_t count);
 
-/* The same as a stream. It holds what a forger needs: finish wipes it, also when it fails; a stream that is not
- * finished has to be wiped.
+/*
+ * The same as a stream. It holds what a forger needs. finish wipes it, even if it fails; wipe a stream that is never
+ * finished.
  */
 typedef struct {
     tenoni_hash_stream inner;
@@ -57,8 +58,8 @@ tenon_status tenoni_hmac_update(tenoni_hmac_stream *stream, const void *data, si
 tenon_status tenoni_hmac_finish(tenoni_hmac_stream *stream, uint8_t *out);
 
 /*
- * What the opaque words of tenon_sha256_stream and tenon_request hold: first a kind, which tells one from the other and
- * from memory that was never begun, then the backend's state.
+ * What the opaque words of tenon_sha256_stream and tenon_request hold: first a kind, which distinguishes the two from
+ * each other and from memory that was never begun, and then the backend's state.
  */
 enum { TENONI_SHA256_STATE_SIZE = TENON_SHA256_STREAM_SIZE - 8 };
 

@@ -9,10 +9,10 @@
 #include "tenon/types.h"
 
 /*
- * P-256, as a cryptographic library does it. The core wants three things of one: hashes (crypto/hash.h), P-256, and the
- * keys of certificates (crypto/certified_key.h). Each is a pair of files, one a library, *_mbedtls.c and *_openssl.c;
- * the build takes one of the two. Callers have checked their arguments: no NULL, coordinates below p, scalars and
- * signatures in range. They have not checked points: the backend says whether one is on the curve.
+ * P-256, as a cryptographic library does it. The core takes three things from a library: hashes (crypto/hash.h), P-256,
+ * and the keys of certificates (crypto/certified_key.h). Each has a pair of files, *_mbedtls.c and *_openssl.c, of
+ * which the build uses one. Callers have checked their arguments: no NULL, coordinates below p, scalars and signatures
+ * in range. They have not checked points: the backend checks whether a point is on the curve.
  */
 
 /* TENON_OK or TENON_ERROR_POINT_OFF_CURVE. */

@@ -14,8 +14,10 @@
  * part of what is hashed. On failure out is wiped.
  */
 
-/* Part 1, 11.4.10.2 KDFa: SP 800-108 in counter mode with HMAC; u and v are the contexts, and the length in bits is
- * hashed too, so that a shorter output is not the beginning of a longer one. */
+/*
+ * Part 1, 11.4.10.2 KDFa: SP 800-108 in counter mode with HMAC; u and v are the contexts, and the length in bits is
+ * hashed too, so a shorter output is not a prefix of a longer one.
+ */
 tenon_status tenoni_kdfa(uint8_t *out, size_t n, tenoni_part key, const char *label, tenoni_part u, tenoni_part v);
 tenon_status tenoni_kdfa_with(tenoni_hash hash, uint8_t *out, size_t n, tenoni_part key, const char *label,
                               tenoni_part u, tenoni_part v);
@@ -28,8 +30,8 @@ tenon_status tenoni_kdfe_with(tenoni_hash hash, uint8_t *out, size_t n, tenoni_p
 enum { TENONI_CFB_IV_SIZE = 16 };
 
 /*
- * AES in CFB mode with whole blocks (SP 800-38A, 6.3, s = 128), in place; n may be any, the last block is cut. key_n is
- * 16 or 32. It hides and does not protect: callers check a MAC before they decrypt.
+ * AES in CFB mode with whole blocks (SP 800-38A, 6.3, s = 128), in place; n may be any: the last block may be
+ * incomplete. key_n is 16 or 32. It gives secrecy but no integrity: callers check a MAC before they decrypt.
  */
 tenon_status tenoni_cfb_encrypt(uint8_t *data, size_t n, const uint8_t *key, size_t key_n, const uint8_t *iv);
 tenon_status tenoni_cfb_decrypt(uint8_t *data, size_t n, const uint8_t *key, size_t key_n, const uint8_t *iv);

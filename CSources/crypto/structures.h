@@ -51,27 +51,32 @@ extern const tenoni_public tenoni_attestation_template;
 extern const tenoni_public tenoni_storage_template;
 extern const tenoni_public tenoni_provisioned_template;
 
-/* Reads a whole public area, without the size of a TPM2B before it. All that is not a P-256 key's in this form, and
- * any byte behind it, is TENON_ERROR_KEY_PUBLIC. The point is not looked at: templates have none. */
+/*
+ * Reads a whole public area, without the size of a TPM2B before it. Anything that is not the area of a P-256 key in
+ * this form, and any byte after it, is TENON_ERROR_KEY_PUBLIC. The point is not checked, because templates have none.
+ */
 tenon_status tenoni_public_read(tenoni_public *out, const uint8_t *area, size_t n);
 
 /* Writes the area. What was read is written as it was, byte for byte. */
 void tenoni_public_write(tenoni_writer *writer, const tenoni_public *key);
 
-/* The point, filled up with zeros on the left; that it is on the curve is checked. */
+/* The point, padded with zeros on the left, after a check that it is on the curve. */
 tenon_status tenoni_public_point(tenon_public_key *out, const tenoni_public *key);
 
 /* The Name of any object with nameAlg SHA-256 (Part 1, 16): out takes TENON_NAME_SIZE bytes, area is as the TPM
  * wrote it. Another nameAlg is TENON_ERROR_KEY_PUBLIC. */
 tenon_status tenoni_public_name(uint8_t *out, const uint8_t *area, size_t n);
 
-/* The storage template in everything but unique. */
+/* Whether the area equals the storage template in everything except unique. */
 bool tenoni_public_is_storage(const tenoni_public *key);
 
 /* The private half was born in this TPM and cannot leave it: fixedTPM, fixedParent, sensitiveDataOrigin. */
 bool tenoni_public_is_bound(const tenoni_public *key);
 
-/* The signing or the attestation template in everything but unique, else TENON_ERROR_KEY_ATTRIBUTES. */
+/*
+ * Checks that the area equals the signing or the attestation template in everything except unique; else
+ * TENON_ERROR_KEY_ATTRIBUTES.
+ */
 tenon_status tenoni_public_check_own(const tenoni_public *key);
 tenon_status tenoni_public_check_attestation(const tenoni_public *key);
 
@@ -80,9 +85,9 @@ tenon_status tenoni_public_check_attestation(const tenoni_public *key);
 tenon_status tenoni_public_check_foreign(const tenoni_public *key);
 
 /*
- * The TPM's structures in a proof, as they stand there: what their fields have to be is for the verifier. A reader
- * answers whether the bytes are one whole structure and nothing behind it; fields that were not reached are empty.
- * Where the first field says that it is another structure than a proof has, the rest is not looked at.
+ * The TPM's structures in a proof, as they are; the verifier judges their fields. A reader returns whether the bytes
+ * are exactly one whole structure; fields that it did not reach are empty. If the first field says that this is another
+ * structure than a proof has, the rest is not read.
  */
 
 enum {
@@ -140,7 +145,7 @@ typedef struct {
 bool tenoni_area_read(tenoni_area *out, const uint8_t *area, size_t n);
 bool tenoni_attest_read(tenoni_attest *out, const uint8_t *attest, size_t n);
 
-/* Also the DER form, which then is ECDSA with SHA-256. */
+/* Also reads the DER form, and takes that for ECDSA with SHA-256. */
 bool tenoni_tpm_signature_read(tenoni_tpm_signature *out, const uint8_t *signature, size_t n);
 
 #endif

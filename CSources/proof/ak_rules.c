@@ -106,7 +106,7 @@ tenon_status tenoni_rule_28_not_a_ca(tenoni_verification *verification)
     return tenoni_verdict(!verification->leaf.authority, TENON_RULE_28_NOT_A_CA);
 }
 
-/* The area of an AK with this point, as far as it is free: with or without noDA. */
+/* The area of an AK with this point. Only noDA is free: it may be set or not. */
 static size_t write_expected(uint8_t *out, size_t n, const tenoni_public *found)
 {
     tenoni_public expected = tenoni_attestation_template;
@@ -137,7 +137,7 @@ tenon_status tenoni_rule_29_ak(tenoni_verification *verification)
     return tenoni_as_rule(tenon_p256_check(&verification->ak), TENON_RULE_29_AK);
 }
 
-/* The qualified Name of the policy's AK if it is right under the policy's EK, which is a primary. */
+/* The qualified Name that the policy's AK has if its parent is the policy's EK, which is a primary key. */
 static tenon_status qualify(uint8_t *out, const tenon_policy *policy)
 {
     static const uint8_t endorsement[] = {0x40, 0x00, 0x00, 0x0b}; /* Part 2, 7.4 TPM_RH_ENDORSEMENT */
@@ -167,7 +167,10 @@ tenon_status tenoni_rule_30_firmware(tenoni_verification *verification)
     if (status != TENON_OK)
         return status;
     verification->noted = !tenoni_is_bytes(attest->signer, expected, sizeof expected);
-    /* A demand that nobody can answer is not let pass: the policy has an AK of another hierarchy, or another EK. */
+    /*
+     * The policy demands a version that this AK cannot state, because it is in another hierarchy or below another EK.
+     * That is an error, not a pass.
+     */
     if (verification->noted)
         return policy->firmware_min == 0 ? TENON_OK : TENON_ERROR_OPTIONS;
     return tenoni_verdict(attest->firmware_version >= policy->firmware_min, TENON_RULE_30_FIRMWARE);

@@ -7,8 +7,8 @@
 
 /*
  * Deterministic CBOR (RFC 8949, 4.2.1) as far as a proof needs it: integers, strings, arrays and maps with text keys.
- * There is one encoding of a value, so each departure is refused with its own TENON_ERROR_CBOR_* code. An item is read
- * by a function that knows what it has to be: nothing recurses, and nothing is allocated for a count.
+ * There is one encoding of a value, so each departure is refused with its own TENON_ERROR_CBOR_* code. Each item is
+ * read by a function that knows what the item must be, so nothing recurses, and no memory depends on a count.
  */
 
 /* A number from -2^64 to 2^64-1: n, or -1-n when it is negative. */
@@ -31,11 +31,11 @@ tenon_status tenoni_cbor_read_text(tenoni_reader *reader, tenoni_reader *out);
 /* The head of an array of at most max items. */
 tenon_status tenoni_cbor_read_array(tenoni_reader *reader, size_t *count, size_t max);
 
-/* The head of a map of exactly so many entries; then this key, which the caller asks for in the order of 4.2.1. */
+/* The head of a map with exactly this many entries; then its keys, which the caller names in the order of 4.2.1. */
 tenon_status tenoni_cbor_read_map(tenoni_reader *reader, size_t count);
 tenon_status tenoni_cbor_read_key(tenoni_reader *reader, const char *key);
 
-/* Whether what was read are the bytes of this text. */
+/* Whether the bytes that were read are this text. */
 bool tenoni_cbor_is_text(tenoni_reader found, const char *text);
 
 #endif

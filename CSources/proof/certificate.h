@@ -6,8 +6,8 @@
 #include "tenon/proof.h"
 
 /*
- * X.509 certificates as far as TPMs need them: a strict walk over the DER of RFC 5280 (4.1), which takes what follows
- * and refuses the rest before any signature is checked. What is found lies in the certificate's bytes.
+ * X.509 certificates as far as TPMs need them: a strict walk over the DER of RFC 5280 (4.1), which accepts the fields
+ * below and refuses everything else before any signature is checked. What it finds points into the certificate's bytes.
  */
 
 /* RFC 5280, 4.2.1.3: bits of keyUsage; bit 0 of the BIT STRING is the highest. */
@@ -40,7 +40,7 @@ typedef struct {
     bool alternative_name_critical;
     tenoni_reader key_id;        /* subjectKeyIdentifier; left 0: none */
     tenoni_reader issuer_key_id; /* keyIdentifier of authorityKeyIdentifier; left 0: none */
-    bool asks_for_more;          /* by a critical extension that is not known here, or by name constraints */
+    bool asks_for_more;          /* it has an unknown critical extension, or name constraints */
 } tenoni_certificate;
 
 /* TCG EK Credential Profile: content bytes of its OIDs. */
@@ -51,7 +51,10 @@ extern const uint8_t tenoni_tpm_maker[TENONI_TCG_OID_SIZE]; /* 2.23.133.2.1, the
 extern const uint8_t tenoni_tpm_model[TENONI_TCG_OID_SIZE];
 extern const uint8_t tenoni_tpm_version[TENONI_TCG_OID_SIZE];
 
-/* Any departure is TENON_RULE_22_CERTIFICATE; what asks for more is TENON_RULE_23_CRITICAL, and is read. */
+/*
+ * Any deviation from the form is TENON_RULE_22_CERTIFICATE. A certificate with demands that are unknown here is
+ * TENON_RULE_23_CRITICAL, and is read.
+ */
 tenon_status tenoni_certificate_read(tenoni_certificate *out, const uint8_t *der, size_t n);
 
 /* The extended key usage names this OID (its content bytes). */
@@ -64,23 +67,23 @@ bool tenoni_certificate_has_usage(const tenoni_certificate *certificate, const u
 bool tenoni_certificate_tpm_attribute(const tenoni_certificate *certificate, const uint8_t *oid, size_t n,
                                       tenoni_reader *text);
 
-/* Whether it is an authority that may sign certificates with so many authorities between it and the leaf. */
+/* Whether it is an authority that may sign certificates with this many authorities between it and the leaf. */
 bool tenoni_certificate_may_sign(const tenoni_certificate *certificate, size_t between);
 
-/* Whether an authority that names usages names this one of the TCG, or any. */
+/* Whether an authority that names extended key usages names this one of the TCG, or any. */
 bool tenoni_certificate_allows(const tenoni_certificate *certificate, const uint8_t *usage);
 
 /*
  * A chain, leaf first: all forms first (TENON_RULE_22_CERTIFICATE), then TENON_RULE_23_CRITICAL, then from the root
  * down (chain_rule). usage is what the leaf is for; authorities below the root that name usages name it. *leaf is read
- * when forms are good. roots: DER, trusted for being there; one that cannot be read is nobody's root. A root that is
- * itself the last of the chain is fine, but for a leaf.
+ * when forms are good. roots: DER, trusted because they are in the list; a root that cannot be read is ignored. The
+ * last certificate of the chain may itself be a root, unless it is the leaf.
  */
 tenon_status tenoni_chain_verify(tenoni_certificate *leaf, const tenon_bytes *chain, size_t count,
                                  const tenon_bytes *roots, size_t roots_count, int64_t now, const uint8_t *usage,
                                  tenon_status chain_rule);
 
-/* Reads the content of Extensions (RFC 5280, 4.2) into the certificate; false: a departure. */
+/* Reads the content of Extensions (RFC 5280, 4.2) into the certificate; false: they deviate from the form. */
 bool tenoni_extensions_read(tenoni_certificate *certificate, tenoni_reader extensions);
 
 #endif

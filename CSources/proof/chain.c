@@ -63,7 +63,7 @@ static bool is_live(const tenoni_certificate *certificate, int64_t now)
     return certificate->not_before <= now && now <= certificate->not_after;
 }
 
-/* A root is trusted for being there, whatever usages it names. */
+/* A root is trusted because the policy has it, whatever usages it names. */
 static bool is_authority(const chain *of, size_t i)
 {
     const tenoni_certificate *certificate = &of->certificates[i];
@@ -72,7 +72,10 @@ static bool is_authority(const chain *of, size_t i)
            (is_root || tenoni_certificate_allows(certificate, of->usage));
 }
 
-/* Authorities, path lengths and dates of all: they cost nothing, and go before the first signature. */
+/*
+ * Authorities, path lengths and dates of all certificates: these checks cost nothing, so they come before the first
+ * signature.
+ */
 static bool authorities_hold(const chain *of)
 {
     for (size_t i = 0; i < of->count; i++)
@@ -125,7 +128,7 @@ tenon_status tenoni_chain_verify(tenoni_certificate *leaf, const tenon_bytes *by
     if (!authorities_hold(&all))
         return chain_rule;
     status = all.ends_in_root ? TENON_OK : find_root(&all, roots, roots_count);
-    /* From the root down: a key has been signed before it is used. */
+    /* From the root down, so no key is used before a trusted key has signed it. */
     for (size_t i = count - 1; status == TENON_OK && i > 0; i--)
         status = check_signature(&all.certificates[i - 1], &all.certificates[i]);
     return tenoni_as_rule(status, chain_rule);

@@ -9,7 +9,7 @@
 #include "crypto/protection.h"
 #include "tenon/activate.h"
 
-/* What the kind of an EK fixes (TCG EK Credential Profile, templates). */
+/* What the kind of an EK determines (TCG EK Credential Profile, templates). */
 typedef struct {
     uint32_t kind;
     tenoni_hash hash;    /* nameAlg */
@@ -26,7 +26,7 @@ static const ek_shape shapes[] = {
 
 enum { SHAPES = sizeof shapes / sizeof *shapes, CIPHER_KEY_MAX = 32, ALG_SHA256 = 0x0b };
 
-/* NULL: no EK that tenon_ek_verify gave. */
+/* NULL: this is not an EK that tenon_ek_verify gave. */
 static const ek_shape *shape_of(const tenon_ek *ek)
 {
     for (size_t i = 0; i < SHAPES; i++)
@@ -223,11 +223,13 @@ tenon_status tenon_credential_make(uint8_t *credential, size_t credential_size, 
     return status;
 }
 
-/* No text of a registration is near this. */
+/* No text of a registration is nearly this long. */
 enum { FIELDS = 8, FIELD_MAX = 65535, KEY_MIN = 32 };
 
-/* F of tenon/activate.h: which field is where cannot be shifted, since each says its length. The bytes stay where they
- * are. */
+/*
+ * F of tenon/activate.h. Each field has its length before it, so bytes cannot move from one field to the next. The
+ * bytes are not copied.
+ */
 typedef struct {
     uint8_t lengths[FIELDS][4];
     tenoni_part parts[2 * FIELDS];
@@ -308,7 +310,10 @@ tenon_status tenon_activation_value(tenon_digest *out, const uint8_t *secret, si
         return TENON_ERROR_NULL;
     if (a->size != sizeof *a)
         return TENON_ERROR_OPTIONS;
-    /* Another length is what a credential held that is not ours. HMAC takes a key and the key with zeros for one. */
+    /*
+     * A secret of another length came from a credential that is not ours. To HMAC, a key and the same key with zeros
+     * after it are equal.
+     */
     if (secret_n != TENON_ACTIVATION_SECRET_SIZE)
         return TENON_ERROR_CREDENTIAL_FORM;
     begin(&f, "tenon/register/1");

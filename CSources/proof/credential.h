@@ -5,8 +5,10 @@
 #include "crypto/protection.h"
 #include "tenon/activate.h"
 
-/* What is drawn anew for each credential. For an RSA EK the seed, 32 bytes, and OAEP's salt; for an ECC EK the scalar
- * of the ephemeral key. */
+/*
+ * What is drawn at random for each credential. For an RSA EK the seed, 32 bytes, and OAEP's salt; for an ECC EK the
+ * scalar of the ephemeral key.
+ */
 typedef struct {
     uint8_t secret[TENONI_COORDINATE_MAX];
     uint8_t salt[TENONI_OAEP_SALT_SIZE];
@@ -19,8 +21,8 @@ typedef struct {
 } tenoni_credential_part;
 
 /*
- * tenon_credential_make with what was drawn. The arguments were checked, the EK's key is checked here.
- * TENON_ERROR_SCALAR_RANGE: draw again.
+ * tenon_credential_make with given random bytes. The caller has checked the arguments; the EK's key is checked here.
+ * After TENON_ERROR_SCALAR_RANGE, draw again.
  */
 tenon_status tenoni_credential_make(tenoni_credential_part *credential, tenoni_credential_part *encrypted,
                                     const tenon_ek *ek, const uint8_t *name, const uint8_t *secret, size_t secret_n,

@@ -56,7 +56,7 @@ static tenon_status check_chain(tenoni_ek_verification *of)
     return tenoni_as_rule(of->walked, TENON_RULE_33_EK_CHAIN);
 }
 
-/* TCG EK Credential Profile, 3.2. A subject that is empty needs its other name, so that is critical then. */
+/* TCG EK Credential Profile, 3.2. If the subject is empty, the alternative name stands for it, and must be critical. */
 static bool is_named(const tenoni_ek_verification *of)
 {
     return (!of->leaf.subject_empty || of->leaf.alternative_name_critical) && of->ek.maker_n != 0 &&
@@ -195,7 +195,7 @@ static tenon_status check_arguments(const tenon_ek *out, const tenon_bytes *chai
         return TENON_ERROR_OPTIONS;
     if ((policy->flags & ~known) != 0)
         return TENON_ERROR_FLAGS;
-    /* More than are taken are refused by their number, without a look at them. */
+    /* A chain that is too long is refused by its length; its certificates are not read. */
     bool many = count > TENON_CERTIFICATES_MAX;
     bool null =
         has_null(chain, many ? 0 : count) || has_null(policy->roots, policy->roots_count) || denials_have_null(policy);

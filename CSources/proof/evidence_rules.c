@@ -9,7 +9,7 @@
 #include "tenon/digest.h"
 #include "tenon/p256.h"
 
-/* The rules about what was certified, and by which signature. */
+/* The rules about what was certified, and about the signature. */
 
 bool tenoni_is_bytes(tenoni_reader found, const void *expected, size_t n)
 {

@@ -5,7 +5,7 @@
 #include "proof/certificate.h"
 #include "tenon/activate.h"
 
-/* What an AK's and an authority's certificate are made of. */
+/* What the certificates of an AK and of an authority are made of. */
 typedef struct {
     const tenon_key *signing_key;
     tenon_public_key signing_public;
@@ -19,8 +19,8 @@ typedef struct {
 } tenoni_plan;
 
 /*
- * Writes and signs. A signature's size is known when it is made: who gives less than the largest needs is told that
- * before, and nothing is signed.
+ * Writes and signs. The size of a signature is known only once it is made, so a caller whose buffer is too small for
+ * the largest one is told so first, and nothing is signed.
  */
 tenon_status tenoni_plan_issue(uint8_t *out, size_t n, size_t *written, const tenoni_plan *of);
 

@@ -10,24 +10,27 @@
 #include "proof/statement.h"
 #include "tenon/verify.h"
 
-/* What is written down while a proof is checked; report may be NULL. */
+/* Writes the report while a proof is checked; report may be NULL. */
 
 /* tenon_check.held */
 enum { TENONI_NOT_HELD = 0, TENONI_HELD = 1, TENONI_NOTED = 2 };
 
-/* Until tenoni_report_end says otherwise the verdict is a refusal. */
+/* Until tenoni_report_end sets it, the verdict is a refusal. */
 void tenoni_report_begin(tenon_report *report);
 void tenoni_report_add(tenon_report *report, tenon_status rule, uint32_t held);
 
-/* Answers the verdict. */
+/* Returns the verdict. */
 tenon_status tenoni_report_end(tenon_report *report, tenon_status verdict);
 
 tenon_status tenoni_verdict(bool holds, tenon_status rule);
 
-/* What a check of another module means here: what is not the proof's fault stays what it is. */
+/*
+ * A refusal by another module becomes the refusal of this rule, but an internal error, which is not the proof's fault,
+ * keeps its code.
+ */
 tenon_status tenoni_as_rule(tenon_status status, tenon_status rule);
 
-/* A proof that is being verified: what was asked, and what was read. */
+/* A proof that is being verified: the arguments, and what was read. */
 typedef struct {
     const tenon_policy *policy;
     const tenon_digest *nonce;
@@ -48,8 +51,9 @@ typedef struct {
 } tenoni_verification;
 
 /*
- * A rule of tenon/verify.h. holds answers TENON_OK or why not, which is the code but for rules 2 and 3 and for what is
- * not the proof's fault. Each rule stands for itself: it reads nothing that only holds because of another one.
+ * A rule of tenon/verify.h. holds returns TENON_OK or the reason: the rule's code, except for rules 2 and 3 and for
+ * what is not the proof's fault. Each rule is independent: it relies on nothing that holds only because of another
+ * rule.
  */
 typedef struct {
     tenon_status code;
@@ -61,7 +65,7 @@ typedef struct {
 extern const tenoni_rule tenoni_rules[];
 extern const size_t tenoni_rules_count;
 
-/* tenon_proof_verify by these rules: a test leaves one out. */
+/* tenon_proof_verify with these rules; a test leaves one out. */
 tenon_status tenoni_proof_verify(tenon_report *report, const uint8_t *proof, size_t proof_n, const tenon_digest *nonce,
                                  const tenon_public_key *key, const tenon_policy *policy, const tenoni_rule *rules,
                                  size_t count);
@@ -72,7 +76,7 @@ tenon_status tenoni_proof_verify(tenon_report *report, const uint8_t *proof, siz
  */
 tenon_status tenoni_qualified_name(uint8_t *out, tenoni_hash hash, tenoni_part parent, tenoni_part name);
 
-/* Whether these are the bytes, compared in constant time. */
+/* Whether these are the bytes; compares in constant time. */
 bool tenoni_is_bytes(tenoni_reader found, const void *expected, size_t n);
 
 /* The rules about the evidence, and about who the AK is. */

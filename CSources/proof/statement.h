@@ -5,7 +5,7 @@
 #include "proof/cbor.h"
 #include "tenon/proof.h"
 
-/* A proof as its CBOR has it, whatever it says. The parts point into the proof's bytes. */
+/* A proof as its CBOR has it, not judged. The parts point into the proof's bytes. */
 typedef struct {
     tenoni_reader format;
     tenoni_cbor_integer algorithm;
@@ -19,7 +19,7 @@ tenon_status tenoni_statement_read(tenoni_statement *out, const uint8_t *proof, 
 /* The format, version and algorithm are those that tenon_proof_encode writes. */
 bool tenoni_statement_is_ours(const tenoni_statement *statement);
 
-/* The sizes of tenon/proof.h, but for TENON_PROOF_MAX. */
+/* The sizes of tenon/proof.h, except TENON_PROOF_MAX. */
 bool tenoni_evidence_fits(const tenon_evidence *evidence);
 
 #endif

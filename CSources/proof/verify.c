@@ -41,7 +41,7 @@ tenon_status tenoni_as_rule(tenon_status status, tenon_status rule)
 
 enum { ANY = TENON_TRUST_AK | TENON_TRUST_ROOTS };
 
-/* The order of tenon/verify.h. */
+/* In the order of tenon/verify.h. */
 const tenoni_rule tenoni_rules[] = {
     {TENON_RULE_1_SIZE, ANY, tenoni_rule_1_size},
     {TENON_RULE_2_CBOR, ANY, tenoni_rule_2_cbor},
@@ -112,7 +112,7 @@ static bool has_null(const tenon_bytes *list, size_t count)
     return false;
 }
 
-/* Exactly one trust: what belongs to the other one must not be there. */
+/* There is exactly one trust, and no field of the other one is set. */
 static bool is_one_trust(const tenon_policy *policy)
 {
     if (policy->trust == TENON_TRUST_AK)
@@ -120,7 +120,7 @@ static bool is_one_trust(const tenon_policy *policy)
     return policy->trust == TENON_TRUST_ROOTS && policy->ak.n == 0 && policy->ek_name.n == 0;
 }
 
-/* What could never be enforced is not taken for a demand. */
+/* A demand that could never be enforced is an error of the caller. */
 static bool is_whole(const tenon_policy *policy)
 {
     enum { NAME_SHA384 = 2 + 48 }; /* a digest and its algorithm */
@@ -139,7 +139,7 @@ static tenon_status check_policy(const tenon_policy *policy)
     return null ? TENON_ERROR_NULL : TENON_OK;
 }
 
-/* The AK's point as its area has it; rule 29 decides whether it is a point. */
+/* The AK's point as its area has it; rule 29 checks that it is on the curve. */
 static void read_ak(tenoni_verification *verification)
 {
     tenoni_area area;
@@ -151,7 +151,7 @@ static void read_ak(tenoni_verification *verification)
     tenoni_number_pad(verification->ak.bytes + TENON_SCALAR_SIZE, TENON_SCALAR_SIZE, area.y);
 }
 
-/* Everything is read before the first rule is asked; what cannot be read is empty. */
+/* Everything is read before the first rule is checked; what cannot be read is empty. */
 static void read_all(tenoni_verification *verification, const uint8_t *proof, size_t n)
 {
     const tenon_evidence *evidence = &verification->statement.evidence;
@@ -176,7 +176,7 @@ static uint32_t line_of(tenon_status status, const tenoni_verification *verifica
     return verification->noted ? TENONI_NOTED : TENONI_HELD;
 }
 
-/* Accepted is only what the last rule that was asked has let through. */
+/* The result is that of the last rule that was checked; without any rule it is a refusal. */
 static tenon_status judge(tenon_report *report, tenoni_verification *verification, const tenoni_rule *rules,
                           size_t count)
 {
@@ -223,7 +223,7 @@ tenon_status tenon_proof_verify(tenon_report *report, const uint8_t *proof, size
     return tenoni_proof_verify(report, proof, proof_n, nonce, key, policy, tenoni_rules, tenoni_rules_count);
 }
 
-/* A chain of more than are taken is left empty, which rule 22 refuses, too. */
+/* A chain that is too long is left empty, and rule 22 refuses an empty chain, too. */
 static tenon_status take_chain(tenoni_verification *verification, const tenon_bytes *chain, size_t count)
 {
     tenon_evidence *evidence = &verification->statement.evidence;

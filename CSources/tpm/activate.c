@@ -32,7 +32,7 @@ static tenon_status open_session(const job *work, tenoni_session *session)
     tenon_status status = tenoni_parent_for_salt(work->ak->tpm, &work->ak->file, &parent);
     if (status == TENON_OK)
         return tenoni_session_open(work->ak->tpm, &parent, true, session);
-    /* The parent may be gone with the AK, or there is a persistent copy of that: then there is no session. */
+    /* There is no session if the parent is missing: then the AK may be gone, too, or it has a persistent copy. */
     if (status != TENON_ERROR_PARENT_MISSING)
         return status;
     tenoni_key_forget(work->ak);
@@ -69,8 +69,9 @@ static tenon_status send(job *work, uint32_t handle, const tenoni_ek *ek, tenoni
 }
 
 /*
- * Three places have to do, for the AK, the EK and the key that will be certified next: so the session's parent is there
- * before the EK, and not with it. The AK is looked for last, as it may have had to make room.
+ * Three places must suffice for the AK, the EK and the key that is certified next. The parent for the session is
+ * therefore loaded before the EK, and not beside it. The AK is found last, because it may have been flushed to make
+ * room.
  */
 static tenon_status attempt(job *work)
 {
@@ -97,7 +98,7 @@ static tenon_status attempt(job *work)
     return status;
 }
 
-/* Makes again what the TPM lost, and a salt that it may have misread; a bad credential stays bad. */
+/* Makes again what the TPM lost, and the session if the TPM may have misread its salt; a bad credential stays bad. */
 static bool is_worth_another(const job *work, tenon_status status)
 {
     if (tenoni_status_lost_object(status))

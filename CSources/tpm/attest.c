@@ -44,7 +44,7 @@ tenon_status tenoni_attestation_verify(const tenoni_attestation *attestation, co
     return status == TENON_OK ? tenon_p256_verify(&ak->public_key, &digest, &signature) : status;
 }
 
-/* An attestation key is a key of another template, in the place of the key that it is made beside. */
+/* An attestation key is made from another template, under the parent of the key beside it. */
 
 typedef struct {
     const tenon_tpm_key *beside;
@@ -56,7 +56,7 @@ static tenon_status create_ak(tenon_tpm *tpm, void *context)
     const ak_job *work = context;
     tenoni_keyfile *file = &work->ak->file;
     tenoni_object parent;
-    /* Where the key is searched, the AK is searched; and the parent is the same by its Name. */
+    /* The AK is found where the key is found, because both have the same parent, by its Name. */
     *file = work->beside->file;
     file->handle = 0;
     file->empty_auth = true;
@@ -106,7 +106,7 @@ typedef struct {
 
 enum { QUALIFYING_MAX = 32 };
 
-/* Loaded there still: what is loaded later may have taken its slot. */
+/* Whether the key is still at this handle: loading the other key may have flushed it. */
 static bool is_at(const tenon_tpm_key *key, uint32_t handle)
 {
     return handle == (key->slot.handle != 0 ? key->slot.handle : key->file.handle);
@@ -118,7 +118,7 @@ static tenon_status ready_both(const certification *work, uint32_t *object, uint
     if (status != TENON_OK)
         return status;
     status = tenoni_key_ready(work->ak, signer);
-    /* The key was found just now: it is not gone because an AK of another seed is. */
+    /* The key was found just now, so it is not gone; only an AK of another seed is. */
     if (status == TENON_ERROR_KEY_GONE)
         status = TENON_ERROR_PARENT_MISSING;
     if (status == TENON_OK && !is_at(work->key, *object))
@@ -128,7 +128,10 @@ static tenon_status ready_both(const certification *work, uint32_t *object, uint
     return status;
 }
 
-/* That the statement is about this key: a handle may be another's by now, and a password session does not notice. */
+/*
+ * Checks that the statement is about this key: another key may be at the handle by now, and a password session does not
+ * notice that.
+ */
 static tenon_status read_certified(certification *work, tenoni_reader *answer)
 {
     tenoni_attest found;
@@ -170,8 +173,8 @@ static tenon_status attempt_key(certification *work)
 }
 
 /*
- * Part 2, 6.6.3: the second session was refused, and an AK's auth value is empty. So it is another key's, whose
- * protection against guessing we do not try again.
+ * Part 2, 6.6.3: the TPM refused the second session, but an AK's auth value is empty. So another key is at the handle.
+ * A second try would count as a guess of its auth value.
  */
 static bool is_another_ak(const certification *work, tenon_status status)
 {
@@ -202,7 +205,7 @@ static tenon_status encode(uint8_t *out, size_t n, size_t *written, const certif
     return tenon_proof_encode(out, n, written, evidence);
 }
 
-/* Before the TPM is asked: whether a proof can hold them. */
+/* Checks, before the TPM is used, that a proof can hold the certificates. */
 static tenon_status check_x5c(const tenon_evidence *evidence)
 {
     size_t needed;
@@ -235,7 +238,7 @@ tenon_status tenon_tpm_key_attest(tenon_tpm_key *key, tenon_tpm_key *ak, uint8_t
     return status == TENON_OK ? encode(out, n, written, &work, &evidence) : status;
 }
 
-/* Part 3, 18.3 TPM2_CertifyCreation: an AK says of itself how it was made. */
+/* Part 3, 18.3 TPM2_CertifyCreation: an AK states how it was made. */
 
 typedef struct {
     tenon_tpm_key *ak;
@@ -288,7 +291,10 @@ static tenon_status attempt_creation(creation_job *work)
     return status;
 }
 
-/* Whatever else is wrong with what is at the handle: the ticket is the AK's, and it has no auth value. */
+/*
+ * The ticket is the AK's and the AK has no auth value, so a refusal means that something else is at the handle: it is
+ * loaded again.
+ */
 static tenon_status certify_creation(tenon_tpm *tpm, void *context)
 {
     creation_job *work = context;

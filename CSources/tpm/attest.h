@@ -6,7 +6,7 @@
 #include "tenon/proof.h"
 #include "tpm/key.h"
 
-/* What a TPM says and an AK signs: a TPMS_ATTEST and a TPMT_SIGNATURE, as they are given on. */
+/* A statement of the TPM that an AK signed: a TPMS_ATTEST and a TPMT_SIGNATURE, as they are passed on. */
 typedef struct {
     uint8_t statement[TENON_AREA_MAX];
     size_t statement_n;
@@ -14,11 +14,14 @@ typedef struct {
     size_t signature_n;
 } tenoni_attestation;
 
-/* From an answer that begins with TPM2B_ATTEST and ends with the signature; found lies in out. */
+/* Reads an answer that begins with TPM2B_ATTEST and ends with the signature; found points into out. */
 tenon_status tenoni_attestation_read(tenoni_attestation *out, tenoni_attest *found, uint16_t type,
                                      tenoni_reader *answer);
 
-/* TENON_ERROR_SIGNATURE_INVALID: what signed is not the AK, as after a reset another key may be where it was. */
+/*
+ * TENON_ERROR_SIGNATURE_INVALID: another key than the AK signed, for example because a reset put another key at its
+ * handle.
+ */
 tenon_status tenoni_attestation_verify(const tenoni_attestation *attestation, const tenon_tpm_key *ak);
 
 #endif

@@ -16,8 +16,10 @@ enum {
 
 enum { HT_HMAC_SESSION = 0x02, HT_POLICY_SESSION = 0x03, HT_TRANSIENT = 0x80 };
 
-/* Part 3, the command's own clause: how many of its handles are authorised, and of which kind (Part 2, 7.2 TPM_HT) the
- * handle is that its answer begins with. */
+/*
+ * Part 3, the clause of each command: how many of its handles need authorisation, and the kind (Part 2, 7.2 TPM_HT) of
+ * the handle that its answer begins with.
+ */
 typedef struct {
     uint32_t code;
     unsigned authorised;
@@ -164,7 +166,7 @@ static tenon_status read_first_entry(tenon_tpm *tpm, const tenoni_call *call, te
     if (call->session == NULL)
         return read_plain_entry(entries, 0) ? TENON_OK : TENON_ERROR_TPM_ANSWER;
     tenoni_session_use use = use_of(call);
-    /* The same bytes, in the buffer that they may be decrypted in. */
+    /* The same bytes in the buffer, where they can be decrypted in place. */
     uint8_t *in_place = tpm->answer + (parameters->at - tpm->answer);
     return tenoni_session_check(call->session, entries, &use, in_place, parameters->left);
 }
@@ -200,7 +202,7 @@ static bool is_of_kind(uint32_t handle, uint8_t kind)
     return found == kind || (kind == HT_HMAC_SESSION && found == HT_POLICY_SESSION);
 }
 
-/* A handle of another kind is not an answer: it is neither kept nor flushed, as it may belong to others. */
+/* A handle of another kind is a malformed answer. It is neither kept nor flushed, because it may belong to others. */
 static tenon_status read_answer(tenon_tpm *tpm, const tenoni_call *call, const form *shape, uint32_t *handle,
                                 tenoni_reader *answer, tenoni_reader *parameters)
 {
@@ -224,7 +226,7 @@ tenon_status tenoni_call_send(tenon_tpm *tpm, tenoni_call *call, uint32_t *handl
     tenoni_wipe(bytes, command.used);
     if (status == TENON_OK)
         status = read_answer(tpm, call, shape, handle, &answer, parameters);
-    /* A TPM that refuses leaves the session as it was; after any other failure nobody knows its nonce. */
+    /* A refusal leaves the session as it was; after any other failure, the TPM's nonce is unknown. */
     if (status != TENON_OK && tenon_status_tpm_rc(status) == 0 && call->session != NULL)
         tenoni_session_end(call->session);
     return status;

@@ -9,8 +9,9 @@
 enum { TENONI_CALL_HANDLES = 2, TENONI_CALL_COMMAND_MAX = 1280 };
 
 /*
- * One command on its way: which, on what, authorised by what, with which parameters; and its answer. Begin, name the
- * handles, write the parameters, send, read, end. A table knows how many authorizations a command has.
+ * One command and its answer: the code, the handles, the authorisation and the parameters. The order of calls is:
+ * begin, name the handles, write the parameters, send, read, end. A table in call.c says how many authorisations each
+ * command has.
  */
 typedef struct {
     uint32_t code;
@@ -29,19 +30,21 @@ typedef struct {
 
 void tenoni_call_begin(tenoni_call *call, uint32_t code, tenoni_role role);
 
-/* The next handle: a hierarchy or session, which is its own Name; or an object, whose Name is ours and stays in place.
+/*
+ * Adds the next handle: a hierarchy or a session, whose handle is its Name; or an object with the Name that we
+ * computed, which must stay in memory.
  */
 void tenoni_call_handle(tenoni_call *call, uint32_t handle);
 void tenoni_call_object(tenoni_call *call, uint32_t handle, const uint8_t *name);
 void tenoni_call_named(tenoni_call *call, uint32_t handle, tenoni_part name);
 
 /*
- * Sends, and checks what the session says of the answer. *handle is the handle in the answer, for commands that have
- * one; parameters are what the answer holds, decrypted, in place until the next command.
+ * Sends the command, and checks the answer with the session. *handle is the handle in the answer, if the command gives
+ * one. parameters are those of the answer, decrypted; they stay valid until the next command.
  */
 tenon_status tenoni_call_send(tenon_tpm *tpm, tenoni_call *call, uint32_t *handle, tenoni_reader *parameters);
 
-/* What an answer ends with when the command was authorised by a password. */
+/* Reads the end of an answer to a command that was authorised by a password. */
 bool tenoni_read_password_entry(tenoni_reader *answer);
 
 /* Wipes. */

@@ -37,7 +37,7 @@ void tenoni_ticket_unlock(tenoni_ticket *ticket)
     pthread_mutex_unlock(&ticket->mutex);
 }
 
-/* Why the TPM cannot be reached. Nothing that a transport says is about keys. */
+/* A transport can only say why the TPM cannot be reached; it says nothing about keys. */
 static bool may_be_said_by_a_transport(tenon_status status)
 {
     int32_t category = tenon_status_category(status);
@@ -45,7 +45,9 @@ static bool may_be_said_by_a_transport(tenon_status status)
            category == TENON_CATEGORY_PERMISSION || category == TENON_CATEGORY_INTERNAL;
 }
 
-/* Objects of a TPM that is only reached by another way now are still loaded there; others are gone, and that is fine.
+/*
+ * If the TPM is the same, reached over another connection, our objects are still loaded there; otherwise they are gone,
+ * which is fine.
  */
 tenon_status tenoni_tpm_reopen(tenon_tpm *tpm)
 {
@@ -74,9 +76,9 @@ static tenon_status run(tenon_tpm *tpm, tenoni_operation *operation, void *conte
 }
 
 /*
- * The places are taken by what is not in our books. Behind a resource manager that is something of ours that was lost,
- * as with an answer that could not be read: it goes with the connection. On a bare TPM it is others': they are waited
- * for, and nothing of ours is there meanwhile, so that of many who wait one can go on.
+ * The TPM's places hold objects that are not in our list. Behind a resource manager these are our own, lost for example
+ * with an answer that could not be read; they vanish with the connection. On a bare TPM they belong to other programs.
+ * We wait for those with nothing of ours loaded, so that one of many waiting programs can go on.
  */
 static tenon_status run_when_there_is_room(tenon_tpm *tpm, tenoni_operation *operation, void *context)
 {
@@ -105,7 +107,9 @@ tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *co
     tenoni_ticket_lock(&tpm->ticket);
     if (tpm->orphans_n != 0)
         tenoni_orphans_flush(tpm);
-    /* A transient parent stays for one more operation: the signature after a load shall not wait for its flush. */
+    /*
+     * A transient parent stays for one more operation, so that the signature after a load need not wait for its flush.
+     */
     bool flush_parent = tpm->parent.handle != 0;
     tenon_status status = run_when_there_is_room(tpm, operation, context);
     tpm->parent_template = NULL;

@@ -13,7 +13,9 @@
 #include "tpm/classify.h"
 #include "tpm/open.h"
 
-/* A lock that is had in the order of asking. A TPM does one thing at a time; who waits for it shall not be overtaken.
+/*
+ * A lock that threads get in the order in which they ask for it. A TPM does one thing at a time, and a thread that
+ * waits must not be overtaken.
  */
 typedef struct {
     pthread_mutex_t mutex;
@@ -36,15 +38,15 @@ typedef struct {
 tenon_status tenoni_auth_set(tenoni_auth *auth, const uint8_t *bytes, size_t n);
 
 /*
- * What holds one transient object of the TPM. The list of them is what has to be flushed when slots run out, and what
- * is lost, or left behind, when the transport is opened again.
+ * A place for one object or session that we loaded into the TPM. The list of slots says what to flush when the TPM has
+ * no room, and what is lost or left behind when the transport is opened again.
  */
 typedef struct tenoni_slot {
     struct tenoni_slot *next;
     uint32_t handle; /* 0: nothing is loaded */
 } tenoni_slot;
 
-/* An object in the TPM. Its Name is ours, computed from its public area: what an answer calls a Name proves nothing. */
+/* An object in the TPM. We compute its Name from its public area: a Name in an answer proves nothing. */
 typedef struct {
     uint32_t handle;
     uint8_t name[TENON_NAME_SIZE];
@@ -64,7 +66,7 @@ struct tenon_tpm {
     atomic_uint references;
     tenoni_process process;
     tenoni_slot *slots;
-    uint32_t orphans[TENONI_ORPHANS]; /* to be flushed, and nobody can say whether they were: flushed again */
+    uint32_t orphans[TENONI_ORPHANS]; /* their flush failed, so they may still be loaded: flushed again */
     size_t orphans_n;
     tenoni_slot parent;                   /* a transient parent, kept for the operation after the one that made it */
     const tenoni_public *parent_template; /* NULL once the operation that made it is over */
@@ -76,37 +78,43 @@ struct tenon_tpm {
 void tenoni_tpm_keep(tenon_tpm *tpm);
 
 /*
- * Does something with the TPM while nobody else does. When the transport fails, it is opened again and the whole is
- * done once more; while others have taken the TPM's places, it is done again and again until the deadline. So an
- * operation must stand being repeated after any of its commands. On a bare TPM nothing stays loaded when it is over.
+ * Runs an operation while no other thread uses the TPM. If the transport fails, opens it again and repeats the
+ * operation once; while other programs hold the TPM's places, repeats it until the deadline. An operation must
+ * therefore bear a repetition after any of its commands. On a bare TPM nothing stays loaded afterwards.
  */
 typedef tenon_status tenoni_operation(tenon_tpm *tpm, void *context);
 tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *context);
 
 /*
- * Inside an operation: sends a command, waits while the TPM is busy, and gives the answer behind its header. A refusal
- * is a status of tenoni_classify. When the TPM has no room, our slots are flushed but those that the command names:
- * after a command, what is in a slot has to be looked up again.
+ * Inside an operation: sends a command, waits while the TPM is busy, and gives the answer without its header. A refusal
+ * is a status of tenoni_classify. If the TPM has no room, all our slots are flushed except those that the command
+ * names, so read a slot again after each command.
  */
 tenon_status tenoni_tpm_send(tenon_tpm *tpm, tenoni_role role, const uint8_t *command, size_t n, tenoni_reader *answer);
 
-/* Opens the transport again, and waits for a node that another process holds. What was loaded, or could not be flushed,
- * is flushed, if it is still there. */
+/*
+ * Opens the transport again, and waits for a node that another process holds. Then flushes what was loaded before, if
+ * it is still there.
+ */
 tenon_status tenoni_tpm_reopen(tenon_tpm *tpm);
 
 /* TPM2_FlushContext. Flushing something that is already gone is not a failure. */
 void tenoni_tpm_flush(tenon_tpm *tpm, uint32_t handle);
 
-/* Takes a loaded object into the list, and flushes one. */
+/* Puts a loaded object into the list; flushes one and takes it out. */
 void tenoni_slot_fill(tenon_tpm *tpm, tenoni_slot *slot, uint32_t handle);
 void tenoni_slot_flush(tenon_tpm *tpm, tenoni_slot *slot);
 
-/* Flushes all; or those of the kind that the TPM has no room for, but for what the command names: whether there was
- * one. */
+/*
+ * Flushes all slots. Or flushes those of the kind that the TPM has no room for, except those that the command names,
+ * and returns whether there was one.
+ */
 void tenoni_slots_flush(tenon_tpm *tpm);
 bool tenoni_slots_make_room(tenon_tpm *tpm, const uint8_t *command, size_t n, uint32_t rc);
 
-/* Flushes what could not be flushed, over a fresh transport where one can be had; and over the one that there is. */
+/*
+ * Flush what could not be flushed before: over a fresh transport if it can be opened again; and over the present one.
+ */
 void tenoni_orphans_flush(tenon_tpm *tpm);
 void tenoni_orphans_retry(tenon_tpm *tpm);
 

@@ -38,7 +38,7 @@ static const row rows[] = {
     {TENONI_CC_ANY, 0x143 /* COMMAND_CODE */, 0, TENONI_ROLE_ANY, TENON_CATEGORY_UNAVAILABLE},
     {TENONI_CC_ANY, 0x14b /* NV_SPACE */, 0, TENONI_ROLE_ANY, TENON_CATEGORY_UNAVAILABLE},
     {TENONI_CC_ANY, 0x907 /* LOCALITY */, 0, TENONI_ROLE_ANY, TENON_CATEGORY_UNAVAILABLE},
-    /* A damaged public area is refused with whatever its damage looks like. */
+    /* A TPM refuses a damaged public area with a code that depends on the damage. */
     {TENONI_CC_LOAD, ANY_FORMAT_ONE, 0, TENONI_ROLE_KEY, TENON_CATEGORY_REJECTED},
     /* And so is a credential that somebody else made. */
     {TENONI_CC_ACTIVATE_CREDENTIAL, ANY_FORMAT_ONE, 0, TENONI_ROLE_ANY, TENON_CATEGORY_REJECTED},

@@ -45,17 +45,16 @@ enum {
     TENONI_RC_NV_DEFINED = 0x14c
 };
 
-/* The response code as those tables have it: without layer and number. */
+/* The response code as in those tables, without the layer and the number. */
 uint32_t tenoni_rc_base(uint32_t rc);
 
-/* The category of a refused command as a status that carries the TPM's code. A refusal never decides that a key is
- * gone. */
+/* The status of a refused command: its category, and the TPM's code. A refusal alone never says that a key is gone. */
 tenon_status tenoni_classify(uint32_t command, tenoni_role role, uint32_t rc);
 
 /* The TPM asks to send the same command again. */
 bool tenoni_rc_is_retry(uint32_t rc);
 
-/* The status carries this code of tenoni_rc_base. */
+/* Whether the status carries this code, as tenoni_rc_base gives it. */
 bool tenoni_status_is(tenon_status status, uint32_t base);
 
 /* The TPM has no room for another object or session. */

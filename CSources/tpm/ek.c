@@ -133,7 +133,7 @@ static tenon_status compare(const tenon_ek *wanted, tenoni_reader *answer, tenon
     return set_name(out, area);
 }
 
-/* Part 3, 12.4 TPM2_ReadPublic. What is not there any more, or is not readable by us, is not it. */
+/* Part 3, 12.4 TPM2_ReadPublic. An object that has disappeared, or that we cannot read, is not the EK. */
 static tenon_status look(tenon_tpm *tpm, uint32_t handle, const tenon_ek *wanted, tenoni_ek *out)
 {
     tenoni_call call;
@@ -173,7 +173,7 @@ static tenon_status find_persistent(tenon_tpm *tpm, const tenon_ek *wanted, teno
     return TENON_ERROR_EK_MISSING;
 }
 
-/* The templates of the profile; the low range's have zeros for unique, which makes other keys of them than nothing. */
+/* The templates of the profile. In the low range, unique is zeros; an empty unique would make another key. */
 static void write_template(tenoni_writer *writer, const place *at)
 {
     static const uint8_t zeros[RSA_SIZE];
@@ -200,7 +200,7 @@ static void write_template(tenoni_writer *writer, const place *at)
     tenoni_write_sized(writer, zeros, low ? TENON_SCALAR_SIZE : 0);
 }
 
-/* A template that this TPM does not take makes no EK of it. */
+/* If the TPM refuses a template, no EK of this TPM has that template. */
 static tenon_status refused(tenon_status status)
 {
     bool template = tenon_status_tpm_rc(status) != 0 && tenon_status_category(status) == TENON_CATEGORY_INTERNAL;
@@ -244,7 +244,7 @@ static bool is_there(const nv_list *list, uint32_t index)
     return false;
 }
 
-/* A template in NV wins: the maker's EK is of that one. */
+/* A template in NV comes first: the maker made the EK from it. */
 static tenon_status make_at(tenon_tpm *tpm, const place *at, const nv_list *list, const tenon_ek *wanted,
                             tenoni_ek *out)
 {
@@ -260,7 +260,7 @@ static tenon_status make_at(tenon_tpm *tpm, const place *at, const nv_list *list
     return make(tpm, &template, wanted, out);
 }
 
-/* Where there is a certificate there is an EK, so those first: to make an EK of RSA takes many seconds. */
+/* A certificate means that there is an EK, so these kinds come first: making an RSA EK takes many seconds. */
 static tenon_status find_transient(tenon_tpm *tpm, const tenon_ek *wanted, tenoni_ek *out)
 {
     nv_list list;

@@ -17,8 +17,8 @@ typedef struct {
 
 /*
  * Finds the EK of a certificate: among the persistent handles of EKs, else by making the primaries of the templates
- * that its kind may have. No handle is believed, and none is remembered. Inside an operation; then it is to be
- * released. TENON_ERROR_EK_MISSING: none is it.
+ * that its kind may have. It trusts no handle and remembers none. Call it inside an operation, and release the EK
+ * afterwards. TENON_ERROR_EK_MISSING: no EK has this public key.
  */
 tenon_status tenoni_ek_find(tenon_tpm *tpm, const tenon_ek *wanted, tenoni_ek *out);
 void tenoni_ek_release(tenon_tpm *tpm, tenoni_ek *ek);

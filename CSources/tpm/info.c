@@ -35,7 +35,7 @@ enum {
     PROPERTIES_AT_ONCE = 64
 };
 
-/* moreData with no value at all would be asked for the same again and again. */
+/* Without this check, an answer with moreData and no value would be asked for forever. */
 static tenon_status get(tenon_tpm *tpm, uint32_t capability, uint32_t first, uint32_t count, tenoni_reader *values,
                         uint32_t *found, bool *more)
 {
@@ -66,7 +66,7 @@ static tenon_status get_handles(tenon_tpm *tpm, uint32_t first, uint32_t *out, s
         get(tpm, CAP_HANDLES, first, n < HANDLES_AT_ONCE ? (uint32_t)n : HANDLES_AT_ONCE, &values, &found, more);
     for (uint32_t i = 0; status == TENON_OK && i < found; i++) {
         uint32_t handle;
-        /* In order, or who asks on from the last one would never come to an end. */
+        /* The handles must ascend; otherwise a caller that continues after the last one would never finish. */
         if (!tenoni_read_u32(&values, &handle) || handle < least)
             return TENON_ERROR_TPM_ANSWER;
         if (handle >> KIND_SHIFT == first >> KIND_SHIFT)
@@ -90,7 +90,7 @@ tenon_status tenoni_nv_buffer_max(tenon_tpm *tpm, uint32_t *out)
     return status;
 }
 
-/* A TPM gives as many at once as it likes. */
+/* A TPM decides how many it gives at once. */
 tenon_status tenoni_handles(tenon_tpm *tpm, uint32_t first, uint32_t *out, size_t n, size_t *count)
 {
     bool more = true;
@@ -282,7 +282,7 @@ static tenon_status list(tenon_tpm *tpm, void *context)
     return status == TENON_OK && *to->written > to->n ? TENON_ERROR_BUFFER_TOO_SMALL : status;
 }
 
-/* In one go; what does not fit is undone: a TPM that is full is not asked more than necessary. */
+/* In one go, and undone if something does not fit, so that a full TPM gets no more commands than necessary. */
 static tenon_status list_loaded(tenon_tpm *tpm, void *context)
 {
     const listing *to = context;

@@ -8,17 +8,19 @@
 #include "crypto/quirks.h"
 #include "tpm/object.h"
 
-/* How a key comes to be usable: the persistent copy, else the blob under its parent; and when it is gone for good. */
+/* How a key becomes usable: by its persistent copy, else by its blob under its parent; and when it is gone for good. */
 
 enum { SECOND_LOOK_MS = 2000 };
 
-/* What is missing or another key, loaded or persistent, is no reason to fail: the blob is the truth. */
+/*
+ * If the loaded or persistent copy is missing or is another key, that is no reason to fail: the blob is the original.
+ */
 bool tenoni_is_only_a_cache(tenon_status status)
 {
     return status == TENON_ERROR_KEY_NAME || tenoni_status_lost_object(status);
 }
 
-/* A handle says nothing of what is behind it: somebody may have put another key there since. */
+/* A handle does not say which key is behind it: somebody may have put another key there. */
 tenon_status tenoni_key_trust(tenon_tpm_key *key)
 {
     tenoni_object found;
@@ -36,7 +38,7 @@ static tenon_status load_under(tenon_tpm_key *key, const tenoni_object *parent)
     tenon_status status = tenoni_load(key->tpm, TENONI_ROLE_KEY, parent, &key->file, &handle);
     if (status == TENON_OK)
         tenoni_slot_fill(key->tpm, &key->slot, handle);
-    /* Where a key came without its parent's Name, the parent that it loads under is its parent from now on. */
+    /* If the file did not have the parent's Name, the parent under which the key loads is its parent from now on. */
     if (status == TENON_OK && key->file.parent_name_n == 0 && parent->name[0] + parent->name[1] != 0) {
         memcpy(key->file.parent_name, parent->name, sizeof parent->name);
         key->file.parent_name_n = sizeof parent->name;
@@ -53,8 +55,8 @@ static bool is_no_parent(tenon_status status, int place)
 }
 
 /*
- * One observation: TENON_ERROR_KEY_GONE when the witness is another and the TPM refuses the blob under every parent
- * that there is; TENON_OK when one of them takes it after all; anything else says nothing about the key.
+ * One observation. TENON_ERROR_KEY_GONE: the witness differs, and the TPM refuses the blob under every parent that
+ * there is. TENON_OK: the blob loaded under one of them after all. Anything else says nothing about the key.
  */
 static tenon_status observe(tenon_tpm_key *key)
 {
@@ -88,7 +90,7 @@ static tenon_status judge(tenon_tpm_key *key)
     status = tenoni_tpm_reopen(key->tpm);
     if (status == TENON_OK)
         status = observe(key);
-    /* Judged once: the next signature shall not hold up the TPM's other keys for as long again. */
+    /* Judged once, so that the next signature does not hold up the TPM's other keys for as long again. */
     key->gone = status == TENON_ERROR_KEY_GONE;
     return status;
 }
@@ -110,8 +112,10 @@ tenon_status tenoni_key_look(tenon_tpm_key *key)
     tenon_status status = tenoni_read_public(key->tpm, TENONI_ROLE_KEY, key->slot.handle, &found);
     if (status == TENON_OK && !tenoni_equal(found.name, key->name, sizeof found.name))
         status = TENON_ERROR_KEY_NAME;
-    /* Flushed even where the answer says that it is another's: the answer may lie. What is loaded is ours alone, behind
-     * a resource manager as within one operation. */
+    /*
+     * Flushed even if the answer says that another key is there: the answer may lie. What we loaded is ours alone,
+     * behind a resource manager and within one operation.
+     */
     if (tenoni_is_only_a_cache(status))
         tenoni_slot_flush(key->tpm, &key->slot);
     return status;
@@ -174,7 +178,7 @@ static void release(tenon_tpm_key *key)
 {
     if (atomic_fetch_sub(&key->references, 1) != 1)
         return;
-    /* In a fork's child nothing is flushed: the object is the parent process's. */
+    /* In a fork's child nothing is flushed, because the object belongs to the parent process. */
     (void)tenoni_tpm_do(key->tpm, flush_key, key);
     tenon_tpm_free(&key->tpm);
     tenoni_wipe(key, sizeof *key);
@@ -189,7 +193,7 @@ void tenon_tpm_key_free(tenon_tpm_key **key)
     *key = NULL;
 }
 
-/* What is known from the public area alone. */
+/* Sets what follows from the public area alone. */
 static tenon_status set_public(tenon_tpm_key *key, tenoni_area_check *check)
 {
     tenon_status status = tenoni_public_read(&key->area, key->file.public_area, key->file.public_n);
@@ -234,7 +238,7 @@ tenon_status tenoni_key_make(tenon_tpm_key *key, const tenoni_object *parent, co
 {
     uint32_t handle;
     tenon_status status = make_under(key, parent, template);
-    /* A storage key has no lockout. */
+    /* Safe to try again: a storage key is not under the lockout. */
     if (key->auth.n != 0 && tenoni_quirk_salt_misread(status))
         status = make_under(key, parent, template);
     if (status == TENON_OK)
@@ -253,7 +257,10 @@ static tenon_status create(tenon_tpm *tpm, void *context)
         status = tenoni_parent_choose(tpm, &parent);
     if (status != TENON_OK)
         return status;
-    /* A persistent parent takes a place while it is used: the witness's need not take another until the next key. */
+    /*
+     * A persistent parent takes one of the TPM's places while it is used, so the primary of the witness is flushed
+     * first.
+     */
     if (parent.handle != tpm->parent.handle)
         tenoni_slot_flush(tpm, &tpm->parent);
     key->file.parent = parent.handle == tpm->parent.handle ? (uint32_t)TENONI_PARENT_OWNER : parent.handle;

@@ -15,7 +15,7 @@ struct tenon_tpm_key {
     bool attests;             /* an AK: it signs what the TPM says and nothing else */
     tenoni_creation creation; /* of an AK that was made here; else empty */
     tenoni_auth auth;
-    atomic_bool parent_known; /* file.parent_name is there, and never changes again: it is read without the lock */
+    atomic_bool parent_known; /* file.parent_name is set and never changes again, so it is read without the lock */
 
     /* What follows is written inside operations only. */
     tenoni_slot slot; /* where it is loaded */
@@ -33,7 +33,10 @@ void tenoni_key_keep(tenon_tpm_key *key);
 /* What kind of key a public area must describe: tenoni_public_check_*. */
 typedef tenon_status tenoni_area_check(const tenoni_public *area);
 
-/* A key to be filled in; NULL: no memory. And its end: it is given out, or freed because of the status. */
+/*
+ * Makes a key to be filled in (NULL: no memory), and finishes it: gives it to the caller, or frees it if the status is
+ * an error.
+ */
 tenon_status tenoni_key_begin(tenon_tpm *tpm, tenon_tpm_key **key, const uint8_t *auth, size_t auth_n);
 tenon_status tenoni_key_finish(tenon_tpm_key **out, tenon_tpm_key *key, tenon_status status);
 
@@ -45,34 +48,39 @@ tenon_status tenoni_key_make(tenon_tpm_key *key, const tenoni_object *parent, co
 tenon_status tenoni_key_open(tenon_tpm *tpm, tenon_tpm_key **out, const char *pem, size_t pem_n, const uint8_t *auth,
                              size_t auth_n, tenoni_area_check *check);
 
-/* The handle to sign with: the persistent copy, or the loaded blob. Sends nothing while there is one. */
+/* Gives the handle to sign with: the persistent copy, or the loaded blob. Sends nothing if one of them is ready. */
 tenon_status tenoni_key_ready(tenon_tpm_key *key, uint32_t *handle);
 
 /* Looks whether the persistent handle holds the key, and remembers it for this epoch. */
 tenon_status tenoni_key_trust(tenon_tpm_key *key);
 
-/* Looks whether what the key signs with, loaded or persistent, is the key; if not, it is not used any more. */
+/*
+ * Checks that the handle that the key signs with, loaded or persistent, still holds the key; if not, it is no longer
+ * used.
+ */
 tenon_status tenoni_key_look(tenon_tpm_key *key);
 
-/* A status of tenoni_key_look after which the blob is tried. */
+/* Whether the blob is tried after this status of tenoni_key_look. */
 bool tenoni_is_only_a_cache(tenon_status status);
 
-/* Forgets what the TPM said that it does not have. */
+/* Forgets the handles after the TPM said that it does not have them. */
 void tenoni_key_forget(tenon_tpm_key *key);
 
 /* Ends the key's session, here and in the TPM. */
 void tenoni_key_end_session(tenon_tpm_key *key);
 
-/* The handle to use the key with, and with it the session that the key needs, if it needs one: key->session. The
- * session comes first, as looking for its parent may take the slots of whatever is loaded. */
+/*
+ * Gives the handle to use the key with, and opens the session that the key needs, if any: key->session. The session
+ * comes first, because the search for its parent may flush what is loaded.
+ */
 tenon_status tenoni_key_ready_to_use(tenon_tpm_key *key, uint32_t *handle);
 bool tenoni_key_uses_session(const tenon_tpm_key *key);
 bool tenoni_key_encrypts(const tenon_tpm_key *key);
 
-/* Whether to try a refused command once more, after making again what the TPM lost. */
+/* Whether to try a refused command once more; what the TPM lost is made again. */
 bool tenoni_key_replace(tenon_tpm_key *key, tenon_status status);
 
-/* TPM2_Sign of a digest, by whatever session the key needs. */
+/* TPM2_Sign of a digest, with the session that the key needs. */
 tenon_status tenoni_key_sign(tenon_tpm_key *key, tenon_signature *out, const tenon_digest *digest);
 
 void tenoni_key_prepare(tenon_tpm_key *key);

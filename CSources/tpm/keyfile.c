@@ -43,7 +43,7 @@ static bool is_name(const uint8_t *name, size_t n)
     return n == 0 || (n == TENON_NAME_SIZE && name[0] == TENONI_ALG_SHA256 >> 8 && name[1] == TENONI_ALG_SHA256);
 }
 
-/* What the reader and the writer both ask: nothing is written that could not be read. */
+/* Both the reader and the writer check this, so nothing is written that could not be read. */
 static tenon_status check(const tenoni_keyfile *file)
 {
     if (file->parent != TENONI_PARENT_OWNER && !is_persistent(file->parent))

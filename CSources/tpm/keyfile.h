@@ -9,15 +9,15 @@
 #include "tenon/tpm/tpm.h"
 
 /*
- * A key as a file: the PEM block TSS2 PRIVATE KEY that other tools read and write too, and before it, one a line, what
- * Tenon has to know to find the key again.
+ * A key as a file: the PEM block TSS2 PRIVATE KEY, which other tools read and write, too, and before it, one on each
+ * line, the facts with which Tenon finds the key again.
  *
  *   tenon-parent: 68 hex digits     the parent's Name
  *   tenon-witness: 68 hex digits    the seed witness
  *   tenon-handle: 81080000          a persistent copy
  *
- * Facts are in lower case, each at most once and in any order; they are written in this one. Nothing else but empty
- * lines stands before the block, and nothing but one line feed behind it.
+ * Facts are in lower case, each at most once and in any order; they are written in this one. Apart from empty lines,
+ * nothing else may stand before the block, and only one line feed after it.
  */
 
 enum {
@@ -40,14 +40,16 @@ typedef struct {
 } tenoni_keyfile;
 
 /*
- * Reads a file of Tenon or of another tool, of at most TENON_TPM_KEY_MAX characters. emptyAuth may be absent and is
- * false then; a description is passed over; policy, secret, authPolicy and rsaParent are TENON_ERROR_KEY_FIELD. On
- * failure *out is all zeros.
+ * Reads a file of Tenon or of another tool, of at most TENON_TPM_KEY_MAX characters. An absent emptyAuth means false; a
+ * description is ignored; policy, secret, authPolicy and rsaParent are TENON_ERROR_KEY_FIELD. On failure *out is all
+ * zeros.
  */
 tenon_status tenoni_keyfile_read(tenoni_keyfile *out, const char *pem, size_t n);
 
-/* Writes exactly the five fields that all tools know, and the facts that there are. What was written is read again as
- * it was; values that could not be are refused with the code that the reader has for them. */
+/*
+ * Writes exactly the five fields that all tools know, and the known facts. The reader gives back exactly what was
+ * written; values that it would refuse are refused here, with the same code.
+ */
 tenon_status tenoni_keyfile_write(char *out, size_t n, size_t *written, const tenoni_keyfile *file);
 
 #endif

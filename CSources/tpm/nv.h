@@ -7,8 +7,9 @@
 /* What the maker of a TPM wrote into its NV: certificates and templates. Inside an operation. */
 
 /*
- * The bytes of an index, at most n of them, by its own empty auth value or the owner's, as its attributes allow. No
- * index, one that was never written, or one that only others may read: *found is 0. More than n: TENON_ERROR_TOO_LARGE.
+ * Reads an index of at most n bytes, with its own empty auth value or with the owner's, as its attributes allow. *found
+ * is 0 if there is no such index, if it was never written, or if we may not read it. TENON_ERROR_TOO_LARGE: it has more
+ * than n bytes.
  */
 tenon_status tenoni_nv_read(tenon_tpm *tpm, uint32_t index, uint8_t *out, size_t n, size_t *found);
 

@@ -8,8 +8,8 @@
 enum { RH_OWNER = 0x40000001 };
 
 /*
- * TPM2B_PUBLIC of an answer. What lies at a handle of others may be of any kind: without a Name that we can compute it
- * has none here, zeros, which is nobody's Name.
+ * TPM2B_PUBLIC of an answer. Others may keep any kind of object at a handle. If we cannot compute its Name, the Name is
+ * set to zeros, which no object has.
  */
 static tenon_status read_area(tenoni_reader *answer, tenoni_object *out, tenoni_keyfile *raw)
 {
@@ -185,7 +185,7 @@ tenon_status tenoni_session_open(tenon_tpm *tpm, const tenoni_object *salt_to, b
     tenoni_reader answer;
     tenon_public_key point;
     uint32_t handle;
-    /* The salt goes to the bytes whose Name was compared: no other key is ever salted to. */
+    /* The salt is encrypted to the key whose Name was compared, and to no other. */
     tenon_status status = salt_to->is_p256 ? tenoni_public_point(&point, &salt_to->area) : TENON_ERROR_KEY_PUBLIC;
     if (status != TENON_OK)
         return status;
@@ -213,7 +213,7 @@ void tenoni_session_close(tenon_tpm *tpm, tenoni_session *session)
 
 static const uint32_t srk = 0x81000001;
 
-/* A transient parent is held in the TPM's own slot: one at a time, and within an operation no second time. */
+/* A transient parent is kept in the slot of the tenon_tpm: one at a time, and made only once within an operation. */
 static tenon_status primary(tenon_tpm *tpm, const tenoni_public *template, tenoni_object *out)
 {
     if (tpm->parent_template == template && tpm->parent.handle != 0) {
@@ -274,7 +274,7 @@ static bool needs_owner(int place)
 
 static tenon_status find_by_name(tenon_tpm *tpm, const tenoni_keyfile *file, tenoni_object *out)
 {
-    /* A key made under the primary is sought there first: that is one command, and the SRK another. */
+    /* If the key was made under the primary, the search begins there, which saves the command that reads the SRK. */
     int first = file->parent == TENONI_PARENT_OWNER ? TENONI_PLACE_PRIMARY : TENONI_PLACE_RECORDED;
     tenon_status result = TENON_ERROR_PARENT_MISSING;
     for (int i = 0; i < TENONI_PLACES; i++) {
@@ -284,7 +284,9 @@ static tenon_status find_by_name(tenon_tpm *tpm, const tenoni_keyfile *file, ten
             return TENON_OK;
         if (status == TENON_OK || status == TENON_ERROR_PARENT_MISSING)
             continue;
-        /* A primary that the owner's auth is lacking for is not one that is missing; but the parent may be persistent.
+        /*
+         * If the owner's auth value is missing, the primary may still be the parent; so go on, because the parent may
+         * also be persistent.
          */
         if (!needs_owner(place) || tenon_status_tpm_rc(status) == 0)
             return status;

@@ -13,7 +13,7 @@ tenon_status tenoni_read_public(tenon_tpm *tpm, tenoni_role role, uint32_t handl
 /* In the owner hierarchy, with the owner's auth. */
 tenon_status tenoni_create_primary(tenon_tpm *tpm, const tenoni_public *template, tenoni_object *out);
 
-/* What a TPM says of a key when it makes it: the data without its size, its digest, and a ticket for the two. */
+/* What a TPM says about a key when it makes it: the creation data without its size, its digest, and the ticket. */
 typedef struct {
     uint8_t data[TENON_AREA_MAX];
     size_t data_n;
@@ -23,27 +23,27 @@ typedef struct {
 } tenoni_creation;
 
 /*
- * Fills in the public and private area, and creation unless it is NULL. With an auth value the session has to encrypt:
- * the value goes to the TPM in the first parameter.
+ * Fills in the public and private area, and creation unless it is NULL. If there is an auth value, the session must
+ * encrypt, because the value is in the first parameter.
  */
 tenon_status tenoni_create(tenon_tpm *tpm, const tenoni_object *parent, const tenoni_public *template,
                            const tenoni_auth *auth, tenoni_session *session, tenoni_keyfile *out,
                            tenoni_creation *creation);
 
-/* TENON_ERROR_KEY_NAME when the TPM says another Name than the public area has. */
+/* TENON_ERROR_KEY_NAME: the TPM gave another Name than that of the public area. */
 tenon_status tenoni_load(tenon_tpm *tpm, tenoni_role role, const tenoni_object *parent, const tenoni_keyfile *file,
                          uint32_t *handle);
 
-/* Makes a transient object persistent at the handle, or takes the persistent object at the handle away. */
+/* Makes a transient object persistent at the handle, or removes the persistent object from the handle. */
 tenon_status tenoni_evict(tenon_tpm *tpm, uint32_t object, const uint8_t *name, uint32_t handle);
 
-/* A session salted to an object that is a P-256 storage key; and its end, in the TPM too. */
+/* Opens a session salted to an object that is a P-256 storage key; and ends it, in the TPM, too. */
 tenon_status tenoni_session_open(tenon_tpm *tpm, const tenoni_object *salt_to, bool encrypts, tenoni_session *out);
 void tenoni_session_close(tenon_tpm *tpm, tenoni_session *session);
 
 /*
- * Where a key's parent is. Persistent storage keys come and go with administrators and other tools, so a parent is
- * searched by its Name; the seed's own witness is the Name of the H-2 primary, which is a function of the seed alone.
+ * Where a key's parent is. Administrators and other tools make and remove persistent storage keys, so a parent is found
+ * by its Name; the seed's own witness is the Name of the H-2 primary, which is a function of the seed alone.
  */
 
 /* The places, in the order of the search. */
@@ -58,8 +58,10 @@ tenon_status tenoni_parent_choose(tenon_tpm *tpm, tenoni_object *out);
 /* For a key that is there: by the Name in the file, or, without one, at the recorded place. */
 tenon_status tenoni_parent_find(tenon_tpm *tpm, const tenoni_keyfile *file, tenoni_object *out);
 
-/* What a session for the key is salted to: its parent. Another tool's key may be under one of RSA, whose Name nobody
- * vouched for: then any storage key will do. */
+/*
+ * Finds the key to which a session for this key is salted: its parent. The parent of another tool's key may be an RSA
+ * key; then the H-2 primary is used.
+ */
 tenon_status tenoni_parent_for_salt(tenon_tpm *tpm, const tenoni_keyfile *file, tenoni_object *out);
 
 /* The seed witness, computed again. */

@@ -51,7 +51,7 @@ static bool is_of_this_namespace(const tenoni_process *process)
     return dev == process->namespace_dev && ino == process->namespace_ino;
 }
 
-/* The number is asked for, too: a child of vfork has its parent's memory. */
+/* The number is compared, too, because a child of vfork has its parent's memory. */
 bool tenoni_process_is_this(const tenoni_process *process)
 {
     if (process->pid != getpid())
@@ -88,7 +88,7 @@ static uint32_t some_of(uint32_t ms)
     return tenoni_random((uint8_t *)&random, sizeof random) == TENON_OK ? 1 + random % ms : ms;
 }
 
-/* The clock is not read before there is something to wait for. */
+/* The clock is read only once there is something to wait for. */
 bool tenoni_wait_once(tenoni_patience *patience, uint32_t deadline_ms, bool among_many)
 {
     uint64_t now = now_ms();
@@ -117,7 +117,7 @@ tenon_status tenoni_auth_set(tenoni_auth *auth, const uint8_t *bytes, size_t n)
     auth->n = n;
     while (auth->n != 0 && auth->bytes[auth->n - 1] == 0)
         auth->n--;
-    /* A TPM takes zeros alone for the empty value, which is not what the caller meant. */
+    /* A TPM treats a value of zeros as the empty value, which the caller did not mean. */
     return n != 0 && auth->n == 0 ? TENON_ERROR_AUTH_VALUE : TENON_OK;
 }
 
@@ -193,7 +193,7 @@ static tenon_status open_by_name(tenon_tpm_transport *out, const char *name, siz
     return allow_simulator ? tenoni_tcti_open(out, name, n) : TENON_ERROR_SIMULATOR;
 }
 
-/* Without a resource manager the node is one process's at a time. */
+/* Without a resource manager, only one process at a time can have the node. */
 static tenon_status open_when_free(tenon_tpm_transport *out, const char *name, size_t n, uint32_t allow_simulator,
                                    uint32_t deadline_ms)
 {

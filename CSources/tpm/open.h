@@ -9,10 +9,10 @@
 #include "tenon/tpm/tpm.h"
 
 /*
- * The process that something belongs to. A number does not say it: a fork's child may be the first of a pid namespace,
- * as its parent is of another. So each mark is a page that the kernel empties in a child (MADV_WIPEONFORK, Linux 4.14).
- * Where it does not do that, the pid namespace stands for the page: then only a process that has the number of one that
- * ended, in the same namespace, is taken for it; and without /proc the number alone is left.
+ * The process to which something belongs. Its number is not enough: a fork's child may be process 1 of a pid namespace,
+ * as its parent may be of another. The mark is therefore a page that the kernel empties in a child (MADV_WIPEONFORK,
+ * Linux 4.14). If the kernel cannot do that, the pid namespace takes the place of the page; then a process is mistaken
+ * for one that has ended only if it has the same number in the same namespace. Without /proc, only the number is left.
  */
 typedef struct {
     pid_t pid;
@@ -26,15 +26,15 @@ bool tenoni_process_begin(tenoni_process *process);
 bool tenoni_process_is_this(const tenoni_process *process);
 void tenoni_process_end(tenoni_process *process);
 
-/* How long something is waited for that a TPM, or others, will give back. All zeros before the first wait. */
+/* How long to wait for what a TPM or other programs will release. All zeros before the first wait. */
 typedef struct {
     uint64_t deadline;
     uint32_t wait_ms; /* the next wait: twice the one before, up to a bound */
 } tenoni_patience;
 
 /*
- * Waits once, or says false when the deadline has passed, which is counted from the first wait on. Among many
- * who wait for the same thing, each wait is a random part of that, so that no two come back together for long.
+ * Waits once, or returns false if the deadline, which counts from the first wait, has passed. If many wait for the same
+ * thing, each wait lasts a random part of that time, so that two of them do not keep coming back together.
  */
 bool tenoni_wait_once(tenoni_patience *patience, uint32_t deadline_ms, bool among_many);
 

@@ -5,7 +5,7 @@
 #include "tpm/info.h"
 #include "tpm/key.h"
 
-/* The persistent copy of a key: a cache. The exported key stays the truth. */
+/* The persistent copy of a key is a cache. The exported key remains the original. */
 
 static const uint32_t ours_first = 0x81080000, ours_last = 0x8108ffff;
 
@@ -101,7 +101,7 @@ tenon_status tenon_tpm_key_persist(tenon_tpm_key *key, uint32_t *handle)
     return status;
 }
 
-/* Only what is the key is taken away; what is not there any more is as it should be. */
+/* Only the key itself is removed; if it is not there any more, that is fine. */
 static tenon_status evict(tenon_tpm *tpm, void *context)
 {
     tenon_tpm_key *key = context;
@@ -130,7 +130,7 @@ static tenon_status check(tenon_tpm *tpm, void *context)
     uint32_t handle;
     (void)tpm;
     tenon_status status = tenoni_key_look(key);
-    /* Only what says that it is not the key is replaced; a TPM that does not answer says nothing. */
+    /* Only a handle with another key is given up; a TPM that does not answer says nothing about it. */
     return status == TENON_OK || tenoni_is_only_a_cache(status) ? tenoni_key_ready(key, &handle) : status;
 }
 

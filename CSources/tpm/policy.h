@@ -16,8 +16,8 @@ tenoni_part tenoni_policy_digest(uint16_t hash, tenoni_policy policy);
 tenoni_policy tenoni_policy_of(uint16_t hash, const tenoni_reader *digest);
 
 /*
- * A policy session that satisfies the policy, with the endorsement hierarchy's auth: for one use, as that resets it.
- * The command that uses it ends it; else it is to be flushed. Inside an operation.
+ * Opens a policy session that satisfies the policy, with the auth value of the endorsement hierarchy. It is good for
+ * one command, which ends it; otherwise flush it. Inside an operation.
  */
 tenon_status tenoni_policy_open(tenon_tpm *tpm, uint16_t hash, tenoni_policy policy, uint32_t *session);
 

@@ -256,7 +256,7 @@ static bool read_entry(tenoni_reader *reader, answer_entry *out)
            read_nonce(reader, out->hmac);
 }
 
-/* All that the entry promises. */
+/* Checks everything that the entry promises. */
 static tenon_status check_entry(const tenoni_session *session, const answer_entry *entry, const session_value *value,
                                 uint32_t command, const uint8_t *parameters, size_t n)
 {

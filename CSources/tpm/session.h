@@ -8,15 +8,15 @@
 #include "crypto/hash.h"
 
 /*
- * A salted HMAC session (Part 1, 19.6) with SHA-256, unbound: what is computed for it. Nothing is sent here.
+ * The computations of a salted, unbound HMAC session with SHA-256 (Part 1, 19.6). Nothing is sent here.
  *
  *   start -> TPM2_StartAuthSession -> started -> (authorise -> a command -> check)* -> end
  *
- * After a function refused, and after end, the session is over: its secrets are wiped, and it answers
+ * After a function has failed, and after end, the session is over: its secrets are wiped, and each function returns
  * TENON_ERROR_SESSION. Its handle stays, for TPM2_FlushContext; it is 0 when the TPM has closed the session itself.
  *
- * A refusal by the TPM carries no session area: nothing authenticates it, and check is not for it. After one the
- * session may be used again, unless the code says that the TPM lost it.
+ * A refusal by the TPM has no session area, so nothing authenticates it, and check does not apply to it. After a
+ * refusal the session can be used again, unless the code says that the TPM lost it.
  */
 
 /* Part 2, 8.4 TPMA_SESSION. Decrypting is what the TPM does to a command, encrypting what it does to its answer. */
@@ -64,8 +64,8 @@ tenon_status tenoni_session_started(tenoni_session *session, uint32_t handle, te
 
 /*
  * Writes the session's entry for the authorization area of a command, with a fresh nonce. With TENONI_SESSION_DECRYPT
- * the content of the first parameter, which has to be a TPM2B, is encrypted in place; after that the parameters may not
- * change any more. TENON_ERROR_FLAGS for attributes that the session or the parameters do not have room for.
+ * the content of the first parameter, which has to be a TPM2B, is encrypted in place; after that the parameters must
+ * not change. TENON_ERROR_FLAGS for attributes that the session or the parameters do not have room for.
  */
 tenon_status tenoni_session_authorise(tenoni_session *session, tenoni_writer *entry, const tenoni_session_use *use,
                                       uint8_t *parameters, size_t n);
@@ -73,9 +73,9 @@ tenon_status tenoni_session_authorise(tenoni_session *session, tenoni_writer *en
 /*
  * Reads the session's entry in the answer to that command, which the TPM says succeeded, and checks all that it
  * promises: nonceTPM is new, the HMAC is good over the parameters as they came, the attributes are those of the
- * command. Only then the first parameter is decrypted in place, if it was to be encrypted. Everything else is
- * TENON_ERROR_SESSION, and the parameters stay as they came. An answer that has no session area fails by having no
- * entry. What is left in entries is the caller's to read or to refuse.
+ * command. Only then is the first parameter decrypted in place, if it is encrypted. Anything else is
+ * TENON_ERROR_SESSION, and the parameters stay as they came. An answer without a session area fails, because it has no
+ * entry. The caller reads or refuses what is left in entries.
  */
 tenon_status tenoni_session_check(tenoni_session *session, tenoni_reader *entries, const tenoni_session_use *use,
                                   uint8_t *parameters, size_t n);

@@ -67,7 +67,7 @@ static tenon_status read_signature(tenoni_reader *parameters, tenon_signature *o
     return parameters->left == 0 ? TENON_OK : TENON_ERROR_TPM_ANSWER;
 }
 
-/* The warm path: one command from a buffer that was built once. */
+/* The fast path: one command, from a buffer that was built once. */
 static tenon_status sign_by_password(tenon_tpm_key *key, uint32_t handle, tenon_signature *out,
                                      const tenon_digest *digest)
 {
@@ -103,8 +103,8 @@ void tenoni_key_end_session(tenon_tpm_key *key)
 }
 
 /*
- * A session whose slot was flushed, as when the transport is opened again, is not used any more: its handle may be
- * another key's by then. The salt is for the parent whose Name is in the file.
+ * If the slot of a session was flushed, for example because the transport was opened again, the session is no longer
+ * used: its handle may belong to somebody else by then. The salt is for the parent whose Name is in the file.
  */
 static tenon_status ready_session(tenon_tpm_key *key)
 {
@@ -143,7 +143,7 @@ tenon_status tenoni_key_ready_to_use(tenon_tpm_key *key, uint32_t *handle)
     tenon_status status = key->gone ? TENON_ERROR_KEY_GONE : ready_session(key);
     if (status != TENON_OK && status != TENON_ERROR_PARENT_MISSING)
         return status;
-    /* Without its parent no session can be had; whether the key is gone with it, its blob tells. */
+    /* Without the parent there can be no session. Whether the key is gone as well shows when its blob is loaded. */
     if (status == TENON_ERROR_PARENT_MISSING)
         tenoni_key_forget(key);
     tenon_status found = tenoni_key_ready(key, handle);
@@ -161,9 +161,9 @@ static tenon_status attempt(tenon_tpm_key *key, tenon_signature *out, const teno
 }
 
 /*
- * After a refused authorization. Somebody may have put another object at the handle: its protection against guessing is
- * not tried by us a second time, so the Name is read first. If it is our key, and not under such protection itself, the
- * session may be at fault.
+ * After a refused authorization. Somebody may have put another object at the handle, and a second try would count as a
+ * guess of its auth value. So the Name is read first. If the key is ours and exempt from the lockout, the session may
+ * be at fault.
  */
 static bool again_after_refusal(tenon_tpm_key *key, tenon_status refusal)
 {
@@ -174,7 +174,7 @@ static bool again_after_refusal(tenon_tpm_key *key, tenon_status refusal)
            tenoni_quirk_salt_misread(refusal);
 }
 
-/* What loses an object, as a reset does, loses the session with it. */
+/* Whatever loses an object, such as a reset, loses the session, too. */
 bool tenoni_key_replace(tenon_tpm_key *key, tenon_status status)
 {
     if (tenoni_status_lost_object(status)) {
@@ -229,7 +229,7 @@ static tenon_status shared_sign(void *context, tenon_signature *out, const tenon
 {
     const shared *view = context;
     tenon_status status = sign_verified(view, out, digest);
-    /* Another object may have taken the key's place: then the key is put there again. */
+    /* Another object may have taken the key's place; then the key is loaded again. */
     if (status == TENON_ERROR_SIGNATURE_INVALID) {
         status = tenon_tpm_key_check(view->key);
         if (status == TENON_OK)

@@ -4,9 +4,11 @@
 #include "base/bytes.h"
 #include "tpm/channel.h"
 
-/* The books of what is loaded in the TPM: nothing leaves them that was not flushed, or is not there any more. */
+/*
+ * The list of what we have loaded in the TPM. An entry leaves it only when it was flushed, or is no longer in the TPM.
+ */
 
-/* Part 1, 10.3: at most three handles stand behind the header. One too many is only one that stays. */
+/* Part 1, 10.3: at most three handles follow the header. Reading one too many only keeps one more object. */
 static bool names(const uint8_t *command, size_t n, uint32_t handle)
 {
     enum { HEADER = 10, HANDLES = 3 };
@@ -18,7 +20,7 @@ static bool names(const uint8_t *command, size_t n, uint32_t handle)
     return false;
 }
 
-/* What the TPM has no room for. A persistent object, too, takes the room of a transient one while it is used. */
+/* What the TPM has no room for. While it is used, a persistent object takes the room of a transient one. */
 static bool lacks_room(uint32_t rc, uint32_t handle)
 {
     enum { KIND_SHIFT = 24, SESSION = 0x02, TRANSIENT = 0x80 };
@@ -35,7 +37,7 @@ static bool lacks_room(uint32_t rc, uint32_t handle)
     }
 }
 
-/* One after the other, as a flush may empty others. */
+/* One after the other, because a flush may empty other slots. */
 bool tenoni_slots_make_room(tenon_tpm *tpm, const uint8_t *command, size_t n, uint32_t rc)
 {
     bool made = false;
@@ -51,7 +53,7 @@ bool tenoni_slots_make_room(tenon_tpm *tpm, const uint8_t *command, size_t n, ui
     return made;
 }
 
-/* A handle that the TPM gives out again was flushed after all. */
+/* If the TPM gives out a handle again, the old object was flushed after all. */
 static void forget_orphan(tenon_tpm *tpm, uint32_t handle)
 {
     for (size_t i = 0; i < tpm->orphans_n; i++)
@@ -102,7 +104,7 @@ void tenoni_orphans_flush(tenon_tpm *tpm)
         tenoni_orphans_retry(tpm);
 }
 
-/* Takes a slot out of the books, and gives what was in it. */
+/* Takes a slot out of the list, and returns the handle that was in it. */
 static uint32_t drop(tenon_tpm *tpm, tenoni_slot *slot)
 {
     uint32_t handle = slot->handle;
@@ -116,7 +118,7 @@ static uint32_t drop(tenon_tpm *tpm, tenoni_slot *slot)
     return handle;
 }
 
-/* Empty before it is flushed: a flush that finds no room makes some itself. */
+/* The slot is emptied before the flush, because a flush that finds no room flushes slots itself. */
 void tenoni_slot_flush(tenon_tpm *tpm, tenoni_slot *slot)
 {
     uint32_t handle = drop(tpm, slot);

@@ -67,7 +67,7 @@ public final class DeviceIdentity: Sendable {
     /// The service's id of the device; also nil when the state cannot be read.
     public var deviceID: String? { (try? status())?.deviceID }
 
-    /// When the key should be changed, in Unix seconds; nil if there is no key yet. ``maintain()`` changes it.
+    /// When the key should be changed, in Unix seconds; nil before the device is registered. ``maintain()`` changes it.
     public func rotationDue() throws(TenonError) -> Int64? { try record()?.rotationDue(context.limits) }
 
     func record() throws(TenonError) -> IdentityRecord? {
@@ -136,22 +136,22 @@ extension DeviceIdentity {
         try await operate(.reportCompromise) { flow throws(TenonError) in try await flow.reportCompromise() }
     }
 
-    /// Whether the service has a question by which a device learns which key it holds; else only a rotation shows it.
+    /// Whether the service has an endpoint that says which key it holds; otherwise only a rotation shows it.
     package var hasQuestion: Bool { context.declaration.settlements.contains(.ask) }
 
-    /// Does what is due: settles a rotation whose outcome is not known, has an attestation key that the service
-    /// knows, changes a key that is old, and asks about a key that the service refused. For a timer, once a day or so.
+    /// Does what is due: settles a rotation with an unknown outcome, renews the attestation key's certificate, changes
+    /// an old key, and asks again about keys that the service refused. Call it from a timer, about once a day.
     ///
-    /// - Returns: what is open still.
+    /// - Returns: what is still open.
     /// - Throws: why something could not be done.
     @discardableResult
     public func maintain() async throws(TenonError) -> Maintenance {
         try await operate(.maintain) { flow throws(TenonError) in try await flow.maintain() }
     }
 
-    /// Forgets the identity: what the service knows of the device is not told to it. Its keys go to the attic.
+    /// Forgets the identity. Its keys go to the attic. The service is not told.
     ///
-    /// Also for a state that cannot be read.
+    /// It also works for a state that cannot be read.
     public func reset() async throws(TenonError) {
         let context = context
         try await alone(.reset) { held throws(TenonError) in

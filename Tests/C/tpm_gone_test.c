@@ -54,7 +54,10 @@ TEST(tpm_gone_between_two_signatures)
     CHECK_NUMBER(support_persistent_count(rig.sw), 1);
 }
 
-/* For this TPM a key of another one is gone: the seed differs for good. Its owner compares the EK (security.md, D5). */
+/*
+ * For this TPM, a key of another TPM is gone, because the seed differs. The caller compares the EKs to tell the two
+ * cases apart (decision: other-machine).
+ */
 TEST(tpm_gone_on_another_tpm)
 {
     tpm_rig one = tpm_rig_start(NULL), other = tpm_rig_start(NULL);

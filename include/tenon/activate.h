@@ -54,7 +54,7 @@ typedef struct {
 
 /* Flags of a tenon_ek_policy. */
 enum {
-    TENON_EK_REQUIRE_USAGE = 0x1,  /* the certificate has to name EKU 2.23.133.8.1; else it may name none */
+    TENON_EK_REQUIRE_USAGE = 0x1,  /* the certificate must name EKU 2.23.133.8.1; else it need not name any */
     TENON_EK_ALLOW_SIMULATOR = 0x2 /* makers that are known to be software */
 };
 
@@ -72,16 +72,16 @@ typedef struct {
     const tenon_bytes *roots; /* DER; none is TENON_RULE_33_EK_CHAIN for every certificate */
     size_t roots_count;
     int64_t now;                /* Unix seconds */
-    const tenon_digest *denied; /* ek_ids that are not taken any more */
+    const tenon_digest *denied; /* ek_ids that are no longer accepted */
     size_t denied_count;
-    const tenon_ek_pattern *denied_models; /* makers, models, firmware that are not taken */
+    const tenon_ek_pattern *denied_models; /* makers, models, firmware that are not accepted */
     size_t denied_models_count;
 } tenon_ek_policy;
 
 /*
- * Verifies an EK certificate with those above it, leaf first, at most TENON_CERTIFICATES_MAX of them. Bytes of NV
- * behind the certificate (00 or FF) and the wrapper 10 01 00 before it have to be stripped: tenon_certificate_trim. The
- * rules in their order; the first that does not hold decides:
+ * Verifies an EK certificate with those above it, leaf first, at most TENON_CERTIFICATES_MAX of them. Strip the bytes
+ * that NV holds after the certificate (00 or FF), and the wrapper 10 01 00 before it: tenon_certificate_trim. These
+ * are the rules in the order in which they are checked; the first that does not hold decides:
  *   22   each certificate passes a strict walk of its DER, before any signature is checked: at most 4 KiB, no bytes
  *        behind its end, v3; RSA 2048-4096 with e = 65537 or another odd e of up to 32 bits, or P-256/384/521; signed
  *        with SHA-256/384/512; no two with one subject; each issued by the next; 12 KiB in all
@@ -106,8 +106,8 @@ TENON_API TENON_MUST_USE tenon_status tenon_ek_read(tenon_ek *out, const uint8_t
                                                     size_t n);
 
 /*
- * Finds where the one certificate in bytes from NV begins and ends. Other bytes around it than those above, or a
- * wrapper whose size does not cover it, are TENON_ERROR_CERTIFICATE_FORM.
+ * Finds where the one certificate in bytes from NV begins and ends. If other bytes than those above surround it, or the
+ * wrapper's size does not cover it, the result is TENON_ERROR_CERTIFICATE_FORM.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_certificate_trim(tenon_bytes *out, const uint8_t *TENON_COUNTED(n) bytes,
                                                              size_t n);
@@ -115,11 +115,12 @@ TENON_API TENON_MUST_USE tenon_status tenon_certificate_trim(tenon_bytes *out, c
 /* ---- Credentials ---- */
 
 /*
- * MakeCredential (TPM 2.0 Part 1, 24): what TPM2_ActivateCredential of the TPM with this EK opens to the secret, for an
- * object of this Name only. credential and encrypted are TPM2B_ID_OBJECT and TPM2B_ENCRYPTED_SECRET with their sizes.
- * The secret has 1 byte up to a digest of the EK's nameAlg: 32, or 48 for P-384. The kind and key of ek alone are read:
- * another kind, or a Name whose nameAlg is not SHA-256, is TENON_ERROR_OPTIONS, a key that is not of its kind
- * TENON_RULE_36_EK_KEY. When either output is too short, both sizes are what is needed and neither is written.
+ * MakeCredential (TPM 2.0 Part 1, 24). TPM2_ActivateCredential opens the result to the secret, only in the TPM with
+ * this EK, and only for an object with this Name. credential and encrypted are TPM2B_ID_OBJECT and
+ * TPM2B_ENCRYPTED_SECRET with their sizes. The secret has 1 byte up to a digest of the EK's nameAlg: 32, or 48 for
+ * P-384. Of ek only the kind and the key are read. An unknown kind, or a Name whose nameAlg is not SHA-256, is
+ * TENON_ERROR_OPTIONS; a key that does not fit its kind is TENON_RULE_36_EK_KEY. If either output is too short, both
+ * sizes are set to what is needed, and neither output is written.
  */
 TENON_API TENON_MUST_USE tenon_status
 tenon_credential_make(uint8_t *TENON_COUNTED(credential_size) credential, size_t credential_size, size_t *credential_n,
@@ -130,7 +131,7 @@ tenon_credential_make(uint8_t *TENON_COUNTED(credential_size) credential, size_t
 /* ---- Folded activation ---- */
 
 /*
- * Below, F(a, b, ...) is each field as a 4-byte big-endian length and its bytes; texts are as on the wire.
+ * Below, F(a, b, ...) writes each field as a 4-byte big-endian length and its bytes; texts are as they are on the wire.
  *
  * The secret of a challenge, derived and never stored: HMAC-SHA256(key, F("tenon/secret/1", challenge, ek_id,
  * ak_name)). key is K_act, at least 32 bytes, else TENON_ERROR_OPTIONS. No field of an F may be empty, or longer than
@@ -159,15 +160,16 @@ typedef struct {
 } tenon_activation;
 
 /*
- * HMAC-SHA256(secret, F("tenon/register/1", origin, app_id, challenge, public_key, ek_id, ak_name)). A secret of other
- * than TENON_ACTIVATION_SECRET_SIZE bytes is TENON_ERROR_CREDENTIAL_FORM: no credential of ours held it.
+ * HMAC-SHA256(secret, F("tenon/register/1", origin, app_id, challenge, public_key, ek_id, ak_name)). A secret that does
+ * not have TENON_ACTIVATION_SECRET_SIZE bytes is TENON_ERROR_CREDENTIAL_FORM: none of our credentials holds such a
+ * secret.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_activation_value(tenon_digest *out,
                                                              const uint8_t *TENON_COUNTED(secret_n) secret,
                                                              size_t secret_n, const tenon_activation *activation);
 
 /*
- * Computes the same value and compares it in constant time. If value differs, in its length too, the result is
+ * Computes the same value and compares it in constant time. If value differs, even only in length, the result is
  * TENON_ERROR_ACTIVATION.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_activation_verify(const uint8_t *TENON_COUNTED(secret_n) secret,

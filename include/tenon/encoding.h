@@ -29,7 +29,7 @@ TENON_API TENON_MUST_USE tenon_status tenon_base64url_encode(char *TENON_COUNTED
 TENON_API TENON_MUST_USE tenon_status tenon_base64url_decode(uint8_t *TENON_COUNTED(n) out, size_t n, size_t *written,
                                                              const char *TENON_COUNTED(text_n) text, size_t text_n);
 
-/* Lower case out, either case in. */
+/* Hexadecimal: written in lower case, read in either case. */
 TENON_API TENON_MUST_USE tenon_status tenon_hex_encode(char *TENON_COUNTED(n) out, size_t n, size_t *written,
                                                        const uint8_t *TENON_COUNTED(data_n) data, size_t data_n);
 

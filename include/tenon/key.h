@@ -72,17 +72,17 @@ TENON_API TENON_MUST_USE tenon_status tenon_key_sign_event(const tenon_key *key,
                                                            const uint8_t *TENON_COUNTED(n) event, size_t n);
 
 /*
- * Signs the SHA-256 of other data. Data that could be taken for one of the messages above, or for a TPM's statement, is
- * refused with TENON_ERROR_DATA_IS_MESSAGE, so that a caller that may have data signed cannot have these signed: 1 to
- * 32 letters A-Z and a line feed; a JSON object, also after white space; the 65 bytes of a point; "@ as in a signature
- * base of RFC 9421; ff 54 43 47. With TENON_KEY_SIGNS_DIGESTS nothing is refused.
+ * Signs the SHA-256 of other data. Refuses data that could be taken for one of the messages above, or for a TPM's
+ * statement, with TENON_ERROR_DATA_IS_MESSAGE: a caller that may have data signed cannot have such messages signed.
+ * Refused are: 1 to 32 letters A-Z and a line feed; a JSON object, also after white space; the 65 bytes of a point; "@
+ * as in a signature base of RFC 9421; ff 54 43 47. With TENON_KEY_SIGNS_DIGESTS nothing is refused.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_key_sign_data(const tenon_key *key, tenon_signature *out,
                                                           const uint8_t *TENON_COUNTED(n) data, size_t n);
 
 /*
- * Signs any digest. This can sign any of the messages above, so it needs a capability that the key gets when it is
- * made: without TENON_KEY_SIGNS_DIGESTS the result is TENON_ERROR_DIGEST_NOT_ALLOWED.
+ * Signs any digest. A digest may be that of any message above, so the key must have been made with the flag
+ * TENON_KEY_SIGNS_DIGESTS; otherwise the result is TENON_ERROR_DIGEST_NOT_ALLOWED.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_key_sign_digest(const tenon_key *key, tenon_signature *out,
                                                             const tenon_digest *digest);

@@ -37,8 +37,9 @@ TENON_API void tenon_verifier_free(tenon_verifier **verifier);
  * reads the memory has it, and tenon_key_is_hardware returns 0. With mbedTLS its signing is not claimed to be constant
  * time.
  *
- * flags: TENON_KEY_SIGNS_DIGESTS (tenon/key.h) and TENON_KEY_DETERMINISTIC: nonces by RFC 6979 instead of random. Two
- * requests of one second with one body then have one signature, which a replay check refuses: not for requests.
+ * flags: TENON_KEY_SIGNS_DIGESTS (tenon/key.h) and TENON_KEY_DETERMINISTIC: nonces by RFC 6979 instead of random. Do
+ * not sign requests with such a key: two requests with one body in the same second have the same signature, and a
+ * replay check refuses the second.
  */
 enum { TENON_KEY_DETERMINISTIC = 0x100 };
 

@@ -43,8 +43,8 @@ typedef struct {
  *
  * public_area   TPMT_PUBLIC of the key (TPM 2.0 Part 2, 12.2.4)
  * certified     TPMS_ATTEST of TPM2_Certify (Part 2, 10.12.12)
- * signature     TPMT_SIGNATURE (Part 2, 11.3.4) by the AK over it; for some verifiers its DER form
- * x5c           the AK's certificate and those above it, leaf first; none when the AK is known otherwise
+ * signature     TPMT_SIGNATURE (Part 2, 11.3.4) of the AK over certified; some verifiers want its DER form
+ * x5c           the AK's certificate and those above it, leaf first; empty if the verifier already knows the AK
  */
 typedef struct {
     tenon_bytes public_area;
@@ -64,7 +64,7 @@ TENON_API TENON_MUST_USE tenon_status tenon_proof_encode(uint8_t *TENON_COUNTED(
 /*
  * Decodes exactly what tenon_proof_encode writes. A proof of more than TENON_PROOF_MAX bytes is TENON_ERROR_TOO_LARGE,
  * and no byte of it is read. Each departure from deterministic CBOR has its own TENON_ERROR_CBOR_* code, including
- * unknown keys and too many certificates. Another format, version or algorithm is TENON_ERROR_PROOF_FORM. A part that
+ * unknown keys and too many certificates. Any other format, version or algorithm is TENON_ERROR_PROOF_FORM. A part that
  * is too long is TENON_ERROR_TOO_LARGE.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_proof_decode(tenon_evidence *out, const uint8_t *TENON_COUNTED(n) proof,

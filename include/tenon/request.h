@@ -48,7 +48,10 @@ TENON_API TENON_MUST_USE tenon_status tenon_request_finish(tenon_request *reques
 /* A fresh nonce for one request: a UUID of version 4 in lower case, 36 characters (RFC 9562, 5.4). */
 TENON_API TENON_MUST_USE tenon_status tenon_request_nonce(char *TENON_COUNTED(n) out, size_t n, size_t *written);
 
-/* Where each header's value begins in the buffer of tenon_request_headers. The service names the headers. */
+/*
+ * Where the value of each header begins in the buffer of tenon_request_headers. The service decides what the headers
+ * are called.
+ */
 typedef struct {
     size_t app_id;
     size_t device_id;

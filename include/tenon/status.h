@@ -28,8 +28,8 @@ enum {
 };
 
 /*
- * Each cause with its name, its value, and the sentence of tenon_status_text. A new code is a row here and nothing
- * else: the enumerators below, tenon_status_name and tenon_status_text are made of this list.
+ * Each cause with its name, its value, and the sentence of tenon_status_text. In the core a new code is a row here and
+ * nothing else: the enumerators below, tenon_status_name and tenon_status_text are made from this list.
  */
 #define TENON_STATUS_LIST(CODE)                                                                                        \
     /* TENON_CATEGORY_ARGUMENT */                                                                                      \
@@ -115,7 +115,7 @@ enum {
     CODE(TENON_ERROR_KEY_NAME, 0x03000003, "The TPM holds another key there; its Name differs.")                       \
     CODE(TENON_ERROR_SESSION, 0x03000004, "The TPM's answer is not authentic; check what is on the bus.")              \
     CODE(TENON_ERROR_ACTIVATION, 0x03000005, "The activation was not made with the secret of this challenge.")         \
-    /* The rules of tenon/verify.h and tenon/activate.h, 1 to 37 in the order in which they are asked. */              \
+    /* The rules of tenon/verify.h and tenon/activate.h, 1 to 37. */                                                   \
     CODE(TENON_RULE_1_SIZE, 0x03000101, "A part of the proof is larger than allowed.")                                 \
     CODE(TENON_RULE_2_CBOR, 0x03000102, "The proof is not deterministic CBOR.")                                        \
     CODE(TENON_RULE_3_VERSION, 0x03000103, "The proof has an unsupported version or algorithm.")                       \
@@ -183,7 +183,7 @@ enum { TENON_OK = 0, TENON_STATUS_LIST(TENON_STATUS_ENUMERATOR) };
 
 #undef TENON_STATUS_ENUMERATOR
 
-/* All four are functions of the value alone; any value may be asked about. */
+/* All four depend only on the value, and accept any value. */
 
 /* One of TENON_CATEGORY_*, or 0 for success. */
 TENON_API int32_t tenon_status_category(tenon_status status);
@@ -191,11 +191,13 @@ TENON_API int32_t tenon_status_category(tenon_status status);
 /* The TPM's layer (bits 16-19) and response code (bits 0-15), or 0 when the cause is not the TPM's. */
 TENON_API uint32_t tenon_status_tpm_rc(tenon_status status);
 
-/* "TENON_OK", "TENON_ERROR_PATH", "TENON_TPM_TRANSIENT"; "TENON_ERROR_UNNAMED" for a value that no version had. Never
- * NULL. */
+/*
+ * "TENON_OK", "TENON_ERROR_PATH", "TENON_TPM_TRANSIENT"; "TENON_ERROR_UNNAMED" for a value that no version of the
+ * library gives. Never NULL.
+ */
 TENON_API const char *tenon_status_name(tenon_status status);
 
-/* One English sentence for a person: the cause, and the mend where there is one. Never NULL. */
+/* One English sentence for a person: the cause, and what to do about it if something can be done. Never NULL. */
 TENON_API const char *tenon_status_text(tenon_status status);
 
 TENON_END

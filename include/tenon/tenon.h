@@ -13,7 +13,7 @@
  * Outputs      A pointer to one of our structs, or (out, n, written). If n is too small, the result is
  *              TENON_ERROR_BUFFER_TOO_SMALL, *written is the size that is needed, and nothing is written to out: a call
  *              with n = 0 asks for the size. On any other failure *written is 0 and an output struct is all zeros.
- *              Nothing is ever written behind out + n. Outputs do not overlap inputs.
+ *              Nothing is ever written past out + n. Outputs do not overlap inputs.
  * Texts        Texts are bytes with a length, in and out. No NUL is expected or added, except by tenon_request_headers.
  * Values       tenon_digest, tenon_public_key, tenon_signature and the streams belong to the caller and hold no memory.
  * Handles      Made by x_new, x_generate, x_import or x_open and freed by x_free(&x), which accepts NULL and a
@@ -22,8 +22,9 @@
  * Threads      A function touches only what it is given: there is no global state, no thread-local state,
  *              no output to a file or terminal. Any number of threads may use one handle. A value or stream is used by
  *              one thread at a time, and nobody frees a handle that another thread still uses.
- * Randomness   Comes from getrandom(2) each time: neither a fork nor a restored snapshot repeats any. With the OpenSSL
- *              backend the nonce of a software signature is derived by OpenSSL from key, digest and its own generator.
+ * Randomness   Comes from getrandom(2) each time, so neither a fork nor a restored snapshot repeats it. With the
+ *              OpenSSL backend, OpenSSL derives the nonce of a software signature from the key, the digest and its own
+ *              generator.
  * Secrets      Wiped before their memory is freed, on each path.
  */
 

@@ -25,7 +25,7 @@ enum {
     TENON_APP_ID_MAX = 200,
     TENON_DEVICE_ID_MAX = 128,
     TENON_TIMESTAMP_MAX = 12,
-    TENON_HEADERS_MAX = 480 /* the six values of tenon_request_headers with their NULs */
+    TENON_HEADERS_MAX = 480 /* the six values that tenon_request_headers writes, with their NULs */
 };
 
 /* SHA-256. */

@@ -8,9 +8,9 @@
 #include "tenon/types.h"
 
 /*
- * Verifying a proof: what must hold, each rule with a code of its own, TENON_RULE_<number>_<what> in tenon/status.h.
- * The rules are numbered in the order in which they are asked, and the first that does not hold decides. Rules 33 to 37
- * are those of EK certificates, in tenon/activate.h.
+ * Verifying a proof. Each rule has a code of its own, TENON_RULE_<number>_<what> in tenon/status.h. Rules 1 to 32 are
+ * numbered in the order in which tenon_proof_verify checks them, and the first that does not hold decides. Rules 33 to
+ * 37 are about EK certificates, in tenon/activate.h.
  *
  * Evidence: that a TPM certified this key for this nonce.
  *    1   the sizes of tenon/proof.h; a proof of more than TENON_PROOF_MAX bytes is not read
@@ -18,20 +18,22 @@
  *    3   fmt is "tpm", ver is "2.0", alg is ES256 (TENON_ERROR_PROOF_FORM)
  *    4   pubArea, certInfo and sig are read to their ends and hold nothing else
  *    5   certInfo begins with TPM_GENERATED_VALUE
- *    6   it is of TPM2_Certify
+ *    6   it was made by TPM2_Certify
  *    7   extraData is the nonce: 32 bytes, compared in constant time
  *    8   the key's nameAlg is SHA-256
- *    9   the certified Name is that of pubArea
- *   10   the qualified Name is one, and not the Name: not a key from outside, which TPM2_LoadExternal loaded. A key of
- *        the NULL, platform or endorsement hierarchy passes, a primary one too: what is in the NULL hierarchy is gone
- *        after the next reset of the TPM, and what is in the platform's is the firmware's to use
- *   11   with the parent's qualified Name in the policy: the qualified Name is the one under it. That of a primary key
- *        of the owner hierarchy is nameAlg and the digest of 40000001 (TPM_RH_OWNER) and the Name, so that a device
- *        may say its parent's Name without anybody vouching for it: below another hierarchy no Name fits
+ *    9   the certified Name is the Name of pubArea
+ *   10   the qualified Name is well formed and differs from the Name, so the key was not loaded from outside with
+ *        TPM2_LoadExternal. Keys of the NULL, platform and endorsement hierarchies pass, and so do primary keys: a key
+ *        of the NULL hierarchy is gone after the next reset of the TPM, and the firmware can use a key of the platform
+ *        hierarchy
+ *   11   with the parent's qualified Name in the policy: the key's qualified Name is that of a child of this parent.
+ *        The qualified Name of a primary key of the owner hierarchy is nameAlg and the digest of 40000001
+ *        (TPM_RH_OWNER) and the Name. The device itself may therefore say its parent's Name: for a key of another
+ *        hierarchy no Name fits
  *   12   fixedTPM, fixedParent and sensitiveDataOrigin are set
  *   13   sign is set; decrypt, restricted, encryptedDuplication and stClear are clear
  *   14   userWithAuth is set, adminWithPolicy clear, the policy empty
- *   15   no other attribute is set but noDA
+ *   15   no attribute other than noDA is set
  *   16   ECC, P-256, no symmetric scheme, no kdf, scheme NULL or ECDSA with SHA-256
  *   17   the coordinates are 1 to 32 bytes; zeros that the TPM left out are put back on the left
  *   18   the point is on the curve
@@ -39,7 +41,7 @@
  *   20   sig is ECDSA with SHA-256
  *   21   r and s are at most 32 bytes and in 1 .. n-1
  *
- * Who the AK is, with policy.ak: that its public area is that of an attestation key.
+ * Who the AK is, with policy.ak: its public area must be that of an attestation key.
  *   22   x5c is empty
  *   29   restricted, sign, fixedTPM, fixedParent, sensitiveDataOrigin and userWithAuth are set, noDA may be, nothing
  *        else; nameAlg SHA-256, P-256, ECDSA with SHA-256, no policy, the point on the curve, nothing behind the end
@@ -48,23 +50,24 @@
  *        firmware_min it is noted, and with it the policy demands what this AK cannot say, which is
  *        TENON_ERROR_OPTIONS
  *
- * With policy.roots: that the leaf of x5c is an AK certificate that an authority of the policy issued.
+ * With policy.roots: the leaf of x5c must be an AK certificate that an authority of the policy issued.
  *   22   x5c is not empty, and each certificate passes a strict walk of its DER before any signature is checked
  *        (tenon/activate.h)
  *   23   none of them has a critical extension that is not known here, or name constraints
  *   24   from the root down: the chain ends below one of the roots, and signatures, authorities, path lengths and dates
  *        hold, and an authority below the root that names EKUs names 2.23.133.8.3 or any;
- *        without roots it never does
+ *        without roots it never holds
  *   25   subject empty, critical alternative name with maker, model and version of the TPM, one each
- *   26   with makers in the policy: the maker is one of them. One that is not is noted only, unless the policy has
+ *   26   with makers in the policy: the maker is one of them. Another maker is only noted, unless the policy has
  *        TENON_POLICY_REQUIRE_MAKER
  *   27   EKU 2.23.133.8.3, not 8.1; key usage, if there, digitalSignature
  *   28   not an authority
- *   29   the leaf's key is of P-256, its point on the curve; that it is an attestation key is for its issuer to know
+ *   29   the leaf's key is a P-256 key with its point on the curve. Its issuer has checked that it is an attestation
+ *        key
  *
- * And that it was this AK.
- *   31   the AK is another key
- *   32   sig is the AK's over certInfo
+ * Whether this AK made the proof.
+ *   31   the AK is not the certified key itself
+ *   32   sig is the AK's signature over certInfo
  *
  * Algorithms are fixed and not a matter of policy: key and AK are P-256 keys that sign with ECDSA and SHA-256 (ES256).
  * Only the certificates above an AK's may have other keys, those of tenon/activate.h.
@@ -72,10 +75,10 @@
 
 TENON_BEGIN
 
-/* Where trust in the AK comes from: exactly one of these. */
+/* Where trust in the AK comes from; a policy has exactly one of these. */
 enum {
-    TENON_TRUST_AK = 1,   /* policy.ak, which the service has from elsewhere than this request */
-    TENON_TRUST_ROOTS = 2 /* the leaf of x5c, which has to chain to one of policy.roots */
+    TENON_TRUST_AK = 1,   /* policy.ak, which the service did not take from this request */
+    TENON_TRUST_ROOTS = 2 /* the leaf of x5c, which must chain to one of policy.roots */
 };
 
 /* Flags of a tenon_policy. */
@@ -84,12 +87,12 @@ enum {
 };
 
 /*
- * What the verifier demands. With only size, trust and the trust's own field set, it demands the rules and nothing
- * more.
+ * What the verifier demands. If only size, trust and the field of that trust are set, it demands the rules above and
+ * nothing more.
  */
 typedef struct {
     size_t size;              /* sizeof(tenon_policy) */
-    uint32_t trust;           /* TENON_TRUST_*; what belongs to the other one has to be empty */
+    uint32_t trust;           /* TENON_TRUST_*; the fields that belong to the other trust must be empty */
     uint32_t flags;           /* TENON_POLICY_* */
     tenon_bytes ak;           /* TPMT_PUBLIC of the AK */
     const tenon_bytes *roots; /* certificates that are trusted to issue AK certificates */
@@ -118,8 +121,8 @@ typedef struct {
 } tenon_check;
 
 /*
- * Every check in order, with what else is worth knowing, for people and logs. It holds no value of the proof, and is
- * filled in for every verdict. The last line is the rule that decided; under rules 2 and 3 the verdict is more exact
+ * Every check in order, and what else is worth knowing, for people and logs. It contains no value from the proof, and
+ * is filled in for every verdict. The last line is the rule that decided; for rules 2 and 3 the verdict is more precise
  * than the line. After an argument error there are no lines.
  */
 typedef struct {
@@ -140,7 +143,7 @@ TENON_API TENON_MUST_USE tenon_status tenon_proof_verify(tenon_report *report,
                                                          const tenon_digest *nonce, const tenon_public_key *key,
                                                          const tenon_policy *policy);
 
-/* Rule 29 for a public area, before an AK is taken; report may be NULL. */
+/* Checks rule 29 for a public area, before a service accepts an AK; report may be NULL. */
 TENON_API TENON_MUST_USE tenon_status tenon_ak_check(tenon_report *report, const uint8_t *TENON_COUNTED(n) area,
                                                      size_t n);
 

@@ -3,8 +3,8 @@
 #define TENONI_EXCHANGE_H
 
 /*
- * HTTP exchanges over libcurl, one at a time on one thread, which the only variadic function of libcurl keeps Swift
- * from writing. begin, then set, then perform. Whoever calls has checked each text: nothing here looks for a line
+ * HTTP exchanges over libcurl, one at a time on one thread. They are written in C because Swift cannot call libcurl's
+ * variadic function. The order is begin, set, perform. The caller has checked each text: nothing here looks for a line
  * feed in a header. libcurl keeps copies of texts, and only borrows the body.
  */
 
@@ -46,7 +46,7 @@ typedef enum tenoni_exchange_text {
     TENONI_EXCHANGE_HEADER      /* "Name: value" or "Name;": one more */
 } tenoni_exchange_text;
 
-/* When it ends at the latest: nanoseconds of CLOCK_BOOTTIME. `is_cancelled` is asked after each wake. */
+/* The deadline, in nanoseconds of CLOCK_BOOTTIME. `is_cancelled` is called after each wake. */
 typedef struct tenoni_exchange_limits {
     int64_t connected_by;
     int64_t answered_by;
@@ -60,9 +60,9 @@ typedef struct tenoni_exchange_moment {
     int64_t real;
 } tenoni_exchange_moment;
 
-/* Good until the next begin. */
+/* Valid until the next begin. */
 typedef struct tenoni_exchange_answer {
-    int is_sent;      /* whether a byte of the request may have left; said of failures too */
+    int is_sent;      /* whether a byte of the request may have left; also set after a failure */
     const char *head; /* the final answer's: status line, headers, empty line */
     size_t head_n;
     const uint8_t *body;
@@ -71,7 +71,7 @@ typedef struct tenoni_exchange_answer {
     tenoni_exchange_moment received;
 } tenoni_exchange_answer;
 
-/* Loads libcurl, the first time; zero when it is not there. */
+/* Loads libcurl at the first call; returns zero if libcurl is missing. */
 int tenoni_exchange_load(void);
 
 /* NULL without enough memory, or without libcurl. */

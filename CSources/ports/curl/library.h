@@ -4,7 +4,7 @@
 
 #include <curl/curl.h>
 
-/* What is used of libcurl. */
+/* The functions of libcurl that are used. */
 #define TENONI_CURL_FUNCTIONS(F)                                                                                       \
     F(global_init)                                                                                                     \
     F(easy_init)                                                                                                       \
@@ -29,8 +29,8 @@ typedef struct tenoni_curl {
 } tenoni_curl;
 
 /*
- * libcurl is loaded when it is first needed, and not with the program: it brings two dozen libraries, libcrypto among
- * them, and a device that signs sends nothing.
+ * libcurl is loaded when it is first needed, not with the program: it brings two dozen libraries, libcrypto among them,
+ * and a device that only signs sends nothing.
  */
 extern tenoni_curl tenoni_curl_library;
 

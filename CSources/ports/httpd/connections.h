@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * The connections that are open, so that a slow one ends: libmicrohttpd's own timeout begins anew with each byte. So
- * that one ends whose peer has gone: libmicrohttpd does not see it within a head, or while an answer is made. And so
- * that a stop can wait for those that are about to be answered.
+ * The open connections. They are tracked for three reasons. A slow connection must end, but libmicrohttpd's own timeout
+ * starts again with each byte. A connection must end when its peer has gone, which libmicrohttpd does not notice within
+ * a head or while an answer is made. And a stop must wait for the calls that are about to be answered.
  */
 
 typedef enum tenoni_phase {
@@ -18,7 +18,7 @@ typedef enum tenoni_phase {
     TENONI_PHASE_ANSWERING
 } tenoni_phase;
 
-/* A call that was handed over: its answer and its connection end in either order. */
+/* A call that was handed over. Its answer and its connection may end in either order. */
 typedef struct tenoni_handed {
     void *call;
     struct tenoni_connection *connection; /* NULL when there is nothing to be answered on */
@@ -69,10 +69,10 @@ void tenoni_connections_end(tenoni_connections *connections);
 /* NULL without enough memory. */
 tenoni_connection *tenoni_connections_add(tenoni_connections *connections, int socket);
 
-/* Before the socket is closed. Accepts NULL. */
+/* Call it before the socket is closed. Accepts NULL. */
 void tenoni_connections_remove(tenoni_connections *connections, tenoni_connection *connection);
 
-/* Begins a phase, and its time. Accepts NULL. Says whether the connection should end behind the answer. */
+/* Begins a phase and its timeout. Accepts NULL. Returns whether the connection should end after the answer. */
 bool tenoni_connections_enter(tenoni_connections *connections, tenoni_connection *connection, tenoni_phase phase);
 
 /* Begins TENONI_PHASE_HANDED; false where the connection was ended, and an answer would not arrive. Accepts NULL. */
@@ -81,7 +81,7 @@ bool tenoni_connections_hand(tenoni_connections *connections, tenoni_connection 
 /* From now on the peer of a call is watched, and the call waited for. Accepts NULL for the connection. */
 void tenoni_connections_wait(tenoni_connections *connections, tenoni_connection *connection, tenoni_handed *handed);
 
-/* What there is to do with a call that is answered. */
+/* What to do with a call that is answered. */
 typedef enum tenoni_ending {
     TENONI_ENDING_SEND,
     TENONI_ENDING_NONE, /* its connection ends, and frees it */
@@ -90,10 +90,10 @@ typedef enum tenoni_ending {
 
 tenoni_ending tenoni_connections_answer(tenoni_connections *connections, tenoni_handed *handed);
 
-/* Whether there is nobody to send an answer to. */
+/* Whether the peer has gone, so that no answer can be sent. */
 bool tenoni_connections_is_gone(tenoni_connections *connections, const tenoni_handed *handed);
 
-/* libmicrohttpd lets go of a call. Says whether it is to be freed, or else its answer will. */
+/* libmicrohttpd releases a call. Returns whether to free the call now; otherwise its answer frees it. */
 bool tenoni_connections_let_go(tenoni_connections *connections, tenoni_handed *handed);
 
 #endif

@@ -20,7 +20,7 @@ typedef struct tenoni_request_line {
     const char *version;
 } tenoni_request_line;
 
-/* Whether the library can be told to take nothing that others may read otherwise: from 0.9.77 on. */
+/* Whether the library can be told to refuse everything that another reader could read differently: from 0.9.77 on. */
 bool tenoni_framing_is_strict(void);
 
 /*

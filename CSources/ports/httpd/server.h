@@ -3,10 +3,11 @@
 #define TENONI_HTTPD_SERVER_H
 
 /*
- * An HTTP/1.1 server over libmicrohttpd, whose start is a variadic function and keeps Swift from writing it. What is
- * framed in more than one way, or in a way that others may read otherwise, is refused before anybody sees it. Each
- * request is handed over whole, on a thread of the server, which must not wait; it is answered from any thread. Who
- * closes a side of the connection before the answer is there gets none, and the connection ends at once.
+ * An HTTP/1.1 server over libmicrohttpd. It is written in C because Swift cannot call libmicrohttpd's variadic start
+ * function. A request that is framed in more than one way, or in a way that another reader could read differently, is
+ * refused before anybody sees it. Each request is handed over complete, on a thread of the server, which must not wait;
+ * any thread may answer it. A client that closes one side of the connection before the answer gets no answer, and the
+ * connection ends at once.
  *
  * libmicrohttpd 0.9.77 and later is told to be as strict as it can be. An older one takes NULs, line feeds alone and
  * spaces where others may read something else, and does not say so; they show only by where its texts lie in its

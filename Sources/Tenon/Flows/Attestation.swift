@@ -11,7 +11,8 @@ struct Attester {
 }
 
 extension Flow {
-    /// What will attest; nil where nothing does, or need not.
+    /// The attestation key for a registration; nil if the service wants none, or if none can be had and none is
+    /// required.
     func attester(beside key: IdentityKey) async throws(TenonError) -> Attester? {
         guard context.declaration.attestation != .none else { return nil }
         do throws(TenonError) {
@@ -25,7 +26,7 @@ extension Flow {
         }
     }
 
-    /// Adds the proof, and what answers the credential.
+    /// Adds the proof and the activation that answers the credential.
     func prove(_ terms: inout RegistrationTerms, _ key: IdentityKey, _ attester: Attester?) async throws(TenonError) {
         guard let attester else { return }
         do throws(TenonError) {
@@ -65,7 +66,7 @@ extension Flow {
 }
 
 extension TenonError {
-    /// What an attestation failed of: of this device for now, or of what it is.
+    /// The error for an attestation that failed: unavailable for now, or failed for good.
     static func attestation(_ error: TenonError) -> TenonError {
         guard !error.isOfAttestationCA else { return error }
         let isUnavailable = [.unavailable, .transient, .permission, .auth].contains(error.category)
@@ -80,7 +81,7 @@ extension TenonError {
 // An attestation key that was lost is made anew, and a certificate of one grows old. The service learns of either by an
 // activation of its own, or by the certificate of its CA (decision: ak-certificate).
 extension Flow {
-    /// What a device that is attested does now and then. That it cannot costs the next attestation, never the identity.
+    /// What an attested device does from time to time. A failure costs the next attestation, never the identity.
     func renewAttestation() async throws(TenonError) {
         guard record.attestation == .attested, context.declaration.attestation != .none,
             let current = record.key(.current)
@@ -92,9 +93,9 @@ extension Flow {
         guard !record.isRevoked else { throw .revoked }
     }
 
-    /// Has an attestation key that the service knows.
+    /// Makes sure that the device has an attestation key that the service knows.
     ///
-    /// - Parameter isRenewed: whether a certificate of it is to be good for long.
+    /// - Parameter isRenewed: whether its certificate is renewed before it ends.
     func introduceAttestationKey(beside key: IdentityKey, isRenewed: Bool = false) async throws(TenonError) {
         guard record.attestation == .attested else { return }
         do throws(TenonError) {
@@ -151,7 +152,7 @@ public struct IdentityAttestation: Sendable {
 }
 
 extension DeviceIdentity {
-    /// Has the TPM say, to somebody who gave a nonce, that the key of this identity lives in it. Nothing is sent.
+    /// Has the TPM prove, to a verifier who gave a nonce, that the key of this identity lives in it. Nothing is sent.
     ///
     /// No certificate goes with it: that of the attestation key is shown to its issuer only (decision: own-ak).
     ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// The two clocks and the chance that a flow uses, so that a test can be their master.
+/// The two clocks and the random delays that a flow uses, so that a test can control them.
 package struct FlowClock: Clock {
     package typealias Instant = ContinuousClock.Instant
 
@@ -65,7 +65,7 @@ extension Duration {
     }
 }
 
-/// What a device believes of the times that a service tells.
+/// Which times of a service a device believes.
 enum ClockRule {
     /// No device was ever used before this: 2026-01-01. A clock that shows less was never set.
     static let earliest: Int64 = 1_767_225_600

@@ -2,8 +2,8 @@
 
 /// One operation on an identity. Its caller holds the lock.
 ///
-/// The state in memory runs ahead of the disk by what costs nothing to lose: written is each key before anybody hears
-/// of it, each message before it leaves, and each outcome.
+/// The record in memory may be ahead of the disk, but only by what costs nothing to lose. Each key is written before
+/// anybody hears of it, each message before it leaves, and each outcome.
 final class Flow {
     let context: FlowContext
     let held: FileLock.Held
@@ -11,17 +11,17 @@ final class Flow {
     var record: IdentityRecord
     /// Whether this call sent something and got no answer.
     var isOutcomeOpen = false
-    /// Whether the clock was learnt of the service in this call.
+    /// Whether this call has learnt the service's clock.
     var hasLearntClock = false
-    /// The identity whose key is invalid and which is begun anew. As long as the new one has not sent anything, this is
-    /// what is on disk.
+    /// The identity with an invalid key that this call replaces. It stays on disk until the new identity sends
+    /// something.
     var invalid: IdentityRecord?
-    /// Whether nothing is written: see ``invalid``.
+    /// Whether nothing is written yet: see ``invalid``.
     var isProvisional = false
 
-    /// Reads the record and mends what a process that died left of it.
+    /// Reads the record, and mends what a process that died has left.
     ///
-    /// - Parameter solves: whether the service may be asked for what cannot be read.
+    /// - Parameter solves: whether to ask the service which key it holds if only an older record can be read.
     init(_ context: FlowContext, _ held: FileLock.Held, solves: Bool = false) async throws(TenonError) {
         self.context = context
         self.held = held
@@ -50,13 +50,13 @@ final class Flow {
     /// Unix seconds on the service's clock.
     var serviceTime: Int64 { record.serviceTime(clock) }
 
-    /// Goes to a state that need not survive.
+    /// Changes the state in memory only; it need not survive.
     func step(to state: IdentityState, by step: IdentityStep = .edge) throws(TenonError) {
         try record.move(to: state, by: step)
         context.status.show(IdentityStatus(record))
     }
 
-    /// Commits the record. Also when the task was cancelled: what is known must not be lost for that.
+    /// Commits the record, even if the task was cancelled: what is known must not be lost.
     func save() async throws(TenonError) {
         guard !isProvisional else { return }
         let (record, held) = (record, held)
@@ -84,7 +84,7 @@ final class Flow {
         RequestStamp(timestamp: String(serviceTime), nonce: try RequestHeaders.makeNonce())
     }
 
-    /// Has the draft signed.
+    /// Has the key sign the draft, if it needs a signature.
     func finish(_ draft: ServiceDraft, by key: @autoclosure () async throws(TenonError) -> any DeviceKey)
         async throws(TenonError) -> HTTPRequest
     {
@@ -109,7 +109,7 @@ final class Flow {
 }
 
 extension IdentityRecord {
-    /// Of an identity of which nothing is known.
+    /// Makes the record of an identity of which nothing is known.
     fileprivate init(unknown name: IdentityName, _ declaration: ServiceDeclaration, origin: String) throws(TenonError) {
         self.init(
             name, origin: origin, dialect: declaration.dialect, platform: declaration.platform,
@@ -127,8 +127,8 @@ extension IdentityRecord {
 }
 
 extension RecordStore {
-    /// The record, after what a process that died left was mended; that of an identity of which nothing is known is
-    /// written before any key.
+    /// Gives the record, after mending what a process that died has left. If there is none, the first record is
+    /// written, before any key.
     func open(
         _ empty: IdentityRecord, dialect: String, _ held: FileLock.Held
     ) throws(TenonError) -> IdentityRecord {
@@ -153,11 +153,11 @@ extension TenonError {
         message: "The task was cancelled after something was sent. Do the same again; nothing was lost.")
 }
 
-/// What the flows of an identity stand on.
+/// What all flows of an identity use.
 struct FlowContext: Sendable {
     let store: RecordStore
     let profile: any ServiceProfile
-    /// The profile's, asked for once: each signature looks at it.
+    /// The profile's declaration, taken once, because each signature uses it.
     let declaration: ServiceDeclaration
     let vault: any KeyVault
     let transport: any Transport
@@ -173,7 +173,7 @@ struct FlowContext: Sendable {
     var name: IdentityName { store.name }
     let origin: String
 
-    /// Does work where waiting is allowed. A task that was cancelled still writes down what it knows.
+    /// Does work on the thread that may wait for the disk. A cancelled task still writes what it knows.
     func onDisk<Value: Sendable>(
         _ work: @escaping @Sendable (RecordStore) throws(TenonError) -> Value
     ) async throws(TenonError) -> Value {
@@ -189,20 +189,21 @@ struct FlowContext: Sendable {
     }
 }
 
-/// How long is waited for what.
+/// How long to wait for what.
 package struct FlowLimits: Sendable {
-    /// For one call, the pauses between its tries included.
+    /// For one call, including the pauses between its tries.
     package var call = Duration.seconds(60)
     /// For one exchange.
     package var exchange = Duration.seconds(30)
-    /// For those who have the lock.
+    /// For others to release the lock.
     package var lock = Duration.seconds(60)
     package var retry = RetryRule()
     /// Between the first time that a service refused all keys, and the second that is believed
     /// (decision: two-refusals).
     package var secondRefusal = Duration.seconds(3600)
     package var oldestRefusal = Duration.seconds(7 * 86_400)
-    /// A younger key is not changed because an application says that it is too old: nobody sets how often that is done.
+    /// A younger key is not changed when an application says that it is too old, so that an application cannot cause
+    /// rotation after rotation.
     package var youngestExpired = Duration.seconds(3600)
     /// The age at which a key is rotated, and how much earlier at most: a device's own number decides that.
     package var keyAge = Duration.seconds(90 * 86_400)

@@ -20,10 +20,11 @@ package protocol KeyVault: Sendable {
     /// The same on the caller's thread, which it blocks.
     func blockingKey(_ facts: KeyFacts) throws(TenonError) -> any DeviceKey
 
-    /// What there is to know of the key in a file.
+    /// The facts about the key in a file.
     func facts(ofFile pem: [UInt8]) async throws(TenonError) -> KeyFacts
 
-    // What the following throw says nothing about a signing key, whatever category it has (decision: command-and-code).
+    // Errors of the following functions say nothing about a signing key, whatever their category is (decision:
+    // command-and-code).
 
     /// Makes an attestation key that lives and dies with a signing key.
     func makeAttestationKey(beside key: KeyFacts) async throws(TenonError) -> KeyFacts
@@ -45,7 +46,7 @@ package protocol KeyVault: Sendable {
     /// The same on the caller's thread, which it blocks.
     func blockingEndorsementKeyID() throws(TenonError) -> Digest
 
-    /// Has it said that the key lives here.
+    /// Has the TPM prove that the key lives in it.
     func proof(
         of key: KeyFacts, by ak: KeyFacts, qualifyingData: [UInt8], certificates: [[UInt8]]
     ) async throws(TenonError) -> Proof
@@ -71,7 +72,7 @@ extension KeyVault {
 }
 
 extension Flow {
-    /// The key that is registered: the one of an earlier try as long as it can be, for the service may hold it (W4).
+    /// The key to register: that of an earlier try if possible, because the service may hold it (W4).
     func registrationKey() async throws(TenonError) -> IdentityKey {
         if let key = record.key(.current) {
             do throws(TenonError) {
@@ -136,7 +137,7 @@ extension Flow {
         return true
     }
 
-    /// The TPM will never sign with the keys of this identity again: that is written down, and what to throw is given.
+    /// Records that the TPM will never sign with the keys of this identity again, and returns the error to throw.
     func invalidated() async throws(TenonError) -> TenonError {
         let ekID = try? await vault.endorsementKeyID()
         let cause = record.causeOfLoss(ekID: ekID)

@@ -22,11 +22,11 @@ extension Flow {
         do throws(TenonError) {
             try await settle()
         } catch  where error.code == .rotationOpen {
-            // It is told with what else was done.
+            // The result reports it.
         }
-        // What the service refused is not shown to it as the device's key.
+        // A key that the service has refused is not presented to it as the device's key.
         if !record.signsByNext || context.declaration.attestation != .activation { try await renewAttestation() }
-        // What was reported is due, whatever the clock shows.
+        // A reported key is due, whatever the clock shows.
         if context.declaration.rotation != .none, record.journal == nil, !record.signsByNext,
             let due = record.rotationDue(context.limits), due <= serviceTime || record.isCompromised
         {
@@ -84,8 +84,8 @@ extension Flow {
     }
 }
 
-// Where only the record before can be read, each key of which there is a file may be the one that the service holds
-// (decision: damaged-record). It is asked, key by key; until it has said so nothing is signed and nothing is made.
+// If only the previous record can be read, the service may hold any key that has a file (decision: damaged-record). The
+// service is asked about each key. Until it has answered, nothing is signed and no key is made.
 extension Flow {
     /// Ends the doubt, or leaves all as it is.
     func resolveLeftover() async throws(TenonError) {
@@ -95,7 +95,7 @@ extension Flow {
         guard record.deviceID != nil, !record.isRevoked else { return try await adopt() }
         var keys: [IdentityKey] = []
         for candidate in leftover.candidates {
-            // Of any of them the service may have heard since.
+            // The service may have heard of any of them since.
             if var known = candidate.known {
                 known.isOffered = true
                 keys.append(known)

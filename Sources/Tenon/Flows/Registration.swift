@@ -15,7 +15,7 @@ public struct Registration: Hashable, Sendable {
     public let deviceID: String
 }
 
-/// A challenge, and until when it is good.
+/// A challenge, and the moment until which it is valid.
 struct LiveChallenge {
     let value: ServiceChallenge
     let end: ContinuousClock.Instant
@@ -53,11 +53,11 @@ extension Flow {
         }
     }
 
-    /// With the key that the service holds, where its TPM is back; else with another one, of which nothing is written
-    /// before its message leaves: a try that ends earlier leaves the identity as it was.
+    /// Continues with the key that the service holds, if its TPM is back. Otherwise begins a new identity, of which
+    /// nothing is written before its message leaves: a try that ends earlier leaves the identity as it was.
     private func beginAnew() async throws(TenonError) {
         if try await takeUpAbandonedKey() {
-            // That the service cannot be asked leaves open what was open.
+            // If the service cannot be asked, what was open stays open.
             if record.reason == .rotationPending { _ = try? await adoptHeldKey() }
             return
         }
@@ -66,7 +66,8 @@ extension Flow {
         try record.wipe(deviceLocalID: record.reason == .foreignTPM ? RequestHeaders.makeNonce() : nil)
     }
 
-    /// A try that began anew and failed for certain: what it began goes to the attic, and the identity is what it was.
+    /// After a try that began a new identity and certainly failed: what it began goes to the attic, and the old
+    /// identity is restored.
     private func restoreInvalid() async {
         guard var before = invalid, !isOutcomeOpen, record.journal?.awaitsApproval != true else { return }
         before.lastGeneration = max(before.lastGeneration, record.lastGeneration)
@@ -139,7 +140,7 @@ extension Flow {
     ) async throws(TenonError) -> HTTPRequest {
         try await prove(&terms, key, attester)
         let request = try await finish(profile.registration(device, terms), by: await load(key))
-        // The proof may have taken long.
+        // Making the proof may have taken long.
         if let challenge { try challenge.check(clock.now) }
         return request
     }
@@ -195,7 +196,7 @@ extension Flow {
         return Registration(status: .registered, deviceID: id)
     }
 
-    /// The service said no for good: the key has no use, and goes to the attic (decision: definite-refusal).
+    /// The service has refused for good: the key is of no use and goes to the attic (decision: definite-refusal).
     private func reject() async throws(TenonError) {
         isOutcomeOpen = false
         try endTry()
@@ -213,8 +214,8 @@ extension IdentityRecord {
 }
 
 extension HTTPRequest {
-    /// What of the message is kept while it is on its way: all of one that must be sent again as it is. Of another the
-    /// sum, as a proof is not to lie on a disk and is never sent twice.
+    /// What the journal keeps of the message while it is under way. A message that must be sent again as it is: all of
+    /// it. Any other: its SHA-256, because a proof must not lie on a disk and is never sent twice.
     func kept(_ declaration: ServiceDeclaration) throws(TenonError) -> [UInt8] {
         let bytes = try journalled()
         return declaration.resend == .identical ? bytes : try Digest(hashing: bytes).rawRepresentation

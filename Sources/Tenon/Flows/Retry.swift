@@ -41,8 +41,8 @@ struct Tries {
         }
     }
 
-    /// What is thrown where there is no more try. A service that asks for a longer pause than there is time is obeyed
-    /// by giving up; the error gives both times.
+    /// The error after the last try. A service that asks for a longer pause than there is time is obeyed by giving up;
+    /// the error gives both times.
     private func last(_ error: TenonError, _ left: Duration, _ isOpen: Bool) -> TenonError {
         var error = error
         if let asked = error.retryAfter, asked >= left {
@@ -55,9 +55,9 @@ struct Tries {
     }
 }
 
-// How a message is tried, sent and settled that may change which key the service holds.
+// How the messages are tried and sent that may change which key the service holds.
 extension Flow {
-    /// Tries until there is an answer that counts, or no more try.
+    /// Tries until there is an answer that counts, or no try is left.
     ///
     /// - Parameters:
     ///   - endTry: called when a try has failed.
@@ -76,7 +76,7 @@ extension Flow {
                     try await tries.pause(after: error, self)
                 } catch {
                     await endAll()
-                    // A crash here would say the same as this, so if it cannot be written nothing is lost.
+                    // A crash here would leave the same state, so nothing is lost if this cannot be written.
                     try? await save()
                     throw error
                 }
@@ -84,9 +84,9 @@ extension Flow {
         }
     }
 
-    /// Sends the message of the journal. That it leaves is on disk before its first byte does.
+    /// Sends the message of the journal. The journal says `sent` on disk before the first byte leaves.
     ///
-    /// - Returns: the answer, and whether an earlier message was on its way already.
+    /// - Returns: the answer, and whether an earlier message was already under way.
     func send(_ request: HTTPRequest) async throws(TenonError) -> (answer: HTTPResponse, wasOpen: Bool) {
         try record.move(to: .registering)
         try record.markSent()
@@ -140,7 +140,7 @@ package struct RetryRule: Sendable {
     package var first = Duration.seconds(1)
     package var jitter = Duration.milliseconds(500)
     package var longest = Duration.seconds(30)
-    /// Where nobody listens: a port that is wrong stays wrong.
+    /// Tries when nobody listens: a wrong port stays wrong.
     package var triesToConnect = 3
 
     package init() {}

@@ -7,8 +7,8 @@ public struct Rotation: Hashable, Sendable {
 }
 
 extension Flow {
-    /// Offers a new key: the one that was offered before, if there is one that nobody accepted yet
-    /// (decision: one-offered-key).
+    /// Offers a new key: the one that was offered before, if the service has not accepted it yet (decision:
+    /// one-offered-key).
     func rotate() async throws(TenonError) -> Rotation {
         try registered()
         guard context.declaration.rotation != .none else { throw .noSuchStep }
@@ -27,7 +27,7 @@ extension Flow {
             endTry: { () throws(TenonError) in if record.state == .registering { try step(to: .registered) } })
     }
 
-    /// What the service calls the device, and the key that it was registered with or changed to since.
+    /// The device id, and the key that the service holds as far as is known.
     @discardableResult
     func registered() throws(TenonError) -> (deviceID: String, key: IdentityKey) {
         guard !record.isRevoked else { throw .revoked }
@@ -38,8 +38,8 @@ extension Flow {
         return (id, key)
     }
 
-    /// A key that was accepted for a later time becomes the current one when that has come. Where it is not known when
-    /// that is, the service is asked before it does.
+    /// Makes a key that was accepted for a later time the current one when that time has come. If the time is not known
+    /// any more, the service is asked first.
     func takeEffect() async throws(TenonError) {
         switch record.acceptance(at: clock.bootMoment) {
         case .none, .waits: break
@@ -65,9 +65,9 @@ extension Flow {
     }
 
     func rotationRequest(from current: IdentityKey) async throws(TenonError) -> HTTPRequest {
-        // First, so that a key is made in no other TPM than this one's.
+        // Loaded first, so that the new key is made in the TPM of the current one.
         let signer = try await load(current)
-        // A key that the service refused is not shown to it as the device's.
+        // A key that the service has refused is not presented to it as the device's key.
         if context.declaration.rotation == .signedByCurrent(isProven: true), !record.signsByNext {
             try await introduceAttestationKey(beside: current)
         }
@@ -125,13 +125,13 @@ extension Flow {
         return Rotation(effectiveAt: time)
     }
 
-    /// What a refusal comes to: only one for a wrong signature or an unknown key says which key the service holds.
+    /// Handles a refusal. Only a refusal of the signature or of the key says which key the service holds.
     private func refused(
         _ refusal: ServiceRefusal, _ answer: HTTPResponse, _ wasOpen: Bool
     ) async throws(TenonError) -> Rotation {
         switch refusal.verdict {
         case .keyRefused:
-            // An earlier try may have been taken: then it is the new key that is held.
+            // The service may have accepted an earlier try, and hold the new key.
             if try await tryNext(after: refusal.error) { return Rotation(effectiveAt: nil) }
         case .revoked: try await confirmRevoked(refusal.error)
         case .clockSkew: try await learnClock(refusal, answer)
@@ -164,7 +164,7 @@ extension Flow {
         record.reportCompromise()
         try await save()
         let rotation = try await rotate()
-        // The first one may have settled what was offered before.
+        // The first rotation may only have settled a key that was offered before.
         guard record.isCompromised, rotation.effectiveAt == nil else { return rotation }
         return try await rotate()
     }

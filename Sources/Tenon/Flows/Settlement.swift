@@ -5,10 +5,10 @@ private enum Probed {
     case held, another, refused, revoked
 }
 
-/// What is known of the key that was offered, once the service was asked about it.
+/// What is known about the offered key after asking the service.
 enum NextKey {
     case held, notHeld
-    /// The service answered, and not that: neither is known.
+    /// The service answered something else, so it is not known.
     case unknown(TenonError)
 }
 
@@ -23,7 +23,8 @@ extension Flow {
         }
         let isWaiting = record.journal?.effectiveAt != nil
         let isOffered = context.declaration.settlements.isEmpty || context.declaration.settlements.first == .resend
-        // A service that can be asked is asked; one that cannot is offered the key again, which settles an open one.
+        // If the service has a question for this, it is asked; otherwise the key is offered again, which settles an
+        // open rotation.
         var next = NextKey.notHeld
         if !isWaiting, !isOffered || record.journal?.operation != .rotate || record.signsByNext {
             next = try await askAboutNext()
@@ -40,8 +41,8 @@ extension Flow {
         try await askForCurrent(next)
     }
 
-    /// Asks about the key that was offered; it is the current one from now on if the service holds it, and the current
-    /// one signs again if it does not.
+    /// Asks about the offered key. If the service holds it, it becomes the current key; if not, the current key signs
+    /// again.
     func askAboutNext() async throws(TenonError) -> NextKey {
         guard let next = record.key(.next), next.isOffered, canProbe else { return .notHeld }
         do throws(TenonError) {
@@ -84,8 +85,8 @@ extension Flow {
         }
     }
 
-    /// Whether the key that was offered may sign in the place of the current one. Where each message has its place in a
-    /// log nothing is signed anew.
+    /// Whether the key that was offered may sign in the place of the current one. If messages are numbered, nothing is
+    /// signed anew.
     var maySignByNext: Bool {
         guard case .signedByCurrent = context.declaration.rotation, context.declaration.resend == .fresh else {
             return false
@@ -130,8 +131,8 @@ extension Flow {
         }
     }
 
-    /// Takes up the key that the service holds, of those that it ever heard of and that are here; false when it holds
-    /// none of them. The youngest is asked about first.
+    /// Takes up the key that the service holds, among those that it may have heard of and that this TPM can load.
+    /// Returns false if it holds none of them. Asks about the youngest first.
     ///
     /// - Throws: what it says of one instead, when it says of none that it holds it.
     func takeHeldKey(among keys: [IdentityKey]) async throws(TenonError) -> Bool {

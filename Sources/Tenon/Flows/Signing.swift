@@ -140,7 +140,7 @@ extension DeviceIdentity {
         markInvalid(generation, try? context.vault.blockingEndorsementKeyID())
     }
 
-    /// The key is gone: that is written down, unless somebody is at work on the identity, who will see it too.
+    /// Records that the key is gone, unless another operation has the lock; that one will find out, too.
     private func markInvalid(_ generation: Int, _ ekID: Digest?) -> TenonError {
         forgetKey()
         guard let held = try? context.store.lock.attempt() else { return .invalidated }
@@ -164,10 +164,10 @@ extension RecordStore {
 }
 
 extension IdentityRecord {
-    /// Where a rotation stands that the service took for later.
+    /// Whether a rotation that the service accepted for a later time is in effect.
     enum Acceptance {
         case none, waits, over
-        /// The machine was started since, or version 1 wrote the record: how long it is still is not known.
+        /// The machine was restarted since, or version 1 wrote the record: how much time is left is not known.
         case unknown
     }
 
@@ -179,8 +179,9 @@ extension IdentityRecord {
         return now.since(from) == nil ? .waits : .over
     }
 
-    /// The key that signs now: of a rotation that was accepted for later, from then on the new one. Where it is not
-    /// known when that is, the new one, too: it will be the right one, and the other one will not.
+    /// The key that signs now. After a rotation that was accepted for a later time, the new key signs from that time
+    /// on. If that time is not known any more, the new key signs, too: it will be right for good, the old one only for
+    /// a while.
     ///
     /// - Throws: ``TenonError/Code/deviceRevoked``, ``TenonError/Code/keyInvalidated``,
     ///   ``TenonError/Code/registrationPending``, ``TenonError/Code/notRegistered`` (W15).
@@ -198,9 +199,9 @@ extension IdentityRecord {
         return current
     }
 
-    /// When the key is old enough to be changed, in Unix seconds: 90 days, and as much less as a number that this
-    /// device drew says, so that not all devices of one day come on one day (W23). One that was reported as compromised
-    /// was due from the beginning.
+    /// When the key is due for a change, in Unix seconds: after 90 days, less a time that depends on this device's own
+    /// random id, so that devices registered on one day do not all rotate on one day (W23). A key that was reported as
+    /// compromised is due at once.
     func rotationDue(_ limits: FlowLimits) -> Int64? {
         guard let since = keyRotatedAt ?? registeredAt else { return nil }
         guard !isCompromised else { return since }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// All that a device knows of an identity: one value, one file, and the only place where an identity is committed.
+/// Everything that a device knows about an identity: one value in one file, whose write is the commit.
 package struct IdentityRecord: Equatable, Sendable {
     package let name: IdentityName
     /// `scheme://host[:port]` of the service.
@@ -89,14 +89,15 @@ package struct IdentityRecord: Equatable, Sendable {
         }
     }
 
-    /// An unknown rotation is never a failure (decision: open-outcome); what is revoked does not begin anew by itself.
+    /// A rotation with an unknown outcome never counts as a failure (decision: open-outcome); a revoked identity never
+    /// starts again by itself.
     private func mayLeave(by step: IdentityStep, to next: IdentityState) -> Bool {
         if step == .reset { return true }
         if state == .registering, next == .unregistered { return journal?.operation != .rotate }
         return !isRevoked || next == .keyInvalid
     }
 
-    /// What the state does not say; the gravest of all.
+    /// What the state alone does not say; if there are several reasons, the gravest.
     package var reason: IdentityReason? {
         if let cause { return cause }
         if isRevoked { return .revoked }
@@ -173,7 +174,7 @@ extension IdentityRecord: RecordObject {
         signatureVersions = try coder.member("sig_versions", known?.signatureVersions, .list(.number))
     }
 
-    /// What holds of every record, written or read. One for which it does not would be no record.
+    /// Checks what must hold for every record, before it is written and after it is read.
     func validate() throws(TenonError) {
         try demand(keys.allSatisfy { $0.generation >= 1 && $0.generation <= lastGeneration }, "generations")
         try demand(Set(keys.map(\.generation)).count == keys.count, "generations")

@@ -3,11 +3,11 @@ internal import Synchronization
 
 /// The state of a device at a service. The raw values are those of the service's documents.
 public enum IdentityState: String, CaseIterable, Sendable {
-    /// Nothing, or nothing that the service confirmed.
+    /// The service has confirmed nothing.
     case unregistered
     /// A challenge was fetched.
     case challengeReceived
-    /// There is a key for it.
+    /// The key for it is loaded.
     case keyReady
     /// A registration, or a rotation, is on its way.
     case registering
@@ -23,7 +23,7 @@ public enum IdentityState: String, CaseIterable, Sendable {
 public enum IdentityReason: String, CaseIterable, Sendable {
     /// A new key was offered, and whether the service took it is not known yet.
     case rotationPending = "rotation_pending"
-    /// The service wants to think about it: register again later.
+    /// The service has not decided yet: register again later.
     case approvalPending = "approval_pending"
     /// The service revoked the device: only a reset leaves that.
     case revoked
@@ -40,14 +40,14 @@ public enum IdentityReason: String, CaseIterable, Sendable {
 
 /// Why a state is left.
 package enum IdentityStep: CaseIterable, Sendable {
-    /// One of the eight documented edges.
+    /// One of the eight edges that the service's documents have.
     case edge
-    /// An attempt ends before it sent anything: edge R.
+    /// An attempt ends before it sent anything: an edge marked `abandoned` in docs/states.md.
     case abandon
-    /// Somebody asked for a reset: edge R.
+    /// Somebody asked for a reset, which leads from each state to `unregistered`.
     case reset
 
-    /// docs/states.md says who may take edge R.
+    /// The picture in docs/states.md has the same edges; a test compares the two.
     func leads(from state: IdentityState, to next: IdentityState) -> Bool {
         switch (self, state, next) {
         case (.edge, .unregistered, .challengeReceived), (.edge, .challengeReceived, .keyReady),
@@ -67,7 +67,7 @@ public struct IdentityStatus: Hashable, Sendable {
     public let state: IdentityState
     /// What the state alone does not say.
     public let reason: IdentityReason?
-    /// The service's id of the device; nil unless it is registered.
+    /// The service's id of the device; nil while the state is ``IdentityState/unregistered``.
     public let deviceID: String?
 
     init(state: IdentityState, reason: IdentityReason? = nil, deviceID: String? = nil) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The operation in flight: what is to be known when the process does not live to see its end.
+/// The operation that is under way: what the next process must know if this one ends before the answer comes.
 package struct Journal: Equatable, Sendable {
     package enum Operation: String, CaseIterable, Sendable {
         case register, rotate
@@ -28,7 +28,8 @@ package struct Journal: Equatable, Sendable {
     package let resend: Resend
     /// The place in the service's order that only this message may take, as an event's sequence number.
     package let slot: Int64?
-    /// The exact bytes, before the first of them leaves.
+    /// Of a message that is sent again as it is: its exact bytes. Of any other: their SHA-256. On disk before the first
+    /// byte leaves.
     package internal(set) var message: [UInt8]
     /// The key that signs; nil for a registration.
     package let oldGeneration: Int?

@@ -5,7 +5,8 @@ internal import Synchronization
 /// of one that already waits, gets its result (W13); a caller of another operation waits for its turn.
 ///
 /// An operation runs in a task of its own, so it goes on when the caller that began it is cancelled and others wait for
-/// it. It is cancelled with the last of them, who is then told what came of it: that may well have been sent.
+/// it. It is cancelled when its last caller is cancelled. That caller still gets the outcome, because the message may
+/// have been sent.
 package final class OperationGate: Sendable {
     private struct Entry {
         let operation: any Waited

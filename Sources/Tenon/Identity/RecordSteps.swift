@@ -2,7 +2,7 @@
 
 // The steps of an operation. Each changes the value; what is not written is not done.
 extension IdentityRecord {
-    /// Takes in a key whose file is on disk.
+    /// Adds a key whose file is on disk.
     @discardableResult
     package mutating func add(
         _ facts: KeyFacts, as role: KeyRole, generation: Int, isHardware: Bool
@@ -80,7 +80,8 @@ extension IdentityRecord {
         signsByNext = true
     }
 
-    /// When the service took the new key from is known no more: that key is tried, as it is the one that will be right.
+    /// The time from which the new key is valid is not known any more: the new key signs, because it will be right for
+    /// good.
     package mutating func forgetEffectiveTime() throws(TenonError) {
         try tryNext()
         journal?.effectiveAt = nil
@@ -169,7 +170,7 @@ extension IdentityRecord {
         try passToRegistered()
     }
 
-    /// Goes the documented way from where it is.
+    /// Takes the documented steps from the present state to `registered`.
     private mutating func passToRegistered() throws(TenonError) {
         let way: [IdentityState] = [.unregistered, .challengeReceived, .keyReady, .registering, .registered]
         for next in way.drop(while: { $0 != state }).dropFirst() { try move(to: next) }
@@ -189,8 +190,8 @@ extension IdentityRecord {
         ekID = machine
     }
 
-    /// Says in which machine the first key is made. A local id that was drawn elsewhere, or nobody knows where, is
-    /// not used: all copies of one disk would be one device (decision: other-machine).
+    /// Records in which machine the first key is made. A local id that was drawn in another or an unknown machine is
+    /// replaced; otherwise all copies of one disk would be one device (decision: other-machine).
     package mutating func place(in machine: Digest?, deviceLocalID: String) {
         guard machine == nil || machine != ekID else { return }
         (ekID, self.deviceLocalID) = (machine, deviceLocalID)
@@ -221,10 +222,10 @@ extension IdentityRecord {
         self.dialect = dialect
     }
 
-    /// Somebody says that the keys that there are may be used by others: all of them, also one that was only offered.
+    /// Records a report that others may be able to use the keys: all present keys, including one that was only offered.
     package mutating func reportCompromise() { compromisedGeneration = lastGeneration }
 
-    /// Whether the key that signs is one of which that was said.
+    /// Whether the current key is among the reported ones.
     package var isCompromised: Bool {
         guard let compromisedGeneration, let current = key(.current) else { return false }
         return current.generation <= compromisedGeneration

@@ -9,7 +9,7 @@ internal import Synchronization
 package final class RecordStore: Sendable {
     package let name: IdentityName
     package let folder: StateFolder
-    /// What two processes, or two threads, must not hold both.
+    /// Only one process and one thread at a time can hold it.
     package let lock: FileLock
     /// The record's file, which each signature looks at.
     private let file: String
@@ -22,7 +22,7 @@ package final class RecordStore: Sendable {
         lock = FileLock(name.lock, in: folder)
     }
 
-    /// Gives the record, and reads it again when it is another file than the last time.
+    /// Gives the record. Reads the file only if it is another one than the last time.
     ///
     /// - Returns: absent only when nothing of the identity is there: no record before it, and no key. Unreadable with
     ///   ``TenonError/Code/stateMissing`` when there is any; with ``TenonError/Code/stateUnresolved`` when only the
@@ -78,7 +78,8 @@ package final class RecordStore: Sendable {
         return .unreadable(readPrevious().isFound ? .stateUnresolved : .stateMissing)
     }
 
-    /// Of a later version's record the one before says nothing, and what cannot be opened may be whole.
+    /// A record of a later version, and one that cannot be opened, may be whole, so the previous record does not count
+    /// then.
     private func damage(_ error: TenonError) -> TenonError {
         guard error.code == .recordForm || error.code == .recordSum, readPrevious().isFound else { return error }
         return .stateUnresolved
@@ -148,12 +149,13 @@ extension RecordStore {
         try folder.sweepUnfinished(of: name.prefix)
     }
 
-    /// Ends with a record what only an older one was left of.
+    /// Writes a new record for an identity of which only the previous record can be read.
     ///
     /// - Parameter record: made of ``leftover(_:)`` and of what the service said.
     package func resolve(_ record: IdentityRecord, _ held: FileLock.Held) throws(TenonError) {
         _ = try leftover(held)
-        // Written over, it would become the record before, and that one is the only one that can be read.
+        // Moved first: a write would otherwise make the damaged record the previous one, and lose the only one that can
+        // be read.
         try folder.moveToAttic(name.record, as: name.record)
         try write(record)
     }
@@ -209,7 +211,7 @@ extension RecordStore {
         try folder.write(bytes, to: name.attestationCertificate)
     }
 
-    /// What was kept so, if it is what the record speaks of.
+    /// The kept certificates, if they are those that the record names.
     package func certificate(of record: IdentityRecord) throws(TenonError) -> [UInt8]? {
         guard let expected = record.attestationKey?.certificate?.digest else { return nil }
         let file = folder.read(name.attestationCertificate, atMost: Self.longestCertificate)

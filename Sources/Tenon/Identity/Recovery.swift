@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the holder of the lock makes of what it finds, before anything else: whoever had the lock before may have been
-/// killed anywhere, and can no longer act (W12).
+/// What a new holder of the lock does first with what it finds: the previous holder may have been killed at any point,
+/// and can no longer act (W12).
 package struct Recovery: Equatable, Sendable {
     /// What is open at the service.
     package enum Next: Equatable, Sendable {
@@ -36,7 +36,7 @@ package struct Recovery: Equatable, Sendable {
         retired = present.subtracting(known).sorted()
     }
 
-    /// The attempt is over. What was sent stays in the journal; what was not is as if it had not been.
+    /// The attempt is over. What was sent stays in the journal; what was not sent counts as never made.
     private static func afterTheEnd(of found: IdentityRecord) throws(TenonError) -> IdentityRecord {
         var record = found
         if let journal = found.journal, journal.phase == .prepared, journal.isReplaceable { record.settle() }
@@ -76,8 +76,8 @@ extension RecordStore {
         return recovery
     }
 
-    /// Moves to the attic what is left of an identity that was before: nothing may bring that back (W14), and nobody
-    /// else is to be shown its certificate.
+    /// Moves what is left of an earlier identity to the attic: nothing may bring that identity back (W14), and its
+    /// certificate must not be shown to anybody else.
     private func retireRemains(beside record: IdentityRecord) throws(TenonError) {
         if record.attestationKey?.certificate == nil {
             try folder.moveToAttic(name.attestationCertificate, as: name.attestationCertificate)

@@ -13,9 +13,9 @@
 /// AK with exactly this public area, which itself says that the key was created in that TPM, and only the key that the
 /// statement is about signs it.
 ///
-/// An attestation CA gets the secret itself, and could forward another CA's credential. So an AK is shown to
-/// one attestation CA only, and the device's record keeps the CA's origin beside the AK, as `ak_authority`, before this
-/// request leaves.
+/// An attestation CA gets the secret itself, and could forward another CA's credential. So an AK is shown to one
+/// attestation CA only, and the device's record keeps the CA's origin beside the AK, as `shown_to`, before this request
+/// leaves.
 public struct AttestRequest: Hashable, Sendable {
     /// What the TPM says of itself. For people: certificates name the TPM as its maker does.
     public struct TPMDescription: Hashable, Sendable {

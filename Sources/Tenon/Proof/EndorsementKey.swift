@@ -39,8 +39,9 @@ public struct EndorsementKey: Sendable {
 
     /// Verifies a certificate with those above it, leaf first, at most 4, and says what was checked.
     ///
-    /// In order: the form of each certificate, before any signature is checked (24); the chain from the root down (32);
-    /// what the leaf says (31); the key (33); and that neither it nor its maker is denied (33a).
+    /// Checks the rules of `tenon/activate.h` in order: the form of each certificate, before any signature (22, 23);
+    /// the chain from the root down (33); what the leaf says (34, 35); the key (36); and that neither the key nor its
+    /// maker is denied (37).
     ///
     /// - Returns: nil and a report when a rule does not hold.
     public static func verify(

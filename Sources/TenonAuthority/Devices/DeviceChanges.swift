@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// A registration whose every check has passed but those that only the store can make.
+/// A registration that has passed every check except those that only the store can make.
 package struct DeviceRegistration: Sendable {
     /// The certificate of the AK behind the registration.
     package enum Certificate: Sendable {

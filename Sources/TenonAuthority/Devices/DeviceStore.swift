@@ -3,9 +3,10 @@ package import Tenon
 
 /// The devices, their keys, the AK certificates and the denied EKs.
 ///
-/// Each function is one transaction: what it decides and what it stores are one step, also against other instances
-/// over the same store. What it says has happened is stored when it returns. When it throws, nothing was stored, but
-/// with ``TenonError/Code/outcomeUnknown`` nobody knows: the same call again is safe, and says the truth.
+/// Each function is one transaction: it decides and stores in one step, even if other instances use the same store.
+/// What it says has happened is stored when it returns. When it throws, nothing was stored, except that after
+/// ``TenonError/Code/outcomeUnknown`` this is not known. Then make the same call again: it is safe, and its result is
+/// true.
 ///
 /// Over all apps a public key belongs to one device, as its present key or as a retired one, for ever.
 package protocol DeviceStore: Sendable {

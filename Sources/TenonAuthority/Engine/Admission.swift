@@ -106,8 +106,7 @@ extension Refusal {
 extension EndorsementRoots {
     /// Reads the certificates of a PEM file, or of a folder's files that end with `.pem` or `.crt`. It blocks.
     ///
-    /// - Throws: ``TenonError/Code/configuration``, whose message names the file, or the folder that has none (security.md
-    ///   F3).
+    /// - Throws: ``TenonError/Code/configuration``, whose message names the file, or the folder that has none.
     package init(reading path: String, requiresUsage: Bool) throws(TenonError) {
         var certificates: [[UInt8]] = []
         for file in PEMFile.all(at: path, suffixes: [".pem", ".crt"]) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-/// An authority as a function from requests to answers, without sockets. What its services are, the configuration says;
-/// what they have in common is here: routes, rates, challenges, devices, operators.
+/// An authority as a function from requests to answers, without sockets. The configuration names its services. What
+/// they have in common is here: routes, rates, challenges, devices, operators.
 ///
 /// ```swift
 /// let answer = await engine.answer(request, at: .public)
 /// ```
 ///
-/// It keeps nothing but in its stores, so that instances with the same stores and keys share the work.
+/// It keeps everything in its stores, so instances with the same stores and keys share the work.
 package struct AuthorityEngine: Sendable {
     package let configuration: Configuration
     package let stores: AuthorityStores
@@ -17,7 +17,7 @@ package struct AuthorityEngine: Sendable {
     private let table: RouteTable
     /// By app.
     let ekRoots: [String: [EndorsementRoots]]
-    /// EK certificates, and those above them, that their issuers took back.
+    /// EK certificates, and those above them, that their issuers have revoked.
     let revoked: RevokedCertificates
     /// The last head of the audit log that was signed.
     let auditHead: @Sendable () -> AuditHead?
@@ -54,7 +54,7 @@ package struct AuthorityEngine: Sendable {
         gate = ActivationGate(capacity: configuration.limits.activations)
     }
 
-    /// Answers a request; whatever goes wrong is an answer, too.
+    /// Answers a request; every error becomes an answer, too.
     package func answer(_ request: AuthorityRequest, at door: AuthorityRequest.Door) async -> AuthorityAnswer {
         let found = table.find(request.path, at: door)
         let label = found?.entry.route.label
@@ -97,14 +97,14 @@ package struct AuthorityEngine: Sendable {
 
     private func isProbe(_ found: RouteTable.Match?) -> Bool { found?.entry.route.path == AuthorityEngine.healthPath }
 
-    /// An app that asks, if it is one of ours and has not asked too often.
+    /// The app that sends the request, if it is configured and has not sent too many.
     package func app(_ id: String) throws(Refusal) -> AppRecord {
         guard let app = configuration.app(id) else { throw .unknownApp }
         try rates.count("app " + id, limit: configuration.limits.perAppPerMinute, at: clock.now())
         return app
     }
 
-    /// Our own origin by which a request came; none that the request makes up is taken.
+    /// The configured origin at which a request arrived; an origin that the request makes up is refused.
     package func origin(of request: AuthorityRequest) throws(Refusal) -> String {
         let host = try request.header("Host")?.lowercased()
         let origins = configuration.origins

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// Where the service keeps what it must remember.
+/// The stores of an authority.
 package struct AuthorityStores: Sendable {
     package var challenges: any ChallengeStore
     package var devices: any DeviceStore
     package var replays: any ReplayStore
     package var answers: any AnswerStore
-    /// How they are; it does not wait.
+    /// The health of the stores; it does not wait.
     package var health: @Sendable () -> StoreHealth
 
     package init(
@@ -22,7 +22,7 @@ package struct AuthorityStores: Sendable {
     }
 }
 
-/// What the stores say of themselves, for health, metrics and log: looked at each second, and asked for at any time.
+/// The health of the stores, for `/health`, metrics and log: checked each second, and read at any time.
 package struct StoreHealth: Sendable {
     /// One of those whose fault keeps clients from what they want: a store, the state folder, the clock, or the answer
     /// to a request of this instance's own.
@@ -39,7 +39,7 @@ package struct StoreHealth: Sendable {
     }
 
     package var parts: [Part] = []
-    /// By how many milliseconds this machine's clock is ahead of Redis's; nil with SQLite, and before it could be asked.
+    /// By how many milliseconds this machine's clock is ahead of Redis's; nil with SQLite, and before the first look.
     package var redisClockDifference: Int64?
     /// The same of PostgreSQL's.
     package var postgresClockDifference: Int64?

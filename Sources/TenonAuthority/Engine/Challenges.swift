@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// What a device says of its TPM when it asks for a challenge that is bound to it.
+/// What a device says about its TPM when it asks for a challenge that is bound to the TPM.
 package struct EndorsementOffer: Sendable {
     /// The EK's certificate and those above it, DER.
     package var certificates: [[UInt8]]
@@ -50,7 +50,7 @@ extension AuthorityEngine {
         return IssuedChallenge(text: text, expiresAt: now.seconds + Self.challengeLife, credential: credential)
     }
 
-    /// Under what a challenge is kept.
+    /// The key under which a challenge is stored.
     package func digest(of text: String) throws(Refusal) -> Digest {
         try refusing { () throws(TenonError) in try Digest(hashing: Array(text.utf8)) }
     }
@@ -78,9 +78,9 @@ extension AuthorityEngine {
     }
 }
 
-/// The text of a challenge: 32 random bytes, when it was made, and a mark of ours. So an old one is told from one that
-/// never was, without anything that is kept for it. The mark is worth nothing else: a challenge is redeemed by what is
-/// kept under it.
+/// The text of a challenge: 32 random bytes, the time when it was made, and a MAC. The MAC tells an expired challenge
+/// from one that this authority never issued, without storing anything. It proves nothing else: redeeming a challenge
+/// depends on the stored entry.
 struct ChallengeText {
     let text: String
 

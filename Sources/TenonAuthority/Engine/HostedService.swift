@@ -6,9 +6,9 @@ package import Tenon
 ///
 /// An app belongs to one service, by `service` in its record; without it, to the first that the program lists.
 package struct HostedService: Sendable, Equatable {
-    /// As it is in an app's record; `/NAME/` is where the engine refuses in this service's form.
+    /// The name in an app's record. Below `/NAME/`, the engine refuses requests in this service's form.
     package var name: String
-    /// What may precede every path of the listeners, like `/auth`, and is not looked at; "" is nothing.
+    /// A prefix that may precede every path, like `/auth`, and is ignored; "" means none.
     package var prefix: String
     package var routes: [ServiceRoute]
     /// Reads what an app's record says about this service alone; the record is read and checked before.
@@ -18,9 +18,9 @@ package struct HostedService: Sendable, Equatable {
     /// SQL that makes each version of the service's tables out of the one before, in words that SQLite and PostgreSQL
     /// share: BIGINT, TEXT and BYTEA. What was released is never changed.
     package var tables: [String]
-    /// The id of the app that a request says, true or not, where its path does not: for a line that somebody reads.
+    /// The app id that a request claims, if its path does not have it: for the log only, not checked.
     package var appNamed: @Sendable (AuthorityRequest) -> String?
-    /// How a refusal is answered, the engine's own too.
+    /// How a refusal is answered, including the engine's own.
     package var refusal: @Sendable (Refusal, AuthorityInstant) -> AuthorityAnswer
 
     package init(

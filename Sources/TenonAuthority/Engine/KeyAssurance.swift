@@ -39,17 +39,18 @@ package struct KeyAssurance: Sendable {
 }
 
 extension AuthorityEngine {
-    /// From the challenge that was taken to a proof that is good (decision: folded-activation).
+    /// Judges the evidence of a registration, after its challenge was taken (decision: folded-activation).
     package func assurance(
         of key: PublicKey, by evidence: KeyEvidence, redeeming entry: ChallengeEntry, for app: AppRecord
     ) async throws(Refusal) -> KeyAssurance {
         let isDevelopment = evidence.isDevelopment
-        // Whatever else it brings (decision: development-builds).
+        // Checked first, whatever else the device sends (decision: development-builds).
         guard !isDevelopment || app.allowsDevelopment else {
             throw Refusal(
                 .invalidAttestation, "Development builds are refused here.", status: 403, cause: "development_build")
         }
-        // With a credential only with its activation, without one never (decision: never-weaker).
+        // An activation is required if the challenge had a credential, and refused if it had none (decision:
+        // never-weaker).
         guard (entry.attestation == nil) == (evidence.activation == nil) else {
             throw Refusal(
                 .invalidAttestation, "The challenge and the activation do not belong together.", cause: "activation")
@@ -64,7 +65,8 @@ extension AuthorityEngine {
         return KeyAssurance(level: isDevelopment ? .software : .unattested)
     }
 
-    /// The activation before the proof is parsed; the proof under the AK of the challenge.
+    /// Verifies the activation before the proof is parsed, and then the proof under the AK that is kept with the
+    /// challenge.
     private func activated(
         _ evidence: KeyEvidence, _ entry: ChallengeEntry, _ attestation: ChallengeEntry.Attestation,
         _ key: PublicKey, _ app: AppRecord
@@ -100,8 +102,9 @@ extension AuthorityEngine {
         try activation.verify(evidence.activation ?? [], secret: secret, ekID: attestation.ekID, akName: ak.name)
     }
 
-    /// What is demanded of a proof. The parent's Name needs nobody who vouches for it: with another than the key's own
-    /// parent, or one that is no primary key of the owner hierarchy, what the TPM certified is another qualified Name.
+    /// What a proof must fulfil. The device's word for the parent's Name is enough: if it names another object than the
+    /// key's parent, or one that is not a primary key of the owner hierarchy, the qualified Name that the TPM certified
+    /// differs.
     func policy(
         _ trust: ProofPolicy.Trust, _ app: AppRecord, parent: [UInt8]?
     ) throws(TenonError) -> ProofPolicy {
@@ -112,7 +115,7 @@ extension AuthorityEngine {
         return policy
     }
 
-    /// A proof under a certificate of ours, for a challenge without a credential.
+    /// Judges a proof with an AK certificate of this authority, for a challenge without a credential.
     private func certified(
         _ evidence: KeyEvidence, _ proof: Proof, _ key: PublicKey, _ app: AppRecord
     ) async throws(Refusal) -> KeyAssurance {
@@ -123,7 +126,7 @@ extension AuthorityEngine {
         }
         let record = try await waiting { () throws(TenonError) in try await stores.devices.certificate(serial: serial)
         }
-        // Whether it is live, and of this app, the store says as it registers.
+        // The store checks, as it registers the device, that the certificate is live and belongs to this app.
         guard let record else {
             throw .certificate
         }

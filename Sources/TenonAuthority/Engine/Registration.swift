@@ -2,7 +2,7 @@
 package import Tenon
 
 extension AuthorityEngine {
-    /// Takes the challenge of a registration. The challenge is spent, whatever the result.
+    /// Takes the challenge of a registration. It is spent, whatever the result.
     ///
     /// - Throws: ``Refusal/Code/challengeExpired`` for one of ours that is too old, ``Refusal/Code/invalidChallenge``.
     package func redeem(
@@ -17,7 +17,7 @@ extension AuthorityEngine {
         return entry
     }
 
-    /// Whether it was a challenge of ours, too long ago, whatever became of it.
+    /// Whether this authority issued the challenge, too long ago.
     private func isExpired(_ text: String) throws(Refusal) -> Bool {
         let made = try refusing { () throws(TenonError) in try ChallengeText.time(of: text, key: keys.activation) }
         guard let made else { return false }

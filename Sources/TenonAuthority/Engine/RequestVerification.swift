@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// A request of a device, as its service reads it.
+/// A request of a device, as the service has read it.
 package struct DeviceRequest: Sendable {
     package var app: String
     package var device: String
@@ -12,7 +12,7 @@ package struct DeviceRequest: Sendable {
     package var timestamp: Int64
     /// A UUID.
     package var nonce: String
-    /// What the key signed; asked for when what is cheaper to check was checked.
+    /// Computes what the key signed; called after the cheaper checks.
     package var digest: @Sendable () throws(Refusal) -> Digest
 
     package init(
@@ -29,14 +29,14 @@ package struct DeviceRequest: Sendable {
     }
 }
 
-/// A request that is good, and new.
+/// A request that was verified, and was not seen before.
 package struct VerifiedRequest: Sendable {
     package let device: Device
-    /// The key that signed: the device's present one, or for who accepts it the one before.
+    /// The key that signed: the device's present key, or the previous one if the caller accepts that.
     package let key: PublicKey
 }
 
-/// Whose signature is taken.
+/// Which keys may have signed a request.
 package enum AcceptedKey: Sendable {
     /// The device's key, if it is not too old.
     case present
@@ -45,7 +45,7 @@ package enum AcceptedKey: Sendable {
 }
 
 extension AuthorityEngine {
-    /// Verifies a request, in the order of the steps below, and remembers it: it is good once.
+    /// Verifies a request, in the order of the steps below, and remembers it, because it is valid only once.
     ///
     /// - Throws: what to answer.
     package func verify(
@@ -59,7 +59,7 @@ extension AuthorityEngine {
         return try await verify(request, of: device, app, accepting: accepted)
     }
 
-    /// The same where the device is known.
+    /// Does the same for a device that was found already.
     func verify(
         _ request: DeviceRequest, of device: Device, _ app: AppRecord, accepting accepted: AcceptedKey
     ) async throws(Refusal) -> VerifiedRequest {
@@ -88,8 +88,8 @@ extension AuthorityEngine {
         }
     }
 
-    /// The key that made the signature. A former one that did, where no such is taken, is an alarm
-    /// (decision: copied-key).
+    /// The key that made the signature. A signature by a former key that is not accepted raises an alarm (decision:
+    /// copied-key).
     private func signer(
         of digest: Digest, _ signature: Signature, _ device: Device, _ accepted: AcceptedKey
     ) async throws(Refusal) -> PublicKey {
@@ -115,7 +115,7 @@ extension AuthorityEngine {
         if case .alarm = use { metrics.countRetiredKey() }
     }
 
-    /// After the signature: else anybody could spend a nonce (decision: one-use).
+    /// Remembered only after the signature was verified; otherwise anybody could spend a nonce (decision: one-use).
     private func remember(_ request: DeviceRequest, _ key: PublicKey, _ device: Device) async throws(Refusal) {
         let outcome = try await waiting { () throws(TenonError) in
             let thumbprint = key == device.publicKey ? device.thumbprint : try key.thumbprint
@@ -129,7 +129,8 @@ extension AuthorityEngine {
         case .replay: throw Refusal(.nonceReplay, "The request was already received.")
         case .tooMany: throw Refusal(.rateLimited, "The device made too many requests.", retryAfter: 60)
         case .mayBeForgotten:
-            // Also what is signed now may be within the span that a store recorded ahead (decision: forgetful-stores).
+            // Even a request that is signed now may lie within the span that a store recorded ahead (decision:
+            // forgetful-stores).
             throw Refusal(
                 .clockSkew, "The request may be from before the service started. Sign it again.",
                 retryAfter: SignedUse.lead + 1)
@@ -138,7 +139,7 @@ extension AuthorityEngine {
 }
 
 extension Refusal {
-    /// Of a device whose requests are not taken; nil for one whose are.
+    /// The refusal for a device whose requests are not accepted; nil for an active device.
     package init?(of device: Device) {
         switch device.state {
         case .active: return nil

@@ -3,31 +3,33 @@
 #define TENON_TPM_TPM_H
 
 /*
- * libtenon-tpm: signing keys that are created in a TPM 2.0 and never leave it. What tenon/tenon.h says of arguments,
- * outputs, handles, results and secrets holds here. It opens no file but the TPM's device node.
+ * libtenon-tpm: signing keys that are created in a TPM 2.0 and never leave it. What tenon/tenon.h says about arguments,
+ * outputs, handles, results and secrets holds here, too. It opens no file but the TPM's device node.
  *
- * A tenon_tpm sends one command at a time, in the order in which threads ask. It asks a busy TPM again until its
- * deadline, opens its transport again once after the transport failed, and belongs to the process that opened it: in
- * the child of a fork each function that would ask the TPM answers TENON_ERROR_FORKED, and nothing is sent. A driver
- * that never answers blocks the call.
+ * A tenon_tpm sends one command at a time, in the order in which threads ask. If the TPM is busy, it repeats the
+ * command until its deadline; if the transport fails, it opens the transport again, once. It belongs to the process
+ * that opened it: in the child of a fork, each function that would use the TPM returns TENON_ERROR_FORKED, and nothing
+ * is sent. A driver that never answers blocks the call.
  *
- * A child is known by a page that the kernel empties in it (MADV_WIPEONFORK). Where the kernel cannot do that (Linux
- * before 4.14, some sandboxes), it is known by its process id and pid namespace, and without /proc by its process id.
+ * A child is recognised by a page that the kernel empties in it (MADV_WIPEONFORK). If the kernel cannot do that (Linux
+ * before 4.14, some sandboxes), a child is recognised by its process id and pid namespace, and without /proc by its
+ * process id alone.
  *
- * Behind a resource manager (/dev/tpmrm0, tabrmd:) what a key needs stays loaded, and a signature is one command. A
- * bare TPM (/dev/tpm0, a simulator) has three places or so for all who use it, and what a program leaves there stays
- * when the program ends. So nothing stays loaded there between two calls: each call loads what it needs and flushes it,
- * and a signature is 4 to 5 commands, or 1 with a persistent copy (tenon_tpm_key_persist). While others have taken the
- * places, a call flushes all of its own and tries again until the deadline; what it is answered then is category
- * TENON_CATEGORY_TRANSIENT with the TPM's code 0x902 to 0x906, and tenon_tpm_loaded_handles says what is there.
+ * Behind a resource manager (/dev/tpmrm0, tabrmd:), what a key needs stays loaded, and a signature is one command. A
+ * bare TPM (/dev/tpm0, a simulator) has about three places for all programs together, and what a program leaves there
+ * stays after the program ends. Therefore nothing stays loaded there between two calls: each call loads what it needs
+ * and flushes it, and a signature takes 4 to 5 commands, or 1 with a persistent copy (tenon_tpm_key_persist). While
+ * other programs hold the places, a call flushes its own objects and tries again until the deadline. Then it returns a
+ * status of the category TENON_CATEGORY_TRANSIENT with the TPM's code 0x902 to 0x906, and tenon_tpm_loaded_handles
+ * lists what is loaded.
  *
- * The node of a bare TPM is open in one process at a time. A process that opens it meanwhile, or again after the
- * transport failed, waits for it, with waits that grow up to 200 ms, and has TENON_ERROR_TPM_BUSY when the deadline has
- * passed.
+ * Only one process at a time can have the node of a bare TPM open. Another process that opens it, also after its
+ * transport failed, waits for it in steps of up to 200 ms, and gets TENON_ERROR_TPM_BUSY when the deadline has passed.
  *
- * No function deletes a key because of what a TPM said. A key is *gone* (category TENON_CATEGORY_GONE) only when the
- * seed witness kept with it differs from the TPM's, and the TPM refused it under each parent that it may have, twice,
- * two seconds apart, over a freshly opened transport. The TPM of another machine is such a TPM, too.
+ * No function deletes a key because of an answer of the TPM. A key is *gone* (category TENON_CATEGORY_GONE) only when
+ * the seed witness kept with it differs from the TPM's, and the TPM refused it under each parent that it may have,
+ * twice, two seconds apart, over a freshly opened transport. In another machine, whose TPM has another seed, the key is
+ * gone, too.
  */
 
 #include "tenon/activate.h"
@@ -85,14 +87,14 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_open(tenon_tpm **out, const char
                                                      size_t name_n, const tenon_tpm_options *options);
 
 /*
- * The same over functions of the caller: for tests, for other hardware, for a TPM behind a wire.
+ * Opens a TPM over functions of the caller: for tests, for other hardware, for a TPM on another machine.
  *
  * exchange   sends one command and gives one answer of at most answer_size bytes; called by one thread at a time
- * reopen     starts over after an exchange failed, as by a fresh connection; may be NULL: then it is not started over.
- *            TENON_ERROR_TPM_BUSY: it is called again until the deadline
- * close      gives the context back; may be NULL
- * managed    1: what is loaded over it is nobody else's and goes with the connection, as behind a resource manager; 0:
- *            it is a bare TPM, or nobody knows
+ * reopen     starts over after a failed exchange, for example with a fresh connection; may be NULL if the transport
+ *            cannot do that. If it returns TENON_ERROR_TPM_BUSY, it is called again until the deadline
+ * close      releases the context; may be NULL
+ * managed    1: objects that are loaded over it are isolated from those of others and vanish with the connection, as
+ *            behind a resource manager; 0: it is a bare TPM, or that is not known
  *
  * The table is copied. On failure close is not called.
  */
@@ -113,14 +115,14 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_open_transport(tenon_tpm **out, 
 /*
  * Opens the transport to a TPM by name, with the names and refusals of tenon_tpm_open, for programs that count, delay
  * or record what goes over it. The caller closes it with its close function, which is never NULL; a tenon_tpm that was
- * opened over it does that when it is closed. allow_simulator is 0 or 1. If another process holds the node, the call
- * waits for up to 2000 ms. On failure all of *out is zero.
+ * opened over it calls that function when it is closed. allow_simulator is 0 or 1. If another process holds the node,
+ * the call waits for up to 2000 ms. On failure all of *out is zero.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_transport_open(tenon_tpm_transport *out,
                                                                const char *TENON_COUNTED(name_n) name, size_t name_n,
                                                                uint32_t allow_simulator);
 
-/* Frees the TPM. It is closed when its last key has been freed, too. */
+/* Frees the TPM. It is closed once all its keys have been freed as well. */
 TENON_API void tenon_tpm_free(tenon_tpm **tpm);
 
 /* What a TPM says about itself. */
@@ -154,8 +156,7 @@ typedef struct tenon_tpm_key tenon_tpm_key;
  * scheme NULL, under the ECC storage key at 0x81000001 if its template fits, else under the transient H-2 primary.
  *
  * auth: NULL for an empty auth value, or up to 32 bytes. With one, the key is made in a salted and encrypted session
- * and used through salted HMAC sessions only: the value never crosses the bus. Zero bytes at its end are not part of
- * it.
+ * and used through salted HMAC sessions only: the value never crosses the bus. Zero bytes at its end do not count.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_create(tenon_tpm *tpm, tenon_tpm_key **out,
                                                            const uint8_t *TENON_COUNTED(auth_n) auth, size_t auth_n);
@@ -206,11 +207,11 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_witness(const tenon_tpm_key 
                                                             size_t n, size_t *written);
 
 /*
- * The key as a tenon_key (tenon/key.h), which says that it is hardware unless it is a foreign key that may leave the
- * TPM. One TPM command a signature while it is loaded.
+ * The key as a tenon_key (tenon/key.h). It counts as hardware, except for a foreign key that may leave the TPM. While
+ * it is loaded, a signature is one TPM command.
  *
  * flags: TENON_KEY_SIGNS_DIGESTS; TENON_TPM_KEY_LOW_S: s is at most n/2; TENON_TPM_KEY_VERIFIED: each signature is
- * verified with the public key before it is given out. The tpm_key may be freed before the key.
+ * verified with the public key before it is returned. The tpm_key may be freed before the key.
  */
 enum { TENON_TPM_KEY_LOW_S = 0x100, TENON_TPM_KEY_VERIFIED = 0x200 };
 
@@ -218,8 +219,8 @@ enum { TENON_TPM_KEY_LOW_S = 0x100, TENON_TPM_KEY_VERIFIED = 0x200 };
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_open(tenon_tpm_key *tpm_key, tenon_key **out, uint32_t flags);
 
 /*
- * Checks again that the handle still holds this key, for example after a service refused a signature: a persistent
- * handle may hold another key by now, and would sign with that. Such a handle is no longer used. One command.
+ * Checks again that the handle still holds this key, for example after a service refused a signature: somebody may have
+ * put another key at a persistent handle, which would then sign. Such a handle is no longer used. One command.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_check(tenon_tpm_key *key);
 
@@ -235,11 +236,11 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_evict(tenon_tpm_key *key);
 /* ---- Attestation ---- */
 
 /*
- * An attestation key is a tenon_tpm_key that signs nothing but what the TPM says: attributes 00050472 (restricted,
+ * An attestation key is a tenon_tpm_key that signs only the TPM's own statements: attributes 00050472 (restricted,
  * sign, noDA, userWithAuth, sensitiveDataOrigin, fixedParent, fixedTPM), P-256, ECDSA with SHA-256, no policy, empty
- * auth. It is made under the parent of the key that it will certify, lives and dies with that, and is exported, freed
- * and asked for its Names like it. tenon_tpm_key_open and tenon_tpm_key_load refuse it with TENON_ERROR_KEY_ATTRIBUTES.
- * One AK for each service and application.
+ * auth. It is made under the parent of the key that it will certify, and is lost when that key is lost. It is exported
+ * and freed, and gives its Names, like any tenon_tpm_key. tenon_tpm_key_open and tenon_tpm_key_load refuse it with
+ * TENON_ERROR_KEY_ATTRIBUTES. One AK for each service and application.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_ak_create(tenon_tpm_key *beside, tenon_tpm_key **out);
 
@@ -247,15 +248,15 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_ak_create(tenon_tpm_key *beside,
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_ak_load(tenon_tpm *tpm, tenon_tpm_key **out,
                                                         const char *TENON_COUNTED(pem_n) pem, size_t pem_n);
 
-/* The public area, TPMT_PUBLIC, as the TPM wrote it. A device sends it to a service for an AK. */
+/* The public area, TPMT_PUBLIC, as the TPM wrote it. A device sends a service the area of its AK. */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_public_area(const tenon_tpm_key *key, uint8_t *TENON_COUNTED(n) out,
                                                                 size_t n, size_t *written);
 
 /*
- * How an AK was made, certified by itself (TPM2_CertifyCreation): with its public area the parameters that attestation
- * CAs of the form of go-attestation want. data is TPMS_CREATION_DATA, statement TPMS_ATTEST over no qualifying data,
- * signature TPMT_SIGNATURE. A TPM vouches for it while it made the AK in this process: TENON_ERROR_NOT_MADE_HERE when
- * tenon_tpm_ak_load loaded it.
+ * How an AK was made, certified by the AK itself (TPM2_CertifyCreation). Together with the public area, these are the
+ * parameters that attestation CAs in the style of go-attestation want. data is TPMS_CREATION_DATA, statement
+ * TPMS_ATTEST over no qualifying data, signature TPMT_SIGNATURE. Only the process that made the AK can get them: for an
+ * AK that tenon_tpm_ak_load loaded, the result is TENON_ERROR_NOT_MADE_HERE.
  */
 typedef struct {
     uint8_t data[TENON_AREA_MAX];
@@ -270,8 +271,9 @@ typedef struct {
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_ak_creation(tenon_tpm_key *ak, tenon_tpm_creation *out);
 
 /*
- * TPM2_Certify of the key by the AK over qualifying data of at most 32 bytes, as a proof (tenon/proof.h) with x5c, the
- * AK's certificates, leaf first, or none. One TPM command while both are loaded.
+ * Lets the AK certify the key (TPM2_Certify) over qualifying data of at most 32 bytes, and writes a proof
+ * (tenon/proof.h). x5c holds the AK's certificates, leaf first, or is empty. One TPM command while both keys are
+ * loaded.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_attest(tenon_tpm_key *key, tenon_tpm_key *ak,
                                                            uint8_t *TENON_COUNTED(n) out, size_t n, size_t *written,
@@ -280,9 +282,9 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_attest(tenon_tpm_key *key, t
                                                            size_t x5c_count);
 
 /*
- * Reads the EK certificate of this kind from NV (TENON_EK_*, tenon/activate.h), without the bytes around it.
- * TENON_ERROR_EK_MISSING if there is none. The certificate identifies this TPM permanently: show it only to a service
- * that needs it.
+ * Reads the EK certificate of this kind (TENON_EK_*, tenon/activate.h) from NV, without the bytes around it. The result
+ * is TENON_ERROR_EK_MISSING if there is none. The certificate identifies this TPM permanently: show it only to a
+ * service that needs it.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_ek_certificate(tenon_tpm *tpm, uint32_t kind,
                                                                uint8_t *TENON_COUNTED(n) out, size_t n,
@@ -291,12 +293,12 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_ek_certificate(tenon_tpm *tpm, u
 /*
  * TPM2_ActivateCredential: opens a credential that was made for this AK and for the EK whose certificate it is. The EK
  * is found by the certificate's public key among the persistent handles and templates, and used through its policy
- * only. A credential of another EK, AK or challenge is TENON_TPM_REJECTED; no refusal says anything about the signing
- * key.
+ * only. A credential for another EK, AK or challenge is refused with the category TENON_CATEGORY_REJECTED. No refusal
+ * says anything about the signing key.
  *
- * tenon_tpm_ak_activate gives the activation value (tenon/activate.h) and wipes the secret; ek_id in activation is
- * filled in from the certificate, ak_name from the AK. tenon_tpm_ak_secret gives the secret itself, for the one
- * protocol that sends it: never show one AK to two authorities of that kind.
+ * tenon_tpm_ak_activate gives the activation value (tenon/activate.h) and wipes the secret. It takes ek_id from the
+ * certificate and ak_name from the AK, whatever the activation holds. tenon_tpm_ak_secret gives the secret itself, for
+ * the one protocol that sends it: never show one AK to two authorities of that kind.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_ak_activate(
     tenon_tpm_key *ak, tenon_digest *out, const uint8_t *TENON_COUNTED(certificate_n) certificate, size_t certificate_n,
@@ -315,10 +317,10 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_handles(tenon_tpm *tpm, uint32_t
                                                         size_t *written);
 
 /*
- * Lists what is loaded in the TPM by others than this handle: objects (0x80xxxxxx) ascending, then sessions
+ * Lists what others than this tenon_tpm have loaded in the TPM: objects (0x80xxxxxx) ascending, then sessions
  * (0x02xxxxxx, 0x03xxxxxx); out holds n of them. On a bare TPM they belong to other programs, or a killed program left
- * them: tpm2_flushcontext -t and -l remove them, even those that are in use. A resource manager shows nobody what
- * belongs to others.
+ * them. tpm2_flushcontext -t and -l remove them, even if they are in use. A resource manager hides the objects of other
+ * programs.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_loaded_handles(tenon_tpm *tpm, uint32_t *TENON_COUNTED(n) out, size_t n,
                                                                size_t *written);
