@@ -189,7 +189,7 @@ struct FlowContext: Sendable {
     }
 }
 
-/// How long is waited for what.
+/// Timeouts and limits.
 package struct FlowLimits: Sendable {
     /// For one call, the pauses between its tries included.
     package var call = Duration.seconds(60)
