@@ -45,7 +45,8 @@ static words words_of_tpm(int32_t category)
     case TENON_CATEGORY_AUTH:
         return (words){"TENON_TPM_AUTH", "The TPM refused the auth value or is in lockout."};
     case TENON_CATEGORY_GONE:
-        return (words){"TENON_TPM_GONE", "The key is lost: the TPM was cleared or replaced; register again."};
+        return (words){"TENON_TPM_GONE",
+                       "The TPM no longer accepts the key: it was cleared or replaced; register again."};
     case TENON_CATEGORY_INTERNAL:
         return (words){"TENON_TPM_INTERNAL", "The TPM gave an unexpected answer; please report this."};
     case TENON_CATEGORY_STATE:

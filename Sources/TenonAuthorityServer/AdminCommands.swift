@@ -112,7 +112,7 @@ enum RevokeCommand {
 
     /// What was revoked, and whether the machine may come back: that is not what everybody expects.
     private static func tellRevoked(_ answer: JSON) {
-        if answer["dry_run"] == true { Output.line("Nothing was changed. Without --dry-run:") }
+        if answer["dry_run"] == true { Output.line("Nothing was changed. Without --dry-run, this would happen:") }
         let count = answer["devices_in_all"]?.integer ?? 1
         Output.line(count == 1 ? "1 device is revoked." : "All \(count) devices of this TPM are revoked.")
         let app = answer["device"]?["app_id"]?.string ?? "APP"
@@ -120,7 +120,8 @@ enum RevokeCommand {
         case "denied":
             Output.line(
                 "Its TPM is denied: nothing with its endorsement key can register in any app. "
-                    + "`tenon-authority allow` accepts it again.")
+                    + "To undo that: tenon-authority allow --ek EK_ID "
+                    + "(tenon doctor --disclose-ek prints EK_ID on that machine)")
         case "allowed":
             Output.line(
                 "Its machine can register again as another device. To prevent that: tenon-authority revoke --app \(app) "
@@ -179,7 +180,7 @@ enum HealthCommand {
         }
         guard json["status"]?.string == "ok" else {
             throw TenonError(
-                .storeFailed, message: "The authority is not well: \(json["fault"]?.string ?? "see above").")
+                .storeFailed, message: "The authority has a fault: \(json["fault"]?.string ?? "see above").")
         }
     }
 }

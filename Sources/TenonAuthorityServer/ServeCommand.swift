@@ -35,9 +35,9 @@ enum ServeCommand {
         let seconds = configuration.limits.stopSeconds
         guard await authority.stop(within: .seconds(seconds)) else {
             Output.error(
-                "tenon-authority: not everything could be answered in \(seconds) s, and the process ends without it: "
-                    + "what was not acknowledged may be done or not. See `tenon-authority health` after the next start."
-            )
+                "tenon-authority: some requests could not be answered in \(seconds) s, and the process ends anyway: "
+                    + "what was not acknowledged may or may not be done. See `tenon-authority health` after the next "
+                    + "start.")
             // Threads may be waiting for what does not come.
             _exit(TenonError.Category.unavailable.rawValue)
         }
@@ -112,7 +112,7 @@ enum Hangup {
                     while sem_wait(arrived) != 0 {}
                     Output.error(
                         "tenon-authority: SIGHUP: the configuration and certificates are read at start. Restart to "
-                            + "take new ones.")
+                            + "use new ones.")
                 }
             }
         }

@@ -87,7 +87,7 @@ extension TenonError {
         .httpConnectTimeout, message: "The time limit was reached before the request was sent. Try again.")
     static let malformed = TenonError(.httpMalformed, message: "The server's answer is not HTTP/1.")
     static let tooLarge = TenonError(
-        .httpTooLarge, message: "The server's answer is larger than 64 KiB, or its headers than 16 KiB or 100 lines.")
+        .httpTooLarge, message: "The server's answer exceeds 64 KiB, or its headers exceed 16 KiB or 100 lines.")
     static let noLibrary = TenonError(
         .httpLibrary, message: "libcurl.so.4 cannot be loaded. Install it (on Debian, the package libcurl4).")
     static let noMemory = TenonError(.memory, message: "There is not enough memory for an HTTP exchange.")

@@ -532,6 +532,7 @@ say tenon status --check
 
 note "revoked"
 device=$(tenon status --json | sed -E 's/.*"device_id":"([^"]*)".*/\1/')
+say tenon-authority revoke --state-dir "$world/authority" --app demo --compromised --dry-run "$device"
 say tenon-authority revoke --state-dir "$world/authority" --app demo "$device"
 say tenon rotate
 say tenon status
@@ -855,9 +856,9 @@ if [ "$(id -u)" = 0 ]; then
 fi
 kill -KILL "$(cat "$first/pid")"
 mends 5 "Nobody answers at $first/socket" "Start it: swtpm socket" tenon bench --smoke --tpm "swtpm:path=$first/socket"
-mends 5 "$world/body is no device" "--tpm" tenon doctor --tpm "device:$world/body"
-mends 5 "$world/body is no device" "--tpm" tenon bench --smoke --tpm "device:$world/body"
-mends 5 "$world/body is no socket" "Give the socket" tenon bench --smoke --tpm "swtpm:path=$world/body"
+mends 5 "$world/body is not a device" "--tpm" tenon doctor --tpm "device:$world/body"
+mends 5 "$world/body is not a device" "--tpm" tenon bench --smoke --tpm "device:$world/body"
+mends 5 "$world/body is not a socket" "Give the socket" tenon bench --smoke --tpm "swtpm:path=$world/body"
 DBUS_SYSTEM_BUS_ADDRESS=unix:path=$world/bus mends 5 "$world/bus, the system's bus: No such file" "Start it: sudo systemctl start" tenon bench --smoke --tpm tabrmd:
 mends 4 "$world/nobody/admin.sock: No such file" "name its folder: --state-dir" tenon-authority health --state-dir "$world/nobody"
 expect "named, it answers" tenon-authority health --state-dir "$authority_folder"

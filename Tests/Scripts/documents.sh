@@ -260,7 +260,7 @@ block() { # block DOCUMENT LANGUAGE FILE
         :'$ tenon doctor'*) expect "$what" test "$1" = docs/doctor.md ;;
         indented:*"Register: the TPM creates the key"*) expect "$what" demo "$3" ;;
         # What an authority says of a fault; `make check-stores` has it say so.
-        indented:*" is well again, after "*) expect "$what" grep -q ' is well again, after ' "$root/Sources/TenonAuthority/Engine/StoreWatch.swift" ;;
+        indented:*" works again, after "*) expect "$what" grep -q ' works again, after ' "$root/Sources/TenonAuthority/Engine/StoreWatch.swift" ;;
         # What the folders are for.
         indented:*"    include/"*) ;;
         indented:*) while read -r line; do command_line "$1" "$line"; done < <(sed -e ':a' -e '/\\$/{N;s/ *\\\n */ /;ba' -e '}' "$3") ;;

@@ -236,8 +236,8 @@ def report(begun, ended, instances, sick=("client", "/health", "metric", "log"),
         for at, line in lines:
             print(f"  log       {instance.name}: {at:+.1f} s: {line}")
         if "log" in sick:
-            bad = [at for at, line in lines if "is not well" in line]
-            good = [at for at, line in lines if "is well again" in line]
+            bad = [at for at, line in lines if "has a fault" in line]
+            good = [at for at, line in lines if "works again" in line]
             expect(bad and min(bad) <= LIMIT, f"the log of {instance.name} told of the fault within {LIMIT:.0f} s")
             expect(good and max(good) <= ended - begun + LIMIT, f"the log of {instance.name} told of its end in time")
 

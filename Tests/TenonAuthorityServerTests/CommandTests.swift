@@ -277,15 +277,15 @@ import Testing
     }
 
     @Test(arguments: [
-        (["devcies"], "devcies is no command.\n", "Did you mean: tenon-authority devices\n"),
+        (["devcies"], "devcies is not a command.\n", "Did you mean: tenon-authority devices\n"),
         (
             ["ca", "inti"], "ca is not a whole command; it needs one of init, roll, show.\n",
             "Did you mean: tenon-authority ca init\n"
         ),
-        (["xyzzy"], "xyzzy is no command.\n", "Look at: tenon-authority --help\n"),
+        (["xyzzy"], "xyzzy is not a command.\n", "See: tenon-authority --help\n"),
         (["revoke", "--compromized"], "--compromized is not an option of revoke.\n", "revoke --compromised\n"),
-        (["serve", "--xyzzy"], "--xyzzy is not an option of serve.\n", "Look at: tenon-authority serve --help\n"),
-        (["help", "revok"], "revok is no command.\n", "Did you mean: tenon-authority revoke\n"),
+        (["serve", "--xyzzy"], "--xyzzy is not an option of serve.\n", "See: tenon-authority serve --help\n"),
+        (["help", "revok"], "revok is not a command.\n", "Did you mean: tenon-authority revoke\n"),
     ])
     func guesses(_ words: [String], _ cause: String, _ mend: String) async throws {
         let ended = try await Program(words).ended()

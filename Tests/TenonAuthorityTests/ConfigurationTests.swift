@@ -124,33 +124,33 @@ import Testing
         (#""unknown": 1"#, 3, "unknown is not known"),
         (#""public": {"port": 1}"#, 3, "public needs \"unix\", or \"address\" and \"port\""),
         (#""public": {"address": "0.0.0.0", "port": 1}"#, 3, "public needs \"certificate\" and \"key\""),
-        (#""public": {"address": "here", "port": 1}"#, 3, "public.address has to be an IP address"),
-        (#""public": {"address": "::1", "port": 65536}"#, 3, "public.port has to be a whole number from 0 to 65535"),
-        (#""public": {"address": "::1", "port": "1"}"#, 3, "public.port has to be a whole number"),
+        (#""public": {"address": "here", "port": 1}"#, 3, "public.address must be an IP address"),
+        (#""public": {"address": "::1", "port": 65536}"#, 3, "public.port must be a whole number from 0 to 65535"),
+        (#""public": {"address": "::1", "port": "1"}"#, 3, "public.port must be a whole number"),
         (#""public": {"address": "::1", "port": 1, "key": "k"}"#, 3, "public needs both \"certificate\" and \"key\""),
-        (#""public": {"unix": "s", "port": 1}"#, 3, "public is either"),
-        (#""public": []"#, 3, "public has to be an object"),
+        (#""public": {"unix": "s", "port": 1}"#, 3, "public must be either"),
+        (#""public": []"#, 3, "public must be an object"),
         (#""internal": {"unix": "s"}"#, 3, "internal needs \"backends\""),
         (#""internal": {"address": "10.0.0.1", "port": 1, "behind_proxy": true}"#, 3, "internal needs \"certificate\""),
-        (#""admin": {}"#, 3, "admin needs \"unix\""), (#""admin": {"unix": ""}"#, 3, "admin.unix has to be"),
+        (#""admin": {}"#, 3, "admin needs \"unix\""), (#""admin": {"unix": ""}"#, 3, "admin.unix must be"),
         (#""admin": {"unix": "a", "port": 1}"#, 3, "admin.port is not known"),
-        (#""instance": "a b""#, 3, "instance has to be 1 to 64"),
+        (#""instance": "a b""#, 3, "instance must be 1 to 64"),
         (#""shared": {}"#, 3, "shared needs \"redis\""),
-        (#""shared": {"redis": "redis://10.0.0.1:1", "postgres": "p"}"#, 3, "shared.redis has to be redis://"),
-        (#""shared": {"redis": "redis://:secret@127.0.0.1:1", "postgres": "p"}"#, 3, "shared.redis has to be redis://"),
+        (#""shared": {"redis": "redis://10.0.0.1:1", "postgres": "p"}"#, 3, "shared.redis must be redis://"),
+        (#""shared": {"redis": "redis://:secret@127.0.0.1:1", "postgres": "p"}"#, 3, "shared.redis must be redis://"),
         (#""shared": {"redis": "unix:/r"}"#, 3, "shared needs \"postgres\""),
-        (#""shared": {"redis": "unix:/r", "postgres": "p", "name": "A"}"#, 3, "shared.name has to be 1 to 63"),
+        (#""shared": {"redis": "unix:/r", "postgres": "p", "name": "A"}"#, 3, "shared.name must be 1 to 63"),
         (#""shared": {"redis": "unix:/r", "postgres": "p", "password": "A"}"#, 3, "shared.password is not known"),
-        (#""trusted_proxies": ["a"]"#, 3, "trusted_proxies[0] has to be an address"),
-        (#""limits": {"challenges": 0}"#, 3, "limits.challenges has to be a whole number from 1 to 10000000"),
+        (#""trusted_proxies": ["a"]"#, 3, "trusted_proxies[0] must be an address"),
+        (#""limits": {"challenges": 0}"#, 3, "limits.challenges must be a whole number from 1 to 10000000"),
         (#""limits": {"chalenges": 1}"#, 3, "limits.chalenges is not known"),
         (#""ek_deny": {"models": [{}]}"#, 3, "ek_deny.models[0] needs \"maker\", \"model\" or \"version\""),
-        (#""ek_deny": {"models": [{"maker": ""}]}"#, 3, "ek_deny.models[0].maker has to be a text"),
-        (#""ek_deny": {"ek_ids": ["ab"]}"#, 3, "ek_deny.ek_ids[0] has to be a SHA-256 in hex"),
-        (#""ek_deny": {"crls": [""]}"#, 3, "ek_deny.crls[0] has to be a PEM file"),
-        (#""trusted_proxies": ["localhost"]"#, 3, "trusted_proxies[0] has to be an address, or \"unix\""),
+        (#""ek_deny": {"models": [{"maker": ""}]}"#, 3, "ek_deny.models[0].maker must be a text"),
+        (#""ek_deny": {"ek_ids": ["ab"]}"#, 3, "ek_deny.ek_ids[0] must be a SHA-256 in hex"),
+        (#""ek_deny": {"crls": [""]}"#, 3, "ek_deny.crls[0] must be a PEM file"),
+        (#""trusted_proxies": ["localhost"]"#, 3, "trusted_proxies[0] must be an address, or \"unix\""),
         (#""backends": [{"name": "a"}]"#, 3, "backends[0] needs \"token_sha256\""),
-        (#""backends": {}"#, 3, "backends has to be an array"),
+        (#""backends": {}"#, 3, "backends must be an array"),
         ("\"\\u0007\": 1", 3, "(a name that is not shown) is not known"),
     ])
     func aMistakeIsNamedWithItsLine(_ member: String, _ line: Int, _ what: String) async {
@@ -167,29 +167,29 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""dialects": ["swift"]"#, "apps[0].dialects[0] has to be \"docs\" or \"tenon\""),
-        (#""dialects": ["docs", "docs"]"#, "apps[0].dialects[1] stands there twice"),
-        (#""ek_admission": "none""#, "apps[0].ek_admission has to be \"chain\" or \"inventory\" or \"both\""),
+        (#""dialects": ["swift"]"#, "apps[0].dialects[0] must be \"docs\" or \"tenon\""),
+        (#""dialects": ["docs", "docs"]"#, "apps[0].dialects[1] is listed twice"),
+        (#""ek_admission": "none""#, "apps[0].ek_admission must be \"chain\" or \"inventory\" or \"both\""),
         (#""ek_admission": "inventory""#, "apps[0].ek_admission needs \"ek_allow_list\""),
-        (#""ek_allow_list": ["\#(String(repeating: "ab", count: 32))"]"#, "apps[0].ek_allow_list is not asked"),
-        (#""ek_allow_list": ["ab"]"#, "apps[0].ek_allow_list[0] has to be a SHA-256 in hex"),
+        (#""ek_allow_list": ["\#(String(repeating: "ab", count: 32))"]"#, "apps[0].ek_allow_list has no effect"),
+        (#""ek_allow_list": ["ab"]"#, "apps[0].ek_allow_list[0] must be a SHA-256 in hex"),
         (#""ek_roots": [{}]"#, "apps[0].ek_roots[0] needs \"path\""),
-        (#""ek_roots": ["a.pem"]"#, "apps[0].ek_roots[0] has to be an object"),
-        (#""max_devices_per_ek": 0"#, "apps[0].max_devices_per_ek has to be a whole number"),
-        (#""unproven_rotation": "mark_unattested""#, "apps[0].unproven_rotation has to be \"refuse\""),
-        (#""require_attestation": "no""#, "apps[0].require_attestation has to be true or false"),
+        (#""ek_roots": ["a.pem"]"#, "apps[0].ek_roots[0] must be an object"),
+        (#""max_devices_per_ek": 0"#, "apps[0].max_devices_per_ek must be a whole number"),
+        (#""unproven_rotation": "mark_unattested""#, "apps[0].unproven_rotation must be \"refuse\""),
+        (#""require_attestation": "no""#, "apps[0].require_attestation must be true or false"),
         (
             #""dialects": ["docs"], "max_key_age_days": 90"#,
-            "apps[0].max_key_age_days ends with devices that cannot sign"
+            "apps[0].max_key_age_days leads to devices that cannot sign"
         ),
-        (#""max_key_age_days": 90"#, "apps[0].max_key_age_days ends with devices that cannot sign"),
+        (#""max_key_age_days": 90"#, "apps[0].max_key_age_days leads to devices that cannot sign"),
         (#""firmware_min": 1"#, "apps[0].firmware_min cannot be judged"),
         (#""require_owner_hierarchy": true"#, "apps[0].require_owner_hierarchy needs \"dialects\""),
         (
             #""require_owner_hierarchy": true, "dialects": ["tenon"], "require_attestation": false"#,
             "apps[0].require_owner_hierarchy needs \"require_attestation\""
         ),
-        (#""registration": "closed""#, "apps[0].registration has to be \"open\" or \"approve\""),
+        (#""registration": "closed""#, "apps[0].registration must be \"open\" or \"approve\""),
         (
             #""ek_allow_list": ["\#(String(repeating: "ab", count: 32))", {"ek_id": "\#(String(repeating: "ab", count: 32))"}]"#,
             "apps[0].ek_allow_list lists a TPM twice"
@@ -197,7 +197,7 @@ import Testing
         (#""ek_allow_list": [{"maker": "id:1"}]"#, "apps[0].ek_allow_list[0] needs \"ek_id\""),
         (
             #""ek_allow_list": [{"ek_id": "\#(String(repeating: "ab", count: 32))", "model": "\u0001"}]"#,
-            "apps[0].ek_allow_list[0].model has to be 1 to 64"
+            "apps[0].ek_allow_list[0].model must be 1 to 64"
         ),
         (#""id2": 1"#, "apps[0].id2 is not known"),
     ])
@@ -217,14 +217,14 @@ import Testing
     }
 
     @Test func whatOneMemberCannotKnowIsCheckedToo() async {
-        await Self.expect("{}", 1, "the whole needs \"origins\"")
-        await Self.expect("\n{\"origins\": [\"https://a.example\"]}", 2, "the whole needs \"apps\"")
-        await Self.expect("[]", 1, "the whole has to be an object")
+        await Self.expect("{}", 1, "the file needs \"origins\"")
+        await Self.expect("\n{\"origins\": [\"https://a.example\"]}", 2, "the file needs \"apps\"")
+        await Self.expect("[]", 1, "the file must be an object")
         let app = #"{"id": "a"}"#
         let start = "{\"origins\": [\"http://localhost\"],\n"
         await Self.expect(start + "\"apps\": [\(app), \(app)]}", 2, "apps lists an app twice")
         await Self.expect(start + "\"apps\": [{}]}", 2, "apps[0] needs \"id\"")
-        await Self.expect(start + "\"apps\": [{\"id\": \"a b\"}]}", 2, "apps[0].id has to be")
+        await Self.expect(start + "\"apps\": [{\"id\": \"a b\"}]}", 2, "apps[0].id must be")
         let token = String(repeating: "ab", count: 32)
         let backend = #"{"name": "b", "token_sha256": "\#(token)", "apps": ["a"]}"#
         let apps = start + "\"apps\": [\(app)],\n"
@@ -232,7 +232,7 @@ import Testing
         let sameToken = #"{"name": "c", "token_sha256": "\#(token)", "apps": ["a"]}"#
         await Self.expect(apps + "\"backends\": [\(backend), \(sameToken)]}", 3, "backends lists a token twice")
         let stranger = #"{"name": "c", "token_sha256": "\#(token)", "apps": ["z"]}"#
-        await Self.expect(apps + "\"backends\": [\(stranger)]}", 3, "backends[0].apps[0] has to be the id of an app")
+        await Self.expect(apps + "\"backends\": [\(stranger)]}", 3, "backends[0].apps[0] must be the id of an app")
         let lonely = #"{"name": "c", "token_sha256": "\#(token)"}"#
         await Self.expect(apps + "\"backends\": [\(lonely)]}", 3, "backends[0] needs \"apps\"")
     }
@@ -290,7 +290,7 @@ import Testing
     func anOriginIsNot(_ origin: String) async {
         await Self.expect(
             Self.small().replacing("http://127.0.0.1:8420", with: origin), 2,
-            "origins[0] has to be scheme://host[:port]")
+            "origins[0] must be scheme://host[:port]")
     }
 
     @Test func whatIsNoJSONIsNamedWithItsLine() async {

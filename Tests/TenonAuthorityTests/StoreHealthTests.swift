@@ -131,7 +131,7 @@ import Testing
         await wait { fault("postgres", $0)?.contains("PostgreSQL") == true && $0.redisClockDifference != nil }
         try SharedServers.command("postgres start")
         await wait { $0.isHealthy }
-        for line in ["clock is not well", "redis is not well: Redis has no memory left (OOM", "redis is well again"] {
+        for line in ["clock has a fault", "redis has a fault: Redis has no memory left (OOM", "redis works again"] {
             while !lines.all.contains(where: { $0.contains(line) }) { await Task.yield() }
         }
         await instance.close()

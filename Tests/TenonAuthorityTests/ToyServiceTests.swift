@@ -124,8 +124,8 @@ import ToyService
     /// Settings are a service's own, and a mistake in them is a mistake with its place.
     @Test func itsSettings() async throws {
         for (member, sentence) in [
-            (#""longest_name": 0"#, "longest_name has to be"), (#""dialects": []"#, "dialects is not known"),
-            (#""service": "tay""#, "service has to be \"synheart\" or \"toy\""),
+            (#""longest_name": 0"#, "longest_name must be"), (#""dialects": []"#, "dialects is not known"),
+            (#""service": "tay""#, "service must be \"synheart\" or \"toy\""),
         ] {
             let app = Self.garden.replacing("\"longest_name\": 9", with: member).replacing(
                 member.contains("service") ? #""service": "toy", "# : "none", with: "")

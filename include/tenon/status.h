@@ -58,7 +58,7 @@ enum {
     CODE(TENON_ERROR_OPTIONS, 0x01000011,                                                                              \
          "An options or transport struct has an unknown size, or a value that does not exist.")                        \
     CODE(TENON_ERROR_TCTI, 0x01000012, "The TPM's name must begin with device: and a node, or with tabrmd:.")          \
-    CODE(TENON_ERROR_SIMULATOR, 0x01000013, "This TPM is a simulator; allow simulators to use it.")                    \
+    CODE(TENON_ERROR_SIMULATOR, 0x01000013, "The name selects a simulated TPM; allow simulators to use it.")           \
     CODE(TENON_ERROR_AUTH_VALUE, 0x01000014, "An auth value has more than 32 bytes, or only zeros.")                   \
     CODE(TENON_ERROR_FORKED, 0x01000015, "Another process opened this TPM; open it again in this one.")                \
     CODE(TENON_ERROR_NOT_PERSISTENT, 0x01000016, "The key has no persistent handle.")                                  \
@@ -171,7 +171,8 @@ enum {
     /* TENON_CATEGORY_AUTH */                                                                                          \
     CODE(TENON_ERROR_AUTH_NEEDED, 0x07000001, "The key has an auth value; give it when the key is loaded.")            \
     /* TENON_CATEGORY_GONE */                                                                                          \
-    CODE(TENON_ERROR_KEY_GONE, 0x08000001, "The key is lost: the TPM was cleared or replaced; register again.")        \
+    CODE(TENON_ERROR_KEY_GONE, 0x08000001,                                                                             \
+         "The TPM no longer accepts the key: it was cleared or replaced; register again.")                             \
     /* TENON_CATEGORY_INTERNAL */                                                                                      \
     CODE(TENON_ERROR_MEMORY, 0x09000001, "There is not enough memory.")                                                \
     CODE(TENON_ERROR_RANDOM, 0x09000002, "The kernel returned no random bytes; check that getrandom is allowed.")      \

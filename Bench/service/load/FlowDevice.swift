@@ -37,7 +37,7 @@ struct FlowDevice {
                 body: body),
             deadline: .now + .seconds(30))
         guard answer.status == 200 else {
-            throw TenonError(.serviceAnswer, message: "The authority answers \(answer.status).")
+            throw TenonError(.serviceAnswer, message: "The authority answered \(answer.status).")
         }
     }
 }

@@ -189,7 +189,7 @@ struct FlowContext: Sendable {
     }
 }
 
-/// How long to wait for what.
+/// Timeouts and limits.
 package struct FlowLimits: Sendable {
     /// For one call, including the pauses between its tries.
     package var call = Duration.seconds(60)

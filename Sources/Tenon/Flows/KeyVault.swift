@@ -179,7 +179,7 @@ extension TenonError {
             TenonError(
                 .keyInvalidated,
                 message:
-                    "This TPM did not make the key of this identity. With its own TPM the identity continues.")
+                    "This TPM did not make the key of this identity. With its own TPM, the identity continues.")
         case .superseded:
             TenonError(
                 .keyInvalidated,

@@ -115,7 +115,7 @@ extension HTTPRequest {
     }
 
     private static let malformed = TenonError(
-        .httpHeader, message: "The journal's request cannot be sent.")
+        .httpHeader, message: "The request in the journal cannot be sent.")
 }
 
 // The codes of a transport that flows act on (0140 to 015f, with those of TenonHTTP). An error of any category but

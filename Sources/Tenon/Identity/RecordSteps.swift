@@ -262,5 +262,5 @@ extension TenonError {
     fileprivate static let operationInFlight = TenonError(
         .operationInFlight, message: "Another operation is open. Settle it first.")
     fileprivate static let slotTaken = TenonError(
-        .slotTaken, message: "The journal already has a message with this number, which is sent again.")
+        .slotTaken, message: "The journal already has another message with this number, and sends that one again.")
 }

@@ -121,7 +121,7 @@ struct AuditComparison {
         let unknown = try readChanges(known)
         if fault == nil && unknown > 0 {
             fault = AuditComparison.fault(
-                "The audit log of \(log.instance) tells of \(unknown) changes that the database does not have.")
+                "The audit log of \(log.instance) records \(unknown) changes that the database does not have.")
         }
     }
 

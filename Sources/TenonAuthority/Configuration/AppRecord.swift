@@ -171,7 +171,7 @@ package struct BackendRecord: Equatable, Sendable {
         name = try section.required("name", "1 to 64 of A-Z a-z 0-9 . _ -", ConfigurationForm.name)
         tokenDigest = try section.required("token_sha256", "a SHA-256 in hex", ConfigurationForm.digest)
         apps = Set(
-            try section.list("apps", "the id of an app that stands under \"apps\"") { json in
+            try section.list("apps", "the id of an app that \"apps\" lists") { json in
                 json.string.flatMap { known.contains($0) ? $0 : nil }
             })
         mount = try section.optional("mount", "\"\" or a path like \"/ingest\"", ConfigurationForm.mount) ?? ""

@@ -177,7 +177,7 @@ struct ConfigurationText {
     func mistake(_ what: String, at path: [JSON.Step], key: Bool = false) -> TenonError {
         let offset = JSON.offset(of: path, key: key, in: bytes) ?? 0
         let line = ConfigurationText.line(of: offset, in: bytes)
-        let name = path.isEmpty ? "the whole" : ConfigurationText.name(of: path)
+        let name = path.isEmpty ? "the file" : ConfigurationText.name(of: path)
         return TenonError(.configuration, message: "The configuration, line \(line): \(name) \(what).")
     }
 

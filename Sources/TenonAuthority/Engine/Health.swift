@@ -5,7 +5,7 @@ extension AuthorityEngine {
     /// For a load balancer: `ok`, or a refusal without a reason.
     func health() throws(Refusal) -> AuthorityAnswer {
         guard stores.health().isHealthy else {
-            throw Refusal(.unavailable, "The service is not well.", retryAfter: 10)
+            throw Refusal(.unavailable, "The service is unhealthy.", retryAfter: 10)
         }
         return AuthorityAnswer(status: 200, body: Array("ok".utf8))
     }

@@ -24,8 +24,8 @@ package struct RevokedCertificates: Sendable {
                 guard let found = RevokedCertificates.names(in: list) else {
                     throw TenonError(
                         .configuration,
-                        message: "\(file.path) has a revocation list that is not understood: it has to be one of a "
-                            + "single issuer, and whole.")
+                        message: "\(file.path) has an unsupported revocation list: it must be complete, and from "
+                            + "a single issuer.")
                 }
                 names.formUnion(found)
             }

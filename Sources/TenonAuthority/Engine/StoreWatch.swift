@@ -165,12 +165,12 @@ extension StoreWatch.Found {
             guard toldFault == nil || self.fault != nil && toldFault != fault.message else { return nil }
             if toldFault == nil { (toldAt, faults) = (now, faults + 1) }
             toldFault = fault.message
-            return "\(part.name) is not well: \(fault.message)"
+            return "\(part.name) has a fault: \(fault.message)"
         }
         guard toldFault != nil else { return nil }
         toldFault = nil
         let seconds = toldAt.map { (now - $0).components.seconds } ?? 0
-        return "\(part.name) is well again, after \(seconds) s"
+        return "\(part.name) works again, after \(seconds) s"
     }
 }
 
@@ -204,7 +204,8 @@ package final class FolderLook: WatchedStore {
                 throw TenonError(
                     .storeFull,
                     message:
-                        "The state folder's disk is not writable (\(String(cString: strerror(error)))): free space.")
+                        "The state folder's disk is not writable (\(String(cString: strerror(error)))). Free space, or "
+                        + "check the disk.")
             }
         }
         return nil

@@ -88,8 +88,8 @@ extension SQLiteStore {
         if let kept = keptTime.disbelieved {
             return [
                 """
-                The store says that it was \(CivilDate.iso8601(kept / 1_000)) when it was last used, more than a day after \
-                this machine's clock. The clock is believed.
+                The store was last used at \(CivilDate.iso8601(kept / 1_000)), more than a day after the time of this \
+                machine's clock. The authority trusts the clock.
                 """
             ]
         }

@@ -223,6 +223,6 @@ extension TenonError {
             default: .storeFailed
             }
         let text = sqlite3_errstr(status).map { String(cString: $0) } ?? "unknown"
-        self.init(code, message: "The store's SQLite says \(extended): \(text).")
+        self.init(code, message: "SQLite reports the error \(extended) for the store: \(text).")
     }
 }
