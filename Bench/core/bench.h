@@ -45,7 +45,8 @@ typedef struct {
     const char *name;
     bench_function function;
     size_t argument;
-    size_t operations; /* that one call is; 0: 1 */
+    size_t operations;      /* that one call is; 0: 1 */
+    bench_function prepare; /* makes what this line keeps, which the side's close frees; NULL: nothing */
 } side_line;
 
 /* What goes to a TPM. Each is called with what open gave. */
@@ -59,13 +60,14 @@ typedef struct {
 
 /*
  * Tenon or a peer. Each lives in a file of its own; a peer that is not built in has no open, and no lines. One that is
- * not on this machine has no version.
+ * not on this machine has no version. Sides with a TPM share one, which has room for three sessions and three objects:
+ * they are opened for each line, prepare it, and are closed after it.
  */
 typedef struct {
     const char *name;
     const char *(*version)(void);
     size_t size;                                      /* of its context, which begins as zeros */
-    bool (*open)(void *context, const fixture *made); /* makes all that may be kept */
+    bool (*open)(void *context, const fixture *made); /* makes what all its lines keep */
     void (*close)(void *context);                     /* also after an open that failed */
     const side_line *lines;
     size_t lines_n;

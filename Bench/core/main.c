@@ -21,8 +21,11 @@ static const bool optimised = false;
 
 /* What the sides gave; NULL for one that is not open. */
 static void *opened[SIDES_MAX];
+static fixture made;
 
 static bool is_tenon(const side *which) { return strcmp(which->name, sides[0]->name) == 0; }
+
+static bool has_name(const side *which, const char *name) { return name == NULL || strcmp(which->name, name) == 0; }
 
 static const char *version_of(const side *which) { return which->open == NULL ? NULL : which->version(); }
 
@@ -42,47 +45,74 @@ static bool is_wanted(const char *name, char *const *patterns, size_t n)
     return n == 0;
 }
 
-static void close_sides(void)
+/* with_tpm: only those that have one. */
+static void close_sides(bool with_tpm)
 {
     for (size_t i = 0; i < sides_n; i++)
-        if (opened[i] != NULL) {
+        if (opened[i] != NULL && (!with_tpm || sides[i]->commands != NULL)) {
             sides[i]->close(opened[i]);
             free(opened[i]);
+            opened[i] = NULL;
         }
 }
 
-/* Those that are here, have the name, unless that is NULL, and take part in what is wanted. */
+static void open_side(size_t i)
+{
+    opened[i] = calloc(1, sides[i]->size);
+    if (opened[i] == NULL || !sides[i]->open(opened[i], &made)) {
+        close_sides(false);
+        bench_fail("open", sides[i]->name);
+    }
+}
+
+/* Those without a TPM that are here, have the name, unless that is NULL, and take part in what is wanted. */
 static void open_sides(const char *name, char *const *patterns, size_t n)
 {
-    static fixture made;
     if (!fixture_make(&made))
         bench_fail("fixture", "tenon");
     for (size_t i = 0; i < sides_n; i++) {
         bool takes_part = false;
         for (size_t j = 0; j < sides[i]->lines_n; j++)
             takes_part |= is_wanted(sides[i]->lines[j].name, patterns, n);
-        if (!takes_part || version_of(sides[i]) == NULL || (name != NULL && strcmp(sides[i]->name, name) != 0))
-            continue;
-        opened[i] = calloc(1, sides[i]->size);
-        if (opened[i] == NULL || !sides[i]->open(opened[i], &made)) {
-            close_sides();
-            bench_fail("open", sides[i]->name);
-        }
+        if (takes_part && sides[i]->commands == NULL && version_of(sides[i]) != NULL && has_name(sides[i], name))
+            open_side(i);
     }
+}
+
+/* Those that do a line, with what they keep for it. who: only this one, unless it is NULL. */
+static size_t find_contenders(bench_contender *contenders, const char *name, const char *who)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sides_n; i++) {
+        const side_line *line = find_line(sides[i], name);
+        if (line == NULL || version_of(sides[i]) == NULL || !has_name(sides[i], who))
+            continue;
+        if (opened[i] == NULL)
+            open_side(i);
+        if (line->prepare != NULL && !line->prepare(opened[i], line->argument))
+            bench_fail(name, sides[i]->name);
+        contenders[n++] = (bench_contender){sides[i], line, opened[i]};
+    }
+    return n;
+}
+
+static void set_latency(const bench_contender *contenders, size_t n, uint32_t milliseconds)
+{
+    for (size_t i = 0; i < n; i++)
+        if (contenders[i].side->commands != NULL)
+            contenders[i].side->commands->latency(contenders[i].context, milliseconds);
 }
 
 static void run_line(const bench_options *options, const char *name)
 {
     bench_contender contenders[SIDES_MAX];
     char title[TITLE_MAX];
-    size_t n = 0;
-    for (size_t i = 0; i < sides_n; i++) {
-        const side_line *line = find_line(sides[i], name);
-        if (line != NULL && opened[i] != NULL)
-            contenders[n++] = (bench_contender){sides[i], line, opened[i]};
-    }
+    const size_t n = find_contenders(contenders, name, NULL);
     snprintf(title, sizeof title, options->latency == 0 ? "%s" : "%s@%ums", name, options->latency);
+    set_latency(contenders, n, options->latency);
     bench_run(options, title, contenders, n);
+    set_latency(contenders, n, 0);
+    close_sides(true);
 }
 
 static int run(const bench_options *options, char *const *patterns, size_t n)
@@ -90,19 +120,16 @@ static int run(const bench_options *options, char *const *patterns, size_t n)
     bool any = false;
     open_sides(NULL, patterns, n);
     bench_report_machine();
-    for (size_t i = 0; i < sides_n; i++) {
-        if (options->latency > 0 && opened[i] != NULL && sides[i]->commands != NULL)
-            sides[i]->commands->latency(opened[i], options->latency);
+    for (size_t i = 0; i < sides_n; i++)
         if (!is_tenon(sides[i]))
             bench_report_peer(sides[i]->name, version_of(sides[i]));
-    }
     for (size_t i = 0; i < sides_n; i++)
         for (size_t j = 0; is_tenon(sides[i]) && j < sides[i]->lines_n; j++)
             if (is_wanted(sides[i]->lines[j].name, patterns, n)) {
                 any = true;
                 run_line(options, sides[i]->lines[j].name);
             }
-    close_sides();
+    close_sides(false);
     if (!any)
         fprintf(stderr, "bench: no such line; see: bench list\n");
     return any ? EXIT_SUCCESS : EXIT_USAGE;
@@ -114,26 +141,24 @@ static int run(const bench_options *options, char *const *patterns, size_t n)
  */
 static int count(char *name, const char *who, const char *times)
 {
-    int code = EXIT_USAGE;
+    bench_contender contenders[SIDES_MAX];
     char threads[] = "sign-threads-*";
     char *const wanted[] = {name, threads};
     const uint64_t n = strtoull(times, NULL, 10);
     open_sides(who, wanted, 2);
-    for (size_t i = 0; i < sides_n; i++) {
-        const side_line *line = find_line(sides[i], name);
-        if (line == NULL || opened[i] == NULL)
-            continue;
+    const size_t found = find_contenders(contenders, name, who);
+    for (size_t i = 0; i < found; i++) {
+        const side_line *line = contenders[i].line;
         for (size_t turn = 0; turn < FIXTURE_MESSAGES && turn < n; turn++)
-            if (!line->function(opened[i], line->argument))
+            if (!line->function(contenders[i].context, line->argument))
                 bench_fail(name, who);
-        if (!bench_counted(line, opened[i], n))
+        if (!bench_counted(line, contenders[i].context, n))
             bench_fail(name, who);
-        code = EXIT_SUCCESS;
     }
-    close_sides();
-    if (code != EXIT_SUCCESS)
+    close_sides(false);
+    if (found == 0)
         fprintf(stderr, "bench: %s has no line %s\n", who, name);
-    return code;
+    return found == 0 ? EXIT_USAGE : EXIT_SUCCESS;
 }
 
 static int list(void)

@@ -10,7 +10,6 @@
 #include "admin.h"
 #include "owned.h"
 
-/* The one that several sides work on. */
 static rig *shared;
 static int sharers;
 
@@ -34,7 +33,7 @@ static bool make_below_srk(rig *of, tenon_tpm *tpm)
            tenon_tpm_key_persist(key, &of->handle) == TENON_OK && export_key(key, &of->kept);
 }
 
-static bool make(rig *of, bool with_keys)
+static bool make(rig *of)
 {
     OWNED_TPM tpm = NULL;
     of->tpm = support_swtpm_start(NULL);
@@ -42,33 +41,35 @@ static bool make(rig *of, bool with_keys)
         return false;
     of->wire = support_transport_new(of->tpm);
     of->table = support_transport_table(of->wire);
-    return !with_keys || (tenon_tpm_open_transport(&tpm, &of->table, NULL) == TENON_OK && make_below_primary(of, tpm) &&
-                          make_below_srk(of, tpm));
+    return tenon_tpm_open_transport(&tpm, &of->table, NULL) == TENON_OK && make_below_primary(of, tpm) &&
+           make_below_srk(of, tpm);
 }
 
-rig *rig_new(bool with_keys)
+static void stop_shared(void)
 {
-    rig *of = calloc(1, sizeof *of);
-    if (of != NULL && make(of, with_keys))
-        return of;
-    rig_free(of);
-    return NULL;
+    support_transport_free(shared->wire);
+    support_swtpm_stop(shared->tpm);
+    free(shared);
+}
+
+static bool make_shared(void)
+{
+    shared = calloc(1, sizeof *shared);
+    return shared != NULL && atexit(stop_shared) == 0 && make(shared);
 }
 
 rig *rig_share(void)
 {
-    if (sharers++ == 0)
-        shared = rig_new(true);
+    if (shared == NULL && !make_shared())
+        return NULL;
+    sharers++;
     return shared;
 }
 
-void rig_free(rig *of)
+void rig_leave(rig *of)
 {
-    if (of == NULL || (of == shared && --sharers > 0))
-        return;
-    support_transport_free(of->wire);
-    support_swtpm_stop(of->tpm);
-    free(of);
+    if (of != NULL && --sharers == 0)
+        support_flush_all(of->tpm);
 }
 
 /* The library lies beside the program. */

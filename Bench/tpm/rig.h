@@ -25,16 +25,13 @@ typedef struct {
 } rig;
 
 /*
- * With a TPM of its own, since a software TPM has room for three sessions and three objects; without keys that is as it
- * comes from the factory. NULL when it cannot be made.
+ * The one that all sides share: nobody's TPM is faster than another's. It ends with the program. NULL when it cannot be
+ * made.
  */
-rig *rig_new(bool with_keys);
-
-/* The same one for each that asks, with keys. */
 rig *rig_share(void);
 
-/* NULL is nothing. */
-void rig_free(rig *of);
+/* Ends what rig_share began; NULL is allowed. The last one to leave flushes what peers left in the TPM. */
+void rig_leave(rig *of);
 
 /* The name of the TCTI to it, as tss2's loader takes it, in RIG_NAME_MAX bytes. */
 bool rig_tcti(const rig *of, char *out);

@@ -11,12 +11,10 @@ typedef struct {
     rig *rig;
     TSS2_TCTI_CONTEXT *tcti;
     ESYS_CONTEXT *esys;
-    ESYS_TR key, parent, salted, encrypted, hmac;
+    ESYS_TR key, parent, session;
     TPM2B_DIGEST digest;
     TPM2B_PUBLIC *area;
-    TPM2B_PRIVATE *blob; /* below the storage key at 0x81000001 */
-    TPM2B_PUBLIC *primary_area;
-    TPM2B_PRIVATE *primary_blob; /* below a primary that is made each time */
+    TPM2B_PRIVATE *blob; /* below the storage key at 0x81000001, or below a primary that is made each time */
 } esys_side;
 
 static const TPM2_HANDLE storage_key = 0x81000001;
@@ -54,27 +52,25 @@ static void esys_close(void *context)
     esys_side *self = context;
     Esys_Free(self->area);
     Esys_Free(self->blob);
-    Esys_Free(self->primary_area);
-    Esys_Free(self->primary_blob);
     if (self->esys != NULL)
         Esys_Finalize(&self->esys);
     Tss2_TctiLdr_Finalize(&self->tcti);
-    rig_free(self->rig);
+    rig_leave(self->rig);
 }
 
-static bool start_session(const esys_side *self, ESYS_TR salt, TPMA_SESSION attributes, ESYS_TR *out)
+static bool start_session(esys_side *self, ESYS_TR salt, TPMA_SESSION attributes)
 {
     static const TPMT_SYM_DEF aes = {TPM2_ALG_AES, {128}, {TPM2_ALG_CFB}};
     return Esys_StartAuthSession(self->esys, salt, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, NULL,
-                                 TPM2_SE_HMAC, &aes, TPM2_ALG_SHA256, out) == TSS2_RC_SUCCESS &&
-           Esys_TRSess_SetAttributes(self->esys, *out, attributes | TPMA_SESSION_CONTINUESESSION, 0xFF) ==
+                                 TPM2_SE_HMAC, &aes, TPM2_ALG_SHA256, &self->session) == TSS2_RC_SUCCESS &&
+           Esys_TRSess_SetAttributes(self->esys, self->session, attributes | TPMA_SESSION_CONTINUESESSION, 0xFF) ==
                TSS2_RC_SUCCESS;
 }
 
-static bool create(const esys_side *self, ESYS_TR parent, TPM2B_PRIVATE **blob, TPM2B_PUBLIC **area)
+static bool create(esys_side *self, ESYS_TR parent)
 {
     return Esys_Create(self->esys, parent, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE, &no_secret, &signing_template,
-                       &no_data, &no_registers, blob, area, NULL, NULL, NULL) == TSS2_RC_SUCCESS;
+                       &no_data, &no_registers, &self->blob, &self->area, NULL, NULL, NULL) == TSS2_RC_SUCCESS;
 }
 
 static bool make_primary(const esys_side *self, ESYS_TR *out)
@@ -84,18 +80,34 @@ static bool make_primary(const esys_side *self, ESYS_TR *out)
                               NULL) == TSS2_RC_SUCCESS;
 }
 
-static bool make_ready(esys_side *self)
+static bool find_keys(esys_side *self)
 {
+    return Esys_TR_FromTPMPublic(self->esys, self->rig->handle, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &self->key) ==
+               TSS2_RC_SUCCESS &&
+           Esys_TR_FromTPMPublic(self->esys, storage_key, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &self->parent) ==
+               TSS2_RC_SUCCESS;
+}
+
+typedef enum { SALTED, ENCRYPTED, HMAC } way;
+
+static bool make_session(void *context, size_t which)
+{
+    esys_side *self = context;
+    return start_session(self, which == HMAC ? ESYS_TR_NONE : self->parent,
+                         which == ENCRYPTED ? TPMA_SESSION_DECRYPT : 0);
+}
+
+static bool create_below_srk(void *context, size_t unused)
+{
+    esys_side *self = context;
+    return create(self, self->parent);
+}
+
+static bool create_below_primary(void *context, size_t unused)
+{
+    esys_side *self = context;
     ESYS_TR primary = ESYS_TR_NONE;
-    if (Esys_TR_FromTPMPublic(self->esys, self->rig->handle, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &self->key) !=
-            TSS2_RC_SUCCESS ||
-        Esys_TR_FromTPMPublic(self->esys, storage_key, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &self->parent) !=
-            TSS2_RC_SUCCESS)
-        return false;
-    return start_session(self, self->parent, 0, &self->salted) &&
-           start_session(self, self->parent, TPMA_SESSION_DECRYPT, &self->encrypted) &&
-           start_session(self, ESYS_TR_NONE, 0, &self->hmac) && create(self, self->parent, &self->blob, &self->area) &&
-           make_primary(self, &primary) && create(self, primary, &self->primary_blob, &self->primary_area) &&
+    return make_primary(self, &primary) && create(self, primary) &&
            Esys_FlushContext(self->esys, primary) == TSS2_RC_SUCCESS;
 }
 
@@ -105,9 +117,9 @@ static bool esys_open(void *context, const fixture *made)
     esys_side *self = context;
     self->digest.size = sizeof made->digests[0].bytes;
     memcpy(self->digest.buffer, made->digests[0].bytes, self->digest.size);
-    return (self->rig = rig_new(true)) != NULL && rig_tcti(self->rig, tcti) &&
+    return (self->rig = rig_share()) != NULL && rig_tcti(self->rig, tcti) &&
            Tss2_TctiLdr_Initialize(tcti, &self->tcti) == TSS2_RC_SUCCESS &&
-           Esys_Initialize(&self->esys, self->tcti, NULL) == TSS2_RC_SUCCESS && make_ready(self);
+           Esys_Initialize(&self->esys, self->tcti, NULL) == TSS2_RC_SUCCESS && find_keys(self);
 }
 
 static bool sign_with(const esys_side *self, ESYS_TR key, ESYS_TR session)
@@ -121,20 +133,22 @@ static bool sign_with(const esys_side *self, ESYS_TR key, ESYS_TR session)
     return done;
 }
 
-typedef enum { PASSWORD, SALTED, ENCRYPTED, HMAC } way;
-
-static bool sign(void *context, size_t which)
+static bool sign(void *context, size_t unused)
 {
     const esys_side *self = context;
-    const ESYS_TR sessions[] = {
-        [PASSWORD] = ESYS_TR_PASSWORD, [SALTED] = self->salted, [ENCRYPTED] = self->encrypted, [HMAC] = self->hmac};
-    return sign_with(self, self->key, sessions[which]);
+    return sign_with(self, self->key, ESYS_TR_PASSWORD);
 }
 
-static bool load_sign_flush(const esys_side *self, ESYS_TR parent, const TPM2B_PRIVATE *blob, const TPM2B_PUBLIC *area)
+static bool sign_in_session(void *context, size_t unused)
+{
+    const esys_side *self = context;
+    return sign_with(self, self->key, self->session);
+}
+
+static bool load_sign_flush(const esys_side *self, ESYS_TR parent)
 {
     ESYS_TR key = ESYS_TR_NONE;
-    if (Esys_Load(self->esys, parent, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE, blob, area, &key) !=
+    if (Esys_Load(self->esys, parent, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE, self->blob, self->area, &key) !=
         TSS2_RC_SUCCESS)
         return false;
     bool signs = sign_with(self, key, ESYS_TR_PASSWORD);
@@ -144,7 +158,7 @@ static bool load_sign_flush(const esys_side *self, ESYS_TR parent, const TPM2B_P
 static bool sign_below_srk(void *context, size_t unused)
 {
     const esys_side *self = context;
-    return load_sign_flush(self, self->parent, self->blob, self->area);
+    return load_sign_flush(self, self->parent);
 }
 
 static bool sign_below_primary(void *context, size_t unused)
@@ -153,18 +167,18 @@ static bool sign_below_primary(void *context, size_t unused)
     ESYS_TR primary = ESYS_TR_NONE;
     if (!make_primary(self, &primary))
         return false;
-    bool signs = load_sign_flush(self, primary, self->primary_blob, self->primary_area);
+    bool signs = load_sign_flush(self, primary);
     return Esys_FlushContext(self->esys, primary) == TSS2_RC_SUCCESS && signs;
 }
 
 static const side_line lines[] = {
-    {"tpm-sign", sign, PASSWORD},
-    {"tpm-sign-salted", sign, SALTED},
-    {"tpm-sign-encrypted", sign, ENCRYPTED},
-    {"tpm-first-srk", sign_below_srk},
-    {"tpm-first-primary", sign_below_primary},
+    {"tpm-sign", sign},
+    {"tpm-sign-salted", sign_in_session, SALTED, .prepare = make_session},
+    {"tpm-sign-encrypted", sign_in_session, ENCRYPTED, .prepare = make_session},
+    {"tpm-first-srk", sign_below_srk, .prepare = create_below_srk},
+    {"tpm-first-primary", sign_below_primary, .prepare = create_below_primary},
 };
-static const side_line hmac_lines[] = {{"tpm-sign-salted", sign, HMAC}};
+static const side_line hmac_lines[] = {{"tpm-sign-salted", sign_in_session, HMAC, .prepare = make_session}};
 
 const side side_esys = {"esys", version, sizeof(esys_side), esys_open, esys_close, SIDE_LINES(lines), &rig_commands};
 

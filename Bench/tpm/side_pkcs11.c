@@ -8,7 +8,10 @@
 #include "folder.h"
 #include "rig.h"
 
-/* tpm2-pkcs11 in this process: a token with a key of its own, logged in, in a loop of C_SignInit and C_Sign. */
+/*
+ * tpm2-pkcs11 in this process: a token with a key of its own below the storage key of the others, logged in, in a loop
+ * of C_SignInit and C_Sign. It takes no key that is there already.
+ */
 typedef struct {
     rig *rig;
     char *folder; /* of its token */
@@ -32,7 +35,7 @@ static void pkcs11_close(void *context)
         dlclose(self->library);
     if (self->folder != NULL)
         support_folder_remove(self->folder);
-    rig_free(self->rig);
+    rig_leave(self->rig);
 }
 
 static bool load(pkcs11_side *self)
@@ -85,7 +88,7 @@ static bool pkcs11_open(void *context, const fixture *made)
     CK_SLOT_ID slot;
     pkcs11_side *self = context;
     memcpy(self->digest, made->digests[0].bytes, sizeof self->digest);
-    return (self->rig = rig_new(false)) != NULL && load(self) && make_token(self, &slot) && log_in(self, slot) &&
+    return (self->rig = rig_share()) != NULL && load(self) && make_token(self, &slot) && log_in(self, slot) &&
            make_key(self);
 }
 

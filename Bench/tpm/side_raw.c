@@ -36,8 +36,9 @@ static void make_sign(raw_side *self, const fixture *made)
     end_command(&self->sign);
 }
 
-static bool make_load(raw_side *self)
+static bool make_load(void *context, size_t unused)
 {
+    raw_side *self = context;
     support_blob blob;
     if (support_create(self->rig->tpm, SUPPORT_HANDLE_SRK, SUPPORT_SIGNING, NULL, &blob) != 0)
         return false;
@@ -56,14 +57,14 @@ static bool make_load(raw_side *self)
 static void raw_close(void *context)
 {
     raw_side *self = context;
-    rig_free(self->rig);
+    rig_leave(self->rig);
 }
 
 static bool raw_open(void *context, const fixture *made)
 {
     raw_side *self = context;
     self->rig = rig_share();
-    if (self->rig == NULL || !make_load(self))
+    if (self->rig == NULL)
         return false;
     make_sign(self, made);
     return true;
@@ -103,7 +104,7 @@ static const side_line lines[] = {
     {"tpm-attest", sign},         {"tpm-sign-threads-1", sign},
     {"tpm-sign-threads-4", sign}, {"tpm-sign-threads-16", sign},
 };
-static const side_line load_lines[] = {{"tpm-first-srk", load_sign_flush}};
+static const side_line load_lines[] = {{"tpm-first-srk", load_sign_flush, .prepare = make_load}};
 
 const side side_raw = {"raw", version, sizeof(raw_side), raw_open, raw_close, SIDE_LINES(lines), &rig_commands};
 

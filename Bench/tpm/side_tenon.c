@@ -7,13 +7,12 @@
 typedef struct {
     rig *rig;
     const fixture *fixture;
-    support_canned *canned;
-    /* The same key, ready; host answers out of this process. */
-    tenon_key *password, *salted, *encrypted, *host;
+    support_canned *canned; /* what answers in this process for the line without a TPM */
+    tenon_key *key;         /* ready */
     /* The same once more, and an AK beside it. */
     tenon_tpm *tpm;
     tenon_tpm_key *certified, *ak;
-    crowd *crowd; /* with the key of password */
+    crowd *crowd; /* that signs with the key */
     size_t turn;
 } tpm_side;
 
@@ -31,8 +30,9 @@ static tenon_key *open_key(const tenon_tpm_transport *wire, uint32_t session, co
 }
 
 /* The first signature makes the session that the next ones use; and it is good, or the bench is worth nothing. */
-static bool warm_up(const tpm_side *self, const tenon_key *key)
+static bool warm_up(const tpm_side *self)
 {
+    const tenon_key *key = self->key;
     const tenon_digest *digest = &self->fixture->digests[0];
     tenon_public_key public_key;
     tenon_signature signature;
@@ -41,18 +41,36 @@ static bool warm_up(const tpm_side *self, const tenon_key *key)
            tenon_p256_verify(&public_key, digest, &signature) == TENON_OK;
 }
 
-/* The answer that the wire gave last. */
-static bool can(const tpm_side *self, uint32_t code)
+static bool make_key(void *context, size_t session)
 {
-    support_record record;
-    if (!support_transport_record(self->rig->wire, 0, &record) || record.code != code)
-        return false;
-    support_canned_answer(self->canned, code, record.answer, record.answer_n);
-    return true;
+    tpm_side *self = context;
+    self->key = open_key(&self->rig->table, (uint32_t)session, &self->rig->kept);
+    return warm_up(self);
 }
 
-static bool open_ak(tpm_side *self, const rig_file *file)
+/* The answers that a key needed over the wire, from its file to its first signature, answer the next one. */
+static bool make_host_key(void *context, size_t session)
 {
+    tpm_side *self = context;
+    support_transport *wire = self->rig->wire;
+    support_record record;
+    const uint64_t before = support_transport_count(wire, SUPPORT_ANY);
+    self->canned = support_canned_new();
+    if (self->canned == NULL || !make_key(self, session))
+        return false;
+    for (size_t age = support_transport_count(wire, SUPPORT_ANY) - before; age-- > 0;)
+        if (support_transport_record(wire, age, &record))
+            support_canned_answer(self->canned, record.code, record.answer, record.answer_n);
+    tenon_tpm_transport table = support_canned_table(self->canned);
+    tenon_key_free(&self->key);
+    self->key = open_key(&table, (uint32_t)session, &self->rig->kept);
+    return warm_up(self);
+}
+
+static bool make_ak(void *context, size_t unused)
+{
+    tpm_side *self = context;
+    const rig_file *file = &self->rig->kept;
     return tenon_tpm_open_transport(&self->tpm, &self->rig->table, NULL) == TENON_OK &&
            tenon_tpm_key_load(self->tpm, &self->certified, file->text, file->n, NULL, 0) == TENON_OK &&
            tenon_tpm_ak_create(self->certified, &self->ak) == TENON_OK;
@@ -62,46 +80,29 @@ static bool sign_in_thread(void *context, size_t unused)
 {
     const tpm_side *self = context;
     tenon_signature signature;
-    return tenon_key_sign_digest(self->password, &signature, &self->fixture->digests[0]) == TENON_OK;
+    return tenon_key_sign_digest(self->key, &signature, &self->fixture->digests[0]) == TENON_OK;
 }
 
-static bool make_crowd(tpm_side *self)
+static bool make_crowd(void *context, size_t unused)
 {
+    tpm_side *self = context;
     void *contexts[CROWD_MAX];
     for (size_t i = 0; i < CROWD_MAX; i++)
         contexts[i] = self;
     self->crowd = crowd_new(sign_in_thread, contexts, 1);
-    return self->crowd != NULL;
-}
-
-static bool make_ready(tpm_side *self)
-{
-    const rig_file *file = &self->rig->kept;
-    const tenon_tpm_transport *wire = &self->rig->table;
-    self->password = open_key(wire, TENON_TPM_SESSION_PASSWORD, file);
-    if (!can(self, SUPPORT_CC_READ_PUBLIC) || !warm_up(self, self->password) || !can(self, SUPPORT_CC_SIGN))
-        return false;
-    self->salted = open_key(wire, TENON_TPM_SESSION_SALTED, file);
-    self->encrypted = open_key(wire, TENON_TPM_SESSION_ENCRYPTED, file);
-    tenon_tpm_transport canned = support_canned_table(self->canned);
-    self->host = open_key(&canned, TENON_TPM_SESSION_PASSWORD, file);
-    return warm_up(self, self->salted) && warm_up(self, self->encrypted) && warm_up(self, self->host) &&
-           open_ak(self, file) && make_crowd(self);
+    return self->crowd != NULL && make_key(self, TENON_TPM_SESSION_PASSWORD);
 }
 
 static void tpm_close(void *context)
 {
     tpm_side *self = context;
     crowd_free(self->crowd);
-    tenon_key_free(&self->password);
-    tenon_key_free(&self->salted);
-    tenon_key_free(&self->encrypted);
-    tenon_key_free(&self->host);
+    tenon_key_free(&self->key);
     tenon_tpm_key_free(&self->ak);
     tenon_tpm_key_free(&self->certified);
     tenon_tpm_free(&self->tpm);
     support_canned_free(self->canned);
-    rig_free(self->rig);
+    rig_leave(self->rig);
 }
 
 static bool tpm_open(void *context, const fixture *made)
@@ -109,8 +110,7 @@ static bool tpm_open(void *context, const fixture *made)
     tpm_side *self = context;
     self->fixture = made;
     self->rig = rig_share();
-    self->canned = support_canned_new();
-    return self->rig != NULL && self->canned != NULL && make_ready(self);
+    return self->rig != NULL;
 }
 
 static bool sign_with(tpm_side *self, const tenon_key *key)
@@ -119,14 +119,10 @@ static bool sign_with(tpm_side *self, const tenon_key *key)
     return tenon_key_sign_digest(key, &signature, &self->fixture->digests[fixture_next(&self->turn)]) == TENON_OK;
 }
 
-typedef enum { PASSWORD, SALTED, ENCRYPTED, HOST } way;
-
-static bool sign(void *context, size_t which)
+static bool sign(void *context, size_t unused)
 {
     tpm_side *self = context;
-    const tenon_key *const keys[] = {
-        [PASSWORD] = self->password, [SALTED] = self->salted, [ENCRYPTED] = self->encrypted, [HOST] = self->host};
-    return sign_with(self, keys[which]);
+    return sign_with(self, self->key);
 }
 
 static bool attest(void *context, size_t unused)
@@ -158,17 +154,17 @@ static bool sign_at_once(void *context, size_t threads)
 }
 
 static const side_line lines[] = {
-    {"tpm-sign", sign, PASSWORD},
-    {"tpm-sign-salted", sign, SALTED},
-    {"tpm-sign-encrypted", sign, ENCRYPTED},
-    {"tpm-sign-host", sign, HOST},
-    {"tpm-attest", attest},
+    {"tpm-sign", sign, TENON_TPM_SESSION_PASSWORD, .prepare = make_key},
+    {"tpm-sign-salted", sign, TENON_TPM_SESSION_SALTED, .prepare = make_key},
+    {"tpm-sign-encrypted", sign, TENON_TPM_SESSION_ENCRYPTED, .prepare = make_key},
+    {"tpm-sign-host", sign, TENON_TPM_SESSION_PASSWORD, .prepare = make_host_key},
+    {"tpm-attest", attest, .prepare = make_ak},
     {"tpm-first-handle", first, KEPT},
     {"tpm-first-srk", first, BELOW_SRK},
     {"tpm-first-primary", first, BELOW_PRIMARY},
-    {"tpm-sign-threads-1", sign_at_once, CROWD_ONE, CROWD_ONE},
-    {"tpm-sign-threads-4", sign_at_once, CROWD_FOUR, CROWD_FOUR},
-    {"tpm-sign-threads-16", sign_at_once, CROWD_MAX, CROWD_MAX},
+    {"tpm-sign-threads-1", sign_at_once, CROWD_ONE, CROWD_ONE, make_crowd},
+    {"tpm-sign-threads-4", sign_at_once, CROWD_FOUR, CROWD_FOUR, make_crowd},
+    {"tpm-sign-threads-16", sign_at_once, CROWD_MAX, CROWD_MAX, make_crowd},
 };
 
 const side side_tpm = {"tenon",   tenon_version_text, sizeof(tpm_side), tpm_open,

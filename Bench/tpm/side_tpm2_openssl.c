@@ -31,7 +31,7 @@ static void provider_close(void *context)
     if (self->plain != NULL)
         OSSL_PROVIDER_unload(self->plain);
     OSSL_LIB_CTX_free(self->library);
-    rig_free(self->rig);
+    rig_leave(self->rig);
 }
 
 static EVP_PKEY *load_key(const provider_side *self)
@@ -75,7 +75,7 @@ static bool provider_open(void *context, const fixture *made)
 {
     provider_side *self = context;
     memcpy(self->digest, made->digests[0].bytes, sizeof self->digest);
-    return (self->rig = rig_new(true)) != NULL && make_ready(self);
+    return (self->rig = rig_share()) != NULL && make_ready(self);
 }
 
 static bool sign(void *context, size_t unused)
