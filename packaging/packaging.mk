@@ -99,3 +99,20 @@ PACKAGES := .build/packages
 .PHONY: deb
 deb: lib commands-built
 	packaging/deb.sh $(VERSION) $(PACKAGES)
+
+## check-packages   the packages of `make deb` in a root of their own: contents, a device's life, upgrades, removal (OLD=)
+# OLD= is a folder with packages to upgrade from; Tests/Scripts/packages_old.sh makes it.
+OLD ?=
+.PHONY: check-packages
+check-packages: $(TPM_STATE_FILE)
+	Tests/Scripts/packages.sh $(PACKAGES) $(TPM_STATE) $(OLD)
+
+## container-root   what packaging/Containerfile copies: the authority and its libraries, in .build/container; needs root
+.PHONY: container-root
+container-root:
+	packaging/container.sh $(PACKAGES) .build/container
+
+## dist             what is published of a release, in .build/dist: the sources of the last commit, an SBOM, checksums
+.PHONY: dist
+dist:
+	PYTHON=$(PYTHON) packaging/dist.sh $(VERSION) .build/dist

@@ -237,6 +237,11 @@ rule spdx "a source says its licence in its first lines" < <(
         FNR <= 3 && /SPDX-License-Identifier: Apache-2\.0/ { seen = 1 }
         END { if (file != "" && !seen) print file }'
 )
+version=$(sed -n 's/^#define VERSION_[A-Z]* //p' CSources/base/constants.c | paste -sd .)
+rule version "documents say the version of CSources/base/constants.c" < <(
+    grep -q "^  \"version\": \"$version\",\$" docs/openapi.json || echo docs/openapi.json
+    grep -q "^\.TH .* \"tenon-authority $version\" " docs/tenon-authority.8 || echo docs/tenon-authority.8
+)
 rule machine "no path of one machine" < <(
     tr '\n' '\0' < "$texts" | xargs -0 grep -InE '(^|[^A-Za-z0-9_.)}*-])/(work|tmp)/' /dev/null | grep -vE "mktemp|X{6}" | cut -d: -f1,2
 )
