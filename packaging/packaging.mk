@@ -116,3 +116,8 @@ container-root:
 .PHONY: dist
 dist:
 	PYTHON=$(PYTHON) packaging/dist.sh $(VERSION) .build/dist
+
+## release-check    what a release must pass, from a clean clone of the last commit: about two hours, as root
+.PHONY: release-check
+release-check:
+	packaging/release.sh
