@@ -3,7 +3,8 @@
 #
 # CRYPTO=mbedtls|openssl   whose P-256 and SHA-256 the library is built with
 # SANITIZE=LIST            build with -fsanitize=LIST (address,undefined or thread)
-# PREFIX=, DESTDIR=        where `make install` puts things
+# PREFIX=, LIBDIR=, DESTDIR=  where `make install` puts things
+# WERROR=                  empty: warnings of another compiler do not end the build
 # ONLY=                    of check, the tests whose names begin so; of check-swift, those that this pattern finds
 # JOBS=                    in how many processes the C tests run
 # FUZZ_SECONDS=            how long each fuzzer runs
@@ -17,6 +18,7 @@ endif
 CRYPTO ?= mbedtls
 SANITIZE ?=
 PREFIX ?= /usr/local
+WERROR ?= -Werror
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 10
 RACE_SECONDS ?= 60
@@ -44,11 +46,11 @@ LIBS_openssl := -lmbedx509 -lmbedcrypto -lcrypto
 LIBS := $(LIBS_$(CRYPTO))
 $(if $(LIBS),,$(error CRYPTO must be mbedtls or openssl))
 
-WARNINGS := -pedantic -Wall -Wextra -Werror -Wshadow -Wcast-qual -Wwrite-strings -Wmissing-prototypes \
+WARNINGS := -pedantic -Wall -Wextra $(WERROR) -Wshadow -Wcast-qual -Wwrite-strings -Wmissing-prototypes \
             -Wstrict-prototypes -Wconversion -Wsign-conversion -Wundef
 CFLAGS ?= -O2 -g
 TENON_CFLAGS := -std=c11 $(WARNINGS) -Iinclude -ICSources -fPIC -fvisibility=hidden -fstack-protector-strong \
-                -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables \
+                -ffunction-sections -fdata-sections -ffile-prefix-map=$(CURDIR)=. -fno-asynchronous-unwind-tables \
                 $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer,-D_FORTIFY_SOURCE=2) \
                 $(if $(filter openssl,$(CRYPTO)),-DTENON_OPENSSL)
 TENON_LDFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE),-Wl$(comma)--as-needed) -Wl,-z,relro,-z,now,-z,noexecstack,--gc-sections
@@ -106,25 +108,11 @@ $(TPM_STATIC): $(TPM_OBJECTS)
 	rm -f $@
 	$(AR) rcs $@ $(TPM_OBJECTS)
 
-PC = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' -e 's|@TPM_LIBS@|$(TPM_LIBS)|'
-
 $(BUILD)/%.pc: CSources/%.pc.in CSources/base/constants.c Makefile
 	@mkdir -p $(@D)
 	$(PC) $< > $@
 
-## install          to PREFIX, below DESTDIR
-.PHONY: install
-install: lib
-	install -d $(DESTDIR)$(PREFIX)/include/tenon/tpm $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	install -m 644 include/tenon/*.h $(DESTDIR)$(PREFIX)/include/tenon
-	install -m 644 include/tenon/tpm/*.h $(DESTDIR)$(PREFIX)/include/tenon/tpm
-	install -m 644 $(STATIC) $(TPM_STATIC) $(DESTDIR)$(PREFIX)/lib
-	for name in tenon tenon-tpm; do \
-	    install -m 755 $(BUILD)/lib$$name.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/lib$$name.so.$(VERSION) && \
-	    ln -sf lib$$name.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/lib$$name.so.$(SOVERSION) && \
-	    ln -sf lib$$name.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/lib$$name.so && \
-	    $(PC) CSources/$$name.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$name.pc || exit 1; \
-	done
+include packaging/packaging.mk
 
 ## test             what a change must pass: the steps of .ci/run but for sanitizers, valgrind, benches and fuzzers
 .PHONY: test
@@ -289,7 +277,7 @@ $(BUILD)/sign: Examples/sign.rs $(TPM_SHARED) $(SHARED)
 $(BUILD)/verify_request: Examples/verify_request.cpp $(SHARED)
 	$(CXX) -std=c++17 -Wall -Wextra -Wconversion -Werror -O2 -Iinclude $< -L$(BUILD) -ltenon -o $@
 
-## check-install    into an empty folder, and a program built with what pkg-config says
+## check-install    make install, its faults, and a program built with what pkg-config says
 .PHONY: check-install
 check-install: lib
 	Tests/ABI/install.sh . $(BUILD)/install
@@ -304,11 +292,11 @@ check-swift: $(TPM_STATE_FILE)
 
 ## check-command    the command as it is typed, against what is written down of it (docs/doctor.md, Tests/Scripts/command.txt)
 SWIFT_BINARIES = $(shell $(SWIFT) build $(SWIFT_FLAGS) --show-bin-path)
-.PHONY: check-command commands
-check-command: commands $(TPM_STATE_FILE)
+.PHONY: check-command tested-commands
+check-command: tested-commands $(TPM_STATE_FILE)
 	Tests/Scripts/command.sh $(SWIFT_BINARIES) $(TPM_STATE)
 
-commands:
+tested-commands:
 	echo "building tenon and tenon-authority: the first time it takes some minutes"
 	for product in tenon tenon-authority; do \
 	    $(SWIFT) build $(SWIFT_FLAGS) $(if $(MAKE_TERMOUT),,-q) --product $$product || exit 1; \
@@ -317,7 +305,7 @@ commands:
 ## check-stores     faults of Redis, PostgreSQL, clocks and disks: what a client, health, the metrics and the log said, and when (FAULTS=)
 FAULTS ?=
 .PHONY: check-stores
-check-stores: commands
+check-stores: tested-commands
 	@mkdir -p $(BUILD)
 	$(CC) -O2 -Wall -Wextra -Werror -shared -fPIC Tests/Scripts/clock.c -o $(BUILD)/clock.so
 	Tests/Scripts/stores.sh $(PYTHON) Tests/Scripts/stores_faults.py $(SWIFT_BINARIES)/tenon-authority $(BUILD)/clock.so $(FAULTS)
@@ -325,7 +313,7 @@ check-stores: commands
 ## demo             a device's identity from the first key to a cleared TPM; on a TPM of this machine with TPM=device:/dev/tpmrm0
 TPM ?=
 .PHONY: demo
-demo: deps commands $(TPM_STATE_FILE)
+demo: deps tested-commands $(TPM_STATE_FILE)
 	Examples/demo.sh $(SWIFT_BINARIES) $(TPM_STATE) $(TPM)
 
 ## check-processes  eight processes on one identity, for RACE_SECONDS (CRYPTO=)
@@ -336,7 +324,7 @@ check-processes:
 
 ## check-dev-mode   only a build with the trait DevMode has its header
 .PHONY: check-dev-mode
-check-dev-mode: commands
+check-dev-mode: tested-commands
 	SWIFTC=$(SWIFTC) Tests/Scripts/dev_mode.sh $(SWIFT_BINARIES)/tenon .build/dev-mode
 
 ## house            how the tree is built, in numbers
@@ -506,6 +494,6 @@ clean:
 ## help             this list
 .PHONY: help
 help:
-	@sed -n 's/^## /  make /p' $(firstword $(MAKEFILE_LIST)); echo; sed -n '/^# CRYPTO/,/^$$/s/^# /  /p' $(firstword $(MAKEFILE_LIST))
+	@sed -n 's/^## /  make /p' Makefile packaging/packaging.mk; echo; sed -n '/^# CRYPTO/,/^$$/s/^# /  /p' Makefile
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)

@@ -158,7 +158,8 @@ extension Flag {
 extension Program {
     /// What the command does.
     static let authority = Program(
-        name: "tenon-authority", version: tenonVersion, summary: "the auth service of Tenon",
+        name: "tenon-authority", version: tenonVersion, backend: tenonBackend,
+        summary: "the auth service of Tenon",
         about: """
             Devices register keys that stay in their TPMs. Backends ask whether a request comes from a device.
             Without a configuration, the authority writes one and serves on loopback.

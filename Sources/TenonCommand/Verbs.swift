@@ -5,7 +5,7 @@ internal import TenonCommandLine
 extension Program {
     /// The command, with all its verbs.
     static let tenon = Program(
-        name: "tenon", version: Build.isDev ? tenonVersion + " dev" : tenonVersion,
+        name: "tenon", version: Build.isDev ? tenonVersion + " dev" : tenonVersion, backend: tenonBackend,
         summary: "a device identity that cannot be copied off the device",
         about: """
             Gives this device an identity whose key is created in the TPM and stays there. Proves that to a service,

@@ -7,7 +7,7 @@ extension Program {
         text += verbs.map { Help.row($0.usage, $0.summary) }.joined()
         text += "\n"
         text += Help.row("help COMMAND", "what a command does, with its options and examples")
-        text += Help.row("--version", "the version")
+        text += Help.row("--version", "the version, and the library that it computes with")
         text += Help.row("--man", "the manual page: \(name) --man | man -l -")
         text += Help.row("--completion", "for bash: source <(\(name) --completion)")
         if !firstTry.isEmpty { text += "\n" + firstTry.joined(separator: "\n") + "\n" }

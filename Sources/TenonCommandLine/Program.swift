@@ -5,6 +5,8 @@ package import Tenon
 package struct Program: Sendable {
     package let name: String
     package let version: String
+    /// Whose P-256 and SHA-256 it was built with: `--version` says it, the manual is the same for all.
+    package let backend: String
     /// One line, for the manual.
     package let summary: String
     /// A paragraph, in whole lines.
@@ -20,11 +22,12 @@ package struct Program: Sendable {
     package let files: [(name: String, text: String)]
 
     package init(
-        name: String, version: String, summary: String, about: String, verbs: [Verb], hasDefault: Bool = false,
-        section: Int = 1, firstTry: [String] = [], files: [(name: String, text: String)] = []
+        name: String, version: String, backend: String, summary: String, about: String, verbs: [Verb],
+        hasDefault: Bool = false, section: Int = 1, firstTry: [String] = [], files: [(name: String, text: String)] = []
     ) {
         self.name = name
         self.version = version
+        self.backend = backend
         self.summary = summary
         self.about = about
         self.verbs = verbs
@@ -55,7 +58,7 @@ package struct Program: Sendable {
     /// The text that the program prints about itself; nil when the words name a verb.
     private func answer(to words: [String]) -> String? {
         switch words {
-        case ["--version"]: "\(name) \(version)\n"
+        case ["--version"]: "\(name) \(version) with \(backend)\n"
         case ["--help"], ["-h"], ["help"]: help
         case ["--man"]: manual
         case ["--completion"]: completion

@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # install.sh ROOT SCRATCH: installs the library of ROOT below SCRATCH, builds verify.c with what pkg-config says and
-# nothing else, runs it, and looks at what was linked and how. With CRYPTO=openssl libcrypto may be linked as well.
+# nothing else, runs it, and looks at what was linked and how; installs where it must fail, twice, and commands that are
+# made up; and builds the library at two paths. With CRYPTO=openssl libcrypto may be linked as well.
 set -u
 
 [ $# = 2 ] || { echo "usage: $0 ROOT SCRATCH"; exit 1; }
 root=$(cd "$1" && pwd) || exit 1
 mkdir -p "$2" && scratch=$(cd "$2" && pwd) || exit 1
 prefix=$scratch/prefix stage=$scratch/stage
-rm -rf "$prefix" "$stage"
+locked=$scratch/locked spaced="$scratch/a stage"
+rm -rf "$prefix" "$stage" "$locked" "$spaced" "$scratch/commands" "$scratch/paths"
 passed=0 failed=0
 
 expect() { # expect WHAT COMMAND...
@@ -63,10 +65,10 @@ system='linux-vdso\.so\.1|ld-linux[-a-z0-9_]*\.so\.[0-9]+|libc\.so\.6'
 backend='libmbedx509\.so\.[0-9]+|libmbedcrypto\.so\.[0-9]+'
 [ "${CRYPTO:-mbedtls}" = mbedtls ] || backend="$backend|libcrypto\\.so\\.3"
 
-build_verify() { # build_verify OUTPUT PKG_CONFIG_FLAGS CC_FLAGS
-    # shellcheck disable=SC2046,SC2086
-    cc -Wall -Wextra -Werror $3 "$root/Examples/verify.c" \
-        $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config $2 --cflags --libs tenon) -o "$1"
+build_verify() { # build_verify OUTPUT PKG_CONFIG_FLAGS CC_FLAGS [PREFIX]
+    flags=$(PKG_CONFIG_PATH=${4:-$prefix}/lib/pkgconfig pkg-config $2 --cflags --libs tenon) || return 1
+    # pkg-config escapes what a path contains.
+    eval cc -Wall -Wextra -Werror "$3" '"$root/Examples/verify.c"' "$flags" -o '"$1"'
 }
 
 files() {
@@ -81,8 +83,8 @@ segment() {
     readelf -lW "$library" | grep -E "$1"
 }
 
-expect "make install PREFIX=" make -C "$root" install PREFIX="$prefix"
-expect "make install DESTDIR= PREFIX=" make -C "$root" install DESTDIR="$stage" PREFIX=/usr
+expect "make install PREFIX=" make -C "$root" install-lib PREFIX="$prefix"
+expect "make install DESTDIR= PREFIX=" make -C "$root" install-lib DESTDIR="$stage" PREFIX=/usr
 expect "DESTDIR only moves" test "$(files "$prefix")" = "$(files "$stage/usr")"
 expect "the staged tenon.pc says /usr" grep -qx 'prefix=/usr' "$stage/usr/lib/pkgconfig/tenon.pc"
 expect "nothing that is staged names the stage" refuse grep -rF "$stage" "$stage"
@@ -108,6 +110,81 @@ unset LD_LIBRARY_PATH
 expect "verify.c builds with libtenon.a" build_verify "$scratch/verify-static" --static -static
 verifies "$scratch/verify-static"
 expect "which links nothing" refuse ldd "$scratch/verify-static"
+
+# Faults of an installation, and how it is undone.
+unprivileged() {
+    if [ "$(id -u)" = 0 ]; then setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; else "$@"; fi
+}
+
+fails_saying() { # fails_saying TEXT COMMAND...
+    wanted=$1
+    shift
+    ! "$@" > "$scratch/said" 2>&1 && grep -qF "$wanted" "$scratch/said" && return
+    cat "$scratch/said"
+    return 1
+}
+
+nothing_below() { # nothing_below FOLDER: neither files nor links
+    [ -z "$(find "$1" ! -type d)" ]
+}
+
+contents() {
+    (cd "$1" && find . -type f -exec sha256sum {} + | sort -k 2)
+}
+
+mkdir "$locked" && chmod 555 "$locked"
+expect "without permission it says so" fails_saying 'Permission denied' \
+    unprivileged make -C "$root" install-lib PREFIX="$locked"
+expect "and leaves nothing" nothing_below "$locked"
+
+before=$(contents "$prefix")
+expect "it may be installed twice" make -C "$root" install-lib PREFIX="$prefix"
+expect "with the same outcome" test "$(contents "$prefix")" = "$before"
+
+expect "a path with spaces" make -C "$root" install-lib PREFIX="$spaced"
+expect "verify.c builds from there" build_verify "$scratch/verify-spaced" --static -static "$spaced"
+verifies "$scratch/verify-spaced"
+
+expect "LIBDIR" make -C "$root" install-lib DESTDIR="$spaced" PREFIX=/usr LIBDIR=/usr/lib/triplet
+expect "has the libraries" test -e "$spaced/usr/lib/triplet/libtenon.so.0"
+expect "and its name is in tenon.pc" grep -qxF 'libdir=${prefix}/lib/triplet' "$spaced/usr/lib/triplet/pkgconfig/tenon.pc"
+
+expect "a packager may have warnings" sh -c "make -C '$root' -Bn V=1 WERROR= lib > '$scratch/plan'"
+expect "and then none is an error" refuse grep -q -e -Werror "$scratch/plan"
+
+# The commands are made up: they say what was asked of them.
+mkdir "$scratch/commands"
+for name in tenon tenon-authority; do
+    printf '#!/bin/sh\necho "%s $*"\n' "$name" > "$scratch/commands/$name"
+    chmod 755 "$scratch/commands/$name"
+done
+expect "all, into a path with spaces" make -C "$root" install COMMANDS="$scratch/commands" PREFIX="$spaced/all"
+expect "the command runs from there" says "tenon x" 0 "$spaced/all/bin/tenon" x
+expect "its manual" says "tenon --man" 0 cat "$spaced/all/share/man/man1/tenon.1"
+expect "its completion" says "tenon --completion" 0 cat "$spaced/all/share/bash-completion/completions/tenon"
+unit=$spaced/all/lib/systemd/system/tenon-authority.service
+expect "the unit starts what was installed" grep -qxF "ExecStart=$(printf %s "$spaced/all" | sed 's/ /\\x20/g')/bin/tenon-authority serve" "$unit"
+expect "nothing is left to replace" refuse grep -rE '@[A-Z_]+@' "$spaced/all/lib/systemd" "$spaced/all/lib/pkgconfig"
+echo mine > "$spaced/all/lib/mine"
+expect "uninstall" make -C "$root" uninstall PREFIX="$spaced/all"
+expect "removes what was installed, and nothing else" test "$(find "$spaced/all" ! -type d)" = "$spaced/all/lib/mine"
+expect "uninstall, twice" make -C "$root" uninstall PREFIX="$spaced/all"
+
+expect "install without the commands says what to do" fails_saying 'run `make commands` first' \
+    make -C "$root" install COMMANDS="$scratch/none" DESTDIR="$spaced/none"
+expect "before it installs anything" test ! -e "$spaced/none"
+
+# Two builds at two paths, with what debuggers read.
+build_at() { # build_at FOLDER
+    mkdir -p "$1" && cp -r "$root/CSources" "$root/include" "$root/Makefile" "$root/packaging" "$1" &&
+        make -C "$1" lib CRYPTO="${CRYPTO:-mbedtls}" && mv "$1/.build/make/${CRYPTO:-mbedtls}" "$1/built" &&
+        rm "$1"/built/*.pc && find "$1/built" -name '*.d' -delete
+}
+expect "a build at one path" build_at "$scratch/paths/one"
+expect "a build at another" build_at "$scratch/paths/the/other"
+expect "they have what debuggers read" sh -c "readelf -SW '$scratch/paths/one/built/libtenon.so.0' | grep -q debug_info"
+expect "they are identical" test "$(contents "$scratch/paths/one/built")" = "$(contents "$scratch/paths/the/other/built")"
+expect "neither names its path" refuse grep -rqF "$scratch/paths" "$scratch/paths/one/built"
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" != 0 ]

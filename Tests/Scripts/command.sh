@@ -37,7 +37,7 @@ expect() { # expect WHAT COMMAND...
 }
 
 masked() {
-    sed -E -e "s|$world|WORLD|g" -e "s|$state|STATE|g" -e 's|127\.0\.0\.1:[0-9]+|127.0.0.1:PORT|g' \
+    sed -E -e 's/^(tenon[a-z-]*) [0-9.]+ with (mbedtls|openssl)$/\1 VERSION with BACKEND/' -e "s|$world|WORLD|g" -e "s|$state|STATE|g" -e 's|127\.0\.0\.1:[0-9]+|127.0.0.1:PORT|g' \
         -e 's/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/UUID/g' -e 's/\b000b[0-9a-f]{64}/NAME/g' \
         -e 's/\b[0-9a-f]{32}\b/ID/g' -e 's/\b[0-9a-f]{64}\b/HEX/g' -e 's/\b[12][0-9]{9}\b/SECONDS/g' \
         -e 's/20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC/DATE/g' -e 's|[A-Za-z0-9+/_-]{72,}=*|BASE64|g' \

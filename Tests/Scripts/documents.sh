@@ -96,7 +96,7 @@ serves() { # serves COMMAND
 
 # What the unit starts, and a device of the app demo for what an operator does afterwards.
 starts_unit() {
-    grep -qx 'ExecStart=/usr/bin/tenon-authority serve' "$root/Examples/tenon-authority.service" || return 1
+    grep -qx 'ExecStart=/usr/bin/tenon-authority serve' "$root/packaging/systemd/tenon-authority.service" || return 1
     world_serve
     TENON_STATE_DIR=$world/demo tenon register --service "$url/auth" --app demo --dialect tenon --disclose-ek
 }
@@ -288,7 +288,7 @@ document() { # document PATH
     done
     # What is said in passing: each target that is named is one.
     grep -oE '`make( [A-Za-z_]+=[^ `]*)*( [a-z-]+)*' "$root/$1" | tr ' ' '\n' | grep -E '^[a-z-]+$' | while read -r target; do
-        grep -q "^$target:" "$root/Makefile" || echo "$target"
+        grep -q "^$target:" "$root/Makefile" "$root/packaging/packaging.mk" || echo "$target"
     done > "$world/targets"
     expect "$1: make has its targets" test ! -s "$world/targets"
 }

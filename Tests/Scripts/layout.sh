@@ -80,7 +80,7 @@ imports() { # imports MODULE: file:line of Swift that imports it
 }
 
 top='Package\.swift|Makefile|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|\.[^/]+'
-folders='Sources|CSources|Tests|Bench|include|Examples|docs|\.ci'
+folders='packaging|Sources|CSources|Tests|Bench|include|Examples|docs|\.ci'
 rule top "only what DESIGN names lies at the top" < <(named . | grep -vE "^(($top)\$|($folders)/)" | cut -d/ -f1)
 rule spaces "a file name has no space" < <(named '[[:space:]]' | tr ' \t' '__')
 rule c-folders "only .c and .h lie in the folders of the core" < <(
@@ -231,11 +231,16 @@ rule last-line "a text ends in one line feed" < <(
     tr '\n' '\0' < "$texts" | xargs -0 grep -lzP '[^\n]\z|\n\n\z' /dev/null
 )
 rule spdx "a source says its licence in its first lines" < <(
-    named '(\.(c|h|cpp|rs|py|sh|awk|swift)|^Makefile|^\.ci/[a-z]+)$' | grep -v '^Tests/Fuzz/corpus/' |
+    named '(\.(c|h|cpp|rs|py|sh|awk|swift|mk|service|timer)|^Makefile|^\.ci/[a-z]+)$' | grep -v '^Tests/Fuzz/corpus/' |
         tr '\n' '\0' | xargs -0 -r awk '
         FNR == 1 { if (file != "" && !seen) print file; file = FILENAME; seen = 0 }
         FNR <= 3 && /SPDX-License-Identifier: Apache-2\.0/ { seen = 1 }
         END { if (file != "" && !seen) print file }'
+)
+version=$(sed -n 's/^#define VERSION_[A-Z]* //p' CSources/base/constants.c | paste -sd .)
+rule version "documents say the version of CSources/base/constants.c" < <(
+    grep -q "^  \"version\": \"$version\",\$" docs/openapi.json || echo docs/openapi.json
+    grep -q "^\.TH .* \"tenon-authority $version\" " docs/tenon-authority.8 || echo docs/tenon-authority.8
 )
 rule machine "no path of one machine" < <(
     tr '\n' '\0' < "$texts" | xargs -0 grep -InE '(^|[^A-Za-z0-9_.)}*-])/(work|tmp)/' /dev/null | grep -vE "mktemp|X{6}" | cut -d: -f1,2

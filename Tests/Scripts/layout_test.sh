@@ -98,6 +98,13 @@ breaks codes Sources/TenonTPM/More.swift "${swift}let a = Self(0x0240_0001, \"TE
 breaks codes Sources/TenonTPM/More.swift "${swift}let a = Self(\n    0x0240_0fff, \"TENON_ERROR_LENGTH\")\n"
 breaks spdx Sources/Tenon/More.swift 'import Tenon\n'
 breaks spdx Tests/Scripts/more.sh '#!/bin/sh\n'
+breaks spdx packaging/more.mk 'a:\n'
+breaks spdx packaging/systemd/more.timer '[Timer]\n'
+breaks "" packaging/systemd/more.timer '# SPDX-License-Identifier: Apache-2.0\n[Timer]\n'
+sed -i '/^  "version"/s/[0-9][0-9.]*/9.9.9/' docs/openapi.json
+breaks version docs/openapi.json ''
+sed -i '/^\.TH/s/tenon-authority [0-9.]*/tenon-authority 9.9.9/' docs/tenon-authority.8
+breaks version docs/tenon-authority.8 ''
 breaks machine docs/more.md "see /wor""k/main\n"
 breaks machine Tests/Scripts/more.sh "# SPDX-License-Identifier: Apache-2.0\nlog=/tm""p/log\n"
 breaks "" Tests/Scripts/more.sh "# SPDX-License-Identifier: Apache-2.0\nlog=\$(mktemp /tm""p/log.XXXX""XX)\n"

@@ -295,7 +295,7 @@ import Testing
     /// Each command is in the help, and has one of its own.
     @Test func help() async throws {
         let text = try await Program.run("--help").output
-        #expect(try await Program.run("--version").output == "tenon-authority 0.1.0\n")
+        #expect(try await Program.run("--version").output == "tenon-authority \(tenonVersion) with \(tenonBackend)\n")
         for verb in Verb.authority {
             #expect(text.contains("  " + verb.name))
             let ended = try await Program(verb.words + ["--help"]).ended()

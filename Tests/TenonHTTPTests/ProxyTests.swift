@@ -27,7 +27,7 @@ import Testing
                         CONNECT authority.example:443 HTTP/1.1\r
                         Host: authority.example:443\r
                         Proxy-Authorization: Basic dXNlcjpwQHNz\r
-                        User-Agent: tenon/0.1.0\r
+                        User-Agent: tenon/\(tenonVersion)\r
                         Proxy-Connection: Keep-Alive\r
                         \r
 

@@ -18,7 +18,7 @@ import Testing
                     """
                     POST /v1/device/challenge HTTP/1.1\r
                     Host: 127.0.0.1:\(server.port)\r
-                    User-Agent: tenon/0.1.0\r
+                    User-Agent: tenon/\(tenonVersion)\r
                     Accept: */*\r
                     Content-Type: application/json\r
                     X-Nonce: a  b;\r
@@ -47,7 +47,7 @@ import Testing
                 #expect(try await transport.exchange(request, deadline: HTTPTransport.soon).status == 200)
                 _ = try await transport.post(server.url, "other", [("X-Other", "1")])
             }
-            let head = "Host: 127.0.0.1:\(server.port)\r\nUser-Agent: tenon/0.1.0\r\nAccept: */*\r\n"
+            let head = "Host: 127.0.0.1:\(server.port)\r\nUser-Agent: tenon/\(tenonVersion)\r\nAccept: */*\r\n"
             let expected = "\(method) /v1/device/challenge?a=b HTTP/1.1\r\n\(head)\(length)\r\n\(body)"
             try #require(server.requests.count == 4)
             #expect(server.requests[0] == expected)

@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# packages_old.sh COMMIT VERSION PACKAGES FOLDER: packages of the commands as COMMIT has them, called VERSION, which
+# packages.sh upgrades from: those of PACKAGES with other programs. Building them takes as long as `make commands`.
+set -eu
+
+[ $# = 4 ] || { echo "usage: $0 COMMIT VERSION PACKAGES FOLDER" >&2; exit 2; }
+root=$(cd "$(dirname "$0")/../.." && pwd)
+packages=$(cd "$3" && pwd)
+mkdir -p "$4"
+folder=$(cd "$4" && pwd)
+source=$folder/source
+if [ ! -d "$source" ]; then
+    mkdir "$source.new"
+    git -C "$root" archive "$1" | tar -x -C "$source.new"
+    mv "$source.new" "$source"
+fi
+
+build() { # build PRODUCT OPTION...
+    product=$1
+    shift
+    (cd "$source" && Tests/Scripts/swift.sh build -q -c release --static-swift-stdlib --disable-local-rpath \
+        --scratch-path ".build/$product" --product "$product" "$@") || exit 1
+    rm -rf "$folder/work"
+    dpkg-deb -R "$(ls "$packages/${product}"_*.deb)" "$folder/work"
+    strip -o "$folder/work/usr/bin/$product" "$source/.build/$product/release/$product"
+    sed -i "s/^Version: .*/Version: $version/" "$folder/work/DEBIAN/control"
+    (cd "$folder/work" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | xargs -0 md5sum > DEBIAN/md5sums)
+    dpkg-deb --root-owner-group -b "$folder/work" "$folder/${product}_${version}_$(dpkg --print-architecture).deb"
+    rm -rf "$folder/work"
+}
+
+version=$2-1
+commit=$1
+set --
+build tenon
+build tenon-authority --traits OpenSSL
+echo "$folder: the commands of $commit as $version"

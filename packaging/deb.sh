@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# deb.sh VERSION FOLDER: makes Debian packages of what was built in this clone, for the Debian release of this machine,
+# and leaves them in FOLDER.
+set -eu
+
+[ $# = 2 ] || { echo "usage: $0 VERSION FOLDER" >&2; exit 2; }
+clone=$(cd "$(dirname "$0")/.." && pwd)
+. /etc/os-release
+version=$1-1~deb$VERSION_ID
+rm -rf "$2"
+mkdir -p "$2/work"
+folder=$(cd "$2" && pwd)
+cp -r "$clone/packaging/debian" "$folder/work"
+
+# The packages of one commit are identical whenever they are made.
+date=$(git -C "$clone" log -1 --format=%cD 2> /dev/null) || date=$(date -R -d "@${SOURCE_DATE_EPOCH:?}")
+maintainer=$(sed -n 's/^Maintainer: //p' "$folder/work/debian/control")
+printf 'tenon (%s) unstable; urgency=medium\n\n  * Release %s; CHANGELOG.md says what changed.\n\n -- %s  %s\n' \
+    "$version" "$1" "$maintainer" "$date" > "$folder/work/debian/changelog"
+
+cd "$folder/work"
+TENON_CLONE=$clone dpkg-buildpackage -b -us -uc > "$folder/log" 2>&1 || { tail -n 30 "$folder/log" >&2; exit 1; }
+cd ..
+rm -rf work
+ls -- *.deb
