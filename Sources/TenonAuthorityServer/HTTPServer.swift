@@ -53,7 +53,7 @@ final class HTTPServer: Sendable {
         if let server = server.withLock({ $0.take() }) { tenoni_httpd_stop(server.pointer) }
     }
 
-    /// Takes nobody in any more, answers what was asked, and ends.
+    /// Accepts no more connections, answers the requests that it has, and ends.
     func stop() async {
         guard let server = server.withLock({ $0.take() }) else { return }
         await Task { [thread] in

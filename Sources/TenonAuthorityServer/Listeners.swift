@@ -58,7 +58,7 @@ final class Listeners: Sendable {
         for server in servers.reversed() { await server.stop() }
     }
 
-    /// Only who runs the authority, and root, whatever the file's mode has become.
+    /// Admits only the authority's user and root, whatever the mode of the file has become.
     static func adminAnswer(
         _ request: AuthorityRequest, _ peer: HTTPPeer, _ engine: AuthorityEngine, _ metrics: Metrics
     ) async -> AuthorityAnswer {
@@ -100,8 +100,8 @@ final class Listeners: Sendable {
 
 /// Who asks, where a proxy passes requests on.
 enum ForwardedAddress {
-    /// The last address that a trusted proxy did not have itself (decision: shares): what stands before it, anybody may
-    /// have written.
+    /// The last address in the list that is not that of a trusted proxy (decision: shares): anybody may have written
+    /// the addresses before it.
     static func asker(
         _ peer: String, _ headers: [(name: String, value: String)], trusted: Set<String>
     ) -> String {

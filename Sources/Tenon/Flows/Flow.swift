@@ -191,7 +191,7 @@ struct FlowContext: Sendable {
 
 /// Timeouts and limits.
 package struct FlowLimits: Sendable {
-    /// For one call, including the pauses between its tries.
+    /// For one call, the pauses between its tries included.
     package var call = Duration.seconds(60)
     /// For one exchange.
     package var exchange = Duration.seconds(30)

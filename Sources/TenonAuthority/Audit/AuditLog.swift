@@ -6,8 +6,8 @@ package import Tenon
 /// The audit log of one instance: lines that are chained with a key of the admin role, and whose head the CA's key signs
 /// each 1,000 lines or hour.
 ///
-/// The key keeps who can write the file from changing it; the signed heads, which also go elsewhere, keep who has the
-/// key too from cutting it short.
+/// Because of the key, somebody who can write the file cannot change it unnoticed. Because of the signed heads, which
+/// also go elsewhere, somebody who has the key as well cannot cut it short unnoticed.
 package final class AuditLog: Sendable {
     package struct Options: Sendable {
         /// Which instance this is; it is in each line.
@@ -79,9 +79,9 @@ package final class AuditLog: Sendable {
     /// Where the log ends, as far as it is on the disk.
     package var mark: AuditMark { end.mark }
 
-    /// Writes a line. It is stored when this returns.
+    /// Writes a line, which is stored when this returns.
     ///
-    /// - Throws: ``TenonError/Code/storeFailed`` when it is not: what it tells of is not to be acknowledged.
+    /// - Throws: ``TenonError/Code/storeFailed`` when it is not stored: then the change must not be acknowledged.
     package func append(_ event: AuditEvent) async throws(TenonError) {
         try await submit(.line(event.members))
     }
@@ -91,7 +91,8 @@ package final class AuditLog: Sendable {
     static let tooLong = TenonError(
         .tooLarge, message: "A line of the audit log would be too long. Give a shorter reason.")
 
-    /// Signs the head if lines were written since it was signed: for a timer, as a quiet log signs nothing by itself.
+    /// Signs the head if lines were written since the last signature. Called by a timer, because a quiet log signs
+    /// nothing by itself.
     package func signHead() async throws(TenonError) { try await submit(.signedHead) }
 
     /// Cuts off what a crash left behind the last line, now that it is known to be nothing else.
@@ -169,7 +170,8 @@ final class AuditFile {
     private(set) var length: Int
     /// Whether the file is longer than that: it is cut before anything else is written.
     private var isTorn = false
-    /// After a failed fsync nobody knows what is on the disk, whatever the next one says: only a new start reads it.
+    /// After a failed fsync, what is on the disk is unknown, whatever the next fsync returns; only a new start reads
+    /// it.
     private var isLost = false
 
     /// What a crash may have left unfinished is at most this.

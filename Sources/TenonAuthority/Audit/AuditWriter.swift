@@ -13,10 +13,10 @@ final class AuditWriter {
     private var unsigned = 0
     private var signedAt: Int64
 
-    /// So that who cuts the log short has that much to cut at most.
+    /// Limits how much of the log somebody can cut off unnoticed.
     private static let signedLines = 1_000
     private static let signedMilliseconds: Int64 = 3_600_000
-    /// Of one write, so that what a crash leaves unfinished stays short.
+    /// The size of one write, so that a crash leaves little unfinished.
     private static let groupLines = 500
     private static let lineBytes = AuditLog.eventBytes + 300
 
@@ -69,7 +69,7 @@ final class AuditWriter {
         end.set(chain.mark(at: file.length))
     }
 
-    /// All lines of a group are stored, or none is and each is told so.
+    /// All lines of a group are stored, or none of them is, and each caller is told so.
     private func writeGroup(_ jobs: ArraySlice<AuditJob>) {
         let before = chain
         var bytes: [UInt8] = []

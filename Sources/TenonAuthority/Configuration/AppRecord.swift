@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// What an app's devices may and must do, whatever its service is; what else, its settings say.
+/// What an app's devices may and must do, whatever its service is; `settings` has the rest.
 package struct AppRecord: Equatable, Sendable {
     /// What makes an EK good (decision: admitted-tpm).
     package enum Admission: String, ConfigurationChoice, Sendable {
@@ -133,7 +133,7 @@ package struct AppRecord: Equatable, Sendable {
         }
     }
 
-    /// What could never be asked is not taken for a demand.
+    /// A demand that could never be enforced is a mistake.
     private func checkDemands(_ section: ConfigurationSection, hasFirmware: Bool) throws(TenonError) {
         if unprovenRotation == .markUnattested && requiresAttestation {
             throw section.mistake("must be \"refuse\" if attestation is required", "unproven_rotation")
@@ -155,7 +155,7 @@ package struct AppRecord: Equatable, Sendable {
 /// Before the service has read its own.
 private struct NoSettings: ServiceSettings {}
 
-/// A service that may ask whether a request is good (decision: verify-endpoint).
+/// A backend that may ask whether a request is valid (decision: verify-endpoint).
 package struct BackendRecord: Equatable, Sendable {
     package var name: String
     /// SHA-256 of its token, which is 32 random bytes in whatever text; the token itself is nowhere here.

@@ -2,8 +2,8 @@
 internal import Glibc
 package import Tenon
 
-/// What an operator says: one JSON object, read once at start. A member that is not known is a mistake, and a mistake
-/// is named with its line.
+/// The configuration by an operator: one JSON object, read once at start. An unknown member is a mistake, and a mistake
+/// is reported with its line.
 ///
 /// Paths are as they were written; a relative path starts at the state folder.
 package struct Configuration: Equatable, Sendable {

@@ -5,11 +5,11 @@ package import Tenon
 package struct Device: Equatable, Sendable {
     package enum State: String, Sendable {
         case active
-        /// It registered, and waits for an operator: no signature of it is taken.
+        /// It has registered and waits for an operator: its signatures are refused.
         case pending
         /// An operator decided against it, for good.
         case rejected
-        /// For good: no signature of it is taken, and its keys cannot be registered again.
+        /// Permanently: its signatures are refused, and its keys cannot be registered again.
         case revoked
     }
 
@@ -38,7 +38,7 @@ package struct Device: Equatable, Sendable {
         }
     }
 
-    /// The authority's own name for the device; it is never taken from a request.
+    /// The authority's own id of the device; it never comes from a request.
     package var id: String
     package var app: String
     package var state: State

@@ -46,7 +46,7 @@ package struct SystemClock: AuthorityClock {
     }
 }
 
-/// A clock that a wrong step of the wall clock does not carry away.
+/// A clock that does not follow a wrong step of the wall clock.
 ///
 /// A small step backwards makes it stand still until the wall clock has caught up, so that nothing that has expired is
 /// valid again. A step of more than a minute, in either direction, is what a broken time server or a slip of the hand
@@ -84,7 +84,7 @@ package final class SteadyClock: AuthorityClock {
         return state.withLock { SteadyClock.advance(&$0, to: read) }
     }
 
-    /// What the machine's own clock says, believed or not.
+    /// The machine's own clock, believed or not.
     package var sourceNow: AuthorityInstant { source.now() }
 
     /// By how many milliseconds the source is behind what was seen; health says so when it is more than 2,000.

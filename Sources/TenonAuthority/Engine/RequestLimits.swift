@@ -3,9 +3,9 @@ internal import Glibc
 internal import Synchronization
 internal import Tenon
 
-/// How often each address and each app asked within this minute (decision: shares).
+/// How many requests each address and each app sent within this minute (decision: shares).
 ///
-/// It is bounded: where as many names as it holds came within a minute, those that are new share one count.
+/// It is bounded: once it is full, new names share one count.
 final class RequestRates: Sendable {
     private struct State {
         var minute: Int64 = .min
@@ -36,10 +36,10 @@ final class RequestRates: Sendable {
     static func name(ofAddress address: String) -> String { "address " + Address.subscriber(address) }
 }
 
-/// How many requests may have certificates, credentials and proofs computed or waiting for it: who asks for more is
-/// told to come again (decision: costly-signatures). It is done on threads of its own, as many as leave a core for the
-/// others: on the cooperative pool a few such requests would be all that a small machine does, and nobody would be
-/// there to refuse more.
+/// Limits how many requests have certificates, credentials and proofs computed, or wait for that; further requests are
+/// told to try again (decision: costly-signatures). The work has threads of its own, one fewer than there are cores. On
+/// the cooperative pool, a few such requests would occupy a small machine entirely, and nothing could refuse further
+/// ones.
 final class ActivationGate: Sendable {
     private let capacity: Int
     private let threads: [WorkThread]
@@ -74,8 +74,8 @@ final class ActivationGate: Sendable {
     }
 }
 
-/// Places of which each address has a share, so that a few addresses that take what they get keep nobody else out: half
-/// of the places are for whoever comes, and the others for those who have less than their share.
+/// Places of which each address has a share, so that a few greedy addresses keep nobody else out: half of the places
+/// are for anybody, and the other half for addresses that have less than their share.
 package struct AddressShare: Equatable, Sendable {
     /// Places in all.
     package let places: Int

@@ -3,13 +3,13 @@ internal import Glibc
 internal import Synchronization
 package import Tenon
 
-/// Looks at the stores each second, each of them by itself, so that one that hangs hides nothing of another. What a look
-/// finds is kept until the next: asking for health does not query a store.
+/// Looks at each store once a second, independently, so that a store that hangs does not hide the state of another. The
+/// result is kept until the next look: asking for health does not query a store.
 final class StoreWatch: Sendable {
     /// What is looked at: its name, and a look, which gives the store's time where it has one.
     struct Watched: Sendable {
         let name: String
-        /// How long a fault may last before it is told of.
+        /// How long a fault lasts before it is reported.
         var patience: Duration = .zero
         /// How long a look may last; nil where it may be long. A store ends its own earlier.
         var limit: Duration? = .seconds(3)
@@ -161,7 +161,7 @@ extension StoreWatch.Found {
     fileprivate mutating func line(_ part: StoreHealth.Part) -> String? {
         let now = ContinuousClock.now
         if let fault = part.fault {
-            // That it still takes longer is not news.
+            // A look that still takes longer is no news.
             guard toldFault == nil || self.fault != nil && toldFault != fault.message else { return nil }
             if toldFault == nil { (toldAt, faults) = (now, faults + 1) }
             toldFault = fault.message

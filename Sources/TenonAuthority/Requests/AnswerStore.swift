@@ -14,7 +14,7 @@ package protocol AnswerStore: Sendable {
     /// ``abandon`` then; who does neither is out of the way after ``AnswerTerms/underWay``.
     func begin(backend: String, requestID: String, request: Digest) async throws(TenonError) -> StoredAnswer
 
-    /// Keeps an answer. Where there is no room it is not kept, and a retry is a replay: safe, and rare.
+    /// Keeps an answer. If there is no room, it is not kept, and a retry counts as a replay, which is safe and rare.
     func keep(_ answer: [UInt8], backend: String, requestID: String, request: Digest) async throws(TenonError)
 
     /// There will be no answer, as the request was refused: another may ask.

@@ -30,7 +30,7 @@ package final class MemoryReplayStore: ReplayStore {
     private let clock: any AuthorityClock
     private let horizon: any ReplayHorizon
     private let limits: Limits
-    /// Of the lives before this one.
+    /// What earlier processes may have accepted.
     private let horizons: ReplayHorizons
     private let state: Mutex<ReplayMemory>
 

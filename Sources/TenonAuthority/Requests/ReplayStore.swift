@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// A request whose signature is good.
+/// A request whose signature was verified.
 package struct SignedUse: Sendable {
     package var deviceID: String
     /// The nonce of the device: a UUID. Its case does not matter.
@@ -38,11 +38,11 @@ package struct SignedUse: Sendable {
 
 /// Which requests were accepted (decision: one-use, forgetful-stores).
 package protocol ReplayStore: Sendable {
-    /// Remembers `(device, nonce)` and `(thumbprint, r)` in one step, for 660 s, or says that either is known. s is not
-    /// looked at: n - s is as good, and anybody can compute it.
+    /// Remembers `(device, nonce)` and `(thumbprint, r)` in one step, for 660 s, or says that either is known. s is
+    /// ignored, because n - s is also valid, and anybody can compute it.
     ///
-    /// It is asked after the signature was verified, else anybody could spend a victim's nonce, and after the timestamp
-    /// was found within 300 s of now.
+    /// Call it after the signature was verified, otherwise anybody could spend a victim's nonce, and after the
+    /// timestamp was found to be within 300 s of now.
     ///
     /// - Throws: ``TenonError/Code/nonce`` for what is no UUID; ``TenonError/Code/storeFull``, or what says that the
     ///   store cannot be asked: the request is refused (503), there is no way to go on without.

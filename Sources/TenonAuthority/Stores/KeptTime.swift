@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// What a SQLite store keeps of the time, so that a clock that is set back over a start makes nothing fresh again.
+/// The latest time that a SQLite store has seen, so that no old request becomes valid again when the clock is set back
+/// across a start.
 ///
-/// It is bounded by the clock of the start: one that was years ahead once does not stay. What is more than a day after
-/// that clock is not believed, but for a clock that has lost its time altogether.
+/// The clock at the start bounds it, so a clock that was once years ahead has no lasting effect. A kept time more than
+/// a day ahead of that clock is not believed, unless the clock has lost its time altogether.
 package struct KeptTime: Sendable {
     /// Milliseconds since 1970: the clock is not before this.
     package let seen: Int64
-    /// What was kept, where it is not believed.
+    /// The kept time, if it is not believed.
     package let disbelieved: Int64?
-    /// Whether there was no life before this one.
+    /// Whether this is the first process that uses the store.
     package let isNew: Bool
 
     /// How the life of a horizon begins that is not believed.
     static let ahead = "ahead "
 
-    /// Seconds: what is further ahead of the clock is not believed.
+    /// In seconds: a kept time that is further ahead of the clock is not believed.
     private static let bound: Int64 = 86_400
 
-    /// Before the first of us there was no authority: a clock that says so has lost its time. 2026-01-01.
+    /// 2026-01-01. There was no authority before, so an earlier clock has lost its time.
     private static let firstRelease: Int64 = 1_767_225_600_000
 
     init(in connection: SQLiteConnection, at now: AuthorityInstant) throws(TenonError) {
@@ -83,7 +84,7 @@ package struct KeptTime: Sendable {
 }
 
 extension SQLiteStore {
-    /// What an operator must know about the time at a start.
+    /// What an operator must know about the clock at a start.
     var timeNotices: [String] {
         if let kept = keptTime.disbelieved {
             return [

@@ -32,9 +32,9 @@ final class PostgresLookout: Sendable {
 
     /// In which a start gets its name, or not.
     static let patience = Duration.seconds(15)
-    /// For which a start waits for a name: a process that was killed may not be gone for the server yet.
+    /// How long a start waits for its name: the server may not have noticed yet that a process was killed.
     private static let wait = Duration.seconds(3)
-    /// Behind which a session that holds a name and says nothing is ended: its machine may be gone.
+    /// The silence after which a session that holds a name is ended, because its machine may be gone.
     private static let silence: Int64 = 30_000
 
     init(schema: String) { self.schema = schema }
@@ -140,7 +140,7 @@ final class PostgresLookout: Sendable {
         }
     }
 
-    /// Which process this is, for who is refused its name.
+    /// Describes this process to another one that is refused its name.
     private static var process: String {
         var name = [CChar](repeating: 0, count: 256)
         gethostname(&name, name.count - 1)
@@ -173,7 +173,7 @@ final class PostgresLookout: Sendable {
         let lease = state.withLock { $0.lease }
         if let lease { try hold(connection, lease) }
         return try connection.transaction(isolation: "READ COMMITTED") { connection throws(TenonError) in
-            // What keeps a registration out keeps this out.
+            // Whatever would stop a registration stops this look, too.
             try connection.run("LOCK TABLE \(PostgresLookout.tables) IN ROW EXCLUSIVE MODE")
             let row = try connection.run(
                 "UPDATE instances SET seen_at=\(PostgresLookout.now) WHERE name=? AND token=? RETURNING seen_at",
@@ -187,7 +187,7 @@ final class PostgresLookout: Sendable {
     private static let tables =
         "devices, keys, spent_challenges, certificates, denied_eks, replay_horizons, outbox, instances"
 
-    /// A session that was lost lost the name's lock: it is taken again, if nobody else has.
+    /// A lost session has lost the lock of the name. It is taken again, if nobody else has it.
     private func hold(_ connection: PostgresConnection, _ lease: PostgresLease) throws(TenonError) {
         guard state.withLock({ $0.session }) != connection.sessions else { return }
         let key = try key(lease.name)

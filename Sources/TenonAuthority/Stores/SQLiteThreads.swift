@@ -2,7 +2,7 @@
 internal import Synchronization
 internal import Tenon
 
-/// A caller's wish, which is either run or failed.
+/// A caller's job, which is either run or failed.
 private struct SQLiteJob: Sendable {
     /// Reads or writes, and gives back what tells the caller: the result, or the failure of the group that it was in.
     let run: @Sendable (SQLiteConnection) -> @Sendable (_ groupFailure: TenonError?) -> Void

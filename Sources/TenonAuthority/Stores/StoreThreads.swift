@@ -92,8 +92,8 @@ private final class BatchQueue<Item: Sendable>: Sendable {
     }
 }
 
-/// Threads for work that blocks, which share what is waiting for them. There is room for so much and no more: behind a
-/// database that has stopped to answer nobody queues for long.
+/// Threads for work that blocks, which share one queue. The queue is bounded, so that callers do not wait long for a
+/// database that has stopped answering.
 ///
 /// They end with ``end()``, when all that was added is done.
 final class JobThreads<Job: Sendable>: Sendable {
