@@ -81,7 +81,7 @@ imports() { # imports MODULE: file:line of Swift that imports it
 
 top='Package\.swift|Makefile|README\.md|LICENSE|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|\.[^/]+'
 folders='packaging|Sources|CSources|Tests|Bench|include|Examples|docs|\.ci'
-rule top "only what DESIGN names lies at the top" < <(named . | grep -vE "^(($top)\$|($folders)/)" | cut -d/ -f1)
+rule top "only known names lie at the top" < <(named . | grep -vE "^(($top)\$|($folders)/)" | cut -d/ -f1)
 rule spaces "a file name has no space" < <(named '[[:space:]]' | tr ' \t' '__')
 rule c-folders "only .c and .h lie in the folders of the core" < <(
     named '^CSources/(base|crypto|proof|tpm)/' | grep -vE '^CSources/[a-z]+/[A-Za-z0-9_]+\.[ch]$'

@@ -3,22 +3,8 @@
 /// What a new holder of the lock does first with what it finds: the previous holder may have been killed at any point,
 /// and can no longer act (W12).
 package struct Recovery: Equatable, Sendable {
-    /// What is open at the service.
-    package enum Next: Equatable, Sendable {
-        case nothing
-        /// The message of the journal, byte for byte.
-        case resend
-        /// The same key once more, under a fresh challenge: the service may have it, or think about it (W4).
-        case register
-        /// The service may hold either key, and only its own endpoints say which (decision: own-endpoints).
-        case settle
-        /// The service took the next key, from this second since 1970 on.
-        case promote(Int64)
-    }
-
     /// The record as it is to be written, if it is another, before any file is moved.
     package let record: IdentityRecord
-    package let next: Next
     /// Keys of the record whose files are absent or damaged.
     package let restored: [KeyFile]
     /// Files of keys that are not in the record: they were made and never named, or are done with.
@@ -30,7 +16,6 @@ package struct Recovery: Equatable, Sendable {
         of found: IdentityRecord, intact: Set<KeyFile>, present: Set<KeyFile>
     ) throws(TenonError) {
         record = try Self.afterTheEnd(of: found)
-        next = Self.next(of: record)
         let known = Set(record.keyFiles)
         restored = known.subtracting(intact).sorted()
         retired = present.subtracting(known).sorted()
@@ -48,17 +33,10 @@ package struct Recovery: Equatable, Sendable {
         }
         return record
     }
-
-    private static func next(of record: IdentityRecord) -> Next {
-        guard let journal = record.journal, !record.isRevoked, record.state != .keyInvalid else { return .nothing }
-        if let time = journal.effectiveAt { return .promote(time) }
-        if !journal.isReplaceable { return .resend }
-        return journal.operation == .rotate ? .settle : .register
-    }
 }
 
 extension RecordStore {
-    /// Mends what was left, and says what is open. The first thing that each operation does with the lock.
+    /// Mends what was left. The first thing that each operation does with the lock.
     package func recover(_ held: FileLock.Held) throws(TenonError) -> Recovery {
         let found = try found(held)
         var intact: Set<KeyFile> = []

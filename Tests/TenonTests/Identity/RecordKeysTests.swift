@@ -144,7 +144,7 @@ import Testing
         unlink(temporary[name.file(.generation(1))])
         plan.forget()
         let recovery = try store.recover(held)
-        #expect(recovery.record.state == .registered && recovery.next == .nothing)
+        #expect(recovery.record.state == .registered && recovery.record.journal == nil)
         #expect(store.read().value == recovery.record)
         let order = plan.made.filter { $0.hasPrefix("rename") }.map { $0.split(separator: ".", maxSplits: 1)[1] }
         #expect(order == ["record.prev", "record", "g1.pem", "g3-unknown.pem"])
