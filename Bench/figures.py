@@ -37,7 +37,7 @@ def of_tpm(counts, ratios, commands):
         out.append(figure(name, f"  its TPM commands, {what}", ("<=", 1), len(commands.get(line, ())) or None, gate=True))
     out += [figure("P3", f"{b} build, warm TPM signature, canned answers", ("<=", 5000),
                    counts.get(f"{b} tpm-sign-host tenon"), "instr.", True) for b in BACKENDS]
-    for line, what, bound in (("handle", "persistent handle", 1), ("srk", "blob under SRK", 2),
+    for line, what, bound in (("handle", "persistent handle", 0), ("srk", "blob under SRK", 1),
                               ("primary", "blob under primary", 2)):
         names = commands.get(f"tpm-first-{line}", ())
         out.append(figure("P5", f"TPM commands before a process's first signature, {what}", ("<=", bound),

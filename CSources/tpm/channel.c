@@ -66,9 +66,22 @@ tenon_status tenoni_tpm_reopen(tenon_tpm *tpm)
     return TENON_OK;
 }
 
+/* A parent that an earlier operation left may be lost, or something else may have its handle: it is made again. */
+static tenon_status run_with_parent(tenon_tpm *tpm, tenoni_operation *operation, void *context)
+{
+    uint32_t left = tpm->parent.handle;
+    tenon_status status = operation(tpm, context);
+    bool doubtful = tenoni_status_lost_object(status) || tenoni_status_is(status, TENONI_RC_TYPE);
+    if (!doubtful || left == 0 || tpm->parent.handle != left || !tpm->parent_used)
+        return status;
+    tpm->epoch++;
+    tenoni_slot_flush(tpm, &tpm->parent);
+    return operation(tpm, context);
+}
+
 static tenon_status run(tenon_tpm *tpm, tenoni_operation *operation, void *context)
 {
-    tenon_status status = operation(tpm, context);
+    tenon_status status = run_with_parent(tpm, operation, context);
     if (status != TENON_ERROR_TPM_TRANSPORT)
         return status;
     status = tenoni_tpm_reopen(tpm);
@@ -107,18 +120,31 @@ tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *co
     tenoni_ticket_lock(&tpm->ticket);
     if (tpm->orphans_n != 0)
         tenoni_orphans_flush(tpm);
-    /*
-     * A transient parent stays for one more operation, so that the signature after a load need not wait for its flush.
-     */
-    bool flush_parent = tpm->parent.handle != 0;
+    /* A transient parent stays for one more operation: the next one may need it, and the signature after a load shall
+     * not wait for its flush. */
+    tpm->parent_used = false;
     tenon_status status = run_when_there_is_room(tpm, operation, context);
-    tpm->parent_template = NULL;
     if (tpm->transport.managed == 0)
         tenoni_slots_flush(tpm);
-    else if (flush_parent)
+    else if (!tpm->parent_used)
         tenoni_slot_flush(tpm, &tpm->parent);
     if (tpm->orphans_n != 0)
         tenoni_orphans_flush(tpm);
+    tenoni_ticket_unlock(&tpm->ticket);
+    return status;
+}
+
+uint32_t tenon_tpm_connection(const tenon_tpm *tpm)
+{
+    return tpm == NULL ? 0 : atomic_load(&tpm->epoch);
+}
+
+tenon_status tenoni_tpm_read(tenon_tpm *tpm, tenoni_operation *operation, void *context)
+{
+    if (!tenoni_process_is_this(&tpm->process))
+        return TENON_ERROR_FORKED;
+    tenoni_ticket_lock(&tpm->ticket);
+    tenon_status status = operation(tpm, context);
     tenoni_ticket_unlock(&tpm->ticket);
     return status;
 }

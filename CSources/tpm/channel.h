@@ -68,10 +68,11 @@ struct tenon_tpm {
     tenoni_slot *slots;
     uint32_t orphans[TENONI_ORPHANS]; /* their flush failed, so they may still be loaded: flushed again */
     size_t orphans_n;
-    tenoni_slot parent;                   /* a transient parent, kept for the operation after the one that made it */
-    const tenoni_public *parent_template; /* NULL once the operation that made it is over */
+    tenoni_slot parent; /* a transient parent, kept for the operation after the last one that used it */
+    const tenoni_public *parent_template;
     tenoni_object parent_object;
-    uint64_t epoch; /* counts how often the transport was opened: persistent Names are checked anew in each */
+    bool parent_used;  /* by this operation */
+    atomic_uint epoch; /* counts how often the transport was opened: persistent Names are checked anew in each */
     uint8_t answer[TENON_TPM_BUFFER_SIZE];
 };
 
@@ -85,10 +86,13 @@ void tenoni_tpm_keep(tenon_tpm *tpm);
 typedef tenon_status tenoni_operation(tenon_tpm *tpm, void *context);
 tenon_status tenoni_tpm_do(tenon_tpm *tpm, tenoni_operation *operation, void *context);
 
+/* The same for what sends no command: it takes its turn, and leaves everything loaded. */
+tenon_status tenoni_tpm_read(tenon_tpm *tpm, tenoni_operation *operation, void *context);
+
 /*
- * Inside an operation: sends a command, waits while the TPM is busy, and gives the answer without its header. A refusal
- * is a status of tenoni_classify. If the TPM has no room, all our slots are flushed except those that the command
- * names, so read a slot again after each command.
+ * Inside an operation: sends a command, waits while the TPM is busy, and gives the answer behind its header. A refusal
+ * is a status of tenoni_classify. When the TPM has no room, our slots are flushed one by one, but for those that the
+ * command names: after a command, what is in a slot has to be looked up again.
  */
 tenon_status tenoni_tpm_send(tenon_tpm *tpm, tenoni_role role, const uint8_t *command, size_t n, tenoni_reader *answer);
 
@@ -105,10 +109,8 @@ void tenoni_tpm_flush(tenon_tpm *tpm, uint32_t handle);
 void tenoni_slot_fill(tenon_tpm *tpm, tenoni_slot *slot, uint32_t handle);
 void tenoni_slot_flush(tenon_tpm *tpm, tenoni_slot *slot);
 
-/*
- * Flushes all slots. Or flushes those of the kind that the TPM has no room for, except those that the command names,
- * and returns whether there was one.
- */
+/* Flushes all; or the oldest of the kind that the TPM has no room for, but for what the command names: whether there
+ * was one. */
 void tenoni_slots_flush(tenon_tpm *tpm);
 bool tenoni_slots_make_room(tenon_tpm *tpm, const uint8_t *command, size_t n, uint32_t rc);
 

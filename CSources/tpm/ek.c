@@ -236,6 +236,12 @@ typedef struct {
     size_t count;
 } nv_list;
 
+static tenon_status list_nv(tenon_tpm *tpm, nv_list *list)
+{
+    return tenoni_handles(tpm, places[0].certificate, list->handles, sizeof list->handles / sizeof list->handles[0],
+                          &list->count);
+}
+
 static bool is_there(const nv_list *list, uint32_t index)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -264,7 +270,7 @@ static tenon_status make_at(tenon_tpm *tpm, const place *at, const nv_list *list
 static tenon_status find_transient(tenon_tpm *tpm, const tenon_ek *wanted, tenoni_ek *out)
 {
     nv_list list;
-    tenon_status status = tenoni_handles(tpm, places[0].certificate, list.handles, 64, &list.count);
+    tenon_status status = list_nv(tpm, &list);
     if (status != TENON_OK)
         return status;
     for (size_t i = 0; i < 2 * (size_t)PLACES; i++) {
@@ -302,18 +308,34 @@ typedef struct {
     size_t n;
 } certificate_job;
 
-static tenon_status read_certificate(tenon_tpm *tpm, void *context)
+/* list: what is in NV, or NULL to ask for each place. */
+static tenon_status read_kind(tenon_tpm *tpm, certificate_job *work, uint32_t kind, const nv_list *list)
 {
-    certificate_job *work = context;
-    work->n = 0;
     for (size_t i = 0; i < PLACES && work->n == 0; i++) {
-        if (places[i].kind != work->kind)
+        if (places[i].kind != kind || (list != NULL && !is_there(list, places[i].certificate)))
             continue;
         tenon_status status = tenoni_nv_read(tpm, places[i].certificate, work->bytes, sizeof work->bytes, &work->n);
         if (status != TENON_OK)
             return status == TENON_ERROR_TOO_LARGE ? TENON_ERROR_CERTIFICATE_FORM : status;
     }
-    return work->n != 0 ? TENON_OK : TENON_ERROR_EK_MISSING;
+    return TENON_OK;
+}
+
+/* The small key comes first: a TPM needs many seconds to make an EK of RSA. */
+static tenon_status read_certificate(tenon_tpm *tpm, void *context)
+{
+    static const uint32_t kinds[] = {TENON_EK_P256, TENON_EK_P384, TENON_EK_RSA_2048};
+    certificate_job *work = context;
+    nv_list list;
+    tenon_status status = TENON_OK;
+    work->n = 0;
+    if (work->kind != TENON_EK_ANY)
+        status = read_kind(tpm, work, work->kind, NULL);
+    else
+        status = list_nv(tpm, &list);
+    for (size_t i = 0; work->kind == TENON_EK_ANY && status == TENON_OK && i < sizeof kinds / sizeof kinds[0]; i++)
+        status = read_kind(tpm, work, kinds[i], &list);
+    return status == TENON_OK && work->n == 0 ? TENON_ERROR_EK_MISSING : status;
 }
 
 tenon_status tenon_tpm_ek_certificate(tenon_tpm *tpm, uint32_t kind, uint8_t *out, size_t n, size_t *written)
@@ -324,7 +346,7 @@ tenon_status tenon_tpm_ek_certificate(tenon_tpm *tpm, uint32_t kind, uint8_t *ou
         *written = 0;
     if (tpm == NULL || written == NULL || (out == NULL && n != 0))
         return TENON_ERROR_NULL;
-    if (kind != TENON_EK_RSA_2048 && kind != TENON_EK_P256 && kind != TENON_EK_P384)
+    if (kind != TENON_EK_ANY && kind != TENON_EK_RSA_2048 && kind != TENON_EK_P256 && kind != TENON_EK_P384)
         return TENON_ERROR_OPTIONS;
     tenon_status status = tenoni_tpm_do(tpm, read_certificate, &work);
     if (status == TENON_OK)

@@ -183,14 +183,13 @@ static tenon_status take_properties(tenon_tpm *tpm, tenon_tpm_info *info, uint32
 static tenon_status take_certificates(tenon_tpm *tpm, tenon_tpm_info *info)
 {
     static const uint32_t places[] = {0x01c00002, 0x01c0000a, 0x01c00012, 0x01c00014, 0x01c00016};
-    tenon_status status = TENON_OK;
-    for (size_t i = 0; status == TENON_OK && i < sizeof places / sizeof places[0]; i++) {
-        uint32_t handle;
-        size_t count;
-        status = tenoni_handles(tpm, places[i], &handle, 1, &count);
-        if (status == TENON_OK && count == 1 && handle == places[i])
-            info->ek_certificates |= 1u << i;
-    }
+    enum { PLACES = sizeof places / sizeof places[0], RANGE = 0x01c00016 - 0x01c00002 + 1 };
+    uint32_t found[RANGE];
+    size_t count;
+    tenon_status status = tenoni_handles(tpm, places[0], found, RANGE, &count);
+    for (size_t i = 0; status == TENON_OK && i < count * PLACES; i++)
+        if (found[i / PLACES] == places[i % PLACES])
+            info->ek_certificates |= 1u << i % PLACES;
     return status;
 }
 

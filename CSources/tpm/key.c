@@ -20,13 +20,27 @@ bool tenoni_is_only_a_cache(tenon_status status)
     return status == TENON_ERROR_KEY_NAME || tenoni_status_lost_object(status);
 }
 
-/* A handle does not say which key is behind it: somebody may have put another key there. */
+void tenoni_key_set_copy(tenon_tpm_key *key, uint32_t handle)
+{
+    key->file.handle = handle;
+    key->trusted = false;
+    atomic_store(&key->copy, handle);
+}
+
+bool tenoni_key_knows_copy(const tenon_tpm_key *key)
+{
+    return key->trusted && key->epoch == key->tpm->epoch;
+}
+
+/* A handle says nothing of what is behind it: somebody may have put another key there since. */
 tenon_status tenoni_key_trust(tenon_tpm_key *key)
 {
     tenoni_object found;
     tenon_status status = tenoni_read_public(key->tpm, TENONI_ROLE_KEY, key->file.handle, &found);
-    if (status == TENON_OK && !tenoni_equal(found.name, key->name, sizeof found.name))
-        status = TENON_ERROR_KEY_NAME;
+    if (status == TENON_OK && !tenoni_equal(found.name, key->name, sizeof found.name)) {
+        tenoni_key_set_copy(key, 0);
+        return TENON_ERROR_KEY_NAME;
+    }
     key->trusted = status == TENON_OK;
     key->epoch = key->tpm->epoch;
     return status;
@@ -61,6 +75,8 @@ static bool is_no_parent(tenon_status status, int place)
 static tenon_status observe(tenon_tpm_key *key)
 {
     uint8_t witness[TENON_NAME_SIZE];
+    /* Computed by the TPM that is there now: what an earlier operation left says nothing. */
+    tenoni_slot_flush(key->tpm, &key->tpm->parent);
     tenon_status status = tenoni_parent_witness(key->tpm, witness);
     if (status != TENON_OK)
         return status;
@@ -95,10 +111,31 @@ static tenon_status judge(tenon_tpm_key *key)
     return status;
 }
 
+/*
+ * Under the storage key at its usual handle no look is needed first: whatever is there by now, it loads no other key,
+ * as the Name of what was loaded is compared (decision: unseen-parent). Once only, as the handle may be somebody's who
+ * counts failed tries. At other handles the parent is looked at.
+ */
+static tenon_status load_unseen(tenon_tpm_key *key)
+{
+    tenoni_object parent = {.handle = tenoni_srk};
+    if (key->parent_tried || key->file.parent != tenoni_srk || key->file.parent_name_n == 0)
+        return TENON_ERROR_PARENT_MISSING;
+    key->parent_tried = true;
+    memcpy(parent.name, key->file.parent_name, sizeof parent.name);
+    tenon_status status = load_under(key, &parent);
+    key->parent_tried = status != TENON_OK;
+    bool refused = tenon_status_tpm_rc(status) != 0 && tenon_status_category(status) != TENON_CATEGORY_TRANSIENT;
+    return refused ? TENON_ERROR_PARENT_MISSING : status;
+}
+
 static tenon_status load_blob(tenon_tpm_key *key)
 {
     tenoni_object parent;
-    tenon_status status = tenoni_parent_find(key->tpm, &key->file, &parent);
+    tenon_status status = load_unseen(key);
+    if (status != TENON_ERROR_PARENT_MISSING)
+        return status;
+    status = tenoni_parent_find(key->tpm, &key->file, &parent);
     if (status == TENON_OK)
         return load_under(key, &parent);
     return status == TENON_ERROR_PARENT_MISSING ? judge(key) : status;
@@ -136,8 +173,7 @@ tenon_status tenoni_key_ready(tenon_tpm_key *key, uint32_t *handle)
         return TENON_ERROR_KEY_GONE;
     tenon_status status = TENON_ERROR_KEY_NAME;
     if (key->file.handle != 0) {
-        bool known = key->trusted && key->epoch == key->tpm->epoch;
-        status = known ? TENON_OK : tenoni_key_trust(key);
+        status = tenoni_key_knows_copy(key) ? TENON_OK : tenoni_key_trust(key);
     }
     if (status == TENON_OK) {
         *handle = key->file.handle;
@@ -273,6 +309,7 @@ static tenon_status create(tenon_tpm *tpm, void *context)
 tenon_status tenoni_key_finish(tenon_tpm_key **out, tenon_tpm_key *key, tenon_status status)
 {
     atomic_store(&key->parent_known, key->file.parent_name_n != 0);
+    atomic_store(&key->copy, key->file.handle);
     if (status == TENON_OK)
         *out = key;
     else
@@ -303,11 +340,13 @@ tenon_status tenon_tpm_key_create(tenon_tpm *tpm, tenon_tpm_key **out, const uin
     return tenoni_key_finish(out, key, status);
 }
 
+/* A signing key's copy is tried by its first signature, which shows whose it is. */
 static tenon_status make_ready(tenon_tpm *tpm, void *context)
 {
+    tenon_tpm_key *key = context;
     uint32_t handle;
     (void)tpm;
-    return tenoni_key_ready(context, &handle);
+    return key->file.handle != 0 && !key->attests ? TENON_OK : tenoni_key_ready(key, &handle);
 }
 
 tenon_status tenoni_key_open(tenon_tpm *tpm, tenon_tpm_key **out, const char *pem, size_t pem_n, const uint8_t *auth,
@@ -343,43 +382,4 @@ tenon_status tenon_tpm_key_import(tenon_tpm *tpm, tenon_tpm_key **out, const cha
                                   const uint8_t *auth, size_t auth_n)
 {
     return tenoni_key_open(tpm, out, pem, pem_n, auth, auth_n, tenoni_public_check_foreign);
-}
-
-tenon_status tenon_tpm_key_public_key(const tenon_tpm_key *key, tenon_public_key *out)
-{
-    if (out != NULL)
-        memset(out, 0, sizeof *out);
-    if (key == NULL || out == NULL)
-        return TENON_ERROR_NULL;
-    *out = key->public_key;
-    return TENON_OK;
-}
-
-int32_t tenon_tpm_key_is_foreign(const tenon_tpm_key *key)
-{
-    return key != NULL && key->foreign;
-}
-
-tenon_status tenon_tpm_key_name(const tenon_tpm_key *key, uint8_t *out, size_t n, size_t *written)
-{
-    if (written != NULL)
-        *written = 0;
-    return key == NULL ? TENON_ERROR_NULL : tenoni_output_copy(out, n, written, key->name, sizeof key->name);
-}
-
-tenon_status tenon_tpm_key_parent_name(const tenon_tpm_key *key, uint8_t *out, size_t n, size_t *written)
-{
-    if (written != NULL)
-        *written = 0;
-    if (key == NULL)
-        return TENON_ERROR_NULL;
-    size_t known = atomic_load(&key->parent_known) ? sizeof key->file.parent_name : 0;
-    return tenoni_output_copy(out, n, written, key->file.parent_name, known);
-}
-
-tenon_status tenon_tpm_key_witness(const tenon_tpm_key *key, uint8_t *out, size_t n, size_t *written)
-{
-    if (written != NULL)
-        *written = 0;
-    return key == NULL ? TENON_ERROR_NULL : tenoni_output_copy(out, n, written, key->file.witness, key->file.witness_n);
 }

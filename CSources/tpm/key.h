@@ -15,13 +15,16 @@ struct tenon_tpm_key {
     bool attests;             /* an AK: it signs what the TPM says and nothing else */
     tenoni_creation creation; /* of an AK that was made here; else empty */
     tenoni_auth auth;
-    atomic_bool parent_known; /* file.parent_name is set and never changes again, so it is read without the lock */
+    atomic_bool parent_known; /* file.parent_name is there, and never changes again: it is read without the lock */
+    atomic_uint copy;         /* file.handle, to be read without the lock */
 
     /* What follows is written inside operations only. */
     tenoni_slot slot; /* where it is loaded */
     bool gone;        /* it was judged so */
-    bool trusted;     /* the Name at the persistent handle was the key's, in this epoch */
-    uint64_t epoch;
+    bool trusted;     /* what is at the persistent handle was the key, in this epoch */
+    uint32_t epoch;
+    bool tried;        /* the copy was used once before anybody looked at it */
+    bool parent_tried; /* the recorded parent was */
     tenoni_session session;
     tenoni_slot session_slot; /* where it is in the TPM; 0: it is not there any more */
     uint8_t command[128];     /* TPM2_Sign with a password, but for the handle and the digest */
@@ -51,13 +54,16 @@ tenon_status tenoni_key_open(tenon_tpm *tpm, tenon_tpm_key **out, const char *pe
 /* Gives the handle to sign with: the persistent copy, or the loaded blob. Sends nothing if one of them is ready. */
 tenon_status tenoni_key_ready(tenon_tpm_key *key, uint32_t *handle);
 
-/* Looks whether the persistent handle holds the key, and remembers it for this epoch. */
+/* Looks whether the persistent handle holds the key, and remembers it for this epoch; or drops another key's. */
 tenon_status tenoni_key_trust(tenon_tpm_key *key);
 
-/*
- * Checks that the handle that the key signs with, loaded or persistent, still holds the key; if not, it is no longer
- * used.
- */
+/* The persistent copy is the key, as it was in this epoch. */
+bool tenoni_key_knows_copy(const tenon_tpm_key *key);
+
+/* Where the persistent copy is from now on; 0: there is none, or the handle is another key's. */
+void tenoni_key_set_copy(tenon_tpm_key *key, uint32_t handle);
+
+/* Looks whether what the key signs with, loaded or persistent, is the key; if not, it is not used any more. */
 tenon_status tenoni_key_look(tenon_tpm_key *key);
 
 /* Whether the blob is tried after this status of tenoni_key_look. */

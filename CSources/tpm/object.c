@@ -211,11 +211,10 @@ void tenoni_session_close(tenon_tpm *tpm, tenoni_session *session)
     session->handle = 0;
 }
 
-static const uint32_t srk = 0x81000001;
-
-/* A transient parent is kept in the slot of the tenon_tpm: one at a time, and made only once within an operation. */
+/* A transient parent is held in the TPM's own slot, one at a time: it costs more than any other command to make it. */
 static tenon_status primary(tenon_tpm *tpm, const tenoni_public *template, tenoni_object *out)
 {
+    tpm->parent_used = true;
     if (tpm->parent_template == template && tpm->parent.handle != 0) {
         *out = tpm->parent_object;
         return TENON_OK;
@@ -240,11 +239,11 @@ tenon_status tenoni_parent_at(tenon_tpm *tpm, int place, const tenoni_keyfile *f
 {
     switch (place) {
     case TENONI_PLACE_RECORDED:
-        if (file->parent == TENONI_PARENT_OWNER || file->parent == srk)
+        if (file->parent == TENONI_PARENT_OWNER || file->parent == tenoni_srk)
             return TENON_ERROR_PARENT_MISSING; /* it is one of the next places */
         return persistent(tpm, file->parent, out);
     case TENONI_PLACE_SRK:
-        return persistent(tpm, srk, out);
+        return persistent(tpm, tenoni_srk, out);
     case TENONI_PLACE_PRIMARY:
         return primary(tpm, &tenoni_storage_template, out);
     default:
@@ -254,7 +253,7 @@ tenon_status tenoni_parent_at(tenon_tpm *tpm, int place, const tenoni_keyfile *f
 
 tenon_status tenoni_parent_choose(tenon_tpm *tpm, tenoni_object *out)
 {
-    tenon_status status = persistent(tpm, srk, out);
+    tenon_status status = persistent(tpm, tenoni_srk, out);
     if (status == TENON_OK && out->is_p256 && tenoni_public_is_storage(&out->area))
         return TENON_OK;
     if (status != TENON_OK && status != TENON_ERROR_PARENT_MISSING)

@@ -46,6 +46,9 @@ void tenoni_session_close(tenon_tpm *tpm, tenoni_session *session);
  * by its Name; the seed's own witness is the Name of the H-2 primary, which is a function of the seed alone.
  */
 
+/* TCG TPM v2.0 Provisioning Guidance, 7.8: the handle of the storage key. */
+static const uint32_t tenoni_srk = 0x81000001;
+
 /* The places, in the order of the search. */
 enum { TENONI_PLACE_RECORDED, TENONI_PLACE_SRK, TENONI_PLACE_PRIMARY, TENONI_PLACE_PROVISIONED, TENONI_PLACES };
 

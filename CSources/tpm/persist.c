@@ -83,7 +83,7 @@ static tenon_status persist(tenon_tpm *tpm, void *context)
         status = make_copy(work->key, &work->handle);
     if (status != TENON_OK)
         return status;
-    work->key->file.handle = work->handle;
+    tenoni_key_set_copy(work->key, work->handle);
     tenoni_key_forget(work->key);
     return tenoni_key_trust(work->key);
 }
@@ -112,10 +112,8 @@ static tenon_status evict(tenon_tpm *tpm, void *context)
         status = tenoni_evict(tpm, key->file.handle, key->name, key->file.handle);
     if (tenoni_status_is(status, TENONI_RC_HANDLE))
         status = TENON_OK;
-    if (status == TENON_OK) {
-        key->file.handle = 0;
-        key->trusted = false;
-    }
+    if (status == TENON_OK)
+        tenoni_key_set_copy(key, 0);
     return status;
 }
 
@@ -139,7 +137,7 @@ tenon_status tenon_tpm_key_check(tenon_tpm_key *key)
     return key == NULL ? TENON_ERROR_NULL : tenoni_tpm_do(key->tpm, check, key);
 }
 
-/* In an operation, as another thread may be making the key persistent. */
+/* In its turn, as another thread may be making the key persistent. */
 static tenon_status write_file(tenon_tpm *tpm, void *context)
 {
     const job *work = context;
@@ -154,5 +152,5 @@ tenon_status tenon_tpm_key_export(const tenon_tpm_key *key, char *out, size_t n,
     if (key == NULL || written == NULL || (out == NULL && n != 0))
         return TENON_ERROR_NULL;
     job work = {.key = key, .out = out, .n = n, .written = written};
-    return tenoni_tpm_do(key->tpm, write_file, &work);
+    return tenoni_tpm_read(key->tpm, write_file, &work);
 }

@@ -150,14 +150,50 @@ tenon_status tenoni_key_ready_to_use(tenon_tpm_key *key, uint32_t *handle)
     return found != TENON_OK ? found : status;
 }
 
+static tenon_status sign_at(tenon_tpm_key *key, uint32_t handle, tenon_signature *out, const tenon_digest *digest)
+{
+    return tenoni_key_uses_session(key) ? sign_by_session(key, handle, out, digest)
+                                        : sign_by_password(key, handle, out, digest);
+}
+
 static tenon_status attempt(tenon_tpm_key *key, tenon_signature *out, const tenon_digest *digest)
 {
     uint32_t handle;
     tenon_status status = tenoni_key_ready_to_use(key, &handle);
+    return status == TENON_OK ? sign_at(key, handle, out, digest) : status;
+}
+
+/*
+ * The first signature with a persistent copy shows by itself whose key is there: verifying it here stands for a command
+ * (decision: unseen-copy). Only the first: whatever becomes of it, the handle is looked at before it is used again, so
+ * that somebody's count of failed tries goes up by one at most.
+ */
+static tenon_status sign_unseen(tenon_tpm_key *key, tenon_signature *out, const tenon_digest *digest)
+{
+    key->tried = true;
+    tenon_status status = ready_session(key);
+    if (status == TENON_OK)
+        status = sign_at(key, key->file.handle, out, digest);
+    if (status == TENON_OK)
+        status = tenon_p256_verify(&key->public_key, digest, out);
+    if (status == TENON_ERROR_SIGNATURE_INVALID)
+        tenoni_key_set_copy(key, 0);
+    key->trusted = status == TENON_OK;
+    key->epoch = key->tpm->epoch;
     if (status != TENON_OK)
-        return status;
-    return tenoni_key_uses_session(key) ? sign_by_session(key, handle, out, digest)
-                                        : sign_by_password(key, handle, out, digest);
+        memset(out, 0, sizeof *out);
+    return status;
+}
+
+/* Whether the blob is to sign instead: what refuses, or answers in another form, may be an object of another kind. */
+static bool is_not_ours(tenon_tpm_key *key, tenon_status status)
+{
+    int32_t category = tenon_status_category(status);
+    bool refused = tenon_status_tpm_rc(status) != 0 &&
+                   (category == TENON_CATEGORY_INTERNAL || category == TENON_CATEGORY_ARGUMENT);
+    if (status == TENON_ERROR_SIGNATURE_INVALID || status == TENON_ERROR_PARENT_MISSING)
+        return true;
+    return (refused || status == TENON_ERROR_TPM_ANSWER) && tenoni_key_look(key) != TENON_OK;
 }
 
 /*
@@ -178,6 +214,7 @@ static bool again_after_refusal(tenon_tpm_key *key, tenon_status refusal)
 bool tenoni_key_replace(tenon_tpm_key *key, tenon_status status)
 {
     if (tenoni_status_lost_object(status)) {
+        key->tpm->epoch += key->slot.handle != 0;
         tenoni_key_forget(key);
         tenoni_key_end_session(key);
         return true;
@@ -200,9 +237,12 @@ static tenon_status sign_once_more_if_lost(tenon_tpm *tpm, void *context)
 {
     const job *work = context;
     (void)tpm;
-    tenon_status status = attempt(work->key, work->out, work->digest);
-    bool again = tenoni_key_replace(work->key, status);
-    return again ? attempt(work->key, work->out, work->digest) : status;
+    tenon_tpm_key *key = work->key;
+    bool unseen =
+        key->slot.handle == 0 && key->file.handle != 0 && !key->tried && !key->gone && !tenoni_key_knows_copy(key);
+    tenon_status status = unseen ? sign_unseen(key, work->out, work->digest) : attempt(key, work->out, work->digest);
+    bool again = (unseen && is_not_ours(key, status)) || tenoni_key_replace(key, status);
+    return again ? attempt(key, work->out, work->digest) : status;
 }
 
 tenon_status tenoni_key_sign(tenon_tpm_key *key, tenon_signature *out, const tenon_digest *digest)

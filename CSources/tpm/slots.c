@@ -37,20 +37,16 @@ static bool lacks_room(uint32_t rc, uint32_t handle)
     }
 }
 
-/* One after the other, because a flush may empty other slots. */
+/* The oldest, which is the last in the list: what was loaded just now is more likely to be needed next. */
 bool tenoni_slots_make_room(tenon_tpm *tpm, const uint8_t *command, size_t n, uint32_t rc)
 {
-    bool made = false;
-    for (tenoni_slot *slot = tpm->slots; slot != NULL;) {
-        if (!lacks_room(rc, slot->handle) || names(command, n, slot->handle)) {
-            slot = slot->next;
-            continue;
-        }
-        tenoni_slot_flush(tpm, slot);
-        made = true;
-        slot = tpm->slots;
-    }
-    return made;
+    tenoni_slot *oldest = NULL;
+    for (tenoni_slot *slot = tpm->slots; slot != NULL; slot = slot->next)
+        if (lacks_room(rc, slot->handle) && !names(command, n, slot->handle))
+            oldest = slot;
+    if (oldest != NULL)
+        tenoni_slot_flush(tpm, oldest);
+    return oldest != NULL;
 }
 
 /* If the TPM gives out a handle again, the old object was flushed after all. */
@@ -61,9 +57,34 @@ static void forget_orphan(tenon_tpm *tpm, uint32_t handle)
             tpm->orphans[i] = tpm->orphans[--tpm->orphans_n];
 }
 
+/* Takes a slot out of the books, and gives what was in it. */
+static uint32_t drop(tenon_tpm *tpm, tenoni_slot *slot)
+{
+    uint32_t handle = slot->handle;
+    slot->handle = 0;
+    for (tenoni_slot **at = &tpm->slots; *at != NULL; at = &(*at)->next) {
+        if (*at == slot) {
+            *at = slot->next;
+            break;
+        }
+    }
+    return handle;
+}
+
+/* And so was what our books have at it, as after a reset: it is another object's handle now. */
+static void forget_holder(tenon_tpm *tpm, uint32_t handle)
+{
+    tenoni_slot *slot = tpm->slots;
+    while (slot != NULL && slot->handle != handle)
+        slot = slot->next;
+    if (slot != NULL)
+        (void)drop(tpm, slot);
+}
+
 void tenoni_slot_fill(tenon_tpm *tpm, tenoni_slot *slot, uint32_t handle)
 {
     forget_orphan(tpm, handle);
+    forget_holder(tpm, handle);
     slot->handle = handle;
     slot->next = tpm->slots;
     tpm->slots = slot;
@@ -104,21 +125,7 @@ void tenoni_orphans_flush(tenon_tpm *tpm)
         tenoni_orphans_retry(tpm);
 }
 
-/* Takes a slot out of the list, and returns the handle that was in it. */
-static uint32_t drop(tenon_tpm *tpm, tenoni_slot *slot)
-{
-    uint32_t handle = slot->handle;
-    slot->handle = 0;
-    for (tenoni_slot **at = &tpm->slots; *at != NULL; at = &(*at)->next) {
-        if (*at == slot) {
-            *at = slot->next;
-            break;
-        }
-    }
-    return handle;
-}
-
-/* The slot is emptied before the flush, because a flush that finds no room flushes slots itself. */
+/* Empty before it is flushed: a flush that finds no room makes some itself. */
 void tenoni_slot_flush(tenon_tpm *tpm, tenoni_slot *slot)
 {
     uint32_t handle = drop(tpm, slot);

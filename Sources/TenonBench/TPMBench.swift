@@ -154,7 +154,7 @@ package final class TPMBenchResult: Sendable {
     }
 
     private var firsts: [BenchFigure] {
-        [("srk", "blob under SRK", 2), ("primary", "blob under primary", 2), ("handle", "persistent handle", 1)]
+        [("srk", "blob under SRK", 1), ("primary", "blob under primary", 2), ("handle", "persistent handle", 0)]
             .compactMap { line, what, most in
                 let names = commands.first { $0.line == "tpm-first-\(line)" }?.commands
                 guard !lines.isEmpty, let before = names?.firstIndex(of: "Sign") else { return nil }

@@ -234,7 +234,9 @@ extension TPM.PrivateKey {
     public var tpm: TPM { object.tpm }
 
     /// The key as a TSS2 PEM file, which other tools can read, too. It is useless without this TPM, and holds no auth
-    /// value. It changes with ``persist()`` and ``evict()``.
+    /// value. It changes with ``persist()`` and ``evict()``, and when a signature or ``check()`` finds another key in the
+    /// place of the copy. Keep it then: a process that has the old file tries that key once more, and where it has a PIN
+    /// that counts as a failed try.
     public var dataRepresentation: [UInt8] { object.pem }
 
     /// Whether another tool made the key, so that nothing is known of how it came into the TPM. Such a key is never

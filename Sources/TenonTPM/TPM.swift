@@ -128,15 +128,26 @@ extension TPM {
         try await thread.run { () throws(TenonError) in try self.readCertificate(kind) }
     }
 
+    /// The certificate of the smallest endorsement key that has one, as ``endorsementCertificate(_:)``.
+    func anyEndorsementCertificate() throws(TenonError) -> [UInt8] { try readCertificate(nil) }
+
+    /// The same on the TPM's own thread.
+    func anyEndorsementCertificate() async throws(TenonError) -> [UInt8] {
+        try await thread.run { () throws(TenonError) in try self.readCertificate(nil) }
+    }
+
+    /// Another number whenever the TPM may be another one than before.
+    var connection: UInt32 { tenon_tpm_connection(pointer) }
+
     private func readInfo() throws(TenonError) -> Info {
         var info = tenon_tpm_info()
         try TenonError.check(tenon_tpm_read_info(pointer, &info))
         return Info(core: info)
     }
 
-    private func readCertificate(_ kind: EndorsementKey.Kind) throws(TenonError) -> [UInt8] {
+    private func readCertificate(_ kind: EndorsementKey.Kind?) throws(TenonError) -> [UInt8] {
         try bytes(capacity: TENON_CERTIFICATE_MAX) {
-            tenon_tpm_ek_certificate(pointer, kind.rawValue, $0.baseAddress, $0.count, &$1)
+            tenon_tpm_ek_certificate(pointer, kind?.rawValue ?? UInt32(TENON_EK_ANY), $0.baseAddress, $0.count, &$1)
         }
     }
 

@@ -9,13 +9,20 @@ package final class TPMKeyVault: KeyVault {
         var ak: (digest: Digest, key: TPM.AttestationKey)?
     }
 
+    /// What the TPM said on this connection.
+    private struct Certificate {
+        let bytes: [UInt8]
+        let connection: UInt32
+    }
+
     private static let mostKeys = 3
-    // The small key comes first: a TPM needs many seconds to make an RSA endorsement key.
-    private static let kinds: [EndorsementKey.Kind] = [.p256, .p384, .rsa2048]
 
     private let tpm: TPM
     private let disclosure: TPM.Disclosure
     private let loaded = Mutex(Loaded())
+    /// What the last look at the machine's id read. A service is shown this rather than a second reading, and once
+    /// (decision: one-reading).
+    private let lastRead = Mutex<Certificate?>(nil)
 
     package let isHardware = true
 
@@ -53,26 +60,39 @@ package final class TPMKeyVault: KeyVault {
         switch disclosure {
         case .nothing: throw .undisclosed
         case .certificates(let chain): return chain
-        case .endorsement(let above): return [try await endorsementCertificate()] + above
+        case .endorsement(let above):
+            if let last = takeLastRead() { return [last] + above }
+            return [try await tpm.anyEndorsementCertificate()] + above
         }
     }
 
     // The TPM's own certificate comes first: the machine's id must not depend on certificates from elsewhere.
     package func endorsementKeyID() async throws(TenonError) -> Digest {
+        let connection = tpm.connection
         let certificate: [UInt8]
-        do throws(TenonError) { certificate = try await endorsementCertificate() } catch {
+        do throws(TenonError) { certificate = try await tpm.anyEndorsementCertificate() } catch {
+            return try EndorsementKey(unverified: given(error)).id
+        }
+        let id = try EndorsementKey(unverified: certificate).id
+        lastRead.withLock { $0 = Certificate(bytes: certificate, connection: connection) }
+        return id
+    }
+
+    package func blockingEndorsementKeyID() throws(TenonError) -> Digest {
+        let certificate: [UInt8]
+        do throws(TenonError) { certificate = try tpm.anyEndorsementCertificate() } catch {
             certificate = try given(error)
         }
         return try EndorsementKey(unverified: certificate).id
     }
 
-    package func blockingEndorsementKeyID() throws(TenonError) -> Digest {
-        for kind in Self.kinds {
-            do throws(TenonError) {
-                return try EndorsementKey(unverified: tpm.endorsementCertificate(kind)).id
-            } catch  where error.code == .ekMissing {}
+    /// The certificate that was read last, once, unless the TPM may be another one since.
+    private func takeLastRead() -> [UInt8]? {
+        let last = lastRead.withLock { last in
+            defer { last = nil }
+            return last
         }
-        return try EndorsementKey(unverified: given(.ekMissing)).id
+        return last?.connection == tpm.connection ? last?.bytes : nil
     }
 
     /// The certificate from elsewhere, for a TPM that has none.
@@ -100,15 +120,6 @@ package final class TPMKeyVault: KeyVault {
         of credential: Credential, certificate: [UInt8], by ak: KeyFacts
     ) async throws(TenonError) -> Secret {
         try await attestationKey(ak).secret(of: credential, certificate: certificate)
-    }
-
-    private func endorsementCertificate() async throws(TenonError) -> [UInt8] {
-        for kind in Self.kinds {
-            do throws(TenonError) {
-                return try await tpm.endorsementCertificate(kind)
-            } catch  where error.code == .ekMissing {}
-        }
-        throw .ekMissing
     }
 
     private func privateKey(_ facts: KeyFacts) async throws(TenonError) -> TPM.PrivateKey {
@@ -150,8 +161,6 @@ package final class TPMKeyVault: KeyVault {
 }
 
 extension TenonError {
-    fileprivate static let ekMissing = TenonError(
-        .ekMissing, message: "The TPM has no certificate of its endorsement key.")
     fileprivate static let undisclosed = TenonError(
         .ekMissing,
         message: "The certificate of the TPM's endorsement key is needed, but showing it was not allowed.")

@@ -41,12 +41,10 @@ final class TPMObject: Sendable {
     let witness: [UInt8]?
 
     private let handle: Lease<CoreHandle>
-    private let exported: Mutex<[UInt8]>
-    // `exported` must be the result of the last change.
-    private let changes = Mutex(())
+    /// The file, and the persistent handle that it names.
+    private let exported: Mutex<(pem: [UInt8], copy: UInt32)>
 
-    /// - Parameter file: the file that is loaded; nil asks the core for it. Asking would give up the parent, and then a
-    ///   process's first signature takes longer.
+    /// - Parameter file: the file that is loaded; nil asks the core for it.
     init(in tpm: TPM, of file: [UInt8]? = nil, _ make: Make) throws(TenonError) {
         let handle = try CoreHandle(freedBy: tenon_tpm_key_free) { make(tpm.pointer, &$0) }
         let pointer = handle.pointer
@@ -54,7 +52,8 @@ final class TPMObject: Sendable {
         name = try Self.name(pointer, tenon_tpm_key_name) ?? []
         parentName = try Self.name(pointer, tenon_tpm_key_parent_name)
         witness = try Self.name(pointer, tenon_tpm_key_witness)
-        exported = if let file { Mutex(file) } else { try Mutex(Self.export(pointer)) }
+        let pem: [UInt8] = if let file { file } else { try Self.export(pointer) }
+        exported = Mutex((pem, tenon_tpm_key_handle(pointer)))
         self.tpm = tpm
         self.handle = Lease(handle, on: tpm.thread)
     }
@@ -62,8 +61,14 @@ final class TPMObject: Sendable {
     /// The handle, for calls of the core while this value is held.
     var pointer: OpaquePointer { handle.value.pointer }
 
-    /// The PEM file, as it was after the last change.
-    var pem: [UInt8] { exported.withLock { $0 } }
+    /// The PEM file. It is another one when the key has another copy, or none any more.
+    var pem: [UInt8] {
+        exported.withLock { exported in
+            let copy = tenon_tpm_key_handle(pointer)
+            if copy != exported.copy, let pem = try? Self.export(pointer) { exported = (pem, copy) }
+            return exported.pem
+        }
+    }
 
     /// What the TPM reports about the key.
     var publicArea: PublicArea {
@@ -85,21 +90,13 @@ final class TPMObject: Sendable {
 
     func persist() throws(TenonError) -> UInt32 {
         var handle: UInt32 = 0
-        try change { tenon_tpm_key_persist($0, &handle) }
+        try TenonError.check(tenon_tpm_key_persist(pointer, &handle))
         return handle
     }
 
-    func evict() throws(TenonError) { try change { tenon_tpm_key_evict($0) } }
+    func evict() throws(TenonError) { try TenonError.check(tenon_tpm_key_evict(pointer)) }
 
     func check() throws(TenonError) { try TenonError.check(tenon_tpm_key_check(pointer)) }
-
-    private func change(_ body: (OpaquePointer) -> tenon_status) throws(TenonError) {
-        try changes.withLock { _ throws(TenonError) in
-            try TenonError.check(body(pointer))
-            let pem = try Self.export(pointer)
-            exported.withLock { $0 = pem }
-        }
-    }
 
     private typealias NameReader = (
         OpaquePointer?, UnsafeMutablePointer<UInt8>?, Int, UnsafeMutablePointer<Int>?

@@ -15,7 +15,7 @@ public protocol TPMTransport: AnyObject, Sendable {
     func reopen() throws(TenonError)
 
     /// Whether objects that are loaded over it are isolated and vanish with the connection, as behind a resource manager.
-    /// By default it is false: then nothing stays loaded between two calls, and a signature takes 4 to 5 commands.
+    /// By default it is false: then nothing stays loaded between two calls, and a signature takes 3 to 5 commands.
     var isManaged: Bool { get }
 }
 

@@ -215,7 +215,10 @@ TEST(tpm_answers_read_public_of_another_key)
     CHECK_OK(tenon_tpm_key_persist(other, NULL));
     replay(&rig, SUPPORT_CC_READ_PUBLIC, support_next(SUPPORT_CC_READ_PUBLIC), kept);
     /* Not the key's: the blob is loaded instead. */
-    CHECK_OK(tpm_rig_use(&rig, &pem));
+    OWNED_TPM_KEY key = tpm_rig_loaded(&rig, &pem);
+    CHECK_OK(tenon_tpm_key_check(key));
+    CHECK_NUMBER(tenon_tpm_key_handle(key), 0);
+    CHECK_OK(tpm_rig_sign(key));
     CHECK_NUMBER(support_transport_pending(rig.wire), 0);
 }
 

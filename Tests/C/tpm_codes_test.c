@@ -59,7 +59,7 @@ typedef struct {
 static const operation operations[] = {
     {"Sign", SUPPORT_CC_SIGN, true, true, tpm_stage_sign},
     {"Load", SUPPORT_CC_LOAD, true, false, load},
-    {"ReadPublic of the parent", SUPPORT_CC_READ_PUBLIC, true, false, load},
+    {"ReadPublic of the parent", SUPPORT_CC_READ_PUBLIC, true, false, tpm_stage_create},
     {"CreatePrimary", SUPPORT_CC_CREATE_PRIMARY, false, false, load},
     {"CreatePrimary for a new key", SUPPORT_CC_CREATE_PRIMARY, false, false, tpm_stage_create},
     {"Create", SUPPORT_CC_CREATE, true, false, tpm_stage_create},

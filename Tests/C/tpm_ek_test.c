@@ -46,7 +46,6 @@ TEST(tpm_ek_arguments)
     CHECK_OK(read_certificate(&rig, TENON_EK_P384, &found));
     test_output_rule("tenon_tpm_ek_certificate", certificate_output, &rig, found.bytes, found.n);
     support_transport_reset_counts(rig.wire);
-    CHECK_STATUS(read_certificate(&rig, 0, &found), TENON_ERROR_OPTIONS);
     CHECK_STATUS(read_certificate(&rig, TENON_EK_P384 + 1, &found), TENON_ERROR_OPTIONS);
     CHECK_STATUS(tenon_tpm_ek_certificate(NULL, TENON_EK_P384, found.bytes, 9, &found.n), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_ek_certificate(rig.tpm, TENON_EK_P384, found.bytes, 9, NULL), TENON_ERROR_NULL);

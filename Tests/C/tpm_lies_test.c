@@ -17,7 +17,13 @@ static tenon_status create_sealed(tpm_stage *at)
 }
 
 static tenon_status load(tpm_stage *at) { return tpm_rig_load(&at->rig, &at->key, &at->pem); }
-static tenon_status load_persistent(tpm_stage *at) { return tpm_rig_load(&at->rig, &at->key, &at->persistent); }
+
+/* Nothing is sent before the first signature. */
+static tenon_status sign_persistent(tpm_stage *at)
+{
+    tenon_status status = tpm_rig_load(&at->rig, &at->key, &at->persistent);
+    return status == TENON_OK ? tpm_rig_sign(at->key) : status;
+}
 
 typedef struct {
     const char *name;
@@ -29,7 +35,7 @@ static const operation operations[] = {
     {"create", create, false},
     {"create with auth", create_sealed, false},
     {"load", load, false},
-    {"load persistent", load_persistent, false},
+    {"sign persistent", sign_persistent, false},
     {"sign", tpm_stage_sign, true},
     {"persist", tpm_stage_persist, true},
     {"read_info", tpm_stage_info, false},

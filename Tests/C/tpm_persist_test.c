@@ -47,9 +47,9 @@ TEST(tpm_persist_commands_before_the_first_signature)
     CHECK_NUMBER(commands_to_load(&rig, &under_primary), 2);
     CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
     tpm_pem under_srk = tpm_rig_make(&rig);
-    CHECK_NUMBER(commands_to_load(&rig, &under_srk), 2);
+    CHECK_NUMBER(commands_to_load(&rig, &under_srk), 1);
     tpm_pem persistent = make_persistent(&rig);
-    CHECK_NUMBER(commands_to_load(&rig, &persistent), 1);
+    CHECK_NUMBER(commands_to_load(&rig, &persistent), 0);
 }
 
 /* Somebody else's key lies at the handle when the key is loaded: it is not used, and not evicted. */
@@ -59,11 +59,15 @@ TEST(tpm_persist_swapped_before_load)
     tpm_pem pem = make_persistent(&rig);
     swap(&rig);
     tpm_rig_again(&rig, NULL);
-    OWNED_TPM_KEY key = tpm_rig_loaded(&rig, &pem);
-    CHECK_OK(tpm_rig_sign(key));
+    tenon_tpm_key *key = tpm_rig_loaded(&rig, &pem);
     CHECK_STATUS(tenon_tpm_key_evict(key), TENON_ERROR_KEY_NAME);
+    tenon_tpm_key_free(&key);
+    key = tpm_rig_loaded(&rig, &pem);
+    CHECK_OK(tpm_rig_sign(key));
+    CHECK_STATUS(tenon_tpm_key_evict(key), TENON_ERROR_NOT_PERSISTENT);
     CHECK_NUMBER(support_persistent_count(rig.sw), 1);
     CHECK_OK(tpm_rig_sign(key));
+    tenon_tpm_key_free(&key);
 }
 
 /* Of any kind: an RSA key lies there; or nothing. */

@@ -41,15 +41,15 @@ typedef struct {
     uint32_t loads, sessions; /* what another key of ours has to do again */
 } room;
 
-/* Each code that says which room is lacking, or only that some is. */
+/* Each code that says which room is lacking, or only that some is: then the oldest goes, object or session. */
 TEST(tpm_refusal_for_want_of_room)
 {
     static const room rooms[] = {
         {0x902, SUPPORT_CC_LOAD, 1, 0},
         {0x903, SUPPORT_CC_START_AUTH_SESSION, 0, 1},
-        {0x904, SUPPORT_CC_LOAD, 1, 1},
-        {0x904, SUPPORT_CC_CREATE_PRIMARY, 1, 1},
-        {0x904, SUPPORT_CC_START_AUTH_SESSION, 1, 1},
+        {0x904, SUPPORT_CC_LOAD, 1, 0},
+        {0x904, SUPPORT_CC_CREATE_PRIMARY, 0, 1},
+        {0x904, SUPPORT_CC_START_AUTH_SESSION, 1, 0},
         {0x905, SUPPORT_CC_START_AUTH_SESSION, 0, 1},
         {0x906, SUPPORT_CC_LOAD, 1, 0},
         {0x906, SUPPORT_CC_CREATE_PRIMARY, 1, 0},

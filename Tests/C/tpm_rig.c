@@ -186,11 +186,18 @@ bool tpm_rig_category(const char *file, int line, const char *call, tenon_status
     return false;
 }
 
+void tpm_rig_without_parent(tenon_tpm_key *key)
+{
+    CHECK_OK(tenon_tpm_key_check(key));
+    CHECK_OK(tenon_tpm_key_check(key));
+}
+
 tpm_stage tpm_stage_start(const tenon_tpm_options *options, const char *auth)
 {
     tpm_stage at = {.rig = tpm_rig_start(options)};
     at.key = tpm_rig_key(&at.rig, auth);
     at.ak = tpm_rig_ak(at.key);
+    tpm_rig_without_parent(at.key);
     support_transport_reset_counts(at.rig.wire);
     return at;
 }

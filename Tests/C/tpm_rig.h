@@ -50,6 +50,9 @@ tenon_tpm_key *tpm_rig_ak(tenon_tpm_key *key);
 tenon_tpm_key *tpm_rig_loaded(tpm_rig *rig, const tpm_pem *pem);
 tenon_key *tpm_rig_view(tenon_tpm_key *key, uint32_t flags);
 
+/* Has the transient parent flushed that an earlier operation left; the key is loaded. */
+void tpm_rig_without_parent(tenon_tpm_key *key);
+
 /* How many commands a call sends that succeeds. */
 #define COMMANDS(rig, call)                                                                                            \
     (support_transport_reset_counts((rig).wire), CHECK_OK(call), support_transport_count((rig).wire, SUPPORT_ANY))

@@ -21,8 +21,8 @@ import Testing
             let key = try TPM.PrivateKey(dataRepresentation: made.dataRepresentation, in: software.tpm())
             let signature = try key.blockingSignature(for: .event(Sample.event))
             #expect(try made.publicKey.isValidSignature(signature, for: Digest(hashing: Sample.event)))
-            #expect(software.commands() == 2)
-            #expect(software.commands(SUPPORT_CC_LOAD) == 0)
+            #expect(software.commands() == 1)
+            #expect(software.commands(SUPPORT_CC_SIGN) == 1)
         }
     }
 
@@ -43,12 +43,14 @@ import Testing
     @Test func anotherKeyInItsPlace() throws {
         try withTPM { software, tpm in
             let key = try TPM.PrivateKey(in: tpm)
+            let before = key.dataRepresentation
             let handle = try key.persist()
             #expect(support_swap_persistent(software.device, nil, handle) == 0)
             try key.check()
+            #expect(key.dataRepresentation == before)
             let signature = try key.blockingSignature(for: .event(Sample.event))
             #expect(try key.publicKey.isValidSignature(signature, for: Digest(hashing: Sample.event)))
-            #expect(errorThrown { () throws(TenonError) in try key.evict() }?.code == .keyName)
+            #expect(errorThrown { () throws(TenonError) in try key.evict() }?.code == .notPersistent)
             #expect(try tpm.persistentHandles() == [handle])
         }
     }

@@ -81,6 +81,26 @@ import Testing
         }
     }
 
+    /// The id and what a service is shown are one reading; on another connection, to another TPM perhaps, and after it
+    /// was shown once, the certificate is read again.
+    @Test func theCertificateIsReadOnce() async throws {
+        try await withTPM(state: Endorsed.state) { software, tpm in
+            let vault = TPMKeyVault(tpm, .endorsement(above: []))
+            _ = try await vault.endorsementKeyID()
+            support_transport_reset_counts(software.wire)
+            let shown = try await vault.endorsementCertificates()
+            #expect(software.commands() == 0)
+            #expect(try await vault.endorsementCertificates() == shown)
+            #expect(software.commands() == 4)
+
+            _ = try await vault.endorsementKeyID()
+            #expect(support_nv_remove(software.device, 0x01C0_0016) == 0)
+            support_fail_before(software.wire, support_next(SUPPORT_ANY), tenon_status(TENON_ERROR_TPM_TRANSPORT))
+            _ = try await tpm.info()
+            #expect(try await vault.endorsementCertificates() != shown)
+        }
+    }
+
     /// Which machine this is its TPM says, if it has a certificate; while it cannot, nothing that was handed in does.
     @Test func whatIsHandedInIsNotTheTPMs() async throws {
         try await withTPM(state: Endorsed.state) { software, tpm in

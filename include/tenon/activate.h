@@ -20,6 +20,7 @@ TENON_BEGIN
 
 /* The kinds of EK. The kind determines the algorithms of the credential (TCG EK Credential Profile). */
 enum {
+    TENON_EK_ANY = 0,      /* where a certificate is looked for: of the smallest key that has one */
     TENON_EK_RSA_2048 = 1, /* templates L-1, H-1: SHA-256, AES-128 */
     TENON_EK_P256 = 2,     /* L-2, H-2: SHA-256, AES-128 */
     TENON_EK_P384 = 3      /* H-3: SHA-384, AES-256 */

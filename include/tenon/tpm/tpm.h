@@ -15,13 +15,12 @@
  * before 4.14, some sandboxes), a child is recognised by its process id and pid namespace, and without /proc by its
  * process id alone.
  *
- * Behind a resource manager (/dev/tpmrm0, tabrmd:), what a key needs stays loaded, and a signature is one command. A
- * bare TPM (/dev/tpm0, a simulator) has about three places for all programs together, and what a program leaves there
- * stays after the program ends. Therefore nothing stays loaded there between two calls: each call loads what it needs
- * and flushes it, and a signature takes 4 to 5 commands, or 1 with a persistent copy (tenon_tpm_key_persist). While
- * other programs hold the places, a call flushes its own objects and tries again until the deadline. Then it returns a
- * status of the category TENON_CATEGORY_TRANSIENT with the TPM's code 0x902 to 0x906, and tenon_tpm_loaded_handles
- * lists what is loaded.
+ * Behind a resource manager (/dev/tpmrm0, tabrmd:) what a key needs stays loaded, and a signature is one command. A
+ * bare TPM (/dev/tpm0, a simulator) has three places or so for all who use it, and what a program leaves there stays
+ * when the program ends. So nothing stays loaded there between two calls: each call loads what it needs and flushes it,
+ * and a signature is 3 to 5 commands, or 1 with a persistent copy (tenon_tpm_key_persist). While others have taken the
+ * places, a call flushes all of its own and tries again until the deadline; what it is answered then is category
+ * TENON_CATEGORY_TRANSIENT with the TPM's code 0x902 to 0x906, and tenon_tpm_loaded_handles says what is there.
  *
  * Only one process at a time can have the node of a bare TPM open. Another process that opens it, also after its
  * transport failed, waits for it in steps of up to 200 ms, and gets TENON_ERROR_TPM_BUSY when the deadline has passed.
@@ -163,7 +162,12 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_create(tenon_tpm *tpm, tenon
 
 /*
  * Loads a key that tenon_tpm_key_export wrote. The key must have the attributes above. Its parent is found by its Name,
- * wherever it may be. An exported persistent handle is used only while its Name is the key's.
+ * wherever it may be.
+ *
+ * Of a key with an exported persistent handle nothing is sent yet. Its first signature is made with what is at the
+ * handle and verified with the key's public key before it is given out; that of another key is discarded. A handle that
+ * holds another key is dropped and not tried again: tenon_tpm_key_handle is then 0. Export the key again and keep that,
+ * so that other processes do not try the handle either: where the other key has a PIN, each try counts as a failed one.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_load(tenon_tpm *tpm, tenon_tpm_key **out,
                                                          const char *TENON_COUNTED(pem_n) pem, size_t pem_n,
@@ -190,6 +194,9 @@ TENON_API void tenon_tpm_key_free(tenon_tpm_key **key);
 
 /* The public half. */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_public_key(const tenon_tpm_key *key, tenon_public_key *out);
+
+/* The handle of the persistent copy; 0 without one, for NULL, or when another key was found there. */
+TENON_API uint32_t tenon_tpm_key_handle(const tenon_tpm_key *key);
 
 /* 1 for a key that tenon_tpm_key_import loaded, else 0; 0 for NULL. */
 TENON_API int32_t tenon_tpm_key_is_foreign(const tenon_tpm_key *key);
@@ -282,9 +289,15 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_attest(tenon_tpm_key *key, t
                                                            size_t x5c_count);
 
 /*
- * Reads the EK certificate of this kind (TENON_EK_*, tenon/activate.h) from NV, without the bytes around it. The result
- * is TENON_ERROR_EK_MISSING if there is none. The certificate identifies this TPM permanently: show it only to a
- * service that needs it.
+ * Changes whenever the TPM behind the handle may be another one than before: its transport was opened again, or it lost
+ * what was loaded. What a caller keeps of what a TPM said is good for one connection. 0 for NULL.
+ */
+TENON_API uint32_t tenon_tpm_connection(const tenon_tpm *tpm);
+
+/*
+ * Reads the EK certificate of this kind from NV (TENON_EK_*, tenon/activate.h), without the bytes around it. With
+ * TENON_EK_ANY it is that of P-256, P-384 or RSA, the first that there is. TENON_ERROR_EK_MISSING if there is none. The
+ * certificate identifies this TPM permanently: show it only to a service that needs it.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_ek_certificate(tenon_tpm *tpm, uint32_t kind,
                                                                uint8_t *TENON_COUNTED(n) out, size_t n,
