@@ -13,9 +13,9 @@ import results
 from plots import FLOORS, OURS, STYLE, THEIRS, bars, distribution, dots, duration, fold, number, table, text
 
 # What people call the lines.
-LINES = {"tpm-sign": "signature", "tpm-sign-salted": "signature, HMAC session", "tpm-sign-encrypted": "signature, encrypted session",
+LINES = {"tpm-sign": "signature", "tpm-sign-salted": "signature, HMAC", "tpm-sign-encrypted": "signature, encrypted",
          "tpm-attest": "proof", "tpm-first-handle": "first signature, persistent copy",
-         "tpm-first-srk": "first signature, key under the storage key", "tpm-first-primary": "first signature, key under a new primary",
+         "tpm-first-srk": "first signature, storage key", "tpm-first-primary": "first signature, new primary",
          "flow-request": "signed request", "flow-maintain": "maintenance", "flow-rotate": "rotation", "flow-register": "registration",
          "flow-register-docs": "registration, dialect docs", "flow-reset": "reset"}
 LIFE = ("tpm-sign", "tpm-first-handle", "tpm-first-srk", "tpm-first-primary", "flow-maintain", "flow-rotate", "flow-register", "flow-register-docs")
@@ -50,7 +50,7 @@ def speed_plot(records):
     lines = results.measured(records)
     build = first_build(records)
     rows = []
-    for key in in_order(key for key in lines if key[0] == build and key[1] in LINES):
+    for key in in_order(key for key in lines if key[0] == build and key[1] in LINES and key[1] != "tpm-attest"):
         floor = lines.get((build, key[1], results.FLOOR))
         if floor is None or key[2] == results.FLOOR and key[1] != "tpm-sign":
             continue
@@ -130,7 +130,8 @@ def life_plot(records):
     most = max(rows, key=lambda row: row[1][-1][0])
     value, _, name = most[1][-1]
     is_simulated = any(len(points) > 1 for _, points in rows)
-    caption = (f"The longest step is the {most[0].split(',')[0]}: {duration(value)}, {name}"
+    step = most[0].rpartition(", ")[0] or most[0]
+    caption = (f"{'As measured' if name == 'as measured' else 'With ' + name}, the longest step ({step}) takes {duration(value)}"
                + ("; the delays are simulated, on a software TPM." if is_simulated else "."))
     return "<h2>A device's life, in commands and in time</h2>" + dots("a device's life", rows, duration, caption)
 
