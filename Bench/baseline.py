@@ -6,11 +6,9 @@ import re
 import shutil
 import subprocess
 
-import report
 import results
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "baselines"
-PICTURE = FOLDER.parent.parent / "docs" / "bench.svg"
 MARGIN = 0.03
 RATIO_MARGIN = 0.10
 
@@ -71,5 +69,4 @@ def write(key, counts, ratios):
     content = {"key": key, "counts": counts, "ratios": ratios}
     path = path_of(key)
     path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    report.write_picture(content, PICTURE)
-    print(f"wrote {path.relative_to(PICTURE.parent.parent)} and {PICTURE.relative_to(PICTURE.parent.parent)}")
+    print(f"wrote {path.relative_to(FOLDER.parent.parent)}")

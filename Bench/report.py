@@ -1,119 +1,153 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """report.py RESULTS.json PAGE.html: one page with plots from what Bench/run wrote. It loads nothing from anywhere.
-report.py BASELINE.json PICTURE.svg: the committed ratios of one build to the floor of TPM signing, as one picture."""
-import html
-import json
-import math
+report.py RESULTS.json PICTURE.json PICTURE.svg: what the README's picture shows of them, and the picture.
+report.py PICTURE.json PICTURE.svg: the picture again."""
 import re
 import sys
 
 sys.dont_write_bytecode = True
+import figures
+import picture
 import results
+from plots import FLOORS, OURS, STYLE, THEIRS, bars, distribution, dots, duration, fold, number, table, text
 
-WIDTH, ROW, BARS = 680, 22, 300  # bars have at least so much room beside their labels
-PLOT_HEIGHT, MARGIN, LEFT = 260, 40, 60
-LETTER = 7.4  # the width that one may take, at 13px
-COLOURS = 6  # of the style's; no line has more contenders
-
-# What the picture shows, and what it says behind a name.
-SHOWN = {"tpm-sign": "", "tpm-sign-salted": ", HMAC session", "tpm-sign-encrypted": ", encrypted session",
-         "tpm-first-srk": ", key loaded each time", "tpm-first-primary": ", primary made each time"}
-
-NAMES = {"tenon": "Tenon", "esys": "ESYS", "esys-hmac": "ESYS, unsalted"}
-
-STYLE = """
-:root { color-scheme: light dark; --ink: #1c2330; --soft: #6a7383; --paper: #ffffff; --line: #d9dee6;
-  --c0: #1f6feb; --c1: #b35900; --c2: #1a7f37; --c3: #8250df; --c4: #bf3989; --c5: #57606a; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8ecf2; --soft: #9aa4b2; --paper: #12161c; --line: #2c3440;
-  --c0: #58a6ff; --c1: #f0a04b; --c2: #56d364; --c3: #bc8cff; --c4: #ff7ebe; --c5: #aab4c0; } }
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 2rem auto;
-  max-width: 860px; padding: 0 1rem; overflow-wrap: break-word; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; } h3 { font-size: 1rem; margin: 1.4rem 0 .3rem; }
-p { color: var(--soft); } a { color: var(--c0); } figure { margin: 0 0 1rem; overflow-x: auto; }
-svg { display: block; width: 100%; min-width: 560px; max-width: 860px; height: auto; } svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
-svg .soft { fill: var(--soft); font-size: 12px; } svg .axis { stroke: var(--line); } svg .end { text-anchor: end; }
-svg .paper { fill: var(--paper); } svg .middle { text-anchor: middle; } svg polyline { fill: none; stroke-width: 2; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: .2rem .6rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-@media (max-width: 600px) { .figures tr { display: grid; grid-template-columns: 2.6rem 1fr 1fr 1.2fr;
-  border-bottom: 1px solid var(--line); } .figures td { border: 0; } .figures td:nth-child(2) { grid-column: 2 / -1; }
-  .figures td:nth-child(3) { grid-column: 2; text-align: left; } .figures tr:first-child { display: none; } }
-td.n, th.n { text-align: right; white-space: nowrap; } .name { white-space: nowrap; } .missed { white-space: nowrap; color: var(--c1); font-weight: 600; }
-""" + "".join(f".f{i} {{ fill: var(--c{i}); }} .s{i} {{ stroke: var(--c{i}); }}\n" for i in range(COLOURS))
+# What people call the lines.
+LINES = {"tpm-sign": "signature", "tpm-sign-salted": "signature, HMAC", "tpm-sign-encrypted": "signature, encrypted",
+         "tpm-attest": "proof", "tpm-first-handle": "first signature, persistent copy",
+         "tpm-first-srk": "first signature, storage key", "tpm-first-primary": "first signature, new primary",
+         "flow-request": "signed request", "flow-maintain": "maintenance", "flow-rotate": "rotation", "flow-register": "registration",
+         "flow-register-docs": "registration, dialect docs", "flow-reset": "reset"}
+LIFE = ("tpm-sign", "tpm-first-handle", "tpm-first-srk", "tpm-first-primary", "flow-maintain", "flow-rotate", "flow-register", "flow-register-docs")
+COLOUR_OF_DELAY = {0: OURS, 17: 3, 35: 4, 200: 1}
+NAMES = {"tenon": "Tenon", "raw": "the floor", "raw-load": "the floor, loading the key", "esys": "ESYS", "esys-hmac": "ESYS, no salt"}
 
 
-def text(value):
-    return html.escape(str(value))
+def name_of(by):
+    return NAMES.get(by, by)
 
 
-def duration(ns):
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if ns >= size:
-            return f"{ns / size:.3g} {unit}"
-    return f"{ns:.3g} ns"
+def colour_of(by):
+    return {"tenon": OURS, results.FLOOR: FLOORS}.get(by, THEIRS)
 
 
-def number(value):
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+def quartiles(values):
+    return tuple(results.quantile(values, part) for part in (0.25, 0.5, 0.75))
 
 
-def room(texts):
-    """How wide the longest may be."""
-    return LETTER * max(map(len, texts), default=0) + 8
+def first_build(records):
+    """Peers with a TPM run in one build."""
+    return next((r["backend"] for r in results.of_kind(records, "line")), "")
 
 
-def bars(title, rows):
-    """rows: label, value, colour, what stands behind the bar. The longest fills the width."""
-    labels, values = room([row[0] for row in rows]), room([row[3] for row in rows])
-    width = max(WIDTH, labels + BARS + values)
-    scale = (width - labels - values) / (max(row[1] for row in rows) or 1)
-    out = [f'<figure><svg class="bars" role="img" aria-label="{text(title)}" viewBox="0 0 {width:.0f} {len(rows) * ROW + 4}">']
-    for i, (label, value, colour, shown) in enumerate(rows):
-        y, length = i * ROW, max(1.0, scale * value)
-        out.append(f'<text class="end" x="{labels - 8:.1f}" y="{y + 15}">{text(label)}</text>'
-                   f'<rect class="f{colour}" x="{labels:.1f}" y="{y + 3}" width="{length:.1f}" height="{ROW - 6}"/>'
-                   f'<text x="{labels + length + 6:.1f}" y="{y + 15}">{text(shown)}</text>')
-    return "".join(out) + "</svg></figure>"
+def in_order(lines):
+    """Signatures by line: Tenon, the floor, then the peers as they ran."""
+    ranks = {line: i for i, line in enumerate(LINES)}
+    return sorted(lines, key=lambda key: (ranks[key[1]], {"tenon": 0, results.FLOOR: 1}.get(key[2], 2)))
 
 
-def curve_points(percentiles, low, high):
-    high_enough = PLOT_HEIGHT - 2 * MARGIN
-    points = []
-    for i, value in enumerate(percentiles):
-        x = LEFT + (WIDTH - LEFT - 20) * i / (len(percentiles) - 1)
-        y = PLOT_HEIGHT - MARGIN - high_enough * (math.log(max(value, low)) - math.log(low)) / (math.log(high) - math.log(low))
-        points.append(f"{x:.1f},{y:.1f}")
-    return points
+def speed_plot(records):
+    lines = results.measured(records)
+    build = first_build(records)
+    rows = []
+    for key in in_order(key for key in lines if key[0] == build and key[1] in LINES and key[1] != "tpm-attest"):
+        floor = lines.get((build, key[1], results.FLOOR))
+        if floor is None or key[2] == results.FLOOR and key[1] != "tpm-sign":
+            continue
+        low, middle, high = quartiles(results.paired(floor, lines[key]))
+        rows.append((f"{name_of(key[2])}: {LINES[key[1]]}", middle, (low, high), colour_of(key[2]), f"{middle:.2f} ({low:.2f}-{high:.2f})"))
+    ours = next((r for r in rows if r[0] == "Tenon: signature"), None)
+    if ours is None:
+        return ""
+    caption = (f"Tenon's warm signature has {ours[1]:.2f} of the speed of the bare TPM2_Sign; the thin line spans the middle half of the rounds, "
+               "so bars whose lines overlap cannot be told apart.")
+    return "<h2>Signatures a second, beside the bare TPM2_Sign</h2>" + bars("signatures a second", rows, caption)
 
 
-def ticks(low, high):
-    """1, 2 and 5 of each power of ten between, thinned when there are many."""
-    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    steps = (1, 2, 5) if high < 500 * low else (1,)
-    return [step * 10**e for e in exponents for step in steps if low <= step * 10**e <= high]
+def commands_plot(records):
+    build, seen = first_build(records), {}
+    for r in results.of_kind(records, "line") + results.of_kind(records, "commands"):
+        is_shown = r["backend"] == build and r["line"] in LINES or r["line"].startswith("flow-")
+        if is_shown and r["by"] not in (results.FLOOR, "raw-load") and r.get("commands"):
+            count = r["commands"] if r["kind"] == "line" else len(r["commands"].split())
+            seen.setdefault((build, r["line"], r["by"]), count)
+    rows = [(f"{name_of(by)}: {LINES[line]}", seen[build, line, by], None, colour_of(by), f"{seen[build, line, by]:g}")
+            for build, line, by in in_order(key for key in seen if key[1] in LINES)]
+    if not rows:
+        return ""
+    caption = "A chip takes milliseconds for each command, so the number of commands is what a user waits for."
+    return "<h2>TPM commands of each operation</h2>" + bars("TPM commands", rows, caption)
 
 
-def distribution(title, contenders):
-    """Time at each hundredth of the samples, on a logarithmic scale."""
-    low = min(r["percentiles_ns"][0] for r in contenders) * 0.9
-    high = max(r["percentiles_ns"][99] for r in contenders) * 1.1
-    left, right = LEFT, WIDTH - 20
-    out = [f'<figure><svg class="distribution" role="img" aria-label="{text(title)}" viewBox="0 0 {WIDTH} {PLOT_HEIGHT + ROW}">']
-    for value in ticks(low, high):
-        y = curve_points([value, value], low, high)[0].split(",")[1]
-        out.append(f'<line class="axis" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>'
-                   f'<text class="soft end" x="{left - 6}" y="{float(y) + 4:.1f}">{duration(value)}</text>')
-    for percent in (0, 25, 50, 75, 90, 99):
-        out.append(f'<text class="soft middle" x="{left + (right - left) * percent / 99:.1f}" '
-                   f'y="{PLOT_HEIGHT - MARGIN + 18}">p{percent}</text>')
-    for i, r in enumerate(contenders):
-        colour, x, y = i % COLOURS, left + i * (WIDTH - left) / COLOURS, PLOT_HEIGHT
-        # The hundredth hundredth is the one worst sample: it says what else the machine did.
-        out.append(f'<polyline class="s{colour}" points="{" ".join(curve_points(r["percentiles_ns"][:100], low, high))}"/>'
-                   f'<line class="s{colour}" stroke-width="3" x1="{x}" x2="{x + 22}" y1="{y}" y2="{y}"/>'
-                   f'<text x="{x + 28}" y="{y + 4}">{text(r["by"])}</text>')
-    return "".join(out) + "</svg></figure>"
+def host_rows(records):
+    """Instructions where they were counted, else CPU time: the line, who, the value; and how a value is written."""
+    build = first_build(records)
+    counts = {tuple(r["name"].split()): r["count"] for r in results.of_kind(records, "count")}
+    found = [(line, by, n) for (backend, line, by), n in ((key, n) for key, n in counts.items() if len(key) == 3)
+             if backend == build and line in LINES]
+    if found:
+        return found, lambda n: f"{n:,.0f}", "instructions"
+    lines = results.measured(records)
+    return [(line, by, r["cpu_ns"]) for (backend, line, by), r in lines.items()
+            if backend == build and line.startswith("tpm-sign") and line in LINES], duration, "CPU time"
+
+
+def host_plot(records):
+    found, show, what = host_rows(records)
+    if not found:
+        return ""
+    keys = in_order(("", line, by) for line, by, _ in found)
+    values = {(line, by): n for line, by, n in found}
+    rows = [(LINES[line], [(values[line, by], colour_of(by), name_of(by)) for _, other, by in keys if other == line])
+            for line in dict.fromkeys(key[1] for key in keys)]
+    ours = values.get(("tpm-sign", "tenon"))
+    mine = f"Tenon's warm signature costs {show(ours)}" if ours else f"Tenon's sessions cost the {what} of the blue dots"
+    caption = f"{mine}{' instructions' if ours and what == 'instructions' else ''} of the host's CPU, beside what the TPM does; the scale is logarithmic."
+    return f"<h2>Work of the host for a signature, in {what}</h2>" + dots("work of the host", rows, show, caption)
+
+
+def life_rows(records):
+    """Each step, with its time as measured and with each command as much longer as was simulated."""
+    lines = [r for r in results.of_kind(records, "line") if r["by"] == "tenon"]
+    out = []
+    for step in LIFE:
+        timed = {}
+        for r in lines:
+            if r["line"].split("@")[0] == step:
+                timed.setdefault(results.latency_of(r["line"]), r)
+        if timed:
+            points = [(r["p50_ns"], COLOUR_OF_DELAY.get(latency, THEIRS), f"{latency} ms more for each command" if latency else "as measured")
+                      for latency, r in sorted(timed.items())]
+            commands = next((r["commands"] for r in timed.values() if "commands" in r), None)
+            out.append((f"{LINES[step]}, {commands:g} command{'s' if commands != 1 else ''}" if commands is not None else LINES[step], points))
+    return out
+
+
+def life_plot(records):
+    rows = life_rows(records)
+    if not rows:
+        return ""
+    most = max(rows, key=lambda row: row[1][-1][0])
+    value, _, name = most[1][-1]
+    is_simulated = any(len(points) > 1 for _, points in rows)
+    step = most[0].rpartition(", ")[0] or most[0]
+    caption = (f"{'As measured' if name == 'as measured' else 'With ' + name}, the longest step ({step}) takes {duration(value)}"
+               + ("; the delays are simulated, on a software TPM." if is_simulated else "."))
+    return "<h2>A device's life, in commands and in time</h2>" + dots("a device's life", rows, duration, caption)
+
+
+def figures_table(records):
+    rows, last = [], None
+    for f in results.of_kind(records, "figure"):
+        if f["figure"] != last:
+            last = f["figure"]
+            rows.append([("p", last), ("words", figures.WORDS.get(last, "")), ("n", ""), ("n", ""), ""])
+        value = "" if f["value"] is None else f"{f['value']:{',.0f' if f['value'] >= 1000 else '.4g'}} {f['unit']}"
+        bound = "" if f["bound"] is None else f"{f['bound'][0]} {f['bound'][1]:g}"
+        what = re.sub("^  ", "\u2013 ", f["what"])
+        rows.append(["", what, ("n", bound), ("n", value), ("missed" if f["reached"] is False else "", results.verdict(f))])
+    heading = ["", "figure", ("n", "bound"), ("n", "value"), "verdict"]
+    return "<h2>The figures</h2>" + table(heading, rows, "figures") if rows else ""
 
 
 def contests(records):
@@ -125,129 +159,68 @@ def contests(records):
     return dict(sorted(found, key=lambda item: "commands" not in item[1][0]))
 
 
-def throughput(rows):
-    """Fastest first."""
-    ordered = sorted(rows, key=lambda r: r["p50_ns"])
-    return [(r["by"], r["per_second"], ours_or_not(r), f"{number(r['per_second'])} /s") for r in ordered]
+def rates(title, records):
+    return bars(title, [(label, r["per_second"], None, colour_of(r["by"]), f"{number(r['per_second'])} /s") for label, r in records])
 
 
-def ours_or_not(record):
-    return 0 if record["by"] == "tenon" else 5
+def group_of(line):
+    if not line.startswith("tpm-"):
+        return "each line without a TPM"
+    return "each line with a slower TPM" if results.latency_of(line) else "each line with a TPM"
 
 
-def command_rows(records, backend):
-    lines = [r for r in results.of_kind(records, "line") if r["backend"] == backend and r["by"] != results.FLOOR]
-    return [(f"{r['line']}, {r['by']}", r["commands"], ours_or_not(r), f"{r['commands']:g}")
-            for r in lines if r["line"].startswith("tpm-") and r.get("commands", 0) > 0 and "threads" not in r["line"] and "@" not in r["line"]]
+def folded_lines(records):
+    """Operations a second, and the time of one by percentile."""
+    groups = {}
+    for (backend, line), rows in contests(records).items():
+        name = f"{line}, {backend} build"
+        ordered = sorted(rows, key=lambda r: r["p50_ns"])
+        groups.setdefault(f"{group_of(line)}, {backend} build", []).extend(
+            [f"<h3>{text(line)}</h3>", rates(f"throughput {name}", [(r["by"], r) for r in ordered]), distribution(f"distribution {name}", rows)])
+    return [fold(name, parts) for name, parts in groups.items()]
 
 
-def alone(records, backend, pattern):
-    rows = [r for r in results.of_kind(records, "line")
-            if r["backend"] == backend and r["by"] == "tenon" and re.fullmatch(pattern, r["line"])]
-    return [(r["line"], r["per_second"], 0, f"{number(r['per_second'])} /s") for r in rows]
+def folded_rest(records):
+    out = []
+    for backend in dict.fromkeys(r["backend"] for r in results.of_kind(records, "line")):
+        for pattern, title in ((".*-threads-[0-9]+", "many threads at one key"), ("request-[0-9].*", "whole requests, by size of the body"),
+                               ("authority-.*", "answers of the authority, by the clock")):
+            rows = [(r["line"], r) for r in results.of_kind(records, "line")
+                    if r["backend"] == backend and r["by"] == "tenon" and re.fullmatch(pattern, r["line"])]
+            if rows:
+                out.append(fold(f"{title}, {backend} build", [rates(f"{title} {backend}", rows)]))
+    return out
 
 
-def flow_table(records):
+def folded_flows(records):
     """What each step of a device's life sends."""
-    lines = {line: r for (_, line, _), r in results.measured(records).items()}
-    out = [heading("the life of a device"), "<figure><table><tr><th>step</th><th class=n>time</th><th>what is sent</th></tr>"]
+    rows = []
     for r in results.of_kind(records, "commands"):
         if r["line"].startswith("flow-"):
-            time = duration(lines[r["line"]]["p50_ns"]) if r["line"] in lines else ""
             sent = [part for part in (results.counted(r["commands"].split()), ", ".join(r.get("exchanges", []))) if part]
-            out.append(f"<tr><td class=name>{text(r['line'])}</td><td class=n>{time}</td><td>{'<br>'.join(map(text, sent)) or 'nothing'}</td></tr>")
-    return out + ["</table></figure>"] if len(out) > 2 else []
-
-
-def figures_table(records):
-    rows = []
-    for f in results.of_kind(records, "figure"):
-        value = "" if f["value"] is None else f"{f['value']:{',.0f' if f['value'] >= 1000 else '.4g'}} {f['unit']}"
-        bound = "" if f["bound"] is None else f"{f['bound'][0]} {f['bound'][1]:g}"
-        kind = ' class="missed"' if f["reached"] is False else ""
-        what = re.sub("^  ", "\u2013 ", f["what"])
-        rows.append(f"<tr><td class=name>{text(f['figure'])}</td><td>{text(what)}</td><td class=n>{text(bound)}</td>"
-                    f"<td class=n>{text(value)}</td><td{kind}>{text(results.verdict(f))}</td></tr>")
-    if not rows:
-        return ""
-    return (heading("figures") + "<figure><table class=figures><tr><th></th><th>what</th><th class=n>bound</th><th class=n>value</th><th></th></tr>"
-            + "".join(rows) + "</table></figure>")
+            rows.append([LINES.get(r["line"], r["line"]), "; ".join(sent) or "nothing"])
+    return [fold("what each step of a device's life sends", [table(["step", "what is sent"], rows)])] if rows else []
 
 
 def head(records):
     machine = next(iter(results.of_kind(records, "machine")), {})
-    listed = "; ".join(f"{text(name)} {text(version or 'missing')}" for name, version in results.versions(records).items())
+    tpm = machine.get("tpm", "a software TPM")
     return (f"<h1>Tenon {text(machine.get('tenon', ''))}: benches</h1>"
             f"<p>{text(machine.get('cpu', ''))}, {text(machine.get('compiler', ''))}, glibc {text(machine.get('glibc', ''))}. "
-            f"Peers: {listed}. A software TPM answers in half a millisecond where a chip takes 17 to 200: "
-            f"there, the number of TPM commands decides. Ratios count, times belong to this machine on that day.</p>")
+            f"TPM: {text(tpm)}. Ratios and counts hold elsewhere; times belong to this machine on that day.</p>")
 
 
-def heading(name):
-    return f'<h2 id="{text(anchor(name))}">{text(name)}</h2>'
-
-
-def anchor(name):
-    return re.sub(r"[^a-z0-9]+", "-", name.lower())
-
-
-def contents(parts):
-    names = [name for part in parts for name in re.findall(r'<h2 id="[^"]*">(.*?)</h2>', part)]
-    return "<p>" + " · ".join(f'<a href="#{anchor(name)}">{name}</a>' for name in names) + "</p>"
+def folded_peers(records):
+    rows = [[name_of(name), version or "missing"] for name, version in results.versions(records).items()]
+    return [fold("who took part", [table(["who", "version"], rows)])] if rows else []
 
 
 def page(records):
-    parts = [figures_table(records), *flow_table(records)]
-    backends = list(dict.fromkeys(r["backend"] for r in results.of_kind(records, "line")))
-    for backend in backends:
-        commands = command_rows(records, backend)
-        if commands:
-            parts += [heading(f"TPM commands an operation, {backend} build"), bars(f"commands {backend}", commands)]
-    for (backend, line), rows in contests(records).items():
-        name = f"{line}, {backend} build"
-        parts += [heading(name), "<h3>operations a second</h3>", bars(f"throughput {name}", throughput(rows)),
-                  "<h3>time of an operation, by percentile</h3>", distribution(f"distribution {name}", rows)]
-    for backend in backends:
-        for pattern, title in ((".*-threads-[0-9]+", "many threads at one key"), ("request-[0-9].*", "whole requests, by size of the body"),
-                               ("authority-.*", "answers of the authority, by the clock")):
-            rows = alone(records, backend, pattern)
-            if rows:
-                parts += [heading(f"{title}, {backend} build"), "<h3>operations a second</h3>",
-                          bars(f"{title} {backend}", rows)]
+    parts = [speed_plot(records), commands_plot(records), host_plot(records), life_plot(records), figures_table(records),
+             "<h2>Everything that was measured</h2>", *folded_flows(records), *folded_lines(records), *folded_rest(records), *folded_peers(records)]
     return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Tenon: benches</title>'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<style>{STYLE}</style></head><body>{head(records)}{contents(parts)}{''.join(parts)}</body></html>\n")
-
-
-def floor_rows(baseline, backend="mbedtls"):
-    """A baseline holds Tenon's speed beside each peer: what is Tenon's beside the floor gives the peer's beside it."""
-    ratios = {tuple(name.split()): value for name, value in baseline["ratios"].items()}
-    out = [("the bare TPM2_Sign", 1.0, 2)]
-    for (build, line, peer), value in ratios.items():
-        ours = ratios.get((build, line, results.FLOOR))
-        if build != backend or ours is None or line not in SHOWN or peer.startswith(results.FLOOR + "-"):
-            continue
-        by, speed = ("tenon", ours) if peer == results.FLOOR else (peer, ours / value)
-        out.append((NAMES.get(by, by) + SHOWN[line], speed, 0 if by == "tenon" else 5))
-    ordered = sorted(out, key=lambda row: (-row[1], row[2] != 2))
-    return [(*row, f"{row[1]:.2f}") for row in ordered]
-
-
-def picture(baseline):
-    plot = bars("speed of a signature", floor_rows(baseline))
-    width, height = (int(n) for n in re.search(r'viewBox="0 0 (\d+) (\d+)"', plot).groups())
-    rows = re.search(r"<svg[^>]*>(.*)</svg>", plot).group(1)
-    title = "TPM signatures a second, beside the bare TPM2_Sign over the same wire (swtpm; longer is faster)"
-    style = STYLE.replace(":root {", "svg {")
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{title}" width="{width}" height="{height + 40}" '
-            f'viewBox="-12 -32 {width + 24} {height + 40}"><style>{style}</style>'
-            f'<rect class="paper" x="-12" y="-32" width="{width + 24}" height="{height + 40}"/>'
-            f'<text x="0" y="-12">{title}</text>{rows}</svg>\n')
-
-
-def write_picture(baseline, path):
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(picture(baseline))
+            f"<style>\n{STYLE}</style></head><body>{head(records)}{''.join(parts)}</body></html>\n")
 
 
 def write(records, path):
@@ -256,10 +229,11 @@ def write(records, path):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    if sys.argv[2].endswith(".svg"):
-        with open(sys.argv[1], encoding="utf-8") as source:
-            write_picture(json.load(source), sys.argv[2])
-    else:
+    if len(sys.argv) == 4:
+        picture.write(picture.of(results.load(sys.argv[1])), sys.argv[2], sys.argv[3])
+    elif len(sys.argv) == 3 and sys.argv[2].endswith(".svg"):
+        picture.draw(sys.argv[1], sys.argv[2])
+    elif len(sys.argv) == 3:
         write(results.load(sys.argv[1]), sys.argv[2])
+    else:
+        sys.exit(__doc__)

@@ -37,7 +37,8 @@ static void reverse(uint8_t *out, const uint8_t *in, size_t n)
         out[i] = in[n - 1 - i];
 }
 
-static EVP_PKEY *load_key(const fixture *made)
+/* which: EVP_PKEY_KEYPAIR, or EVP_PKEY_PUBLIC_KEY without the scalar. */
+static EVP_PKEY *load_key(const fixture *made, int which)
 {
     char group[] = "prime256v1";
     uint8_t scalar[TENON_SCALAR_SIZE], point[TENON_POINT_SIZE];
@@ -48,13 +49,15 @@ static EVP_PKEY *load_key(const fixture *made)
     OSSL_PARAM parameters[] = {
         OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, group, 0),
         OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, point, n),
-        OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_PRIV_KEY, scalar, sizeof scalar),
+        OSSL_PARAM_construct_end(),
         OSSL_PARAM_construct_end(),
     };
+    if (which == EVP_PKEY_KEYPAIR)
+        parameters[2] = OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_PRIV_KEY, scalar, sizeof scalar);
     EVP_PKEY *key = NULL;
     EVP_PKEY_CTX *loading = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
     if (EVP_PKEY_fromdata_init(loading) == 1)
-        EVP_PKEY_fromdata(loading, &key, EVP_PKEY_KEYPAIR, parameters);
+        EVP_PKEY_fromdata(loading, &key, which, parameters);
     EVP_PKEY_CTX_free(loading);
     return key;
 }
@@ -78,7 +81,7 @@ static bool openssl_open(void *context, const fixture *made)
 {
     openssl_side *self = context;
     self->fixture = made;
-    self->key = load_key(made);
+    self->key = load_key(made, EVP_PKEY_KEYPAIR);
     bool ready = self->key != NULL && make_contexts(self);
     for (size_t i = 0; ready && i < FIXTURE_MESSAGES; i++)
         ready = tenon_signature_encode_der(self->der[i], sizeof self->der[i], &self->der_n[i], &made->signatures[i]) ==
@@ -104,12 +107,30 @@ static bool sign(void *context, size_t unused)
     return EVP_PKEY_sign(self->signing, der, &n, digest->bytes, sizeof digest->bytes) == 1;
 }
 
+static bool verify_with(openssl_side *self, EVP_PKEY_CTX *verifying)
+{
+    size_t i = fixture_next(&self->turn);
+    const tenon_digest *digest = &self->fixture->digests[i];
+    return EVP_PKEY_verify(verifying, self->der[i], self->der_n[i], digest->bytes, sizeof digest->bytes) == 1;
+}
+
 static bool verify(void *context, size_t unused)
 {
     openssl_side *self = context;
-    size_t i = fixture_next(&self->turn);
-    const tenon_digest *digest = &self->fixture->digests[i];
-    return EVP_PKEY_verify(self->verifying, self->der[i], self->der_n[i], digest->bytes, sizeof digest->bytes) == 1;
+    return verify_with(self, self->verifying);
+}
+
+/* A key that was never seen before, as in the one-shot verification. */
+static bool verify_once(void *context, size_t unused)
+{
+    openssl_side *self = context;
+    EVP_PKEY *key = load_key(self->fixture, EVP_PKEY_PUBLIC_KEY);
+    EVP_PKEY_CTX *verifying = key == NULL ? NULL : EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL);
+    bool good = verifying != NULL && EVP_PKEY_verify_init(verifying) == 1 &&
+                EVP_PKEY_CTX_set_signature_md(verifying, self->sha256) == 1 && verify_with(self, verifying);
+    EVP_PKEY_CTX_free(verifying);
+    EVP_PKEY_free(key);
+    return good;
 }
 
 static bool generate(void *context, size_t unused)
@@ -121,10 +142,16 @@ static bool generate(void *context, size_t unused)
     return made;
 }
 
-/* EVP has one way to verify: it stands beside the one-shot and the prepared verification alike. */
+/* With a kept key EVP has one way to verify: it stands beside the one-shot and the prepared verification alike. */
 static const side_line lines[] = {
     {"sha256-64", hash, 64}, {"sha256-1k", hash, 1024}, {"sha256-16k", hash, 16384}, {"sign", sign},
     {"verify", verify},      {"generate", generate},    {"verify-prepared", verify},
 };
 
 const side side_openssl = {"openssl", version, sizeof(openssl_side), openssl_open, openssl_close, SIDE_LINES(lines)};
+
+static const side_line once_lines[] = {{"verify", verify_once}};
+
+/* The same with the key taken each time. */
+const side side_openssl_once = {"openssl-once", version,       sizeof(openssl_side),
+                                openssl_open,   openssl_close, SIDE_LINES(once_lines)};
