@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TENON_OPENSSL
 
-#include <mbedtls/bignum.h>
-#include <mbedtls/ecdsa.h>
-#include <mbedtls/md.h>
-#include <mbedtls/platform.h>
-#include <mbedtls/rsa.h>
 #include <stdbool.h>
 
 #include "crypto/certified_key.h"
 #include "crypto/group.h"
+#include "crypto/mbedtls.h"
 #include "crypto/protection.h"
 
 /* mbedTLS adds the code of what failed below, which is all that tells no memory from a signature above the modulus. */
@@ -29,13 +25,12 @@ tenon_status tenoni_rsa_verify(const tenoni_certified_key *key, const tenoni_mes
                                 (uint8_t)(key->exponent >> 8), (uint8_t)key->exponent};
     tenoni_reader modulus = key->modulus_or_point;
     mbedtls_rsa_context rsa;
-    mbedtls_rsa_init(&rsa, MBEDTLS_RSA_PKCS_V15, 0);
+    tenoni_mbedtls_rsa_init(&rsa);
     int error =
         mbedtls_rsa_import_raw(&rsa, modulus.at, modulus.left, NULL, 0, NULL, 0, NULL, 0, exponent, sizeof exponent);
     if (error == 0)
-        error =
-            mbedtls_rsa_rsassa_pkcs1_v15_verify(&rsa, NULL, NULL, MBEDTLS_RSA_PUBLIC, names[digest->hash],
-                                                (unsigned)tenoni_hash_size(digest->hash), digest->bytes, signature.at);
+        error = tenoni_mbedtls_rsa_verify(&rsa, names[digest->hash], (unsigned)tenoni_hash_size(digest->hash),
+                                          digest->bytes, signature.at);
     mbedtls_rsa_free(&rsa);
     return rsa_result(error);
 }
@@ -123,78 +118,6 @@ tenon_status tenoni_rsa_raise(uint8_t *out, const uint8_t *modulus, const uint8_
     mbedtls_mpi_free(&e);
     mbedtls_mpi_free(&n);
     return error == 0 ? TENON_OK : tenoni_group_failure(error);
-}
-
-enum { SIZE = TENONI_P384_SIZE };
-
-typedef struct {
-    mbedtls_ecp_group group;
-    mbedtls_ecp_point other, product;
-    mbedtls_mpi scalar;
-} agreement;
-
-static void agreement_init(agreement *a)
-{
-    mbedtls_ecp_group_init(&a->group);
-    mbedtls_ecp_point_init(&a->other);
-    mbedtls_ecp_point_init(&a->product);
-    mbedtls_mpi_init(&a->scalar);
-}
-
-static void agreement_free(agreement *a)
-{
-    mbedtls_mpi_free(&a->scalar);
-    mbedtls_ecp_point_free(&a->product);
-    mbedtls_ecp_point_free(&a->other);
-    mbedtls_ecp_group_free(&a->group);
-}
-
-static tenon_status result(int error)
-{
-    return error == 0 ? TENON_OK : tenoni_group_failure(error);
-}
-
-static tenon_status load(agreement *a, const uint8_t *scalar, const uint8_t *point)
-{
-    int error = mbedtls_ecp_group_load(&a->group, MBEDTLS_ECP_DP_SECP384R1);
-    error = error != 0 ? error : mbedtls_mpi_read_binary(&a->other.X, point, SIZE);
-    error = error != 0 ? error : mbedtls_mpi_read_binary(&a->other.Y, point + SIZE, SIZE);
-    error = error != 0 ? error : mbedtls_mpi_lset(&a->other.Z, 1);
-    error = error != 0 ? error : mbedtls_mpi_read_binary(&a->scalar, scalar, SIZE);
-    return result(error);
-}
-
-static tenon_status check(const agreement *a)
-{
-    if (mbedtls_mpi_cmp_mpi(&a->other.X, &a->group.P) >= 0 || mbedtls_mpi_cmp_mpi(&a->other.Y, &a->group.P) >= 0)
-        return TENON_ERROR_POINT_RANGE;
-    int error = mbedtls_ecp_check_pubkey(&a->group, &a->other);
-    if (error != 0)
-        return error == MBEDTLS_ERR_ECP_INVALID_KEY ? TENON_ERROR_POINT_OFF_CURVE : result(error);
-    error = mbedtls_ecp_check_privkey(&a->group, &a->scalar);
-    return error == MBEDTLS_ERR_ECP_INVALID_KEY ? TENON_ERROR_SCALAR_RANGE : result(error);
-}
-
-static int multiply(agreement *a, uint8_t *x, uint8_t *y, const mbedtls_ecp_point *point)
-{
-    int error = mbedtls_ecp_mul(&a->group, &a->product, &a->scalar, point, tenoni_group_random, NULL);
-    error = error != 0 ? error : mbedtls_mpi_write_binary(&a->product.X, x, SIZE);
-    return error != 0 || y == NULL ? error : mbedtls_mpi_write_binary(&a->product.Y, y, SIZE);
-}
-
-tenon_status tenoni_p384_agree(uint8_t *z, uint8_t *ephemeral, const uint8_t *scalar, const uint8_t *point)
-{
-    agreement a;
-    agreement_init(&a);
-    tenon_status status = load(&a, scalar, point);
-    if (status == TENON_OK)
-        status = check(&a);
-    if (status == TENON_OK)
-        status = result(multiply(&a, ephemeral, ephemeral + SIZE, &a.group.G));
-    if (status == TENON_OK)
-        status = result(multiply(&a, z, NULL, &a.other));
-    agreement_free(&a);
-    return status;
 }
 
 enum { POINTS = 8 };
@@ -314,7 +237,8 @@ static const uint8_t table_of_p521[POINTS][2 * 66] = {
 };
 
 /* Another window would be another table: then mbedTLS makes its own. */
-static const bool table_fits = MBEDTLS_ECP_WINDOW_SIZE == 4 && MBEDTLS_ECP_FIXED_POINT_OPTIM == 1;
+static const bool table_fits =
+    !TENONI_MBEDTLS_HAS_TABLES && MBEDTLS_ECP_WINDOW_SIZE == 4 && MBEDTLS_ECP_FIXED_POINT_OPTIM == 1;
 
 /* Entries hold no Z, and all have one width, as mbedTLS has them. */
 static int load_table(mbedtls_ecp_group *group, const uint8_t *bytes, size_t size)
