@@ -133,17 +133,23 @@ if [ -d "$old" ]; then
 fi
 
 # --- in a container: a read-only root that holds nothing else, and a user without rights
-contained() { # contained WORD...: the program in the container's root, which this process sees only
-    # shellcheck disable=SC2016
-    unshare --mount sh -c '
-        mount --bind "$0/root" "$0/root" && mount --bind "$0/state" "$0/root/var/lib/tenon-authority" &&
-            mount -o remount,ro,bind "$0/root" || exit 1
-        export STATE_DIRECTORY=/var/lib/tenon-authority
-        exec chroot --userspec=10001:10001 "$0/root" /usr/bin/tenon-authority "$@"' "$world/container" "$@"
-}
+# contained WORD...: the program in the container's root, which it alone sees. A file, so that its process is the
+# program's.
+cat > "$world/contained" << EOF
+#!/bin/sh
+[ -n "\$inside" ] || inside=1 exec unshare --mount "\$0" "\$@"
+mount --bind "$world/container/root" "$world/container/root" || exit 1
+mount --bind "$world/container/state" "$world/container/root/var/lib/tenon-authority" || exit 1
+mount -o remount,ro,bind "$world/container/root" || exit 1
+export STATE_DIRECTORY=/var/lib/tenon-authority
+exec chroot --userspec=10001:10001 "$world/container/root" /usr/bin/tenon-authority "\$@"
+EOF
+chmod 755 "$world/contained"
+contained() { "$world/contained" "$@"; }
 
 serves_contained() {
-    contained serve --port "$(world_port)" --ek-roots /var/lib/tenon-authority/roots.pem > "$world/contained.says" &
+    "$world/contained" serve --port "$(world_port)" --ek-roots /var/lib/tenon-authority/roots.pem \
+        > "$world/contained.says" &
     contained=$!
     world_processes="$world_processes $contained"
     url=
