@@ -5,6 +5,7 @@
 set -eu
 
 [ $# = 2 ] || { echo "usage: $0 VERSION FOLDER" >&2; exit 2; }
+command -v dh > /dev/null || { echo "$0: install debhelper first" >&2; exit 1; }
 clone=$(cd "$(dirname "$0")/.." && pwd)
 . /etc/os-release
 version=$1-1~deb$VERSION_ID

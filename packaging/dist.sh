@@ -6,7 +6,10 @@ set -eu
 
 [ $# = 2 ] || { echo "usage: $0 VERSION FOLDER" >&2; exit 2; }
 cd "$(dirname "$0")/.."
-[ -z "$(git status --porcelain)" ] || { echo "$0: commit or remove what git status shows: it would not be in the archive" >&2; exit 1; }
+if [ -n "$(git status --porcelain)" ]; then
+    echo "$0: commit or remove what git status shows: it would not be in the archive" >&2
+    exit 1
+fi
 rm -rf "$2"
 mkdir -p "$2"
 git archive --format=tar --prefix="tenon-$1/" HEAD | gzip -n9 > "$2/tenon-$1.tar.gz"

@@ -18,7 +18,7 @@ PC = sed -e $(call quoted,s|@PREFIX@|$(PREFIX)|) -e $(call quoted,s|@LIBDIR@|$(s
          -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' -e 's|@TPM_LIBS@|$(TPM_LIBS)|'
 
 ## commands         tenon with mbedTLS and tenon-authority with OpenSSL, as they are shipped, in .build/commands
-# They contain Swift's runtime, so they run on a machine without a Swift toolchain.
+# They contain Swift's runtime, so they run on a machine without a toolchain (decision: static-runtime).
 COMMANDS := .build/commands
 COMMAND_NAMES := tenon tenon-authority
 COMMAND_FLAGS = -c release --static-swift-stdlib --disable-local-rpath \

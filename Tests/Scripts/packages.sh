@@ -38,8 +38,8 @@ dynamic() { # dynamic FILE PATTERN: a line of its dynamic section
 }
 
 hardened() { # hardened FILE
-    dynamic "$1" 'BIND_NOW|FLAGS_1.*NOW' && readelf -lW "$1" | grep GNU_RELRO && readelf -hW "$1" | grep -E 'Type: +DYN' &&
-        ! dynamic "$1" 'RPATH|RUNPATH|TEXTREL'
+    dynamic "$1" 'BIND_NOW|FLAGS_1.*NOW' && readelf -lW "$1" | grep GNU_RELRO &&
+        readelf -hW "$1" | grep -E 'Type: +DYN' && ! dynamic "$1" 'RPATH|RUNPATH|TEXTREL'
 }
 
 # What they contain.
@@ -49,17 +49,17 @@ for package in libtenon0 libtenon-tpm0 libtenon-dev tenon tenon-authority; do
     expect "$package unpacks" dpkg-deb -x "$file" "$scratch/$package"
     printf '%-20s %12d %14s\n' "$package" $(($(stat -c %s "$file") / 1024)) "$(dpkg-deb -f "$file" Installed-Size)"
 done
-for file in "$scratch"/tenon/usr/bin/tenon "$scratch"/tenon-authority/usr/bin/tenon-authority "$scratch"/libtenon*0/usr/lib/*/*.so.*.*; do
+for file in "$scratch"/tenon*/usr/bin/tenon* "$scratch"/libtenon*0/usr/lib/*/*.so.*.*; do
     expect "${file##*/}: relro, now, PIE, no search path" hardened "$file"
 done
-expect "no file names the clone" refuse grep -rlF "$root/" "$scratch/tenon" "$scratch/tenon-authority" "$scratch/libtenon0" "$scratch/libtenon-dev"
+expect "no file names the clone" refuse grep -rlF "$root/" "$scratch"/*tenon*
 lint() { lintian --fail-on error --tag-display-limit 0 "$packages"/*.changes; }
 expect "lintian finds no error" lint
 
 # In a root: what comes from this machine is what a visitor brings along.
 roots=$root/Tests/Scripts/root.sh
 build=$root/.build/roots/$name.build
-expect "a root" "$roots" make "$name" "$VERSION_CODENAME" python3-minimal curl swtpm procps
+expect "a root" "$roots" make "$name" "$VERSION_CODENAME" python3-minimal curl swtpm procps libtss2-tcti-swtpm0
 rm -rf "$build/try"
 mkdir -p "$build/try" && cp -r "$packages" "$build/try/packages" && cp -r "$state" "$build/try/tpm" || exit 1
 [ -z "$old" ] || cp -r "$old" "$build/try/old" || exit 1

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# packages_installed.sh FOLDER: what packages.sh does in its root; FOLDER has packages/, tpm/ and, to upgrade from, old/.
+# packages_installed.sh FOLDER: what packages.sh does in its root; FOLDER has packages/, tpm/ and, to upgrade from,
+# old/.
 set -u -o pipefail
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive
 
@@ -44,7 +45,8 @@ apt-get -qq update > "$world/output" 2>&1 || { cat "$world/output"; exit 1; }
 
 # --- installed
 count=$(dpkg-query -f '.\n' -W | wc -l)
-expect "all packages install, with what they depend on" apt-get -qq install "$packages"/libtenon*.deb "$packages"/tenon_*.deb "$packages"/tenon-authority_*.deb
+expect "all packages install, with what they depend on" apt-get -qq install \
+    "$packages"/libtenon*.deb "$packages"/tenon_*.deb "$packages"/tenon-authority_*.deb
 echo "installed: $(($(dpkg-query -f '.\n' -W | wc -l) - count)) packages, with those that they need"
 expect "no toolchain is here" refuse command -v swift
 expect "tenon computes with mbedTLS" says ' with mbedtls$' tenon --version
@@ -57,9 +59,11 @@ expect "the authority's user" says '^tenon-authority:.*:/usr/sbin/nologin$' gete
 expect "its folder" test "$(stat -c '%U %a' /var/lib/tenon-authority)" = "tenon-authority 700"
 expect "completion" bash -c '. /usr/share/bash-completion/completions/tenon && complete -p tenon'
 expect "manuals" test -s /usr/share/man/man1/tenon.1.gz -a -s /usr/share/man/man8/tenon-authority.8.gz
-expect "units that systemd takes" systemd-analyze verify tenon-authority.service tenon-maintain.service tenon-maintain.timer
-expect "a CA before the first start" runuser -u tenon-authority -- tenon-authority ca init --state-dir /var/lib/tenon-authority --name Example
-expect "the demo: register, sign, accepted, replay refused, key changed, TPM cleared" "$root/Examples/demo.sh" /usr/bin "$state"
+expect "units that systemd takes" systemd-analyze verify \
+    tenon-authority.service tenon-maintain.service tenon-maintain.timer
+expect "a CA before the first start" runuser -u tenon-authority -- \
+    tenon-authority ca init --state-dir /var/lib/tenon-authority --name Example
+expect "the demo, with what is installed" "$root/Examples/demo.sh" /usr/bin "$state"
 
 # --- a registered identity
 unset TENON_STATE_DIR
@@ -80,13 +84,17 @@ accepted() { # the authority takes what the device signs
 
 # stopped_at N FILE: the script ends before its command N, as it does when the power fails; false when it has fewer.
 stopped_at() {
-    { printf '#!/bin/bash\ncommands=0\ntrap '\''[ $((++commands)) != %d ] || { touch "%s/stopped"; exit 1; }'\'' DEBUG\n' "$1" "$world"
-      cat "$world/script"; } > "$2"
+    {
+        echo '#!/bin/bash'
+        echo 'commands=0'
+        printf 'trap '\''[ $((++commands)) != %d ] || { touch "%s/stopped"; exit 1; }'\'' DEBUG\n' "$1" "$world"
+        cat "$world/script"
+    } > "$2"
     rm -f "$world/stopped"
 }
 
-# interrupted PACKAGE SCRIPT COMMAND...: the command, with the script stopped before each of its commands in turn; what was
-# installed still works, and the same command again repairs it.
+# interrupted PACKAGE SCRIPT COMMAND...: the command, with the script stopped before each of its commands in turn; what
+# was installed still works, and the same command again repairs it.
 interrupted() {
     local script=/var/lib/dpkg/info/$1.$2 number=0
     cp "$script" "$world/script"
@@ -110,13 +118,13 @@ if [ -d "$old" ]; then
 fi
 expect "a device registers" registers
 expect "and its requests are accepted" accepted
-device=$(tenon status --json)
+device=$(tenon status --json | grep -o '"device_id":"[^"]*"')
 if [ -d "$old" ]; then
     expect "new files without their scripts: the device signs" dpkg --unpack "$(deb "$packages" tenon)"
     expect "accepted, half upgraded" accepted
     expect "the upgrade, interrupted at each command" interrupted tenon postinst dpkg --configure tenon
     expect "accepted, upgraded" accepted
-    expect "it is the same device" test "$(tenon status --json | grep -o '"device_id":"[^"]*"')" = "$(printf %s "$device" | grep -o '"device_id":"[^"]*"')"
+    expect "it is the same device" test "$(tenon status --json | grep -o '"device_id":"[^"]*"')" = "$device"
     expect "the authority is upgraded while it runs" dpkg -i "$(deb "$packages" tenon-authority)"
     expect "and still answers" accepted
     again() { kill "$world_authority" && wait "$world_authority" && world_again; }
@@ -125,17 +133,23 @@ if [ -d "$old" ]; then
 fi
 
 # --- in a container: a read-only root that holds nothing else, and a user without rights
-contained() { # contained WORD...: the program in the container's root, which this process sees only
-    # shellcheck disable=SC2016
-    unshare --mount sh -c '
-        mount --bind "$0/root" "$0/root" && mount --bind "$0/state" "$0/root/var/lib/tenon-authority" &&
-            mount -o remount,ro,bind "$0/root" || exit 1
-        export STATE_DIRECTORY=/var/lib/tenon-authority
-        exec chroot --userspec=10001:10001 "$0/root" /usr/bin/tenon-authority "$@"' "$world/container" "$@"
-}
+# contained WORD...: the program in the container's root, which it alone sees. A file, so that its process is the
+# program's.
+cat > "$world/contained" << EOF
+#!/bin/sh
+[ -n "\$inside" ] || inside=1 exec unshare --mount "\$0" "\$@"
+mount --bind "$world/container/root" "$world/container/root" || exit 1
+mount --bind "$world/container/state" "$world/container/root/var/lib/tenon-authority" || exit 1
+mount -o remount,ro,bind "$world/container/root" || exit 1
+export STATE_DIRECTORY=/var/lib/tenon-authority
+exec chroot --userspec=10001:10001 "$world/container/root" /usr/bin/tenon-authority "\$@"
+EOF
+chmod 755 "$world/contained"
+contained() { "$world/contained" "$@"; }
 
 serves_contained() {
-    contained serve --port "$(world_port)" --ek-roots /var/lib/tenon-authority/roots.pem > "$world/contained.says" &
+    "$world/contained" serve --port "$(world_port)" --ek-roots /var/lib/tenon-authority/roots.pem \
+        > "$world/contained.says" &
     contained=$!
     world_processes="$world_processes $contained"
     url=
