@@ -53,7 +53,7 @@ TENON_CFLAGS := -std=c11 $(WARNINGS) -Iinclude -ICSources -fPIC -fvisibility=hid
                 $(if $(filter openssl,$(CRYPTO)),-DTENON_OPENSSL)
 TENON_LDFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE),-Wl$(comma)--as-needed) -Wl,-z,relro,-z,now,-z,noexecstack,--gc-sections
 
-SOURCES := $(filter-out %_$(OTHER_$(CRYPTO)).c,$(wildcard CSources/base/*.c CSources/crypto/*.c CSources/proof/*.c))
+SOURCES := $(filter-out %_$(OTHER_$(CRYPTO)).c,$(wildcard CSources/base/*.c CSources/crypto/*.c CSources/proof/*.c CSources/keri/*.c))
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
 SHARED := $(BUILD)/libtenon.so.$(SOVERSION)
 STATIC := $(BUILD)/libtenon.a
@@ -74,7 +74,11 @@ lib: $(SHARED) $(STATIC) $(BUILD)/tenon.pc $(TPM_SHARED) $(TPM_STATIC) $(BUILD)/
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(TENON_CFLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
+	$(CC) $(TENON_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(SMALL) -MMD -MP -c $< -o $@
+
+# What waits for a signature, or for a person, is built for size.
+$(BUILD)/CSources/keri/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/status crypto/blake3 crypto/signing_key proof/issue): \
+    SMALL := $(if $(filter -O2,$(CFLAGS)),-Os)
 
 $(SHARED): $(OBJECTS) CSources/tenon.map
 	$(CC) -shared $(TENON_LDFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-Wl,--no-undefined) -Wl,-soname,$(@F) \
