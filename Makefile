@@ -186,6 +186,11 @@ $(BUILD)/attest_tool: $(BUILD)/Tests/C/attest_tool.o $(SUPPORT) $(TPM_STATIC) $(
 check-judges: $(BUILD)/attest_tool
 	PYTHON=$(PYTHON) Tests/Scripts/judges.sh $(BUILD)
 
+## check-b3sum      BLAKE3 beside Debian's b3sum
+.PHONY: check-b3sum
+check-b3sum: $(BUILD)/blake3_tool
+	Tests/Scripts/b3sum.sh $<
+
 ## check-support    the tests' own tools: software TPMs, and faults on the way to them
 SUPPORT_TEST := $(BUILD)/support_test
 
@@ -446,6 +451,12 @@ bench: benches
 	@mkdir -p .build/bench
 	$(BENCH) --json .build/bench/bench.json --html .build/bench/bench.html
 	echo ".build/bench: bench.json, bench.html"
+
+## bench-log        logs of 10 and 10,000 KERI rotations: events a second beside what no verifier can do without, and memory (CRYPTO=)
+.PHONY: bench-log
+bench-log: $(BUILD)/log_scale
+	$< 10
+	$< 10000
 
 # The parts in Swift are built for release with OpenSSL; to run each once, as the tests are, where that is done.
 SMOKE ?= $(findstring --smoke,$(FLAGS))

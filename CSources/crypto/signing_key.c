@@ -246,7 +246,8 @@ tenon_status tenon_key_sign_presentation(const tenon_key *key, tenon_signature *
     tenon_digest digest;
     if (out != NULL)
         memset(out, 0, sizeof *out);
-    if (key == NULL || out == NULL || credential == NULL || audience == NULL || nonce == NULL)
+    if (key == NULL || out == NULL || (credential == NULL && credential_n != 0) ||
+        (audience == NULL && audience_n != 0) || (nonce == NULL && nonce_n != 0))
         return TENON_ERROR_NULL;
     if (credential_n != sizeof said || audience_n == 0 || audience_n > AUDIENCE_MAX ||
         memchr(audience, 0, audience_n) != NULL || nonce_n < NONCE_MIN || nonce_n > NONCE_MAX)

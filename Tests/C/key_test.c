@@ -322,6 +322,13 @@ TEST(key_presentation)
                  TENON_ERROR_PRESENTATION, &signature);
     CHECK_CLEARS(present(NULL, &signature, CREDENTIAL, "a", 1, 32), TENON_ERROR_NULL, &signature);
     CHECK_CLEARS(present(key, &signature, CREDENTIAL, NULL, 1, 32), TENON_ERROR_NULL, &signature);
+    CHECK_CLEARS(present(key, &signature, CREDENTIAL, NULL, 0, 32), TENON_ERROR_PRESENTATION, &signature);
+    CHECK_CLEARS(tenon_key_sign_presentation(key, &signature, NULL, 44, "a", 1, message, 32), TENON_ERROR_NULL,
+                 &signature);
+    CHECK_CLEARS(tenon_key_sign_presentation(key, &signature, CREDENTIAL, 44, "a", 1, NULL, 32), TENON_ERROR_NULL,
+                 &signature);
+    CHECK_CLEARS(tenon_key_sign_presentation(key, &signature, CREDENTIAL, 44, "a", 1, NULL, 0),
+                 TENON_ERROR_PRESENTATION, &signature);
     CHECK_STATUS(present(key, NULL, CREDENTIAL, "a", 1, 32), TENON_ERROR_NULL);
     CHECK_NUMBER(made.signs, signs);
 }
