@@ -71,7 +71,7 @@ TENON_CFLAGS := -std=c11 $(WARNINGS) -D_FILE_OFFSET_BITS=64 -Iinclude -ICSources
                 $(if $(filter openssl,$(CRYPTO)),-DTENON_OPENSSL)
 TENON_LDFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE),-Wl$(comma)--as-needed) -Wl,-z,relro,-z,now,-z,noexecstack,--gc-sections
 
-SOURCES := $(filter-out %_$(OTHER_$(CRYPTO)).c,$(wildcard CSources/base/*.c CSources/crypto/*.c CSources/proof/*.c))
+SOURCES := $(filter-out %_$(OTHER_$(CRYPTO)).c,$(wildcard CSources/base/*.c CSources/crypto/*.c CSources/proof/*.c CSources/keri/*.c))
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
 SHARED := $(BUILD)/libtenon.so.$(SOVERSION)
 STATIC := $(BUILD)/libtenon.a
@@ -92,7 +92,11 @@ lib: $(SHARED) $(STATIC) $(BUILD)/tenon.pc $(TPM_SHARED) $(TPM_STATIC) $(BUILD)/
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(TENON_CFLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
+	$(CC) $(TENON_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(SMALL) -MMD -MP -c $< -o $@
+
+# What waits for a signature, or for a person, is built for size.
+$(BUILD)/CSources/keri/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/status crypto/blake3 crypto/signing_key proof/issue): \
+    SMALL := $(if $(filter -O2,$(CFLAGS)),-Os)
 
 $(SHARED): $(OBJECTS) CSources/tenon.map
 	$(CC) -shared $(TENON_LDFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-Wl,--no-undefined) -Wl,-soname,$(@F) \
@@ -191,6 +195,11 @@ $(BUILD)/attest_tool: $(BUILD)/Tests/C/attest_tool.o $(SUPPORT) $(TPM_STATIC) $(
 .PHONY: check-judges
 check-judges: $(BUILD)/attest_tool
 	PYTHON=$(PYTHON) Tests/Scripts/judges.sh $(BUILD)
+
+## check-b3sum      BLAKE3 beside Debian's b3sum
+.PHONY: check-b3sum
+check-b3sum: $(BUILD)/blake3_tool
+	Tests/Scripts/b3sum.sh $<
 
 ## check-support    the tests' own tools: software TPMs, and faults on the way to them
 SUPPORT_TEST := $(BUILD)/support_test
@@ -452,6 +461,12 @@ bench: benches
 	@mkdir -p .build/bench
 	$(BENCH) --json .build/bench/bench.json --html .build/bench/bench.html
 	echo ".build/bench: bench.json, bench.html"
+
+## bench-log        logs of 10 and 10,000 KERI rotations: events a second beside what no verifier can do without, and memory (CRYPTO=)
+.PHONY: bench-log
+bench-log: $(BUILD)/log_scale
+	$< 10
+	$< 10000
 
 # The parts in Swift are built for release with OpenSSL; to run each once, as the tests are, where that is done.
 SMOKE ?= $(findstring --smoke,$(FLAGS))

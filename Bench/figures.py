@@ -97,6 +97,14 @@ def of_libraries(counts, ratios):
                          ratios.get(("openssl", "verify", "openssl")))]
 
 
+def of_log(b, counts, bound):
+    """KERI: making an inception, and taking a rotation beside decoding its key and verifying its signature alone."""
+    made, taken, alone = (counts.get(f"{b} keri-{line} tenon") for line in ("inception", "append", "verify"))
+    return [figure("P15", f"{b} build, an inception without its signature", ("<=", 60_000), made, "instr.", True),
+            figure("P15", f"{b} build, a rotation's key and signature beside taking it into a log, instructions",
+                   (">=", bound), over(alone, taken), gate=True)]
+
+
 def of_sizes(build, folder):
     stripped = os.path.join(folder, "stripped.so")
     out = []
@@ -116,6 +124,8 @@ def all_of(counts, records, builds, folder):
     for build in builds:
         out += of_backend(build.backend, counts, lines)
     out += of_libraries(counts, ratios)
+    for build in builds:
+        out += of_log(build.backend, counts, {"mbedtls": 0.95, "openssl": 0.85}[build.backend])
     for build in builds:
         out += of_sizes(build, folder)
     return out

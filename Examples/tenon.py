@@ -5,7 +5,7 @@ Keys, digests and signatures are bytes; each function that fails raises TenonErr
 
 import ctypes
 from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_int32, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
-from typing import Any, Callable, Dict, Iterable, Optional
+from typing import Any, Callable, Dict, Iterable, Optional, Tuple
 
 KEY_HARDWARE = 0x1
 KEY_SIGNS_DIGESTS = 0x2
@@ -78,9 +78,11 @@ STATUS_FUNCTIONS = {
     "p256_verify": "ppp",
     "verifier_new": "pp",
     "verifier_verify": "ppp",
+    "keri_append": "pbbi",
+    "keri_did": "op",
 }
 
-SIZES = ("digest", "public_key", "signature", "sha256_stream", "request")
+SIZES = ("digest", "public_key", "signature", "sha256_stream", "request", "keri_state")
 
 OTHER_FUNCTIONS = {
     "status_category": (c_int32, (c_int32,)),
@@ -188,6 +190,13 @@ class Library:
         texts = [part for text in (app_id, device_id, timestamp, nonce) for part in (text, len(text))]
         out = self.request_headers(byref(offsets), self.value("signature", signature), *texts)
         return {name: out[getattr(offsets, name) :].split(b"\0")[0] for name in HEADERS}
+
+    def did_of(self, log: Iterable[Tuple[bytes, bytes]]) -> str:
+        """The identifier of a KERI log: its events, each with its attachment. It raises what the first bad one breaks."""
+        state = self.value("keri_state")
+        for event, attachment in log:
+            self.keri_append(state, event, len(event), attachment, len(attachment), 0)
+        return self.keri_did(state).decode()
 
     def verify(self, key: bytes, digest: bytes, signature: bytes) -> None:
         self.p256_verify(

@@ -3,6 +3,7 @@
 
 #include "attestation.h"
 #include "bench.h"
+#include "event_log.h"
 #include "owned.h"
 #include "worst.h"
 
@@ -15,6 +16,7 @@ typedef struct {
     char texts[FIXTURE_MESSAGES][SIGNATURE_TEXT_MAX]; /* the signatures, base64 of DER */
     size_t texts_n[FIXTURE_MESSAGES];
     attestation proof;
+    event_log log;
     worst *worst;
     size_t turn;
 } tenon_side;
@@ -43,7 +45,7 @@ static bool tenon_open(void *context, const fixture *made)
     bool ready =
         self->worst != NULL && attestation_make(&self->proof, made->scalar, NULL, 0) &&
         tenon_software_key_import(&self->key, made->scalar, sizeof made->scalar, TENON_KEY_SIGNS_DIGESTS) == TENON_OK &&
-        tenon_verifier_new(&self->verifier, &made->key) == TENON_OK;
+        tenon_verifier_new(&self->verifier, &made->key) == TENON_OK && event_log_make(&self->log, made->scalar);
     for (size_t i = 0; ready && i < FIXTURE_MESSAGES; i++)
         ready = encode(self->texts[i], &self->texts_n[i], &made->signatures[i]);
     return ready;
@@ -175,6 +177,24 @@ static bool run_worst(void *context, size_t which)
     return worst_run(self->worst, (worst_input)which);
 }
 
+static bool keri_inception(void *context, size_t unused)
+{
+    const tenon_side *self = context;
+    return event_log_begin(&self->log);
+}
+
+static bool keri_append(void *context, size_t unused)
+{
+    const tenon_side *self = context;
+    return event_log_append(&self->log);
+}
+
+static bool keri_verify(void *context, size_t unused)
+{
+    const tenon_side *self = context;
+    return event_log_verify(&self->log);
+}
+
 static const side_line lines[] = {
     {"sha256-64", hash, 64},
     {"sha256-1k", hash, 1024},
@@ -191,6 +211,9 @@ static const side_line lines[] = {
     {"generate", generate},
     {"proof-verify", proof_verify},
     {"proof-public-key", proof_public_key},
+    {"keri-inception", keri_inception},
+    {"keri-append", keri_append},
+    {"keri-verify", keri_verify},
     {"worst-proof", run_worst, WORST_PROOF},
     {"worst-ak-certificate", run_worst, WORST_AK_CERTIFICATE},
     {"worst-ek", run_worst, WORST_EK},

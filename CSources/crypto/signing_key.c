@@ -7,6 +7,7 @@
 
 #include "base/secure.h"
 #include "base/signature.h"
+#include "crypto/hash.h"
 #include "crypto/p256.h"
 #include "tenon/digest.h"
 #include "tenon/encoding.h"
@@ -172,13 +173,48 @@ static bool begins_as_object(const uint8_t *data, size_t n)
     return blanks < n && data[blanks] == '{';
 }
 
+enum { SAID_SIZE = 44, AUDIENCE_MAX = 1024, NONCE_MIN = 16, NONCE_MAX = 128 };
+
+static bool is_said(const uint8_t *text, size_t n)
+{
+    uint8_t bytes[SAID_SIZE / 4 * 3];
+    char characters[SAID_SIZE];
+    size_t written;
+    if (n != sizeof characters || text[0] != 'E')
+        return false;
+    memcpy(characters, text, sizeof characters);
+    return tenon_base64url_decode(bytes, sizeof bytes, &written, characters, sizeof characters) == TENON_OK;
+}
+
+static bool begins_as_presentation(const uint8_t *data, size_t n)
+{
+    return n > SAID_SIZE && data[SAID_SIZE] == 0 && is_said(data, SAID_SIZE);
+}
+
+/* RFC 7515, 5.1: the base64url of a JSON object, and a dot. The first characters tell whether it is one. */
+static bool begins_as_token(const uint8_t *data, size_t n)
+{
+    enum { LOOKED_AT = 64, GROUP = 4 };
+    uint8_t header[LOOKED_AT / GROUP * 3];
+    char characters[LOOKED_AT];
+    size_t dot = 0, written;
+    while (dot < n && data[dot] != '.')
+        dot++;
+    size_t looked_at = dot < sizeof characters ? dot / GROUP * GROUP : sizeof characters;
+    if (dot == n || looked_at == 0)
+        return false;
+    memcpy(characters, data, looked_at);
+    return tenon_base64url_decode(header, sizeof header, &written, characters, looked_at) == TENON_OK &&
+           begins_as_object(header, written);
+}
+
 /* Wider than what the functions above sign: what a reader more patient than ours would take for such a message. */
 static bool could_be_message(const uint8_t *data, size_t n)
 {
     static const char statement[] = "\xffTCG", signature_base[] = "\"@";
     bool is_point = n == TENON_POINT_SIZE && data[0] == 0x04;
     return begins_as_request(data, n) || is_point || begins_as_object(data, n) || begins_with(data, n, statement) ||
-           begins_with(data, n, signature_base);
+           begins_with(data, n, signature_base) || begins_as_presentation(data, n) || begins_as_token(data, n);
 }
 
 tenon_status tenon_key_sign_data(const tenon_key *key, tenon_signature *out, const uint8_t *data, size_t n)
@@ -189,6 +225,40 @@ tenon_status tenon_key_sign_data(const tenon_key *key, tenon_signature *out, con
         return TENON_ERROR_NULL;
     bool any = (key->ops.flags & TENON_KEY_SIGNS_DIGESTS) != 0;
     return any || !could_be_message(data, n) ? sign_message(key, out, data, n) : TENON_ERROR_DATA_IS_MESSAGE;
+}
+
+tenon_status tenon_key_sign_plain_data(const tenon_key *key, tenon_signature *out, const uint8_t *data, size_t n)
+{
+    if (out != NULL)
+        memset(out, 0, sizeof *out);
+    if (key == NULL || out == NULL || (data == NULL && n != 0))
+        return TENON_ERROR_NULL;
+    bool is_plain = n == 0 || (memchr(data, 0, n) == NULL && !could_be_message(data, n));
+    return is_plain ? sign_message(key, out, data, n) : TENON_ERROR_DATA_IS_MESSAGE;
+}
+
+tenon_status tenon_key_sign_presentation(const tenon_key *key, tenon_signature *out, const char *credential,
+                                         size_t credential_n, const char *audience, size_t audience_n,
+                                         const uint8_t *nonce, size_t nonce_n)
+{
+    static const uint8_t separator[1];
+    uint8_t said[SAID_SIZE];
+    tenon_digest digest;
+    if (out != NULL)
+        memset(out, 0, sizeof *out);
+    if (key == NULL || out == NULL || (credential == NULL && credential_n != 0) ||
+        (audience == NULL && audience_n != 0) || (nonce == NULL && nonce_n != 0))
+        return TENON_ERROR_NULL;
+    if (credential_n != sizeof said || audience_n == 0 || audience_n > AUDIENCE_MAX ||
+        memchr(audience, 0, audience_n) != NULL || nonce_n < NONCE_MIN || nonce_n > NONCE_MAX)
+        return TENON_ERROR_PRESENTATION;
+    memcpy(said, credential, sizeof said);
+    if (!is_said(said, sizeof said))
+        return TENON_ERROR_PRESENTATION;
+    const tenoni_part parts[] = {
+        {said, sizeof said}, {separator, 1}, {audience, audience_n}, {separator, 1}, {nonce, nonce_n}};
+    tenon_status status = tenoni_sha256_parts(&digest, parts, sizeof parts / sizeof *parts);
+    return status == TENON_OK ? sign(key, out, &digest) : status;
 }
 
 tenon_status tenon_key_sign_digest(const tenon_key *key, tenon_signature *out, const tenon_digest *digest)

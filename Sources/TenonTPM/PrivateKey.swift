@@ -176,8 +176,8 @@ extension TPM.PrivateKey: DeviceKey, DigestSigner {
     /// A signature proves to a service that its device made a statement. Data that could be taken for such a statement
     /// is refused, so that a caller that may have data signed cannot have a request or a rotation signed: data that
     /// begins with a method and a line feed, with `{` as client data and events do (a ``SignableMessage`` signs those),
-    /// with `"@`, the point of a P-256 key, or as a TPM's statement does. A key with ``Options/signsDigests`` signs that,
-    /// too.
+    /// with `"@`, with a SAID and a NUL, or with the header of a JWS, the point of a P-256 key, and what begins as a TPM's
+    /// statement does. A key with ``Options/signsDigests`` signs that, too.
     ///
     /// - Parameter data: any sequence of bytes: `[UInt8]`, `Data`, a slice, `"text".utf8`.
     /// - Throws: ``TenonError/Code/dataIsMessage``.

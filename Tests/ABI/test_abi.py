@@ -5,6 +5,8 @@
 import base64
 import ctypes
 import hashlib
+import json
+import pathlib
 import secrets
 import sys
 import traceback
@@ -300,6 +302,21 @@ def test_verifier():
     lib.verifier_free(byref(handle))
     assert handle.value is None
     raises("TENON_ERROR_POINT_OFF_CURVE", 2, lib.verifier_new, byref(handle), lib.value("public_key"))
+
+
+def test_log():
+    vector = json.loads(pathlib.Path("Tests/Vectors/auths-kel-p256.json").read_text(encoding="ascii"))
+    events = (vector["icp"], vector["rot"])
+    inception, rotation = ((event["body"].encode(), event["attachment"].encode()) for event in events)
+    did = vector["icp"]["did"]
+    assert lib.did_of([inception]) == did
+    assert lib.did_of([inception, rotation]) == did
+    raises("TENON_ERROR_EMPTY", 1, lib.did_of, [])
+    raises("TENON_KERI_6_NO_INCEPTION", 3, lib.did_of, [rotation])
+    raises("TENON_KERI_7_INCEPTION_AGAIN", 3, lib.did_of, [inception, inception])
+    raises("TENON_KERI_18_SIGNATURE", 3, lib.did_of, [(inception[0], rotation[1])])
+    raises("TENON_KERI_2_UNSIGNED", 3, lib.did_of, [(inception[0], b"")])
+    raises("TENON_KERI_11_SAID", 3, lib.did_of, [inception, (rotation[0].replace(b'"s":"1"', b'"s":"2"'), rotation[1])])
 
 
 def test_key_made_of_python():

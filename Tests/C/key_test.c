@@ -231,6 +231,12 @@ static const char *const data_of_no_kind[] = {
     "\x04",
     "\xffTC",
     "ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFG\n", /* 33 letters are no method */
+    "eyJhbGciOiJFUzI1NiJ9",                /* no dot */
+    "eyJ.e30",
+    "hello.txt",
+    ".eyJhbGciOiJFUzI1NiJ9",
+    "eyJh+GciOiJFUzI1NiJ9.e30",
+    "EKiCzlm2xHzI6WIBcGlo0zlyQ3cSxtmwpNGES_A0VxAD",
 };
 static const char *const data_of_a_kind[] = {
     "POST\n/v1/hsi\n1700000000\n{}",
@@ -244,6 +250,10 @@ static const char *const data_of_a_kind[] = {
     "\n\t\r {\"a\":1}",
     "\"@method\": POST",
     "\xffTCG\x80\x17",
+    "eyJhbGciOiJFUzI1NiJ9.e30",
+    "eyAi.",                     /* { and a blank */
+    "CQogeyJhbGciOiJFUzI1NiJ9.", /* after white space */
+    "eyJhbGciOiJFUzI1NiIsImtpZCI6IjAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkifQ.",
 };
 
 /* Whoever may have data signed cannot have one of the messages signed, in whatever form a service might still take it.
@@ -270,6 +280,79 @@ TEST(key_data_is_no_message)
     CHECK_OK(tenon_key_sign_data(key, &signature, NULL, 0));
     CHECK_STATUS(tenon_key_sign_data(key, &signature, NULL, 1), TENON_ERROR_NULL);
     tenon_key_free(&any);
+}
+
+#define CREDENTIAL "EKiCzlm2xHzI6WIBcGlo0zlyQ3cSxtmwpNGES_A0VxAD"
+
+static tenon_status present(const tenon_key *key, tenon_signature *out, const char *credential, const char *audience,
+                            size_t audience_n, size_t nonce_n)
+{
+    static const uint8_t nonce[129] = {1, 0, 2};
+    return tenon_key_sign_presentation(key, out, credential, strlen(credential), audience, audience_n, nonce, nonce_n);
+}
+
+/* The bytes are the credential, the audience and the nonce with NULs between them, and sign_data refuses them. */
+TEST(key_presentation)
+{
+    static const uint8_t message[44 + 1 + 3 + 1 + 32] = CREDENTIAL "\0api\0\1\0\2";
+    static const char long_audience[1025] = {0};
+    device made = make_device();
+    OWNED_KEY key = open_device(&made, 0);
+    tenon_signature signature;
+    tenon_digest digest;
+    CHECK_OK(present(key, &signature, CREDENTIAL, "api", 3, 32));
+    CHECK_OK(tenon_sha256(&digest, message, sizeof message));
+    CHECK_BYTES(&made.seen, &digest, sizeof digest);
+    check_data(key, message, sizeof message, TENON_ERROR_DATA_IS_MESSAGE);
+    check_data(key, message, 45, TENON_ERROR_DATA_IS_MESSAGE);
+    check_data(key, message + 1, sizeof message - 1, TENON_OK);
+    CHECK_OK(present(key, &signature, CREDENTIAL, "a", 1, 16));
+    CHECK_OK(present(key, &signature, CREDENTIAL, "a", 1, 128));
+    const int signs = made.signs;
+    CHECK_CLEARS(present(key, &signature, CREDENTIAL, "a", 1, 15), TENON_ERROR_PRESENTATION, &signature);
+    CHECK_CLEARS(present(key, &signature, CREDENTIAL, "a", 1, 129), TENON_ERROR_PRESENTATION, &signature);
+    CHECK_CLEARS(present(key, &signature, CREDENTIAL, "", 0, 32), TENON_ERROR_PRESENTATION, &signature);
+    CHECK_CLEARS(present(key, &signature, CREDENTIAL, "a\0b", 3, 32), TENON_ERROR_PRESENTATION, &signature);
+    CHECK_CLEARS(present(key, &signature, CREDENTIAL, long_audience, 1025, 32), TENON_ERROR_PRESENTATION, &signature);
+    CHECK_CLEARS(present(key, &signature, "", "a", 1, 32), TENON_ERROR_PRESENTATION, &signature);
+    CHECK_CLEARS(present(key, &signature, "F" CREDENTIAL, "a", 1, 32), TENON_ERROR_PRESENTATION, &signature);
+    CHECK_CLEARS(present(key, &signature, "FKiCzlm2xHzI6WIBcGlo0zlyQ3cSxtmwpNGES_A0VxAD", "a", 1, 32),
+                 TENON_ERROR_PRESENTATION, &signature);
+    CHECK_CLEARS(present(key, &signature, "EKiCzlm2xHzI6WIBcGlo0zlyQ3cSxtmwpNGES/A0VxAD", "a", 1, 32),
+                 TENON_ERROR_PRESENTATION, &signature);
+    CHECK_CLEARS(present(NULL, &signature, CREDENTIAL, "a", 1, 32), TENON_ERROR_NULL, &signature);
+    CHECK_CLEARS(present(key, &signature, CREDENTIAL, NULL, 1, 32), TENON_ERROR_NULL, &signature);
+    CHECK_CLEARS(present(key, &signature, CREDENTIAL, NULL, 0, 32), TENON_ERROR_PRESENTATION, &signature);
+    CHECK_CLEARS(tenon_key_sign_presentation(key, &signature, NULL, 44, "a", 1, message, 32), TENON_ERROR_NULL,
+                 &signature);
+    CHECK_CLEARS(tenon_key_sign_presentation(key, &signature, CREDENTIAL, 44, "a", 1, NULL, 32), TENON_ERROR_NULL,
+                 &signature);
+    CHECK_CLEARS(tenon_key_sign_presentation(key, &signature, CREDENTIAL, 44, "a", 1, NULL, 0),
+                 TENON_ERROR_PRESENTATION, &signature);
+    CHECK_STATUS(present(key, NULL, CREDENTIAL, "a", 1, 32), TENON_ERROR_NULL);
+    CHECK_NUMBER(made.signs, signs);
+}
+
+/* Stricter than data, and with a capability as without. */
+TEST(key_plain_data)
+{
+    device made = make_device();
+    OWNED_KEY key = open_device(&made, TENON_KEY_SIGNS_DIGESTS);
+    tenon_signature signature;
+    for (size_t i = 0; i < COUNT(data_of_a_kind); i++) {
+        const uint8_t *data = (const uint8_t *)data_of_a_kind[i];
+        test_about("\"%s\"", data_of_a_kind[i]);
+        CHECK_CLEARS(tenon_key_sign_plain_data(key, &signature, data, strlen(data_of_a_kind[i])),
+                     TENON_ERROR_DATA_IS_MESSAGE, &signature);
+    }
+    CHECK_CLEARS(tenon_key_sign_plain_data(key, &signature, (const uint8_t *)"a\0b", 3), TENON_ERROR_DATA_IS_MESSAGE,
+                 &signature);
+    CHECK_NUMBER(made.signs, 0);
+    CHECK_OK(tenon_key_sign_plain_data(key, &signature, (const uint8_t *)"hello", 5));
+    CHECK_OK(tenon_key_sign_plain_data(key, &signature, NULL, 0));
+    CHECK_STATUS(tenon_key_sign_plain_data(key, &signature, NULL, 1), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_sign_plain_data(NULL, &signature, NULL, 0), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_sign_plain_data(key, NULL, NULL, 0), TENON_ERROR_NULL);
 }
 
 static void check_messages(const tenon_key *key, const char *text, tenon_status as_data, tenon_status as_event)

@@ -41,8 +41,9 @@ static size_t read_codes(void)
 {
     size_t errors = read_enumerators("include/tenon/status.h", "TENON_ERROR_", found);
     size_t rules = read_enumerators("include/tenon/status.h", "TENON_RULE_", found + errors);
-    CHECK(errors > 70 && rules > 30);
-    return errors + rules;
+    size_t log_rules = read_enumerators("include/tenon/status.h", "TENON_KERI_", found + errors + rules);
+    CHECK(errors > 70 && rules > 30 && log_rules == 24);
+    return errors + rules + log_rules;
 }
 
 TEST(status_every_code_has_its_name_text_and_category)
@@ -188,6 +189,7 @@ static bool is_in_sources(const char *name)
     bool is = false;
     CHECK_NUMBER(glob("CSources/base/*.c", 0, NULL, &sources), 0);
     CHECK_NUMBER(glob("CSources/crypto/*.c", GLOB_APPEND, NULL, &sources), 0);
+    CHECK_NUMBER(glob("CSources/keri/*.c", GLOB_APPEND, NULL, &sources), 0);
     CHECK_NUMBER(glob("CSources/proof/*.c", GLOB_APPEND, NULL, &sources), 0);
     CHECK_NUMBER(glob("CSources/tpm/*.c", GLOB_APPEND, NULL, &sources), 0);
     for (size_t i = 0; !is && i < sources.gl_pathc; i++)

@@ -24,7 +24,8 @@ import Testing
         (.cborTruncated, "CBOR_TRUNCATED"), (.cborType, "CBOR_TYPE"), (.cborIndefinite, "CBOR_INDEFINITE"),
         (.cborNotMinimal, "CBOR_NOT_MINIMAL"), (.cborKey, "CBOR_KEY"), (.cborCount, "CBOR_COUNT"),
         (.cborTrailing, "CBOR_TRAILING"), (.proofForm, "PROOF_FORM"), (.signatureForm, "SIGNATURE_FORM"),
-        (.certificateForm, "CERTIFICATE_FORM"), (.credentialForm, "CREDENTIAL_FORM"),
+        (.certificateForm, "CERTIFICATE_FORM"), (.credentialForm, "CREDENTIAL_FORM"), (.cesr, "CESR"),
+        (.nextKey, "NEXT_KEY"), (.presentation, "PRESENTATION"),
         (.signatureInvalid, "SIGNATURE_INVALID"), (.keyAttributes, "KEY_ATTRIBUTES"), (.keyName, "KEY_NAME"),
         (.session, "SESSION"), (.activation, "ACTIVATION"), (.tpmTransport, "TPM_TRANSPORT"), (.tpmBusy, "TPM_BUSY"),
         (.tpmMissing, "TPM_MISSING"), (.tpmAnswer, "TPM_ANSWER"), (.parentMissing, "PARENT_MISSING"),
@@ -48,6 +49,19 @@ import Testing
         (.rule11Parent, "11_PARENT"), (.rule32Signature, "32_SIGNATURE"), (.rule26Maker, "26_MAKER"),
         (.rule37EKAllowed, "37_EK_ALLOWED"),
         (.rule23Critical, "23_CRITICAL"), (.rule35NotOAEP, "35_NOT_OAEP"),
+    ]
+
+    /// Every rule for the events of a log.
+    static let logRules: [(Code, String)] = [
+        (.log1Size, "1_SIZE"), (.log2Unsigned, "2_UNSIGNED"), (.log3Version, "3_VERSION"),
+        (.log4StatedSize, "4_STATED_SIZE"), (.log5Type, "5_TYPE"), (.log6NoInception, "6_NO_INCEPTION"),
+        (.log7InceptionAgain, "7_INCEPTION_AGAIN"), (.log8Form, "8_FORM"), (.log9Ended, "9_ENDED"),
+        (.log10RotationsOnly, "10_ROTATIONS_ONLY"), (.log11SAID, "11_SAID"), (.log12Sequence, "12_SEQUENCE"),
+        (.log13Identifier, "13_IDENTIFIER"), (.log14Prior, "14_PRIOR"), (.log15Key, "15_KEY"),
+        (.log16Attachment, "16_ATTACHMENT"), (.log17LowS, "17_LOW_S"), (.log18Signature, "18_SIGNATURE"),
+        (.log19SelfCertifying, "19_SELF_CERTIFYING"), (.log20Witnesses, "20_WITNESSES"),
+        (.log21Threshold, "21_THRESHOLD"), (.log22Next, "22_NEXT"), (.log23Traits, "23_TRAITS"),
+        (.log24Commitment, "24_COMMITMENT"),
     ]
 
     /// Every code of the module.
@@ -117,12 +131,18 @@ import Testing
         #expect(code.category == .rejected)
     }
 
+    @Test(arguments: logRules)
+    func logRuleHasItsName(_ code: Code, _ name: String) {
+        #expect(code.description == "TENON_KERI_" + name)
+        #expect(code.category == .rejected)
+    }
+
     /// A status that the core has and this module does not is found here.
     @Test func everyNamedCodeIsKnown() {
-        let known = Set((Self.core + Self.rules).map(\.0))
+        let known = Set((Self.core + Self.rules + Self.logRules).map(\.0))
         var named: Set<Code> = []
         for category in Int32(1)...12 {
-            for cause in Int32(1)...0x1ff {
+            for cause in Int32(1)...0x2ff {
                 let code = Code(rawValue: category << 24 | cause)
                 if code.description != "TENON_ERROR_UNNAMED" { named.insert(code) }
             }

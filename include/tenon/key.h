@@ -51,8 +51,9 @@ TENON_API TENON_MUST_USE tenon_status tenon_key_public_key(const tenon_key *key,
 TENON_API int32_t tenon_key_is_hardware(const tenon_key *key);
 
 /*
- * Each kind of message that a device signs has its own function. The first bytes tell the four kinds apart (an
- * upper-case letter; 04; a JSON object; {"v":"KERI), so a signature for one kind is useless for another.
+ * Each kind of message that a device signs has its own function. The first bytes tell the five kinds apart (upper-case
+ * letters and a line feed; 04; a JSON object; {"v":"KERI; 44 characters and a NUL), so a signature for one kind is
+ * useless for another.
  */
 
 /* Signs a request that was begun with tenon_request_begin and has its body. This finishes the request. */
@@ -72,13 +73,28 @@ TENON_API TENON_MUST_USE tenon_status tenon_key_sign_event(const tenon_key *key,
                                                            const uint8_t *TENON_COUNTED(n) event, size_t n);
 
 /*
+ * Signs a presentation of a credential in KERI: credential, NUL, audience, NUL, nonce. The credential is a SAID of 44
+ * characters, the audience has 1 to 1,024 bytes without NUL, and the verifier chose the nonce, of 16 to 128 bytes. Else
+ * the result is TENON_ERROR_PRESENTATION.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_key_sign_presentation(
+    const tenon_key *key, tenon_signature *out, const char *TENON_COUNTED(credential_n) credential, size_t credential_n,
+    const char *TENON_COUNTED(audience_n) audience, size_t audience_n, const uint8_t *TENON_COUNTED(nonce_n) nonce,
+    size_t nonce_n);
+
+/*
  * Signs the SHA-256 of other data. Refuses data that could be taken for one of the messages above, or for a TPM's
  * statement, with TENON_ERROR_DATA_IS_MESSAGE: a caller that may have data signed cannot have such messages signed.
  * Refused are: 1 to 32 letters A-Z and a line feed; a JSON object, also after white space; the 65 bytes of a point; "@
- * as in a signature base of RFC 9421; ff 54 43 47. With TENON_KEY_SIGNS_DIGESTS nothing is refused.
+ * as in a signature base of RFC 9421; ff 54 43 47; a SAID and a NUL; the header of a JWS and a dot. With
+ * TENON_KEY_SIGNS_DIGESTS nothing is refused.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_key_sign_data(const tenon_key *key, tenon_signature *out,
                                                           const uint8_t *TENON_COUNTED(n) data, size_t n);
+
+/* The same for data that another program may choose: it also refuses a NUL, and no capability changes that. */
+TENON_API TENON_MUST_USE tenon_status tenon_key_sign_plain_data(const tenon_key *key, tenon_signature *out,
+                                                                const uint8_t *TENON_COUNTED(n) data, size_t n);
 
 /*
  * Signs any digest. A digest may be that of any message above, so the key must have been made with the flag

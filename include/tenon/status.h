@@ -67,6 +67,9 @@ enum {
     CODE(TENON_ERROR_DATA_IS_MESSAGE, 0x01000018,                                                                      \
          "This data could be taken for a message of a service; use the function for that message, or open the "        \
          "key with the capability to sign digests.")                                                                   \
+    CODE(TENON_ERROR_NEXT_KEY, 0x01000019, "The next key must not be the current one.")                                \
+    CODE(TENON_ERROR_PRESENTATION, 0x0100001A,                                                                         \
+         "A presentation needs the SAID of a credential, an audience without NUL, and a nonce of 16 to 128 bytes.")    \
     /* TENON_CATEGORY_FORMAT */                                                                                        \
     CODE(TENON_ERROR_BASE64_LENGTH, 0x02000001, "No base64 text has this length.")                                     \
     CODE(TENON_ERROR_BASE64_ALPHABET, 0x02000002, "The text has a character outside this base64 alphabet.")            \
@@ -108,6 +111,7 @@ enum {
          "The signature is neither a TPMT_SIGNATURE of ECDSA with SHA-256 nor DER.")                                   \
     CODE(TENON_ERROR_CERTIFICATE_FORM, 0x02000021, "The bytes are not a certificate in the accepted form.")            \
     CODE(TENON_ERROR_CREDENTIAL_FORM, 0x02000022, "The bytes are not the two parts of a credential.")                  \
+    CODE(TENON_ERROR_CESR, 0x02000023, "The text is not the expected value in CESR.")                                  \
     /* TENON_CATEGORY_REJECTED */                                                                                      \
     CODE(TENON_ERROR_SIGNATURE_INVALID, 0x03000001, "The signature was not made by this key over this digest.")        \
     CODE(TENON_ERROR_KEY_ATTRIBUTES, 0x03000002,                                                                       \
@@ -153,6 +157,32 @@ enum {
     CODE(TENON_RULE_35_NOT_OAEP, 0x03000123, "The EK certificate says that its key is for RSAES-OAEP.")                \
     CODE(TENON_RULE_36_EK_KEY, 0x03000124, "The EK is of a kind that is not accepted.")                                \
     CODE(TENON_RULE_37_EK_ALLOWED, 0x03000125, "This EK is not allowed.")                                              \
+    /* The rules of tenon_keri_append in tenon/keri.h, 1 to 24 in the order in which they are asked. */                \
+    CODE(TENON_KERI_1_SIZE, 0x03000201, "The event is empty or larger than allowed.")                                  \
+    CODE(TENON_KERI_2_UNSIGNED, 0x03000202, "The event has no attachment, so nothing proves who made it.")             \
+    CODE(TENON_KERI_3_VERSION, 0x03000203, "The event does not begin with a version of KERI 1 in JSON.")               \
+    CODE(TENON_KERI_4_STATED_SIZE, 0x03000204, "The size that the event states is not its size.")                      \
+    CODE(TENON_KERI_5_TYPE, 0x03000205, "The event is not an inception, a rotation or an interaction.")                \
+    CODE(TENON_KERI_6_NO_INCEPTION, 0x03000206, "The log does not begin with an inception.")                           \
+    CODE(TENON_KERI_7_INCEPTION_AGAIN, 0x03000207, "The log has a second inception.")                                  \
+    CODE(TENON_KERI_8_FORM, 0x03000208,                                                                                \
+         "The event does not have the fields of its type, in order and as compact JSON.")                              \
+    CODE(TENON_KERI_9_ENDED, 0x03000209, "The log has ended: its last event committed to no next key.")                \
+    CODE(TENON_KERI_10_ROTATIONS_ONLY, 0x0300020A, "The inception allows rotations only.")                             \
+    CODE(TENON_KERI_11_SAID, 0x0300020B, "The event's SAID is not its digest.")                                        \
+    CODE(TENON_KERI_12_SEQUENCE, 0x0300020C, "The event's sequence number is not the next one.")                       \
+    CODE(TENON_KERI_13_IDENTIFIER, 0x0300020D, "The event belongs to another identifier.")                             \
+    CODE(TENON_KERI_14_PRIOR, 0x0300020E, "The event does not follow the last one of the log.")                        \
+    CODE(TENON_KERI_15_KEY, 0x0300020F, "The event does not have exactly one P-256 key in CESR.")                      \
+    CODE(TENON_KERI_16_ATTACHMENT, 0x03000210, "The attachment is not one signature in CESR with index 0.")            \
+    CODE(TENON_KERI_17_LOW_S, 0x03000211, "The signature of the event has a high s.")                                  \
+    CODE(TENON_KERI_18_SIGNATURE, 0x03000212, "The event was not signed by its key.")                                  \
+    CODE(TENON_KERI_19_SELF_CERTIFYING, 0x03000213, "The identifier is not the SAID of its inception.")                \
+    CODE(TENON_KERI_20_WITNESSES, 0x03000214, "The event has witnesses, which Tenon does not support.")                \
+    CODE(TENON_KERI_21_THRESHOLD, 0x03000215, "The thresholds of the event are not those of one key.")                 \
+    CODE(TENON_KERI_22_NEXT, 0x03000216, "The event does not commit to exactly one next key by its BLAKE3 digest.")    \
+    CODE(TENON_KERI_23_TRAITS, 0x03000217, "The inception has an unknown trait, or one twice.")                        \
+    CODE(TENON_KERI_24_COMMITMENT, 0x03000218, "The key of the rotation is not the one that the log committed to.")    \
     /* TENON_CATEGORY_TRANSIENT */                                                                                     \
     CODE(TENON_ERROR_TPM_TRANSPORT, 0x04000001, "The connection to the TPM failed; try again later.")                  \
     CODE(TENON_ERROR_TPM_BUSY, 0x04000002,                                                                             \

@@ -32,6 +32,7 @@
 #include "tenon/api.h"
 #include "tenon/digest.h"
 #include "tenon/encoding.h"
+#include "tenon/keri.h"
 #include "tenon/key.h"
 #include "tenon/p256.h"
 #include "tenon/proof.h"

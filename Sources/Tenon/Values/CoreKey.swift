@@ -36,6 +36,8 @@ package final class CoreKey: Sendable {
             }
         case .clientData(let data): return try sign { tenon_key_sign_client_data(handle, &$0, data.span) }
         case .event(let event): return try sign { tenon_key_sign_event(handle, &$0, event.span) }
+        case .presentation(let credential, let audience, let nonce):
+            return try present(credential, to: audience, nonce: nonce)
         }
     }
 
@@ -49,6 +51,20 @@ package final class CoreKey: Sendable {
     package func signature(for digest: Digest) throws(TenonError) -> Signature {
         try withUnsafePointer(to: digest.core) { digest throws(TenonError) in
             try sign { tenon_key_sign_digest(handle, &$0, digest) }
+        }
+    }
+
+    private func present(_ credential: String, to audience: String, nonce: [UInt8]) throws(TenonError) -> Signature {
+        try sign { signature in
+            credential.withCoreText { credential, credentialCount in
+                audience.withCoreText { audience, audienceCount in
+                    nonce.withUnsafeBufferPointer { nonce in
+                        tenon_key_sign_presentation(
+                            handle, &signature, credential, credentialCount, audience, audienceCount, nonce.baseAddress,
+                            nonce.count)
+                    }
+                }
+            }
         }
     }
 

@@ -83,6 +83,10 @@ extension TenonError.Code {
     public static let notMadeHere = Self(TENON_ERROR_NOT_MADE_HERE)
     /// Data that could be taken for one of the messages of tenon/key.h.
     public static let dataIsMessage = Self(TENON_ERROR_DATA_IS_MESSAGE)
+    /// The next key of an identifier is its current one.
+    public static let nextKey = Self(TENON_ERROR_NEXT_KEY)
+    /// A presentation whose credential, audience or nonce does not have the form that `tenon/key.h` asks for.
+    public static let presentation = Self(TENON_ERROR_PRESENTATION)
 
     /// A length that no encoding has.
     public static let base64Length = Self(TENON_ERROR_BASE64_LENGTH)
@@ -152,6 +156,8 @@ extension TenonError.Code {
     public static let certificateForm = Self(TENON_ERROR_CERTIFICATE_FORM)
     /// Not the two TPM2B of a credential.
     public static let credentialForm = Self(TENON_ERROR_CREDENTIAL_FORM)
+    /// A text that is not the expected value in CESR.
+    public static let cesr = Self(TENON_ERROR_CESR)
 
     /// Well formed, and not made by this key over this digest.
     public static let signatureInvalid = Self(TENON_ERROR_SIGNATURE_INVALID)

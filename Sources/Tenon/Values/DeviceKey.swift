@@ -14,6 +14,9 @@ public enum SignableMessage: Sendable {
     case clientData([UInt8])
     /// A KERI event: a JSON object that begins with `{"v":"KERI`, else ``TenonError/Code/event``.
     case event([UInt8])
+    /// A presentation of a credential in KERI: its SAID, the verifier's name and the nonce that the verifier chose, else
+    /// ``TenonError/Code/presentation``. Its digest is that of the three with a NUL between them.
+    case presentation(credential: String, audience: String, nonce: [UInt8])
 }
 
 /// A P-256 key that signs what a device says: the seam between Tenon and what holds the key.

@@ -46,6 +46,24 @@ import Testing
         #expect(key.publicKey.isValidSignature(signature, for: digest))
     }
 
+    @Test func presentations() async throws {
+        let key: any DeviceKey = try SoftwareKey()
+        let said = "EKiCzlm2xHzI6WIBcGlo0zlyQ3cSxtmwpNGES_A0VxAD"
+        let nonce = [UInt8](repeating: 7, count: 32)
+        let signature = try await key.signature(
+            for: .presentation(credential: said, audience: "api", nonce: nonce))
+        let digest = try Digest(hashing: Array(said.utf8) + [0] + Array("api".utf8) + [0] + nonce)
+        #expect(key.publicKey.isValidSignature(signature, for: digest))
+        let wrong: [(String, String, [UInt8])] = [
+            ("E", "api", nonce), (said, "", nonce), (said, "api", []), (said, "a\0b", nonce),
+        ]
+        for (credential, audience, nonce) in wrong {
+            await #expect(throws: TenonError(.presentation, message: "")) {
+                try await key.signature(for: .presentation(credential: credential, audience: audience, nonce: nonce))
+            }
+        }
+    }
+
     @Test func clientData() async throws {
         let key: any DeviceKey = try SoftwareKey()
         let data = Array(#"{"challenge":"x"}"#.utf8)

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "keri/log.h"
+#include "keri_rig.h"
+
+/*
+ * Each rule of tenon/keri.h is broken, with everything else good: the SAID is that of the broken event, and it is
+ * signed. Left out, the rule no longer refuses, and at most a later one does.
+ */
+
+typedef enum { FIRST, SECOND, AFTER_EO, AFTER_END } place;
+
+typedef struct {
+    tenon_status expected; /* TENON_OK: a good one */
+    place place;
+    const char *text;
+    const char *old, *replacement; /* NULL: as it is */
+    size_t signer;
+} broken;
+
+#define I KERI_INCEPTION
+#define R KERI_ROTATION
+#define X KERI_INTERACTION
+#define SEAL "\"a\":[{\"i\":\"E1\",\"s\":\"0\",\"d\":\"E2\"}]"
+#define SIXTEEN                                                                                                        \
+    "\"1\":\"\",\"2\":\"\",\"3\":\"\",\"4\":\"\",\"5\":\"\",\"6\":\"\",\"7\":\"\",\"8\":\"\",\"9\":\"\","              \
+    "\"10\":\"\",\"11\":\"\",\"12\":\"\",\"13\":\"\",\"14\":\"\",\"15\":\"\",\"16\":\"\""
+
+static const broken cases[] = {
+    {TENON_OK, FIRST, I, NULL, NULL, 0},
+    {TENON_OK, SECOND, R, NULL, NULL, 1},
+    {TENON_OK, SECOND, X, NULL, NULL, 0},
+    {TENON_OK, AFTER_EO, R, NULL, NULL, 1},
+    {TENON_OK, FIRST, I, "\"a\":[]", SEAL, 0},
+    {TENON_OK, FIRST, I, "\"a\":[]", "\"a\":[{\"d\":\"x\"},{\"d\":\"x\"}]", 0},
+    {TENON_OK, SECOND, X, "\"a\":[]", "\"a\":[{" SIXTEEN "}]", 0},
+    {TENON_OK, FIRST, I, "\"c\":[]", "\"c\":[\"EO\",\"DND\",\"RB\",\"NRB\"]", 0},
+    {TENON_OK, SECOND, R, "\"nt\":\"1\",\"n\":[\"$c\"]", "\"nt\":\"0\",\"n\":[]", 1},
+    {TENON_OK, FIRST, I, "\"n\":[\"$b\"]", "\"n\":[\"$a\"]", 0}, /* allowed, though of no use */
+    {TENON_KERI_3_VERSION, FIRST, I, "KERI10", "KERI11", 0},
+    {TENON_KERI_3_VERSION, FIRST, I, "JSON", "CBOR", 0},
+    {TENON_KERI_3_VERSION, FIRST, I, "$V_", "_", 0},
+    {TENON_KERI_3_VERSION, FIRST, I, "$V_", "00012F_", 0},
+    {TENON_KERI_3_VERSION, FIRST, I, "{\"v\"", "{ \"v\"", 0},
+    {TENON_KERI_3_VERSION, FIRST, I, "{\"v\":\"KERI10JSON$V_\",\"t\":\"icp\"", "{\"t\":\"icp\",\"v\":\"KERI10JSON\"",
+     0},
+    {TENON_KERI_4_STATED_SIZE, FIRST, I, "$V_", "000000_", 0},
+    {TENON_KERI_4_STATED_SIZE, FIRST, I, "$V_", "000130_", 0},
+    {TENON_KERI_5_TYPE, FIRST, I, "icp", "dip", 0},
+    {TENON_KERI_5_TYPE, SECOND, R, "rot", "drt", 1},
+    {TENON_KERI_5_TYPE, FIRST, I, "\"t\":\"icp\"", "\"t\":\"\"", 0},
+    {TENON_KERI_5_TYPE, FIRST, I, "\"t\":\"icp\"", "\"T\":\"icp\"", 0},
+    {TENON_KERI_6_NO_INCEPTION, FIRST,
+     "{\"v\":\"KERI10JSON$V_\",\"t\":\"ixn\",\"d\":\"$D\",\"i\":\"$D\",\"s\":\"0\","
+     "\"p\":\"\",\"a\":[]}",
+     NULL, NULL, 0},
+    {TENON_KERI_7_INCEPTION_AGAIN, SECOND, I, NULL, NULL, 0},
+    {TENON_KERI_7_INCEPTION_AGAIN, AFTER_END, I, NULL, NULL, 0},
+    {TENON_KERI_8_FORM, FIRST, I, "\"s\":\"0\",", "", 0},                         /* one is missing */
+    {TENON_KERI_8_FORM, FIRST, I, "\"s\":\"0\",", "\"s\":\"0\",\"s\":\"0\",", 0}, /* one twice */
+    {TENON_KERI_8_FORM, FIRST, I, "\"a\":[]", "\"a\":[],\"x\":\"\"", 0},          /* one more */
+    {TENON_KERI_8_FORM, FIRST, I, "\"kt\":\"1\",\"k\":[\"$0\"]", "\"k\":[\"$0\"],\"kt\":\"1\"",
+     0}, /* in another order */
+    {TENON_KERI_8_FORM, FIRST, I, "\"b\":[]", "\"b\": []", 0},
+    {TENON_KERI_8_FORM, FIRST, I, "\"a\":[]}", "\"a\":[]} ", 0},
+    {TENON_KERI_8_FORM, FIRST, I, "\"a\":[]}", "\"a\":[]", 0},
+    {TENON_KERI_8_FORM, FIRST, I, "\"a\":[]}", "\"a\":[", 0},
+    {TENON_KERI_8_FORM, FIRST, I, "\"kt\":\"1\"", "\"kt\":1", 0},
+    {TENON_KERI_8_FORM, FIRST, I, "\"kt\":\"1\"", "\"kt\":[\"1\"]", 0},
+    {TENON_KERI_8_FORM, FIRST, I, "\"kt\":\"1\"", "\"kt\":\"\\u0031\"", 0},
+    {TENON_KERI_8_FORM, FIRST, I, "\"c\":[]", "\"c\":[\"\x01\"]", 0},
+    {TENON_KERI_8_FORM, FIRST, I, "\"c\":[]", "\"c\":[\"\xc3\xa4\"]", 0},
+    {TENON_KERI_8_FORM, FIRST, I, "\"c\":[]", "\"c\":[\"EO\",]", 0},
+    {TENON_KERI_8_FORM, FIRST, I, "\"a\":[]", "\"a\":[\"x\"]", 0},
+    {TENON_KERI_8_FORM, FIRST, I, "\"a\":[]", "\"a\":[{}]", 0},
+    {TENON_KERI_8_FORM, FIRST, I, "\"a\":[]", "\"a\":[{\"d\":\"1\",\"d\":\"2\"}]", 0},
+    {TENON_KERI_8_FORM, FIRST, I, "\"a\":[]", "\"a\":[{\"d\":1}]", 0},
+    {TENON_KERI_8_FORM, FIRST, I, "\"a\":[]", "\"a\":[{\"d\":{\"e\":\"\"}}]", 0},
+    {TENON_KERI_8_FORM, FIRST, I, "\"a\":[]", "\"a\":[{" SIXTEEN ",\"17\":\"\"}]", 0},
+    {TENON_KERI_8_FORM, SECOND, R, "\"br\":[],", "", 1},
+    {TENON_KERI_8_FORM, SECOND, R, "\"a\":[]", "\"c\":[],\"a\":[]", 1},
+    {TENON_KERI_8_FORM, SECOND, X, "\"a\":[]", "\"kt\":\"1\",\"a\":[]", 0},
+    {TENON_KERI_9_ENDED, AFTER_END, R, NULL, NULL, 1},
+    {TENON_KERI_9_ENDED, AFTER_END, X, NULL, NULL, 0},
+    {TENON_KERI_10_ROTATIONS_ONLY, AFTER_EO, X, NULL, NULL, 0},
+    {TENON_KERI_11_SAID, FIRST, I, "\"i\":\"$D\",\"s\"", "\"i\":\"E$D\",\"s\"",
+     0}, /* hashed with the identifier in it */
+    {TENON_KERI_11_SAID, FIRST, I, "\"d\":\"$D\"", "\"d\":\"$a\"", 0},
+    {TENON_KERI_11_SAID, FIRST, I, "\"d\":\"$D\"", "\"d\":\"\"", 0},
+    {TENON_KERI_11_SAID, SECOND, R, "\"d\":\"$D\"", "\"d\":\"$P\"", 1},
+    {TENON_KERI_11_SAID, SECOND, R, "\"d\":\"$D\"", "\"d\":\"I$D\"", 1},
+    {TENON_KERI_12_SEQUENCE, FIRST, I, "\"s\":\"0\"", "\"s\":\"1\"", 0},
+    {TENON_KERI_12_SEQUENCE, FIRST, I, "\"s\":\"0\"", "\"s\":\"00\"", 0},
+    {TENON_KERI_12_SEQUENCE, FIRST, I, "\"s\":\"0\"", "\"s\":\"\"", 0},
+    {TENON_KERI_12_SEQUENCE, SECOND, R, "\"s\":\"1\"", "\"s\":\"0\"", 1},
+    {TENON_KERI_12_SEQUENCE, SECOND, R, "\"s\":\"1\"", "\"s\":\"2\"", 1},
+    {TENON_KERI_12_SEQUENCE, SECOND, R, "\"s\":\"1\"", "\"s\":\"01\"", 1},
+    {TENON_KERI_12_SEQUENCE, SECOND, R, "\"s\":\"1\"", "\"s\":\"A\"", 1},
+    {TENON_KERI_12_SEQUENCE, SECOND, R, "\"s\":\"1\"", "\"s\":\"10000000000000001\"", 1},
+    {TENON_KERI_13_IDENTIFIER, SECOND, R, "\"i\":\"$I\"", "\"i\":\"$a\"", 1},
+    {TENON_KERI_13_IDENTIFIER, SECOND, X, "\"i\":\"$I\"", "\"i\":\"\"", 0},
+    {TENON_KERI_14_PRIOR, SECOND, R, "\"p\":\"$P\"", "\"p\":\"$a\"", 1},
+    {TENON_KERI_14_PRIOR, SECOND, X, "\"p\":\"$P\"", "\"p\":\"\"", 0},
+    {TENON_KERI_15_KEY, FIRST, I, "\"k\":[\"$0\"]", "\"k\":[]", 0},
+    {TENON_KERI_15_KEY, FIRST, I, "\"k\":[\"$0\"]", "\"k\":[\"$0\",\"$1\"]", 0},
+    {TENON_KERI_15_KEY, FIRST, I, "\"$0\"", "\"DAlFcPW6545a5BNP-yn9U_c0MwemXvzddylFa0KbDtANf123\"", 0},
+    {TENON_KERI_15_KEY, FIRST, I, "\"$0\"", "\"1AAJAlFcPW6545a5BNP-yn9U_c0MwemXvzddylFa0KbDtANg\"", 0},
+    {TENON_KERI_18_SIGNATURE, FIRST, I, NULL, NULL, 1},
+    {TENON_KERI_18_SIGNATURE, SECOND, R, NULL, NULL, 0}, /* by the old key */
+    {TENON_KERI_18_SIGNATURE, SECOND, X, NULL, NULL, 1}, /* by the next one */
+    {TENON_KERI_19_SELF_CERTIFYING, FIRST, I, "\"i\":\"$D\"", "\"i\":\"$0\"", 0},
+    {TENON_KERI_19_SELF_CERTIFYING, FIRST, I, "\"i\":\"$D\"", "\"i\":\"\"", 0},
+    {TENON_KERI_20_WITNESSES, FIRST, I, "\"b\":[]", "\"b\":[\"$0\"]", 0},
+    {TENON_KERI_20_WITNESSES, FIRST, I, "\"bt\":\"0\"", "\"bt\":\"1\"", 0},
+    {TENON_KERI_20_WITNESSES, SECOND, R, "\"br\":[]", "\"br\":[\"$0\"]", 1},
+    {TENON_KERI_20_WITNESSES, SECOND, R, "\"ba\":[]", "\"ba\":[\"$0\"]", 1},
+    {TENON_KERI_21_THRESHOLD, FIRST, I, "\"kt\":\"1\"", "\"kt\":\"0\"", 0},
+    {TENON_KERI_21_THRESHOLD, FIRST, I, "\"kt\":\"1\"", "\"kt\":\"2\"", 0},
+    {TENON_KERI_21_THRESHOLD, FIRST, I, "\"nt\":\"1\"", "\"nt\":\"2\"", 0},
+    {TENON_KERI_21_THRESHOLD, FIRST, I, "\"n\":[\"$b\"]", "\"n\":[]", 0},
+    {TENON_KERI_21_THRESHOLD, SECOND, R, "\"nt\":\"1\"", "\"nt\":\"0\"", 1},
+    {TENON_KERI_22_NEXT, FIRST, I, "\"n\":[\"$b\"]", "\"n\":[\"$b\",\"$c\"]", 0},
+    {TENON_KERI_22_NEXT, FIRST, I, "\"$b\"", "\"I012345678901234567890123456789012345678901234\"", 0},
+    {TENON_KERI_22_NEXT, FIRST, I, "\"$b\"", "\"ICwA9jgwPz_kL1PI3zaKTqKL3-JHy1dHgUVPepkYMmP_\"", 0},
+    {TENON_KERI_22_NEXT, FIRST, I, "\"$b\"", "\"E_wA9jgwPz_kL1PI3zaKTqKL3-JHy1dHgUVPepkYMmP_\"", 0},
+    {TENON_KERI_23_TRAITS, FIRST, I, "\"c\":[]", "\"c\":[\"EO\",\"EO\"]", 0},
+    {TENON_KERI_23_TRAITS, FIRST, I, "\"c\":[]", "\"c\":[\"XX\"]", 0},
+    {TENON_KERI_23_TRAITS, FIRST, I, "\"c\":[]", "\"c\":[\"\"]", 0},
+    {TENON_KERI_23_TRAITS, FIRST, I, "\"c\":[]", "\"c\":[\"EO,\",\"DND\"]", 0},
+    {TENON_KERI_24_COMMITMENT, SECOND, R, "\"$1\"", "\"$3\"", 3},
+    {TENON_KERI_24_COMMITMENT, SECOND, R, "\"$1\"", "\"$0\"", 0},
+    {TENON_KERI_24_COMMITMENT, SECOND, R, "\"$1\"", "\"1AAIAx8UAUa_sbJR-E9N2-DUzc_Xev2YSpUg41eUAh-DErue\"", 1},
+};
+
+/* A log that stands where the case begins. */
+static void begin(keri_rig *rig, place at)
+{
+    static const char *const replacements[][2] = {{"\"c\":[]", "\"c\":[]"},
+                                                  {"\"c\":[]", "\"c\":[]"},
+                                                  {"\"c\":[]", "\"c\":[\"EO\"]"},
+                                                  {"\"nt\":\"1\",\"n\":[\"$b\"]", "\"nt\":\"0\",\"n\":[]"}};
+    keri_event event;
+    keri_begin(rig);
+    if (at == FIRST)
+        return;
+    keri_make_with(rig, &event, KERI_INCEPTION, replacements[at][0], replacements[at][1], 0);
+    CHECK_OK(keri_append(rig, &event));
+}
+
+static void make(const keri_rig *rig, keri_event *event, const broken *of)
+{
+    if (of->old == NULL)
+        keri_make(rig, event, of->text, of->signer);
+    else
+        keri_make_with(rig, event, of->text, of->old, of->replacement, of->signer);
+}
+
+/* What the rules say of it without the first one that refuses it. */
+static tenon_status without(const keri_rig *rig, const keri_event *event, const char *attachment, size_t attachment_n,
+                            tenon_status rule)
+{
+    enum { RULES = 24 };
+    tenoni_log_rule rules[RULES];
+    tenon_keri_state state = rig->state;
+    size_t count = 0;
+    if (!CHECK(tenoni_log_rules_count == RULES))
+        return rule;
+    for (size_t i = 0; i < RULES; i++)
+        if (tenoni_log_rules[i].code != rule)
+            rules[count++] = tenoni_log_rules[i];
+    CHECK_NUMBER(count, RULES - 1);
+    return tenoni_log_append(&state, tenoni_reader_over((const uint8_t *)event->text, event->n),
+                             tenoni_reader_over((const uint8_t *)attachment, attachment_n), 0, rules, count);
+}
+
+static void check_refused(keri_rig *rig, const keri_event *event, const char *attachment, size_t attachment_n,
+                          tenon_status expected)
+{
+    const tenon_keri_state before = rig->state;
+    CHECK_STATUS(tenon_keri_append(&rig->state, (const uint8_t *)event->text, event->n, attachment, attachment_n, 0),
+                 expected);
+    if (expected == TENON_OK) {
+        CHECK_BYTES(rig->state.said, event->text + 40, sizeof rig->state.said);
+        return;
+    }
+    CHECK_BYTES(&rig->state, &before, sizeof before);
+    tenon_status later = without(rig, event, attachment, attachment_n, expected);
+    CHECK(later == TENON_OK || later > expected);
+}
+
+TEST(keri_each_rule)
+{
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        keri_rig rig;
+        keri_event event;
+        begin(&rig, cases[i].place);
+        make(&rig, &event, &cases[i]);
+        test_about("%zu: %.*s", i, (int)event.n, event.text);
+        check_refused(&rig, &event, event.attachment, sizeof event.attachment, cases[i].expected);
+        keri_end(&rig);
+    }
+}
+
+/* The rules that are about the attachment, and the size. */
+TEST(keri_attachment_rules)
+{
+    static const char high[] = "-AABAABTMOphOswKmhbaiyFQMNl-IvRsLvymP_unzoA24jq00z";
+    char long_one[] =
+        "-AABAABTMOphOswKmhbaiyFQMNl-IvRsLvymP_unzoA24jq00zcp3cpwlmGrspliM6xvE49biUpuQfC55NVwNpoy5ZmzAAAAAAAA";
+    keri_rig rig;
+    keri_event event;
+    keri_begin(&rig);
+    keri_make(&rig, &event, KERI_INCEPTION, 0);
+    test_about("no attachment");
+    check_refused(&rig, &event, NULL, 0, TENON_KERI_2_UNSIGNED);
+    test_about("cut");
+    check_refused(&rig, &event, event.attachment, sizeof event.attachment - 1, TENON_KERI_16_ATTACHMENT);
+    check_refused(&rig, &event, high, sizeof high - 1, TENON_KERI_16_ATTACHMENT);
+    test_about("longer");
+    check_refused(&rig, &event, long_one, sizeof long_one - 1, TENON_KERI_16_ATTACHMENT);
+    test_about("one signature, said to be two");
+    event.attachment[3] = 'C';
+    check_refused(&rig, &event, event.attachment, sizeof event.attachment, TENON_KERI_16_ATTACHMENT);
+    event.attachment[3] = 'B';
+    test_about("of index 1");
+    event.attachment[5] = 'B';
+    check_refused(&rig, &event, event.attachment, sizeof event.attachment, TENON_KERI_16_ATTACHMENT);
+    event.attachment[5] = 'A';
+    test_about("no event");
+    event.n = 0;
+    check_refused(&rig, &event, event.attachment, sizeof event.attachment, TENON_KERI_1_SIZE);
+    keri_end(&rig);
+}
+
+/* n - s: the other signature over the same bytes, which a stranger can make. */
+static void raise(char *attachment)
+{
+    static const uint8_t order[32] = {0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff, 0xff,
+                                      0xff, 0xff, 0xff, 0xff, 0xff, 0xbc, 0xe6, 0xfa, 0xad, 0xa7, 0x17,
+                                      0x9e, 0x84, 0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x51};
+    uint8_t raw[66] = {0};
+    tenon_signature signature;
+    unsigned borrow = 0;
+    size_t n;
+    CHECK_OK(tenon_keri_attachment_decode(&signature, attachment, TENON_KERI_ATTACHMENT_SIZE));
+    for (size_t i = 32; i-- > 0;) {
+        unsigned low = signature.bytes[32 + i] + borrow;
+        borrow = order[i] < low;
+        signature.bytes[32 + i] = (uint8_t)(order[i] - low);
+    }
+    CHECK(!tenon_signature_is_low_s(&signature));
+    memcpy(raw + 2, &signature, sizeof signature);
+    CHECK_OK(tenon_base64url_encode(attachment + 4, 88, &n, raw, sizeof raw));
+}
+
+TEST(keri_high_s_by_policy_only)
+{
+    keri_rig rig;
+    keri_event event;
+    keri_begin(&rig);
+    keri_make(&rig, &event, KERI_INCEPTION, 0);
+    raise(event.attachment);
+    check_refused(&rig, &event, event.attachment, sizeof event.attachment, TENON_KERI_17_LOW_S);
+    CHECK_OK(tenon_keri_append(&rig.state, (const uint8_t *)event.text, event.n, event.attachment,
+                               sizeof event.attachment, TENON_KERI_ALLOW_HIGH_S));
+    keri_end(&rig);
+}
+
+/* The SAID of such an event is computed with its size, the signature over the zeros. */
+TEST(keri_zero_size_by_policy_only)
+{
+    keri_rig rig;
+    keri_event event;
+    tenon_signature signature;
+    size_t n;
+    keri_begin(&rig);
+    keri_make(&rig, &event, KERI_INCEPTION, 0);
+    memcpy(event.text + 16, "000000", 6);
+    CHECK_OK(tenon_key_sign_event(rig.keys[0], &signature, (const uint8_t *)event.text, event.n));
+    CHECK_OK(tenon_signature_normalize(&signature));
+    CHECK_OK(tenon_keri_attachment_encode(event.attachment, sizeof event.attachment, &n, &signature));
+    check_refused(&rig, &event, event.attachment, sizeof event.attachment, TENON_KERI_4_STATED_SIZE);
+    CHECK_OK(tenon_keri_append(&rig.state, (const uint8_t *)event.text, event.n, event.attachment,
+                               sizeof event.attachment, TENON_KERI_ALLOW_ZERO_SIZE));
+    keri_end(&rig);
+}
+
+/* An event of the largest size is read, and one byte more is not. */
+TEST(keri_largest_event)
+{
+    enum { MAX = TENON_KERI_EVENT_MAX };
+    OWNED char *event = malloc(MAX + 1);
+    char attachment[TENON_KERI_ATTACHMENT_SIZE] = {'-', 'A', 'A', 'B', 'A', 'A'};
+    keri_rig rig;
+    keri_event small;
+    if (!CHECK(event != NULL))
+        return;
+    keri_begin(&rig);
+    keri_make(&rig, &small, KERI_INCEPTION, 0);
+    memset(event, ' ', MAX + 1);
+    memcpy(event, small.text, 24);
+    memcpy(event + 16, "010000", 6);
+    const uint8_t *bytes = (const uint8_t *)event;
+    CHECK_STATUS(tenon_keri_append(&rig.state, bytes, MAX, attachment, sizeof attachment, 0), TENON_KERI_5_TYPE);
+    CHECK_STATUS(tenon_keri_append(&rig.state, bytes, MAX + 1, attachment, sizeof attachment, 0), TENON_KERI_1_SIZE);
+    keri_end(&rig);
+}
+
+/* Each byte of a good event and of its attachment counts. */
+TEST(keri_each_byte_counts)
+{
+    keri_rig rig;
+    keri_event event;
+    begin(&rig, SECOND);
+    keri_make(&rig, &event, KERI_ROTATION, 1);
+    const size_t step = test_rounds(1, 29);
+    for (size_t i = 0; i < event.n + sizeof event.attachment; i += step) {
+        char *at = i < event.n ? event.text + i : event.attachment + (i - event.n);
+        const char good = *at;
+        *at ^= 1;
+        test_about("byte %zu", i);
+        CHECK(keri_append(&rig, &event) != TENON_OK);
+        *at = good;
+    }
+    for (size_t n = 0; n < event.n; n++) {
+        keri_event cut = event;
+        cut.n = n;
+        test_about("%zu bytes", n);
+        CHECK(keri_append(&rig, &cut) != TENON_OK);
+    }
+    CHECK_OK(keri_append(&rig, &event));
+    CHECK_STATUS(keri_append(&rig, &event), TENON_KERI_12_SEQUENCE); /* the same again */
+    keri_end(&rig);
+}
