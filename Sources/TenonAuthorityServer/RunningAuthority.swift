@@ -8,7 +8,7 @@ final class RunningAuthority: Sendable {
     let authority: AuthorityInstance
     private let listeners: Listeners
 
-    /// Starts it. Blocks on the disk for a moment.
+    /// Starts the authority. Blocks on the disk for a moment.
     ///
     /// - Parameters:
     ///   - acceptsLog: whether to continue with an audit log that differs from the one that was written.

@@ -62,10 +62,10 @@ final class TPMObject: Sendable {
     /// The handle, for calls of the core while this value is held.
     var pointer: OpaquePointer { handle.value.pointer }
 
-    /// The PEM file, as it was after the last change.
+    /// The PEM file after the last change.
     var pem: [UInt8] { exported.withLock { $0 } }
 
-    /// What the TPM reports about the key.
+    /// The TPM's public area of the key.
     var publicArea: PublicArea {
         get throws(TenonError) {
             let area = try bytes(capacity: TENON_AREA_MAX) {
