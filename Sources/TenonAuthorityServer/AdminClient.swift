@@ -5,7 +5,7 @@ internal import TenonAuthority
 internal import TenonCommandLine
 internal import TenonHTTP
 
-/// Asks an authority that runs, over its admin socket.
+/// Asks a running authority over its admin socket.
 struct AdminClient {
     private let transport: HTTPTransport
     private let path: String
@@ -37,7 +37,7 @@ struct AdminClient {
                 body: try json.encoded()))
     }
 
-    /// Of a query: whatever is not a letter, a digit or one of `-._~` is escaped.
+    /// Escapes every byte of a query's value that is not a letter, a digit or one of `-._~`.
     static func escaped(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {
@@ -74,7 +74,7 @@ struct AdminClient {
         }
     }
 
-    /// Why nobody can be asked at the socket.
+    /// The reason why no authority answers at the socket.
     private func refusal(_ error: TenonError) -> TenonError {
         guard access(path, R_OK | W_OK) != 0 else {
             return TenonError(error.code, message: "No authority answers at \(path).\nStart it: tenon-authority serve")
@@ -90,7 +90,7 @@ struct AdminClient {
                 "\(path): \(String(cString: strerror(errno))).\nStart the authority, or name its folder: --state-dir")
     }
 
-    /// What the configuration of the folder says, if it can be read; else what it says by default.
+    /// The path in the folder's configuration if that can be read, or else the default path.
     private static func socket(in folder: String) -> String {
         let configuration = try? Configuration(file: "\(folder)/\(Configuration.fileName)", services: HostedService.all)
         return FolderChoice.path(configuration?.adminSocket ?? "admin.sock", in: folder)

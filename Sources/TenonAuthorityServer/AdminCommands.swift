@@ -11,7 +11,7 @@ enum DevicesCommand {
         if arguments.has("--pending") { app += "&state=pending" }
         var from = try arguments.value("--after").map { "&after=" + AdminClient.escaped($0) } ?? ""
         var (left, damaged) = (try limit(arguments), 0)
-        // A page is printed before the next is asked for: nobody holds all of them.
+        // Each page is printed before the next one is asked for, so that memory never holds all of them.
         repeat {
             let body = try await client.get("/v1/devices?limit=\(min(left, pageSize))\(app)\(from)")
             let page = try JSON(parsing: body)
@@ -33,7 +33,7 @@ enum DevicesCommand {
         }
     }
 
-    /// What fits into an answer.
+    /// The number of devices that fit into an answer.
     private static let pageSize = 100
 
     private static func limit(_ arguments: Arguments) throws(TenonError) -> Int {
@@ -110,7 +110,7 @@ enum RevokeCommand {
         for device in answer["devices"]?.array ?? [] { Output.line(DevicesCommand.line(device)) }
     }
 
-    /// What was revoked, and whether the machine may come back: that is not what everybody expects.
+    /// Says what was revoked, and whether the machine may register again, which can surprise an operator.
     private static func tellRevoked(_ answer: JSON) {
         if answer["dry_run"] == true { Output.line("Nothing was changed. Without --dry-run, this would happen:") }
         let count = answer["devices_in_all"]?.integer ?? 1
@@ -154,7 +154,7 @@ enum RevokeCommand {
         if !arguments.has("--json") { tell(answer) }
     }
 
-    /// The answer, which is printed already where JSON is wanted.
+    /// Asks, and prints the answer if JSON is wanted.
     private static func ask(
         _ target: String, _ message: [String: JSON], _ arguments: Arguments
     ) async throws(TenonError) -> JSON {

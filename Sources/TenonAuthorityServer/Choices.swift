@@ -4,14 +4,14 @@ internal import Tenon
 internal import TenonAuthority
 internal import TenonCommandLine
 
-/// The stores that instances share: `--shared`, with addresses after it or in the configuration.
+/// The stores that instances share: `--shared`, with addresses as operands or in the configuration.
 enum SharedChoice {
     private static let passwordVariable = "TENON_REDIS_PASSWORD"
 
-    /// Nil without `--shared`; a configuration that has shared stores is started with it, as another start would be
-    /// another authority, without their devices.
+    /// Nil without `--shared`. A configuration with shared stores needs the flag: without it, the start would be a
+    /// different authority, without their devices.
     ///
-    /// - Parameter isOptional: whether a configuration with shared stores may do without them, too.
+    /// - Parameter isOptional: whether the flag may be missing even if the configuration has shared stores.
     static func stores(
         _ arguments: Arguments, _ configuration: Configuration, folder: String, isOptional: Bool = false
     ) throws(TenonError) -> AuthorityInstance.Shared? {
@@ -49,7 +49,7 @@ enum SharedChoice {
         return record
     }
 
-    /// Of the file, without the end of its line, or of the environment.
+    /// The password, from the file without its line feed, or from the environment.
     private static func password(_ record: SharedRecord, folder: String) throws(TenonError) -> String? {
         if let path = record.redisPasswordFile {
             let text = try TextFile.read(FolderChoice.path(path, in: folder))
@@ -59,9 +59,9 @@ enum SharedChoice {
     }
 }
 
-/// Which folder the state is in.
+/// The folder of the state.
 enum FolderChoice {
-    /// - Throws: ``TenonError/Code/options`` when neither the command line nor the environment says.
+    /// - Throws: ``TenonError/Code/options`` when neither the command line nor the environment names it.
     static func path(_ arguments: Arguments) throws(TenonError) -> String {
         if let path = try arguments.value("--state-dir") { return path }
         if let path = Environment.variable("STATE_DIRECTORY") { return path }
@@ -74,13 +74,13 @@ enum FolderChoice {
         return home + "/.local/state/tenon-authority"
     }
 
-    /// A path of the configuration: a relative path starts at the folder.
+    /// A path from the configuration; a relative path starts at the folder.
     static func path(_ path: String, in folder: String) -> String {
         path.hasPrefix("/") ? path : "\(folder)/\(path)"
     }
 }
 
-/// Small files that an operator names.
+/// Reads small files that an operator names.
 enum TextFile {
     private static let maxBytes = 1 << 20
 

@@ -76,7 +76,7 @@ enum AuditCommand {
         }
     }
 
-    /// What the database knows: it is in the folder, or shared.
+    /// The end of the log as the database knows it; the database is in the folder or shared.
     private static func mark(
         _ arguments: Arguments, _ configuration: Configuration, _ folder: AuthorityFolder
     ) async throws(TenonError) -> AuditMark? {
@@ -97,7 +97,7 @@ enum AuditCommand {
         }
     }
 
-    /// `N:MAC`, as `serve` tells them.
+    /// Heads as `N:MAC`, the form in which `serve` prints them.
     private static func heads(_ arguments: Arguments) throws(TenonError) -> [Int64: Digest] {
         var heads: [Int64: Digest] = [:]
         for text in arguments.all("--head") {
@@ -131,7 +131,7 @@ enum AuditCommand {
     }
 }
 
-/// `tenon-authority clock reset`: forgets the time that was kept, when it was wrong.
+/// `tenon-authority clock reset`: forgets the time that was kept, if it was wrong.
 enum ClockCommand {
     static func reset(_ arguments: Arguments) throws(TenonError) {
         let folder = try AuthorityFolder(try FolderChoice.path(arguments))

@@ -4,8 +4,8 @@ internal import Synchronization
 internal import Tenon
 internal import TenonAuthority
 
-/// The HTTP server of one listener: it takes requests that are framed in one way only, gives each to a function and
-/// sends what that answers. It has threads of its own; none of the cooperative pool waits for a peer.
+/// The HTTP server of one listener. It accepts only requests whose framing is unambiguous, passes each to a function
+/// and sends its answer. It has threads of its own, so that no thread of the cooperative pool waits for a peer.
 final class HTTPServer: Sendable {
     typealias Handler = @Sendable (AuthorityRequest, HTTPPeer) async -> AuthorityAnswer
 
@@ -14,12 +14,13 @@ final class HTTPServer: Sendable {
         var tls: (certificate: String, key: String)?
         var threads = 2
         var connections = 1_024
-        /// The share of one IPv4 address or IPv6 /64 where connections are scarce; 0 counts none.
+        /// The share of one IPv4 address or IPv6 /64 when connections are scarce; 0 means that they are not counted.
         var connectionsOfAddress = 0
-        /// Proxies, which have no share of their own; where there are some, others come by one connection.
+        /// The addresses of proxies, which have no share. If there are any, one connection carries requests of several
+        /// clients.
         var proxies: Set<String> = []
         var bodyBytes = 32_768
-        /// The time in which a request must arrive, and an answer must be sent.
+        /// The seconds within which a request must arrive, and within which an answer must be sent.
         var seconds = 20
     }
 
@@ -29,11 +30,11 @@ final class HTTPServer: Sendable {
     private let server: Mutex<Server?>
 
     private struct Server: @unchecked Sendable {
-        // The caller that takes it out of the lock stops it, and nobody else has it then.
+        // The caller that takes the pointer out of the lock stops the server, and no other caller has it then.
         let pointer: OpaquePointer
     }
 
-    /// Serves from now on.
+    /// Starts to serve.
     ///
     /// - Throws: ``TenonError/Code/listenerFailed`` if the certificate or its key is invalid.
     init(
@@ -49,11 +50,11 @@ final class HTTPServer: Sendable {
     }
 
     deinit {
-        // Whoever forgets to stop it waits here: the threads of the server use the handler.
+        // If nobody stopped the server, this waits for its threads, because they use the handler.
         if let server = server.withLock({ $0.take() }) { tenoni_httpd_stop(server.pointer) }
     }
 
-    /// Accepts no more connections, answers the requests that it has, and ends.
+    /// Stops accepting connections, answers the requests that have arrived, and ends.
     func stop() async {
         guard let server = server.withLock({ $0.take() }) else { return }
         await Task { [thread] in
@@ -100,7 +101,7 @@ final class HTTPServer: Sendable {
     }
 }
 
-/// What a server's threads hand a request to.
+/// Takes requests from the server's threads.
 private final class HTTPHandler: Sendable {
     private let handler: HTTPServer.Handler
     let connections: ConnectionCounts
@@ -111,20 +112,20 @@ private final class HTTPHandler: Sendable {
             .connections(options.connections, each: options.connectionsOfAddress), shared: options.proxies)
     }
 
-    /// On a thread of the server, which does not wait.
+    /// Called on a thread of the server, which must not wait.
     func take(_ call: HTTPCall) {
         let (request, peer) = (call.request, call.peer)
         Task { [handler] in call.answer(await handler(request, peer)) }
     }
 }
 
-/// One request that waits for its answer, which is given once.
+/// A request that waits for its answer, which is given once.
 final class HTTPCall: Sendable {
     private nonisolated(unsafe) let call: OpaquePointer
 
     init(_ call: OpaquePointer) { self.call = call }
 
-    /// Who is at the other end of the connection.
+    /// The peer of the connection.
     var peer: HTTPPeer {
         var peer = tenoni_httpd_peer()
         tenoni_httpd_peer_of(call, &peer)
@@ -132,7 +133,7 @@ final class HTTPCall: Sendable {
         return HTTPPeer(address: address, user: peer.user < 0 ? nil : UInt32(truncatingIfNeeded: peer.user))
     }
 
-    /// What was asked, copied.
+    /// A copy of the request.
     var request: AuthorityRequest {
         var count = 0
         let body = UnsafeBufferPointer(start: tenoni_httpd_body(call, &count), count: count)
@@ -148,14 +149,14 @@ final class HTTPCall: Sendable {
         return request
     }
 
-    /// Any thread may answer; the call is over then.
+    /// Answers the call, which ends it. Any thread may call this.
     func answer(_ answer: AuthorityAnswer) {
         answer.body.withUnsafeBufferPointer { tenoni_httpd_set_body(call, $0.baseAddress, $0.count) }
         for (name, value) in answer.headers { tenoni_httpd_add_header(call, name, value) }
         tenoni_httpd_answer(call, UInt32(answer.status))
     }
 
-    /// Without the white space behind it (RFC 9110, 5.5), which libmicrohttpd leaves there.
+    /// The value without trailing white space (RFC 9110, 5.5), which libmicrohttpd leaves there.
     private static func value(_ bytes: UnsafePointer<CChar>?, _ count: Int) -> String {
         let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
         let end = bytes.lastIndex { $0 != 0x20 && $0 != 0x09 }
@@ -167,15 +168,15 @@ final class HTTPCall: Sendable {
     }
 }
 
-/// Who is at the other end of a connection.
+/// The peer of a connection.
 struct HTTPPeer: Equatable, Sendable {
     /// An IP address; "" on a unix socket.
     var address: String
-    /// On a unix socket the user, as the kernel says.
+    /// The user on a unix socket, as the kernel reports it; nil on any other.
     var user: UInt32?
 }
 
-/// The connections that each asker has open, so that a few of them do not have all.
+/// Counts the open connections of each client, so that a few clients cannot take all of them.
 final class ConnectionCounts: Sendable {
     private struct State {
         var counts: [String: Int] = [:]
@@ -183,7 +184,7 @@ final class ConnectionCounts: Sendable {
     }
 
     private let share: AddressShare
-    /// Addresses by which many come: those of proxies.
+    /// The addresses of proxies, each of which many clients share.
     private let shared: Set<String>
     private let state = Mutex(State())
 
@@ -192,7 +193,7 @@ final class ConnectionCounts: Sendable {
         self.shared = shared
     }
 
-    /// Whether one more may come from an address.
+    /// Counts one more connection from an address, if it may have one.
     func enter(_ address: String) -> Bool {
         let asker = Address.subscriber(address)
         return state.withLock { state in
@@ -204,7 +205,7 @@ final class ConnectionCounts: Sendable {
         }
     }
 
-    /// One that came in has gone.
+    /// Counts the end of a connection.
     func leave(_ address: String) {
         let asker = Address.subscriber(address)
         state.withLock { state in

@@ -3,6 +3,6 @@ internal import TenonAuthority
 internal import TenonAuthoritySynheart
 
 extension HostedService {
-    /// What this program hosts: a service is a line here. An app that names none belongs to the first.
+    /// The services that this program hosts, one line each. An app that names none belongs to the first.
     static let all: [HostedService] = [.synheart]
 }

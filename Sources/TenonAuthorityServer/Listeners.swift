@@ -3,11 +3,11 @@ internal import Glibc
 internal import Tenon
 internal import TenonAuthority
 
-/// The listeners of one authority: public, internal where backends ask, admin, which is on no TCP port, and metrics,
-/// which is on loopback.
+/// The listeners of one authority: public; internal, for backends; admin, which is never a TCP port; and metrics, on
+/// loopback.
 final class Listeners: Sendable {
     private let servers: [HTTPServer]
-    /// Of the public listener, if it is on TCP.
+    /// The port of the public listener, if it is on TCP.
     let publicPort: Int
 
     /// - Throws: ``TenonError/Code/listenerFailed``, ``TenonError/Code/configuration``.
@@ -53,12 +53,12 @@ final class Listeners: Sendable {
         self.servers = servers
     }
 
-    /// The public one first: who is told to stop asks nothing new.
+    /// Stops the public listener first.
     func stop() async {
         for server in servers.reversed() { await server.stop() }
     }
 
-    /// Admits only the authority's user and root, whatever the mode of the file has become.
+    /// Admits only the authority's user and root, whatever the present mode of the file is.
     static func adminAnswer(
         _ request: AuthorityRequest, _ peer: HTTPPeer, _ engine: AuthorityEngine, _ metrics: Metrics
     ) async -> AuthorityAnswer {
@@ -68,7 +68,7 @@ final class Listeners: Sendable {
         return withTimes(await engine.answer(request, at: .admin), request, metrics)
     }
 
-    /// The metrics with how long answers take, which the engine does not know.
+    /// Adds the durations of answers to the metrics, because the engine does not know them.
     private static func withTimes(
         _ answer: AuthorityAnswer, _ request: AuthorityRequest, _ metrics: Metrics
     ) -> AuthorityAnswer {
@@ -98,10 +98,10 @@ final class Listeners: Sendable {
     }
 }
 
-/// Who asks, where a proxy passes requests on.
+/// Finds the client of a request that a proxy passed on.
 enum ForwardedAddress {
-    /// The last address in the list that is not that of a trusted proxy (decision: shares): anybody may have written
-    /// the addresses before it.
+    /// The last address in the list that does not belong to a trusted proxy (decision: shares). Anybody may have
+    /// written the addresses before it.
     static func asker(
         _ peer: String, _ headers: [(name: String, value: String)], trusted: Set<String>
     ) -> String {

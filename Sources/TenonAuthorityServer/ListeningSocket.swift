@@ -2,12 +2,12 @@
 internal import Glibc
 internal import Tenon
 
-/// A socket on which connections come in; closed with this value.
+/// A listening socket, which is closed with this value.
 final class ListeningSocket: Sendable {
     let descriptor: Int32
-    /// Of a TCP socket: also where the kernel was asked to choose.
+    /// The port of a TCP socket, even if the kernel chose it; 0 for a unix socket.
     let port: Int
-    /// Of a unix socket, whose file goes with it.
+    /// The path of a unix socket, whose file is removed with it.
     private let path: String?
 
     private static let backlog: Int32 = 512
@@ -37,7 +37,7 @@ final class ListeningSocket: Sendable {
         path = nil
     }
 
-    /// - Parameter mode: who may connect; the file has it from its first moment.
+    /// - Parameter mode: the mode of the file, which decides who may connect; the file has it from the first moment.
     /// - Throws: ``TenonError/Code/listenerFailed``.
     init(path: String, mode: mode_t) throws(TenonError) {
         descriptor = try ListeningSocket.listening(path, mode)
@@ -66,7 +66,7 @@ final class ListeningSocket: Sendable {
         return descriptor
     }
 
-    /// A socket that nobody listens to was left by a process that was killed; anything else stays.
+    /// Removes a socket that nobody listens to, which a killed process left. Anything else stays.
     private static func removeStale(_ path: String, _ address: sockaddr_un) {
         var facts = stat()
         guard lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFSOCK else { return }
@@ -88,7 +88,7 @@ final class ListeningSocket: Sendable {
     private static func port(of socket: Int32) -> Int {
         var address = sockaddr_in6()
         var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
-        // The port is at the same place in both families.
+        // The port has the same offset in both address families.
         _ = withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &size) }
         }

@@ -4,7 +4,8 @@ internal import Tenon
 internal import TenonCommandLine
 
 @main struct Main {
-    /// At most open at once, but for connections of clients, which are refused where there are no more descriptors.
+    /// The most files that are open at once, without clients' connections, which are refused when no descriptor is
+    /// left.
     private static let files = 64
 
     static func main() {

@@ -2,13 +2,13 @@
 internal import Synchronization
 internal import TenonAuthority
 
-/// How long answers take, as Prometheus reads it; what was answered, the service counts.
+/// Measures the durations of answers, for Prometheus. The engine counts the answers themselves.
 final class Metrics: Sendable {
-    /// Seconds that answers take at most; one more is for the rest.
+    /// The upper bounds of the buckets, in seconds; one more bucket is for the rest.
     private static let bounds: [Double] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
     private struct Histogram {
-        /// Those that took no longer than a bound and longer than the one before.
+        /// For each bound, the answers that took at most as long, and longer than the bound before.
         var counts = [Int](repeating: 0, count: bounds.count)
         var sum = 0.0
         var count = 0

@@ -3,18 +3,18 @@ internal import Tenon
 internal import TenonAuthority
 internal import TenonTPM
 
-/// An authority whose listeners take connections.
+/// An authority whose listeners accept connections.
 final class RunningAuthority: Sendable {
     let authority: AuthorityInstance
     private let listeners: Listeners
 
-    /// Starts it. Blocks on the disk for a moment.
+    /// Starts the authority. Blocks on the disk for a moment.
     ///
     /// - Parameters:
-    ///   - acceptsLog: whether to continue with an audit log that differs from what was written.
-    ///   - headSigned: takes each head of the audit log elsewhere.
+    ///   - acceptsLog: whether to continue with an audit log that differs from the one that was written.
+    ///   - headSigned: copies each head of the audit log to another place.
     ///   - told: takes a line for each fault of a store, and for the end of each.
-    ///   - refused: takes a line of why a device was refused.
+    ///   - refused: takes a line that says why a device was refused.
     init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: AuthorityInstance.Shared? = nil,
         acceptsLog: Bool = false,
@@ -32,7 +32,7 @@ final class RunningAuthority: Sendable {
         }
     }
 
-    /// Where devices find it.
+    /// The URL at which devices reach it.
     var url: String {
         switch authority.engine.configuration.publicListener {
         case .tcp(let address, _, let tls):
@@ -41,7 +41,7 @@ final class RunningAuthority: Sendable {
         }
     }
 
-    /// The same, but gives up after this time, whatever a store or a client does.
+    /// Stops like ``stop()``, but gives up after this time, whatever a store or a client does.
     ///
     /// - Returns: false when it gave up. Requests under way then continue, and end with the process.
     func stop(within time: Duration) async -> Bool {
@@ -59,15 +59,15 @@ final class RunningAuthority: Sendable {
         return false
     }
 
-    /// Answers what was asked, stores it, and ends.
+    /// Answers the open requests, stores their changes, and ends.
     func stop() async {
         await listeners.stop()
         await authority.close()
     }
 }
 
-/// The TPM that holds the CA's key, where there is one (decision: authority-keys). An operator names it, a software one
-/// too: what it keeps is as safe as it is itself.
+/// The TPM that may hold the CA's key (decision: authority-keys). An operator names it, and may name a software TPM;
+/// the key is as safe as that TPM.
 enum AuthorityTPM {
     /// Makes a key. Blocks.
     static func makeKey(_ name: String) throws(TenonError) -> HeldKey {

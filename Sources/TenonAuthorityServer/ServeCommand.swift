@@ -18,7 +18,7 @@ enum ServeCommand {
         let authority = try await RunningAuthority(
             configuration, in: folder, shared: shared, acceptsLog: arguments.has("--accept-audit-log"),
             headSigned: { head, signature in
-                // To the journal, which who cuts the log short does not have.
+                // Printed for the journal, which somebody who cuts the log short may not be able to change.
                 let signature = TextEncoding.base64.encode(signature)
                 Output.error("tenon-authority: audit head \(head.instance) \(head.sequence):\(head.mac) \(signature)")
             }, told: { Output.error("tenon-authority: \($0)") }, refused: { Output.error("tenon-authority: \($0)") })
@@ -38,12 +38,12 @@ enum ServeCommand {
                 "tenon-authority: some requests could not be answered in \(seconds) s, and the process ends anyway: "
                     + "what was not acknowledged may or may not be done. See `tenon-authority health` after the next "
                     + "start.")
-            // Threads may be waiting for what does not come.
+            // Threads may still wait for answers that will never come.
             _exit(TenonError.Category.unavailable.rawValue)
         }
     }
 
-    /// What the operator wrote; else one for loopback, which is written and shown (decision: demo).
+    /// The operator's configuration, or else the default for loopback, which is written and shown (decision: demo).
     private static func configuration(
         _ arguments: Arguments, _ folder: AuthorityFolder
     ) throws(TenonError) -> Configuration {
@@ -85,16 +85,17 @@ enum ServeCommand {
     }
 }
 
-/// SIGHUP, which a terminal sends that goes, and a service manager that reloads: it ends nothing, and is answered.
+/// Handles SIGHUP, which a terminal sends when it closes and a service manager sends to reload. It ends nothing, but
+/// gets an answer.
 enum Hangup {
-    // A semaphore is what a signal handler may touch.
+    // A signal handler may post a semaphore.
     private nonisolated(unsafe) static let arrived: UnsafeMutablePointer<sem_t> = {
         let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
         sem_init(semaphore, 0, 0)
         return semaphore
     }()
 
-    /// From now on each is noted.
+    /// Starts to collect the signals.
     static func watch() {
         var action = sigaction()
         _ = arrived
@@ -103,7 +104,7 @@ enum Hangup {
         sigaction(SIGHUP, &action, nil)
     }
 
-    /// Answers those that have come and each that comes, until the process ends.
+    /// Answers the signals that have arrived, and each later one, until the process ends.
     static func answer() {
         let thread = WorkThread()
         Task {

@@ -2,7 +2,7 @@
 internal import Tenon
 internal import TenonCommandLine
 
-// The one table of what can be typed (decision: one-table).
+// The single table of everything that can be typed (decision: one-table).
 extension Verb {
     static let authority: [Verb] = [
         serve, caInit, caRoll, caShow, devicesApprove, devicesReject, devices, revoke, allow, auditVerify, clockReset,
@@ -156,7 +156,7 @@ extension Flag {
 }
 
 extension Program {
-    /// What the command does.
+    /// The summary of the command.
     static let authority = Program(
         name: "tenon-authority", version: tenonVersion, backend: tenonBackend,
         summary: "the auth service of Tenon",

@@ -85,8 +85,8 @@ final class Once: Sendable {
     func take() -> Bool { !isTaken.exchange(true, ordering: .acquiringAndReleasing) }
 }
 
-/// Handles Ctrl-C, the service manager's signal, and the end of the terminal. The first signal asks the work to end, which
-/// then saves what it knows. The second one, or 3 seconds, ends the process; the state is never half-written.
+/// Handles Ctrl-C, the service manager's signal, and the end of the terminal. The first signal asks the work to end,
+/// which then saves what it knows. The second one, or 3 seconds, ends the process; the state is never half-written.
 enum Interrupt {
     /// Becomes readable when the work is asked to end, so that a wait for a file can watch it.
     static let pipe: (read: Int32, write: Int32) = {

@@ -3,8 +3,8 @@ internal import Glibc
 internal import Tenon
 internal import TenonCommandLine
 
-/// Checks the way to the TPM: for the doctor, before it asks the TPM anything, and for every verb, when the TPM cannot be
-/// opened.
+/// Checks the way to the TPM: for the doctor, before it asks the TPM anything, and for every verb, when the TPM cannot
+/// be opened.
 enum NodeCheck {
     /// Why a TPM cannot be reached.
     private struct Obstacle {

@@ -10,8 +10,8 @@ package enum Launch {
     /// asynchronous code open none.
     ///
     /// - Parameter files: the most files that the program ever has open at once.
-    /// - Throws: ``TenonError/Code/fileLimit``, ``TenonError/Code/memory``; ``TenonError/Code/options`` when the command
-    ///   line cannot be read.
+    /// - Throws: ``TenonError/Code/fileLimit``, ``TenonError/Code/memory``; ``TenonError/Code/options`` when the
+    ///   command line cannot be read.
     package static func begin(files: Int) throws(TenonError) {
         // Otherwise the next file that is opened could become the standard output, and be overwritten.
         tenoni_process_fill()

@@ -4,20 +4,20 @@ internal import CTenonTPM
 public import Tenon
 
 extension TPM {
-    /// A key of a TPM that signs only what the TPM reports about its other keys, so that others can know where these
-    /// live.
+    /// A key of a TPM that signs only the TPM's own statements about its other keys, so that others can verify that
+    /// those keys are in the TPM.
     ///
     /// ```swift
     /// let ak = try await TPM.AttestationKey(beside: key)
     /// let proof = try await key.attest(by: ak, qualifyingData: nonce.rawRepresentation)
     /// ```
     ///
-    /// Make one for each service and application, and never show one to two attestation CAs: they would learn that they
-    /// see the same device.
+    /// Make one for each service and application, and never show one to two attestation CAs: they could recognise the
+    /// same device by it.
     ///
-    /// Copies are one key, which lives and dies as a ``PrivateKey`` does.
+    /// Copies share one key, which lives as long as a ``PrivateKey`` does.
     public struct AttestationKey: Sendable {
-        /// What the TPM reports about the key: a service is sent this.
+        /// The TPM's public area of the key, which a service is sent.
         public let publicArea: PublicArea
         private let object: TPMObject
 
@@ -85,7 +85,7 @@ extension TPM.AttestationKey {
     /// The Name of the parent key; nil when it is not known.
     public var parentName: [UInt8]? { object.parentName }
 
-    /// The Name by which the TPM's seed is recognised, as it was when the key was made; nil when it is not known.
+    /// The Name that identifies the TPM's seed at the time when the key was made; nil if it is not known.
     public var witness: [UInt8]? { object.witness }
 
     /// The key's own statement of how it was made (`TPM2_CertifyCreation`), for attestation CAs that want it in an
@@ -109,8 +109,8 @@ extension TPM.AttestationKey {
     /// then `rejected`, and says nothing about the signing key.
     ///
     /// - Parameters:
-    ///   - activation: what is bound.
-    ///   - credential: what came with the challenge.
+    ///   - activation: the values that the credential is bound to.
+    ///   - credential: the credential that came with the challenge.
     ///   - certificate: that of the endorsement key for which it was made, DER.
     /// - Throws: ``TenonError/Code/credentialForm``, ``TenonError/Code/rule22Certificate``,
     ///   ``TenonError/Code/rule36EKKey``, ``TenonError/Code/ekMissing`` when this TPM has no such key.
@@ -128,19 +128,19 @@ extension TPM.AttestationKey {
         try await tpm.run { () throws(TenonError) in try answer(activation, credential, certificate) }
     }
 
-    /// Opens a credential and returns the secret, which the protocol of attestation CAs sends back. Never show one key to
-    /// two of them.
+    /// Opens a credential and returns the secret, which the protocol of attestation CAs sends back. Never show one key
+    /// to two of them.
     ///
     /// - Parameters:
-    ///   - credential: what the CA made.
+    ///   - credential: the credential that the CA made.
     ///   - certificate: that of the endorsement key for which it was made, DER.
     /// - Throws: as ``activate(_:with:certificate:)``.
     public func secret(of credential: Credential, certificate: [UInt8]) throws(TenonError) -> Secret {
         try tpm.using { () throws(TenonError) in try open(credential, certificate) }
     }
 
-    /// Opens a credential and returns the secret, which the protocol of attestation CAs sends back. Never show one key to
-    /// two of them.
+    /// Opens a credential and returns the secret, which the protocol of attestation CAs sends back. Never show one key
+    /// to two of them.
     public func secret(of credential: Credential, certificate: [UInt8]) async throws(TenonError) -> Secret {
         try await tpm.run { () throws(TenonError) in try open(credential, certificate) }
     }

@@ -4,7 +4,7 @@ internal import CTenonTPM
 public import Tenon
 
 extension TPM {
-    /// A P-256 signing key that was born in a TPM and never leaves it.
+    /// A P-256 signing key that was made in a TPM and never leaves it.
     ///
     /// ```swift
     /// let key = try TPM.PrivateKey()
@@ -20,14 +20,14 @@ extension TPM {
     /// because of an answer of the TPM: a key is lost for good only when an error has the category
     /// ``TenonError/Category/gone``.
     ///
-    /// Copies are one key. The key keeps its TPM open, and leaves the TPM's memory with its last copy.
+    /// Copies share one key. The key keeps its TPM open, and leaves the TPM's memory with its last copy.
     ///
     /// Most functions have two forms: the one without `async` blocks the caller's thread.
     public struct PrivateKey: Sendable {
         let object: TPMObject
         private let signer: Lease<CoreKey>
 
-        /// What a key may do beyond signing the messages of a ``DeviceKey``.
+        /// The uses of a key beyond signing the messages of a ``DeviceKey``.
         public struct Options: OptionSet, Hashable, Sendable {
             /// The bits.
             public let rawValue: UInt32
@@ -170,8 +170,8 @@ extension TPM.PrivateKey: DeviceKey, DigestSigner {
         try tpm.using { () throws(TenonError) in try signer.value.signature(for: message) }
     }
 
-    /// Signs the SHA-256 of the data, as a key of CryptoKit does: ``PublicKey/isValidSignature(_:for:)`` of the same data
-    /// is true.
+    /// Signs the SHA-256 of the data, as a key of CryptoKit does: ``PublicKey/isValidSignature(_:for:)`` of the same
+    /// data is true.
     ///
     /// A signature proves to a service that its device made a statement. Data that could be taken for such a statement
     /// is refused, so that a caller that may have data signed cannot have a request or a rotation signed: data that
@@ -239,22 +239,22 @@ extension TPM.PrivateKey {
     /// that counts as a failed try.
     public var dataRepresentation: [UInt8] { object.pem }
 
-    /// Whether another tool made the key, so that nothing is known of how it came into the TPM. Such a key is never
-    /// called gone without a ``witness``.
+    /// Whether another tool made the key, so that its origin is unknown. Without a ``witness``, such a key is never
+    /// reported as gone.
     public var isForeign: Bool { object.isForeign }
 
-    /// What the TPM reports about the key; ``name`` is made from it.
+    /// The TPM's public area of the key; ``name`` is computed from it.
     public var publicArea: PublicArea {
         get throws(TenonError) { try object.publicArea }
     }
 
-    /// The TPM's Name of the key, 34 bytes. A certificate of the key is about this Name.
+    /// The TPM's Name of the key, 34 bytes. The TPM's statements about the key contain this Name.
     public var name: [UInt8] { object.name }
 
     /// The Name of the parent key; nil when it is not known.
     public var parentName: [UInt8]? { object.parentName }
 
-    /// The Name by which the TPM's seed is recognised, as it was when the key was made; nil when it is not known.
+    /// The Name that identifies the TPM's seed at the time when the key was made; nil if it is not known.
     public var witness: [UInt8]? { object.witness }
 
     /// Keeps a copy of the key in the TPM and returns its handle: a fresh process then needs no Load. The copy is a
@@ -273,14 +273,14 @@ extension TPM.PrivateKey {
 
     /// Removes the copy from the TPM.
     ///
-    /// - Throws: ``TenonError/Code/notPersistent``; ``TenonError/Code/keyName`` when the handle holds another key, which
-    ///   stays.
+    /// - Throws: ``TenonError/Code/notPersistent``; ``TenonError/Code/keyName`` when the handle holds another key,
+    ///   which stays.
     public func evict() throws(TenonError) { try object.evict() }
 
     /// Removes the copy from the TPM.
     ///
-    /// - Throws: ``TenonError/Code/notPersistent``; ``TenonError/Code/keyName`` when the handle holds another key, which
-    ///   stays.
+    /// - Throws: ``TenonError/Code/notPersistent``; ``TenonError/Code/keyName`` when the handle holds another key,
+    ///   which stays.
     public func evict() async throws(TenonError) {
         try await tpm.run { () throws(TenonError) in try object.evict() }
     }

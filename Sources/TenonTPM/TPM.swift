@@ -4,12 +4,12 @@ internal import CTenonTPM
 internal import Synchronization
 public import Tenon
 
-/// A TPM 2.0 that is open.
+/// An open TPM 2.0.
 ///
-/// It runs one command at a time, in the order of the calls, and waits for a TPM that is busy. Functions without `async`
-/// block the caller's thread meanwhile; those with `async` wait on a thread that belongs to this value, and asynchronous
-/// code gets them without asking. Work whose task is cancelled before its turn ends with ``TenonError/Code/cancelled``; a
-/// command that was begun completes, and its result is returned.
+/// It runs one command at a time, in the order of the calls, and waits for a TPM that is busy. Functions without
+/// `async` block the caller's thread meanwhile; those with `async` wait on a thread that belongs to this value, and
+/// asynchronous code gets them without asking. Work whose task is cancelled before its turn ends with
+/// ``TenonError/Code/cancelled``; a command that was begun completes, and its result is returned.
 ///
 /// A TPM is closed when it and all its keys are gone.
 public final class TPM: Sendable {
@@ -17,8 +17,8 @@ public final class TPM: Sendable {
     private let handle: Lease<CoreHandle>
 
     /// Opens a TPM by name: `device:/dev/tpmrm0`, or `tabrmd:`; with ``Options/allowSimulator`` also `swtpm:` and
-    /// `mssim:`. Sends no command. A node that another process holds, as one does that has `/dev/tpm0` open, is waited
-    /// for until the deadline.
+    /// `mssim:`. Sends no command. If another process holds the node, as with an open `/dev/tpm0`, this waits for it
+    /// until the deadline.
     ///
     /// - Throws: ``TenonError/Code/tcti`` for any other name, ``TenonError/Code/tpmMissing``,
     ///   ``TenonError/Code/tpmPermission``, ``TenonError/Code/tpmBusy``.
@@ -67,8 +67,8 @@ public final class TPM: Sendable {
     /// The handle, for calls of the core while this value is held.
     var pointer: OpaquePointer { handle.value.pointer }
 
-    /// Does something with the TPM. When the TPM has no room, the error names what is loaded there, as a program that was
-    /// killed leaves its objects behind.
+    /// Runs a body with the TPM. If the TPM has no room, the error names the loaded objects, because a killed program
+    /// leaves its objects behind.
     func using<Value>(_ body: () throws(TenonError) -> Value) throws(TenonError) -> Value {
         do throws(TenonError) {
             return try body()
@@ -177,8 +177,8 @@ extension TPM {
 extension TPM {
     /// Tells when a TPM is closed.
     ///
-    /// On a TPM without a resource manager, a call flushes what it loaded when it is over. A program that may be ended in
-    /// the middle of a call waits for that before it exits. A program that has the results of all its calls leaves
+    /// On a TPM without a resource manager, a call flushes what it loaded when it is over. A program that may be ended
+    /// in the middle of a call waits for that before it exits. A program that has the results of all its calls leaves
     /// nothing behind, and need not wait.
     ///
     /// ```swift
@@ -189,7 +189,7 @@ extension TPM {
     public struct Closing: Sendable {
         fileprivate let queue: WorkQueue
 
-        /// Returns when the TPM and all its keys are gone and it holds nothing of them, or after the limit.
+        /// Returns when the TPM is closed and holds nothing of its keys, or after the limit.
         public func wait(atMost limit: Duration = .seconds(3)) async {
             let (ends, end) = AsyncStream.makeStream(of: Never.self)
             queue.whenEnded { end.finish() }

@@ -96,7 +96,7 @@ extension TPM.Lockout {
 }
 
 extension AttestRequest.TPMDescription {
-    /// What a TPM reports about itself, in the form of an ``AttestRequest``.
+    /// A TPM's report about itself, in the form of an ``AttestRequest``.
     public init(_ info: TPM.Info) {
         // TPM 2.0 Part 2, 6.13: four characters, padded with zeros.
         let maker = (Array(info.maker.utf8) + [0, 0, 0, 0]).prefix(4)

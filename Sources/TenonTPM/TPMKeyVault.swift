@@ -167,20 +167,22 @@ extension TenonError {
 }
 
 extension TPM {
-    /// What a service may be shown of the TPM itself.
+    /// The part of the TPM's identity that a service may be shown.
     public enum Disclosure: Hashable, Sendable {
-        /// Nothing: a service that attests by the endorsement key refuses the device.
+        /// It may be shown nothing. A service that attests by the endorsement key then refuses the device.
         case nothing
-        /// The certificate of its endorsement key, which identifies the machine for ever and is the same for all
-        /// services. The certificates above it, leaf first (DER), are sent for services that do not have them.
+        /// It may be shown the certificate of the endorsement key, which identifies the machine for ever and is the
+        /// same for all services. The certificates above it, leaf first (DER), are sent for services that do not have
+        /// them.
         case endorsement(above: [[UInt8]] = [])
-        /// These certificates, leaf first (DER), for a TPM that holds none (decision: given-chain).
+        /// It may be shown these certificates, leaf first (DER), for a TPM that holds no certificate (decision:
+        /// given-chain).
         case certificates([[UInt8]])
     }
 }
 
 extension DeviceIdentity.Keys {
-    /// Keys that are born in a TPM and never leave it.
+    /// Makes a vault of keys that are made in a TPM and never leave it.
     ///
     /// - Parameters:
     ///   - tpm: nil is ``TPM/default()``.

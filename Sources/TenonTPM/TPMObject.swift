@@ -70,7 +70,7 @@ final class TPMObject: Sendable {
         }
     }
 
-    /// What the TPM reports about the key.
+    /// The TPM's public area of the key.
     var publicArea: PublicArea {
         get throws(TenonError) {
             let area = try bytes(capacity: TENON_AREA_MAX) {

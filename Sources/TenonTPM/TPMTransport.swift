@@ -8,7 +8,8 @@ public import Tenon
 ///
 /// A ``TPM`` calls its transport from one thread at a time, and releases it when it is closed.
 public protocol TPMTransport: AnyObject, Sendable {
-    /// Sends one command and returns its answer, of at most 4096 bytes. After any error the TPM calls ``reopen()`` once.
+    /// Sends one command and returns its answer, of at most 4096 bytes. After any error the TPM calls ``reopen()``
+    /// once.
     func exchange(_ command: Span<UInt8>) throws -> [UInt8]
 
     /// Starts over after a failed exchange, for example with a fresh connection. By default it throws.
@@ -136,7 +137,7 @@ extension TenonError {
     /// TPM 2.0 Part 2, 6.6.3: OBJECT_MEMORY, SESSION_MEMORY, MEMORY, SESSION_HANDLES, OBJECT_HANDLES.
     var lacksRoom: Bool { code.category == .transient && tpmCode.map { 0x902...0x906 ~= $0 & 0xffff } == true }
 
-    /// The error with the handles that take the room.
+    /// The error, with the handles that fill the TPM.
     func naming(_ handles: [UInt32]) -> TenonError {
         guard !handles.isEmpty else { return self }
         let names = handles.map { "0x" + String($0, radix: 16) }.joined(separator: " ")

@@ -2,7 +2,7 @@
 internal import Synchronization
 package import Tenon
 
-/// Time that goes on when somebody sleeps, and by no more than that.
+/// Time that advances only when somebody sleeps.
 package final class FlowTime: Sendable {
     private struct State {
         var now = ContinuousClock.now
@@ -19,7 +19,7 @@ package final class FlowTime: Sendable {
 
     package var moment: Moment { state.withLock { Moment(continuous: $0.now, sinceEpoch: $0.wall) } }
     package var seconds: Int64 { moment.sinceEpoch.components.seconds }
-    /// How long was slept, each time.
+    /// The duration of each sleep.
     package var pauses: [Duration] { state.withLock { $0.pauses } }
 
     package func advance(_ length: Duration) {
@@ -29,10 +29,10 @@ package final class FlowTime: Sendable {
         }
     }
 
-    /// Somebody sets the wall clock.
+    /// Sets the wall clock, as a person does.
     package func setWall(by length: Duration) { state.withLock { $0.wall += length } }
 
-    /// The machine is switched off and on: the clock that nobody sets begins again, and the wall clock went on.
+    /// Restarts the machine: the boot clock begins again, and the wall clock has continued.
     package func reboot(after length: Duration) {
         state.withLock { state in
             state.now = ContinuousClock().systemEpoch + .seconds(60)

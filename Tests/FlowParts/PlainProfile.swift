@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// A service that has whatever a test declares, in the simplest JSON.
+/// A service with the features that a test declares, in the simplest JSON.
 package struct PlainProfile: ServiceProfile {
     package var declaration: ServiceDeclaration = {
         var declaration = ServiceDeclaration(

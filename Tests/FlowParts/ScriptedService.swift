@@ -2,29 +2,30 @@
 package import Synchronization
 package import Tenon
 
-/// A service in memory, and the network in front of it, of which each exchange may fail as a test says.
+/// A service in memory, and the network in front of it. A test may make each exchange fail.
 package final class ScriptedService: Transport {
-    /// What happens to one exchange.
+    /// The fate of one exchange.
     package enum Fate: Sendable {
         case arrives
-        /// Nobody is there.
+        /// The service is not there.
         case notSent
         /// The request is lost.
         case requestLost
-        /// The service does it, and nobody hears.
+        /// The service carries out the request, and its answer is lost.
         case answerLost
-        /// The request comes later: see ``deliverLate()``.
+        /// The request arrives later: see ``deliverLate()``.
         case late
         case answers(Int, String?, headers: [(name: String, value: String)] = [])
-        /// The service does it, and its answer cannot be read.
+        /// The service carries out the request, and its answer cannot be read.
         case garbled
-        /// The service does it, and something on the way, or another copy of it, says that it did not.
+        /// The service carries out the request, and something on the way, or another copy of the service, says that it
+        /// did not.
         case denied(Int, String?)
     }
 
     package struct Device: Sendable {
         package var key: String
-        /// Of the attestation key that it registered with.
+        /// The Name of the attestation key that it registered with.
         package var ak: [UInt8]?
         package var isRevoked = false
         package var retired: Set<String> = []
@@ -43,29 +44,29 @@ package final class ScriptedService: Transport {
         package var status = "registered"
         package var credentials = true
         package var ttl: Int64? = 60
-        /// How much later than now, on the service's clock, a new key counts; it says nothing of that for nil.
+        /// The delay, on the service's clock, until a new key counts; with nil, the service does not say when.
         package var effectiveIn: Int64?
-        /// Beside ``skew``: the clocks of people do not differ by whole seconds.
+        /// Added to ``skew``, because real clocks do not differ by whole seconds.
         package var skewMilliseconds: Int64 = 0
-        /// What is signed up to this second of its clock may be from before it started, for all it knows: it says how
-        /// long a device should wait.
+        /// Requests that are signed up to this second of its clock may be from before it started, as far as it knows.
+        /// It answers how long a device should wait.
         package var startedAt: Int64?
         package var startPause = "3"
-        /// Whether its answers are dated, and whether that to a rotation says the time in its body.
+        /// Whether its answers have a date, and whether the answer to a rotation has the time in its body.
         package var saysDate = true
         package var saysTime = false
-        /// What it answers to a key that asks to be rotated to itself, where it does not do that.
+        /// The answer to a key that asks to be rotated to itself, if the service refuses that.
         package var refusesSelfRotation: (status: Int, code: String?)?
-        /// Whether it says so before it looks at the signature.
+        /// Whether it answers so before it checks the signature.
         package var refusesUnseen = false
-        /// Whether a ``Token`` passes for a signature.
+        /// Whether it accepts a ``Token`` as a signature.
         package var takesTokens = false
-        /// Sent in the place of what the service would say to this path.
+        /// Answers that replace the service's own, by path.
         package var answers: [String: (Int, String)] = [:]
         package var onExchange: (@Sendable (String) -> Void)?
         /// When each answer had to be there.
         package var deadlines: [ContinuousClock.Instant] = []
-        /// How long an answer is on its way back.
+        /// The time that an answer takes to come back.
         package var way = Duration.zero
 
         package init() {}
@@ -82,11 +83,11 @@ package final class ScriptedService: Transport {
     package var devices: [String: Device] { state.withLock { $0.devices } }
     /// When each answer had to be there.
     package var deadlines: [ContinuousClock.Instant] { state.withLock { $0.deadlines } }
-    /// The paths that were asked for, whatever came of it.
+    /// The requested paths, whatever the result.
     package var paths: [String] { seen.map { Self.path($0) } }
     package var seen: [HTTPRequest] { state.withLock { $0.seen } }
 
-    /// The network gives what it held back.
+    /// Delivers the requests that the network held back.
     package func deliverLate() {
         let late = state.withLock { state in
             defer { state.late = [] }
@@ -150,7 +151,7 @@ package final class ScriptedService: Transport {
             body: (try? body.encoded()) ?? [], sent: moment, received: time.moment)
     }
 
-    /// What the service does, and says.
+    /// Carries out a request, and answers it.
     @discardableResult
     package func answer(_ request: HTTPRequest) -> HTTPResponse {
         let path = Self.path(request)
@@ -167,7 +168,7 @@ package final class ScriptedService: Transport {
                 if let refusal = state.refusal(request, path, now) { return refusal }
                 if let refusal = state.refusal(ofSelf: json, path, isSeen: true) { return refusal }
                 return path == "/self" ? state.tell(request) : state.rotate(request, json, state.seconds(at: moment))
-            // An application's own service, behind this one.
+            // The application's own service behind this one.
             case "/v1/x": return state.refusal(request, path, now) ?? (200, [:])
             default: return (404, ["code": "NO_SUCH_PATH"])
             }
@@ -189,7 +190,7 @@ extension ScriptedService.State {
         return (200, .object(answer))
     }
 
-    /// Whoever registers a key again is who he was.
+    /// A device that registers a key again keeps its id.
     mutating func register(_ body: JSON) -> (Int, JSON) {
         guard let challenge = body["challenge"]?.string, challenges.remove(challenge) != nil else {
             return (400, ["code": "INVALID_CHALLENGE"])
@@ -211,7 +212,7 @@ extension ScriptedService.State {
         (body["proof"]?.string).flatMap { try? TextEncoding.base64.decode($0) }.map { $0.suffix(32) }
     }
 
-    /// What is wrong with a signed request, if anything.
+    /// The fault of a signed request; nil if it is valid.
     package mutating func refusal(_ request: HTTPRequest, _ path: String, _ now: Int64) -> (Int, JSON)? {
         func header(_ name: String) -> String { request.headers.first { $0.name == name }?.value ?? "" }
         guard let device = devices[header("X-Device-ID")] else { return (401, ["code": "NOT_REGISTERED"]) }
@@ -272,7 +273,7 @@ extension ScriptedService.State {
         (moment.sinceEpoch + .seconds(skew) + .milliseconds(skewMilliseconds)).components.seconds
     }
 
-    /// Who is offered the key that it holds has nothing to do.
+    /// If the offered key is the one that the service holds, there is nothing to do.
     func refusal(ofSelf body: JSON, _ path: String, isSeen: Bool) -> (Int, JSON)? {
         guard let refusal = refusesSelfRotation, path == "/rotate", isSeen != refusesUnseen,
             let id = body["device_id"]?.string, body["new_public_key"]?.string == devices[id]?.key

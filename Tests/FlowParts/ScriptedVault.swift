@@ -2,8 +2,8 @@
 internal import Synchronization
 package import Tenon
 
-/// Stands for a TPM, and fails as a test wants. As with a TPM, a key lives in its file, and only the vault that made it
-/// takes that: another process with a vault of the same seed does, too.
+/// Replaces a TPM, and fails as a test wants. As with a TPM, a key lives in its file, and only the vault that made it
+/// accepts the file; so does a vault with the same seed in another process.
 package final class ScriptedVault: KeyVault {
     private struct State {
         var keys: [[UInt8]: SoftwareKey] = [:]
@@ -23,12 +23,12 @@ package final class ScriptedVault: KeyVault {
     }
 
     private let state = Mutex(State())
-    /// What its keys give for a signature.
+    /// The kind of signature that its keys make.
     package enum Kind: Sendable {
         case signatures
         /// A ``Token``.
         case tokens
-        /// Always the same, which costs nothing, for a bench.
+        /// Always the same signature, which costs nothing, for a bench.
         case constants
     }
 
@@ -49,38 +49,38 @@ package final class ScriptedVault: KeyVault {
 
     package var keysMade: Int { state.withLock { $0.keys.count - $0.attestationKeys } }
     package var attestationKeysMade: Int { state.withLock { $0.attestationKeys } }
-    /// What was certified, in order.
+    /// The certified keys, in order.
     package var proofs: [[UInt8]] { state.withLock { $0.proofs } }
     package var activations: [Activation] { state.withLock { $0.activations } }
 
     /// The certificates by which credentials were opened, in order.
     package var activated: [[UInt8]] { state.withLock { $0.activated } }
 
-    /// What is above the certificate of its endorsement key.
+    /// The certificates above that of its endorsement key.
     package func setAbove(_ certificates: [[UInt8]]) { state.withLock { $0.above = certificates } }
 
     package func fail(_ call: Call, _ error: TenonError?) { state.withLock { $0.faults[call] = error } }
 
-    /// What happens while a proof is made.
+    /// Called while a proof is made.
     package func onProof(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onProof = body } }
 
-    /// What happens when a thread is blocked for a key, or for a token of one.
+    /// Called when a thread is blocked for a key, or for a token of one.
     package func onBlocking(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onBlocking = body } }
 
-    /// The TPM is cleared.
+    /// Clears the TPM.
     package func clear() { state.withLock { $0.gone = Set($0.keys.keys) } }
 
-    /// It takes none of the attestation keys that it made.
+    /// Makes the vault refuse all attestation keys that it made.
     package func loseAttestationKeys() {
         state.withLock { state in
             state.gone.formUnion(state.keys.keys.filter { String(decoding: $0, as: UTF8.self).contains("AK ") })
         }
     }
 
-    /// It lets go of one key.
+    /// Loses one key.
     package func lose(_ pem: [UInt8]) { state.withLock { _ = $0.gone.insert(pem) } }
 
-    /// The one that was there before is back: it was another machine's disk, or a volume that was not mounted.
+    /// Brings the former vault back, as after a swapped disk or a volume that was not mounted.
     package func bringBack() { state.withLock { $0.gone = [] } }
 
     package func makeKey() async throws(TenonError) -> KeyFacts {

@@ -8,7 +8,7 @@ package enum ServiceLine {
         "send " + TextEncoding.base64.encode(try request.journalled())
     }
 
-    /// What the service says to a line of the device; nil when that is about something else.
+    /// The service's answer to a line of the device; nil if the line is about something else.
     package static func answer(to line: String, by service: ScriptedService) -> String? {
         guard line.hasPrefix("send ") else { return nil }
         do throws(TenonError) {
@@ -22,7 +22,7 @@ package enum ServiceLine {
         }
     }
 
-    /// What a line of the service is to the device.
+    /// The meaning of a line of the service for the device.
     package static func decode(_ line: String, at moment: Moment) throws(TenonError) -> HTTPResponse {
         guard line.hasPrefix("answer ") else {
             throw TenonError(line == "lost" ? .httpNoAnswer : .httpConnect, message: "The service did not answer.")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// Stands for a signature where there are very many: whoever knows the public key can make it, and nobody has time to.
+/// Replaces a signature in tests with very many of them. Anybody who knows the public key can make it, and it costs
+/// almost no time.
 package enum Token {
     static let one = try? Signature(rawRepresentation: (0..<64).map { $0 % 32 == 31 ? 1 : 0 })
 

@@ -3,7 +3,7 @@ import FlowParts
 import Glibc
 import Tenon
 
-/// A device that does what it is told line by line, at the service of whoever tells it.
+/// A device that carries out commands line by line; the process that sends them is also its service.
 struct Device {
     private let identity: DeviceIdentity
     private let service: ParentService
@@ -18,7 +18,7 @@ struct Device {
             folder: StateFolder(at: folder, calls: calls), clock: time.clock, limits: limits)
     }
 
-    /// Goes on until the input ends. What a command came to is `done`, and a word.
+    /// Runs until the input ends. The result of a command is `done` and a word.
     func obey() async {
         while let command = readLine() {
             do throws(TenonError) {
@@ -42,7 +42,7 @@ struct Device {
         return "ok"
     }
 
-    /// As an application does it: it tells the identity what it heard.
+    /// Passes the service's answer to the identity, as an application does.
     private func sign() async throws(TenonError) -> String {
         let signed = try await identity.sign("POST", path: "/v1/x", body: [1])
         let answer = try await send(signed)
@@ -65,7 +65,7 @@ struct Device {
     }
 }
 
-/// The service is whoever started this process.
+/// The process that started this one is the service.
 private struct ParentService: Transport {
     let time: FlowTime
     private let thread = WorkThread()

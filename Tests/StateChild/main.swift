@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import Tenon
 
-// Another process of the tests of the state. `StateChild VERB FOLDER ...`
+// A separate process for the tests of the state. `StateChild VERB FOLDER ...`
 
 func say(_ line: String, on descriptor: Int32 = 1) { _ = write(descriptor, line + "\n", line.utf8.count + 1) }
 
@@ -12,7 +12,7 @@ func fail(_ message: String) -> Never {
     exit(2)
 }
 
-/// Takes the lock, says so, and keeps it until its input says something or ends.
+/// Takes the lock, says so, and keeps it until it reads a line or its input ends.
 func hold(_ folder: StateFolder) throws(TenonError) {
     let held = try FileLock("x.lock", in: folder).acquire(within: .seconds(60))
     say("held")
@@ -20,7 +20,7 @@ func hold(_ folder: StateFolder) throws(TenonError) {
     held.release()
 }
 
-/// Adds one to a number in a file, so often, each time under the lock.
+/// Adds one to a number in a file a given number of times, each time under the lock.
 func count(_ folder: StateFolder, _ times: Int) throws(TenonError) {
     let lock = FileLock("x.lock", in: folder)
     for _ in 0..<times {
@@ -36,13 +36,13 @@ func count(_ folder: StateFolder, _ times: Int) throws(TenonError) {
     }
 }
 
-/// Ends this process, as kill -9 does, in the place of the system call with this number.
+/// Ends this process, as kill -9 does, instead of the system call with this number.
 func deadly(at number: Int) -> SystemCalls {
     final class Counter: Sendable { let calls = Atomic(0) }
     let counter = Counter()
     return SystemCalls { operation, _ in
         if counter.calls.add(1, ordering: .relaxed).newValue == number { kill(getpid(), SIGKILL) }
-        // What was written outlives the process, if not the machine: that takes long, and changes nothing here.
+        // Skips fsync, which is slow: written data must survive the process here, not the machine.
         return operation == .sync || operation == .syncFolder ? .errno(0) : nil
     }
 }

@@ -3,21 +3,22 @@
 #define SUPPORT_ADMIN_H
 
 /*
- * What an administrator, another program or an attacker does to a TPM, past every transport and so counted by none.
- * Each function answers the TPM's response code, 0 for success, or SUPPORT_RC_NONE when the TPM gave no answer; what it
- * loads for itself it flushes. An auth value is a string; NULL is the empty one.
+ * Acts of an administrator, another program or an attacker on a TPM. They bypass every transport, so no transport
+ * counts them. Each function returns the TPM's response code, 0 for success, or SUPPORT_RC_NONE if the TPM gave no
+ * answer, and flushes whatever it loaded. An auth value is a string; NULL is the empty one.
  */
 #include "codes.h"
 #include "swtpm.h"
 
-/* ---- What is loaded ---- */
+/* ---- Loaded objects ---- */
 
-/* Handles from first on, of its kind; at most n of them, *written is how many there are. */
+/* The handles from first on, of its kind: at most n. *written is their number. */
 uint32_t support_handles(support_swtpm *tpm, uint32_t first, uint32_t *out, size_t n, size_t *written);
 
-/* How many of a kind there are; 0xFFFFFFFF when the TPM does not say. A test ends with both 0: nothing leaked. */
+/* The number of loaded objects of a kind; 0xFFFFFFFF if the TPM does not say. A test ends with both 0: nothing leaked.
+ * */
 uint32_t support_transient_count(support_swtpm *tpm);
-uint32_t support_session_count(support_swtpm *tpm); /* saved ones too */
+uint32_t support_session_count(support_swtpm *tpm); /* including saved ones */
 uint32_t support_persistent_count(support_swtpm *tpm);
 
 uint32_t support_flush(support_swtpm *tpm, uint32_t handle);
@@ -26,24 +27,26 @@ uint32_t support_flush_all(support_swtpm *tpm); /* transient objects and session
 /* A property of the TPM: SUPPORT_PT_*. */
 uint32_t support_property(support_swtpm *tpm, uint32_t property, uint32_t *value);
 
-/* Fills every slot with something of ours: then the next object is 0x902, the next session 0x903. */
+/* Fills every slot: then the next object fails with 0x902, and the next session with 0x903. */
 uint32_t support_fill_transient(support_swtpm *tpm);
 uint32_t support_fill_sessions(support_swtpm *tpm);
 
 /* ---- Hierarchies, lockout ---- */
 
-/* by: SUPPORT_RH_LOCKOUT or _PLATFORM. It makes a new seed: every key of the owner hierarchy is gone. */
+/* Clears the TPM by SUPPORT_RH_LOCKOUT or _PLATFORM. This makes a new seed, so every key of the owner hierarchy is
+ * gone. */
 uint32_t support_clear(support_swtpm *tpm, uint32_t by, const char *auth);
 uint32_t support_clear_control(support_swtpm *tpm, uint32_t by, const char *auth, bool disable);
 uint32_t support_change_auth(support_swtpm *tpm, uint32_t hierarchy, const char *old, const char *fresh);
 
-/* Switches the owner, endorsement or platform hierarchy by the platform's empty auth value. */
+/* Switches the owner, endorsement or platform hierarchy on or off, with the platform's empty auth value. */
 uint32_t support_hierarchy_control(support_swtpm *tpm, uint32_t hierarchy, bool on);
 
 uint32_t support_lockout_parameters(support_swtpm *tpm, const char *lockout_auth, uint32_t max_tries,
                                     uint32_t interval_s, uint32_t recovery_s);
 
-/* Makes a key that dictionary attack protection is for and fails its auth value until the TPM says 0x921: then 0. */
+/* Makes a key with dictionary attack protection and uses a wrong auth value until the TPM answers 0x921; then returns
+ * 0. */
 uint32_t support_lock_out(support_swtpm *tpm, const char *owner_auth, const char *lockout_auth);
 
 /* ---- Objects ---- */
@@ -58,7 +61,7 @@ typedef struct {
     size_t name_n;
 } support_public;
 
-/* What Create gave: the inside of the TPM2B_PRIVATE, and the TPMT_PUBLIC. */
+/* The result of Create: the content of the TPM2B_PRIVATE, and the TPMT_PUBLIC. */
 typedef struct {
     uint8_t secret[SUPPORT_BLOB_MAX];
     size_t secret_n;
@@ -89,15 +92,14 @@ uint32_t support_read_public(support_swtpm *tpm, uint32_t handle, support_public
 /* ECDSA with SHA-256 in a password session. r and s, 32 bytes each. */
 uint32_t support_sign(support_swtpm *tpm, uint32_t key, const char *auth, const uint8_t *digest, uint8_t *signature);
 
-/* EvictControl by the owner: makes a loaded object persistent, or takes a persistent one away (object == persistent).
- */
+/* EvictControl by the owner: makes a loaded object persistent, or removes a persistent one (object == persistent). */
 uint32_t support_evict(support_swtpm *tpm, const char *owner_auth, uint32_t object, uint32_t persistent);
 
-/* A storage key at 0x81000001: made and persisted, or taken away. */
+/* Makes and persists, or removes, a storage key at 0x81000001. */
 uint32_t support_persist_srk(support_swtpm *tpm, const char *owner_auth, support_template which);
 uint32_t support_evict_srk(support_swtpm *tpm, const char *owner_auth);
 
-/* Another P-256 signing key made persistent at a handle, whatever was there: what a swap leaves behind. */
+/* Makes another P-256 signing key persistent at a handle, whatever was there, as somebody does who replaces a key. */
 uint32_t support_swap_persistent(support_swtpm *tpm, const char *owner_auth, uint32_t persistent);
 
 /* ---- NV ---- */
@@ -105,7 +107,7 @@ uint32_t support_swap_persistent(support_swtpm *tpm, const char *owner_auth, uin
 #define SUPPORT_NV_EK_RSA 0x01C00002u  /* L-1 */
 #define SUPPORT_NV_EK_P256 0x01C0000Au /* L-2 */
 
-/* Defines an index as EK certificates have it, by the platform, and writes it. */
+/* Defines and writes an index like that of an EK certificate, by the platform. */
 uint32_t support_nv_write(support_swtpm *tpm, uint32_t index, const uint8_t *bytes, size_t n);
 uint32_t support_nv_remove(support_swtpm *tpm, uint32_t index);
 

@@ -2,8 +2,8 @@
 #ifndef SUPPORT_CODES_H
 #define SUPPORT_CODES_H
 
-/* The numbers of the TPM 2.0 Library, Part 2, that the tests speak of, for tests without tss2's headers. They are
- * macros because Swift makes a UInt32 of those. */
+/* The numbers of the TPM 2.0 Library, Part 2, that the tests use, for tests without tss2's headers. They are macros
+ * because Swift imports those as UInt32. */
 
 /* Commands: table 12. */
 #define SUPPORT_CC_EVICT_CONTROL 0x120u
@@ -49,7 +49,7 @@
 #define SUPPORT_FIRST_TRANSIENT 0x80000000u
 #define SUPPORT_FIRST_PERSISTENT 0x81000000u
 
-#define SUPPORT_RC_NONE 0xFFFFFFFFu /* not the TPM's: it gave no answer */
+#define SUPPORT_RC_NONE 0xFFFFFFFFu /* not a code of the TPM: there was no answer */
 
 /* Properties of GetCapability: table 27. */
 #define SUPPORT_PT_PERMANENT 0x200u

@@ -123,7 +123,7 @@ uint32_t support_ek_create(support_swtpm *tpm, support_ek which, uint32_t *handl
     return support_ek_create_by(tpm, &template, handle, area);
 }
 
-/* One TPM2B at the end of an area, filled up on the left; where it begins. */
+/* Writes a TPM2B at the end of an area, padded on the left, and returns where it begins. */
 static size_t take_last(const support_public *area, size_t start, size_t end, uint8_t *out, size_t size)
 {
     size_t n = (size_t)area->bytes[start] << 8 | area->bytes[start + 1];

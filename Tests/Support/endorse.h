@@ -2,7 +2,7 @@
 #ifndef SUPPORT_ENDORSE_H
 #define SUPPORT_ENDORSE_H
 
-/* The endorsement hierarchy as admin.h does the others: EKs of the TCG's templates, and what is done with them. */
+/* The endorsement hierarchy, in the manner of admin.h: EKs of the TCG's templates, and commands that use them. */
 #include "admin.h"
 
 typedef enum {
@@ -14,32 +14,33 @@ typedef enum {
     SUPPORT_EKS
 } support_ek;
 
-/* The template as CreatePrimary takes it; its Name is empty. */
+/* The template in the form of CreatePrimary; its Name is empty. */
 void support_ek_template(support_ek which, support_public *out);
 
-/* As a transient object; area as the TPM gives it. */
+/* Makes a transient object; area is the TPM's own. */
 uint32_t support_ek_create(support_swtpm *tpm, support_ek which, uint32_t *handle, support_public *area);
 uint32_t support_ek_create_by(support_swtpm *tpm, const support_public *template, uint32_t *handle,
                               support_public *area);
 
-/* The modulus, or x and y filled up with zeros on the left: 256, 64 or 96 bytes, which is the answer. */
+/* Writes the modulus, or x and y padded with zeros on the left, and returns the size: 256, 64 or 96 bytes. */
 size_t support_ek_key(support_ek which, const support_public *area, uint8_t *out);
 
-/* PolicyA or PolicyB of the profile: by PolicySecret of the endorsement hierarchy, then by PolicyOR. For one use. */
+/* A session with PolicyA or PolicyB of the profile: PolicySecret of the endorsement hierarchy, then PolicyOR. For one
+ * use. */
 uint32_t support_ek_session(support_swtpm *tpm, support_ek which, const char *endorsement_auth, uint32_t *session);
 
-/* A policy session of this hash that nothing was done with yet. */
+/* An unused policy session with this hash. */
 uint32_t support_policy_session(support_swtpm *tpm, uint32_t hash, uint32_t *session);
 
 /*
- * ActivateCredential with an object of empty auth value. credential and encrypted are TPM2Bs with their sizes, which go
- * to the TPM as they are. The session is made and flushed here.
+ * ActivateCredential with an object with an empty auth value. credential and encrypted are TPM2Bs with their sizes, and
+ * are sent unchanged. This makes and flushes the session.
  */
 uint32_t support_activate(support_swtpm *tpm, support_ek which, uint32_t object, uint32_t ek, const uint8_t *credential,
                           size_t credential_n, const uint8_t *encrypted, size_t encrypted_n, uint8_t *secret,
                           size_t size, size_t *written);
 
-/* The same with an object that is authorised by a policy session, which then ends, too; 0: by an empty password. */
+/* The same with an object that a policy session authorises, which then ends, too; 0 means an empty password. */
 uint32_t support_activate_by(support_swtpm *tpm, support_ek which, uint32_t object, uint32_t object_session,
                              uint32_t ek, const uint8_t *credential, size_t credential_n, const uint8_t *encrypted,
                              size_t encrypted_n, uint8_t *secret, size_t size, size_t *written);

@@ -7,17 +7,18 @@
 #include <stdint.h>
 
 /*
- * Attestation evidence that no TPM made: what an AK's TPM2_Certify answers, and the proof around it, told a second time
- * by code that shares SHA-256 with the core and nothing else. Tests, benches and the Swift tests make theirs here.
+ * Attestation evidence that no TPM made: the answer of an AK's TPM2_Certify, and the proof around it, written
+ * independently of the core, with which it shares only SHA-256. C tests, benches and the Swift tests make their
+ * evidence here.
  *
- * A structure is made good, then any field of it may be changed, then it is written; what is written goes into the next
- * one. So the rest of the proof stays as consistent as an attacker with the AK's private key could make it. The
- * signature is the caller's.
+ * A caller makes a valid structure, changes any field, and writes it; the result goes into the next structure. So the
+ * rest of the proof stays as consistent as an attacker with the AK's private key could make it. The caller makes the
+ * signature.
  */
 
 enum { SUPPORT_BYTES_MAX = 512, SUPPORT_P256_SIZE = 32, SUPPORT_NONCE_SIZE = 32 };
 
-/* More than fits ends the program. */
+/* Writing more than fits ends the program. */
 typedef struct {
     uint8_t bytes[SUPPORT_BYTES_MAX];
     size_t n;
@@ -25,12 +26,12 @@ typedef struct {
 
 void support_bytes_set(support_bytes *out, const void *bytes, size_t n);
 void support_bytes_add(support_bytes *out, const void *bytes, size_t n);
-void support_bytes_pad(support_bytes *out, size_t n); /* n more bytes, all A5 */
+void support_bytes_pad(support_bytes *out, size_t n); /* appends n bytes A5 */
 
-/* Part 1, 16: 000b and SHA-256 of a and b, one behind the other; b may be NULL. */
+/* Part 1, 16: 000b and the SHA-256 of a followed by b; b may be NULL. */
 support_bytes support_object_name(const support_bytes *a, const support_bytes *b);
 
-/* Part 2, 12.2.4 TPMT_PUBLIC of an ECC key; tail stands behind it. */
+/* Part 2, 12.2.4 TPMT_PUBLIC of an ECC key; tail follows it. */
 typedef struct {
     uint16_t type, name_algorithm;
     uint32_t attributes;
@@ -39,7 +40,7 @@ typedef struct {
 
 enum { SUPPORT_KEY_ATTRIBUTES = 0x00040472, SUPPORT_AK_ATTRIBUTES = 0x00050472 };
 
-/* Of a key on P-256, x and y; an AK's has ECDSA with SHA-256 as its scheme. */
+/* The area of a P-256 key with x and y; the scheme of an AK is ECDSA with SHA-256. */
 support_area support_area_of(const uint8_t *point, uint32_t attributes, bool attests);
 support_bytes support_area_write(const support_area *area);
 
@@ -56,12 +57,12 @@ typedef struct {
 
 #define SUPPORT_FIRMWARE 0x2019120300000000u
 
-/* Of the object with this area, for a nonce of 32 bytes: the parent's qualified Name is 000b and A5s, the signer any.
- */
+/* The statement about the object with this area, for a nonce of 32 bytes. The parent's qualified Name is 000b and A5s;
+ * the signer is arbitrary. */
 support_attest support_attest_of(const support_bytes *area, const uint8_t *nonce);
 support_bytes support_attest_write(const support_attest *attest);
 
-/* The qualified Name of a primary of the endorsement hierarchy, and of a child of what has this one. */
+/* The qualified Name of a primary key of the endorsement hierarchy, and of a child of the object with that Name. */
 support_bytes support_qualified_ek(const support_bytes *ek_name);
 support_bytes support_qualified(const support_bytes *parent, const support_bytes *area);
 
@@ -89,7 +90,7 @@ typedef struct {
 support_proof support_proof_of(const support_bytes *area, const support_bytes *certified,
                                const support_bytes *signature);
 
-/* How many bytes it has; more than size ends the program. */
+/* Returns the number of bytes; more than size ends the program. */
 size_t support_proof_write(uint8_t *out, size_t size, const support_proof *proof);
 
 #endif

@@ -61,7 +61,7 @@ static size_t handles_in_answer(uint32_t code)
     }
 }
 
-/* The transport gives the code of the command, whose answer has it nowhere. */
+/* The transport passes the code of the command, because the answer does not contain it. */
 static size_t strip(uint8_t *answer, size_t n, uint32_t code)
 {
     size_t at = HEADER + handles_in_answer(code);

@@ -37,14 +37,14 @@ typedef struct {
 
 enum { SUPPORT_FAULTS = 32 };
 
-/* Counts a command for a fault: whether it is one that it is for. */
+/* Counts a command for a fault, and returns whether the fault affects it. */
 bool support_fault_is_due(support_fault *fault, uint32_t code);
 bool support_fault_is_pending(const support_fault *fault);
 
 /* Changes the command that the TPM will see. */
 void support_fault_change_command(const support_fault *fault, uint8_t *command, size_t n);
 
-/* Changes the answer that the caller will see; gives its new length, which only LIE makes larger than size. */
+/* Changes the answer that the caller will see, and returns its new length, which only LIE makes larger than size. */
 size_t support_fault_change_answer(const support_fault *fault, uint8_t *answer, size_t n, size_t size);
 
 #endif

@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
-/* A fresh folder below $TMPDIR or /tmp, of mode 0700, to be given to support_folder_remove. NULL on failure. */
+/* Makes a folder below $TMPDIR or /tmp, with mode 0700, for support_folder_remove. Returns NULL on failure. */
 char *support_folder_make(void);
 
-/* The regular files of one folder into another; a TPM's state has no folders in it. */
+/* Copies the regular files of one folder into another; a TPM's state contains no folders. */
 bool support_folder_copy(const char *to, const char *from);
 
 /* Removes the folder with its files, and frees its name. */

@@ -4,8 +4,8 @@
 #include <time.h>
 
 /*
- * The Swift tests are one program, and in it what waits for seconds by nanosleep is the core before its second look at
- * a key that seems gone: it need not wait there. How long it waits is a C test's matter, which has a clock of its own.
+ * In the program of the Swift tests, only the core waits for seconds with nanosleep: before its second check of a key
+ * that seems gone. It need not wait there. A C test with its own clock checks how long it waits.
  */
 #ifdef SWIFT_PACKAGE
 enum { SECONDS_SKIPPED = 2 };

@@ -7,7 +7,7 @@
 
 #include "tenon/status.h"
 
-/* What is OWNED is freed at the end of its block; NULL is nothing to free. */
+/* An OWNED value is freed at the end of its block; NULL is allowed. */
 #define OWNED __attribute__((cleanup(owned_free)))
 static inline void owned_free(void *place)
 {
@@ -21,7 +21,7 @@ static inline void owned_free(void *place)
 #define OWNED_TPM __attribute__((cleanup(tenon_tpm_free))) tenon_tpm *
 #define OWNED_TPM_KEY __attribute__((cleanup(tenon_tpm_key_free))) tenon_tpm_key *
 
-/* Goes on when the call succeeds; else its status is the caller's. */
+/* Continues if the call succeeds; otherwise returns its status. */
 #define TRY(call)                                                                                                      \
     do {                                                                                                               \
         const tenon_status status_ = (call);                                                                           \

@@ -119,7 +119,7 @@ static size_t answer_size_of(const uint8_t *header)
     return (size_t)header[2] << 24 | (size_t)header[3] << 16 | (size_t)header[4] << 8 | header[5];
 }
 
-/* The functions below want the lock held. */
+/* The caller of the functions below must hold the lock. */
 
 static bool exchange(support_swtpm *tpm, uint8_t *answer, size_t size, size_t *length, const uint8_t *command, size_t n)
 {
@@ -263,7 +263,7 @@ tenon_status support_swtpm_exchange(support_swtpm *tpm, uint8_t *answer, size_t 
     pthread_mutex_lock(&tpm->lock);
     done = exchange(tpm, answer, answer_size, answer_length, command, command_length);
     if (!done)
-        power_cut(tpm); /* what is still on the wire would be the next command's answer */
+        power_cut(tpm); /* bytes still on the wire would be taken for the next command's answer */
     pthread_mutex_unlock(&tpm->lock);
     return done ? TENON_OK : TENON_ERROR_TPM_TRANSPORT;
 }

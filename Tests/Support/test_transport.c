@@ -12,13 +12,13 @@
 
 enum { HEADER = 10, HOLD_SECONDS = 30 };
 
-/* The faults that are due for one command, and what came of it. */
+/* The faults that are due for one command, and its result. */
 typedef struct {
     support_fault due[SUPPORT_FAULTS];
     size_t n;
     uint32_t code, latency;
     bool connected;
-    const uint8_t *command; /* as the caller gave it */
+    const uint8_t *command; /* as the caller passed it */
     size_t command_n;
     uint8_t *answer;
     size_t size, answer_n;
@@ -268,7 +268,7 @@ static tenon_status exchange(void *context, uint8_t *answer, size_t size, size_t
     return status;
 }
 
-/* With the lock held. */
+/* The caller must hold the lock. */
 static tenon_status reconnect(support_transport *wire)
 {
     if (wire->revives && !support_swtpm_is_on(wire->tpm) && !support_swtpm_power_on(wire->tpm))

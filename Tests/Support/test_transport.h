@@ -29,19 +29,19 @@ typedef struct support_transport support_transport;
 support_transport *support_transport_new(support_swtpm *tpm);
 void support_transport_free(support_transport *wire);
 
-/* What tenon_tpm_open_transport takes; as often as one likes. */
+/* The table for tenon_tpm_open_transport; may be called any number of times. */
 tenon_tpm_transport support_transport_table(support_transport *wire);
 
-/* ---- What went over it ---- */
+/* ---- The exchanges ---- */
 
 #define SUPPORT_ANY 0u /* a command of any code */
 
-/* Commands since the last reset, those that a fault kept from the TPM too. */
+/* The number of commands since the last reset, including those that a fault kept from the TPM. */
 uint32_t support_transport_count(support_transport *wire, uint32_t code);
 uint32_t support_transport_reopens(support_transport *wire);
 uint32_t support_transport_closes(support_transport *wire);
 
-/* Exchanges that began while another was on its way: 0, or the caller keeps no order. */
+/* The number of exchanges that began during another one. It is 0 if the caller keeps the order. */
 uint32_t support_transport_overlaps(support_transport *wire);
 void support_transport_reset_counts(support_transport *wire);
 
@@ -58,14 +58,14 @@ typedef struct {
 
 enum { SUPPORT_RECORDS = 64, SUPPORT_WATCH_MAX = 64 };
 
-/* The newest is age 0. False when there is none of that age. Not to be asked while commands are under way. */
+/* The newest record has age 0. False if there is no record of that age. Do not call it while commands are under way. */
 bool support_transport_record(support_transport *wire, size_t age, support_record *out);
 
-/* How many commands and answers held these bytes (at most SUPPORT_WATCH_MAX) since they are watched for. */
+/* The number of commands and answers with these bytes (at most SUPPORT_WATCH_MAX) since the watch began. */
 void support_transport_watch(support_transport *wire, const uint8_t *bytes, size_t n);
 uint32_t support_transport_watched(support_transport *wire);
 
-/* ---- How it behaves ---- */
+/* ---- Behaviour ---- */
 
 void support_transport_latency(support_transport *wire, uint32_t microseconds);
 
@@ -81,12 +81,12 @@ void support_transport_follow(support_transport *wire, bool on);
 void support_transport_revive(support_transport *wire, bool on);
 void support_transport_manage(support_transport *wire, bool on);
 
-/* Off at first: whoever takes the table is told that there is a resource manager, and keeps what is loaded. */
+/* Off at first: the table reports a resource manager, so that the core keeps objects loaded. */
 void support_transport_bare(support_transport *wire, bool on);
 
 /* ---- Faults ---- */
 
-/* Which commands: those of a code, from the nth (1: the next) on, times of them in a row. */
+/* Selects commands of a code: from the nth (1 is the next) on, `times` in a row. */
 typedef struct {
     uint32_t code;
     uint32_t nth;
@@ -99,38 +99,39 @@ support_when support_next(uint32_t code);
 support_when support_nth(uint32_t code, uint32_t nth);
 support_when support_times(uint32_t code, uint32_t nth, uint32_t times);
 
-/* Faults that have not yet happened as often as was planned (those for ever count until they happened once). */
+/* The number of faults that have not happened as often as planned; a fault without end counts until it has happened
+ * once. */
 uint32_t support_transport_pending(support_transport *wire);
 void support_transport_forget_faults(support_transport *wire);
 
-/* The TPM does not see the command: an error answer of ten bytes, or a status. */
+/* The TPM does not see the command. The caller gets an error answer of ten bytes, or a status. */
 void support_fail_code(support_transport *wire, support_when when, uint32_t rc);
 void support_fail_before(support_transport *wire, support_when when, tenon_status status);
 
-/* The TPM has done it, and its answer is lost. */
+/* The TPM carries out the command, and its answer is lost. */
 void support_fail_after(support_transport *wire, support_when when, tenon_status status);
 
-/* The power is cut with the command on the wire; done says whether the TPM still did it. */
+/* Cuts the power with the command on the wire; done says whether the TPM still carries it out. */
 void support_kill(support_transport *wire, support_when when, bool done);
 
-/* The TPM sees another command: bits changed at offset. */
+/* The TPM sees a changed command: bits are flipped at offset. */
 void support_tamper(support_transport *wire, support_when when, int32_t offset, uint8_t bits);
 
-/* The answer is another; an offset below 0 counts from its end. A byte that is not there is not changed. */
+/* Changes the answer. An offset below 0 counts from its end. An offset outside the answer changes nothing. */
 void support_flip(support_transport *wire, support_when when, int32_t offset, uint8_t bits);
 void support_truncate(support_transport *wire, support_when when, size_t n);
 void support_extend(support_transport *wire, support_when when, size_t n);
-void support_resize(support_transport *wire, support_when when, uint32_t size); /* the size field alone */
-void support_fix_size(support_transport *wire, support_when when);              /* the size field is made true */
+void support_resize(support_transport *wire, support_when when, uint32_t size); /* only the size field */
+void support_fix_size(support_transport *wire, support_when when);              /* corrects the size field */
 void support_strip_sessions(support_transport *wire, support_when when);        /* tag 8001, no session area */
 void support_replace(support_transport *wire, support_when when, const uint8_t *answer, size_t n); /* bytes must stay */
-void support_lie(support_transport *wire, support_when when, size_t length); /* *answer_length alone */
+void support_lie(support_transport *wire, support_when when, size_t length); /* only *answer_length */
 
-/* Any other change: gives the new length; is called with nothing locked, in the thread of the command. */
+/* Any other change: returns the new length. It is called without a lock, on the thread of the command. */
 typedef size_t (*support_edit_function)(void *context, uint8_t *answer, size_t n, size_t size);
 void support_edit(support_transport *wire, support_when when, support_edit_function edit, void *context);
 
-/* The command waits at the transport until support_release lets all that wait go on (or 30 seconds have passed). */
+/* The command waits at the transport until support_release releases all waiting commands, or for 30 seconds. */
 void support_hold(support_transport *wire, support_when when);
 void support_release(support_transport *wire);
 

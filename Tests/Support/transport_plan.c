@@ -5,7 +5,7 @@
 
 #include "transport_state.h"
 
-/* What a test asks of a transport, and what it plans: all short, all under the lock. */
+/* The queries and plans of a test: all short, all under the lock. */
 
 size_t support_transport_place(uint32_t code)
 {
@@ -114,7 +114,7 @@ void support_transport_forget_faults(support_transport *wire)
     pthread_mutex_unlock(&wire->lock);
 }
 
-/* With the lock held: makes room by dropping the faults that are over. */
+/* Makes room by dropping the faults that are over. The caller must hold the lock. */
 static void tidy(support_transport *wire)
 {
     size_t kept = 0;

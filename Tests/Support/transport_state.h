@@ -13,7 +13,7 @@ struct support_transport {
     support_swtpm *tpm;
     atomic_uint under_way;
 
-    /* What stands below wants the lock, which no exchange holds while it is on its way. */
+    /* The members below need the lock, which no exchange holds while it is under way. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     uint32_t starts; /* of the TPM, when the connection was made */
@@ -35,7 +35,7 @@ struct support_transport {
     uint32_t held, releases;
 };
 
-/* Where a code is counted; the codes that TPM 2.0 does not have share the first place. */
+/* The index at which a code is counted; codes that TPM 2.0 does not have share the first one. */
 size_t support_transport_place(uint32_t code);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef SUPPORT_WIRE_H
 #define SUPPORT_WIRE_H
 
-/* TPM commands written and answers read by hand, by code that is not the library's. */
+/* Writes TPM commands and reads answers without the library's code. */
 #include "codes.h"
 #include "swtpm.h"
 
@@ -12,7 +12,7 @@ void support_store32(uint8_t *bytes, uint32_t value);
 typedef struct {
     uint8_t bytes[4096];
     size_t n;
-    size_t sessions_at; /* where the session area begins; 0: there is none */
+    size_t sessions_at; /* where the session area begins; 0 if there is none */
 } support_command;
 
 /* Bytes of an answer; reading past the end gives zeros and sets bad. */
@@ -23,20 +23,20 @@ typedef struct {
     bool bad;
 } support_answer;
 
-/* code, then support_put32 for each handle, then support_password for each that is authorised, then parameters. */
+/* Order: code, support_put32 for each handle, support_password for each authorised handle, then the parameters. */
 void support_command_begin(support_command *command, uint32_t code);
 void support_password(support_command *command, const char *auth);
-void support_session(support_command *command, uint32_t session); /* of a policy; it ends with the command */
+void support_session(support_command *command, uint32_t session); /* a policy session, which ends with the command */
 void support_put8(support_command *command, uint32_t value);
 void support_put16(support_command *command, uint32_t value);
 void support_put32(support_command *command, uint32_t value);
 void support_put(support_command *command, const void *bytes, size_t n);
-void support_put_sized(support_command *command, const void *bytes, size_t n); /* with 16 bits of length before */
+void support_put_sized(support_command *command, const void *bytes, size_t n); /* with a 16-bit length before them */
 void support_put_text(support_command *command, const char *text);             /* the same; NULL is empty */
 
 /*
- * Sends it, and again while the TPM says 0x922, as it does when it first has to note something about lockout. The
- * response code, or SUPPORT_RC_NONE. The answer is then read from behind its header.
+ * Sends the command, and again while the TPM answers 0x922, as it does when it must first write its lockout state.
+ * Returns the response code, or SUPPORT_RC_NONE. Reading the answer then starts behind its header.
  */
 uint32_t support_command_run(support_swtpm *tpm, support_command *command, support_answer *answer);
 
@@ -45,7 +45,7 @@ uint32_t support_get16(support_answer *answer);
 uint32_t support_get32(support_answer *answer);
 void support_get(support_answer *answer, void *out, size_t n);
 
-/* A TPM2B: its bytes, at most size of them, and *n. */
+/* Reads a TPM2B: its bytes, at most size of them, and its length *n. */
 void support_get_sized(support_answer *answer, void *out, size_t size, size_t *n);
 
 #endif

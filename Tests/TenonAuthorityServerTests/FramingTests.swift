@@ -4,8 +4,8 @@ import Testing
 @testable import TenonAuthority
 @testable import TenonAuthorityServer
 
-/// Requests of every shape, byte for byte; another one stands behind each, so that one that is read as shorter or longer
-/// than it is shows.
+/// Requests of every shape, byte for byte; another one stands behind each, so that one that is read as shorter or
+/// longer than it is shows.
 @Suite(.timeLimit(.minutes(1))) struct FramingTests {
     struct Shape: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -49,7 +49,8 @@ import Testing
         .refused("identity", 400, post + "Transfer-Encoding: identity\r\nContent-Length: 1\r\n\r\nx"),
         .refused("an unknown encoding", 400, post + "Transfer-Encoding: x\r\nContent-Length: 1\r\n\r\nx"),
         .refused("an encoding without a value", 400, post + "Transfer-Encoding:\r\nContent-Length: 1\r\n\r\nx"),
-        // Others may read these in another way: RFC 9112, 2.2 lets a reader take a line feed alone for the end of a line.
+        // Others may read these in another way: RFC 9112, 2.2 lets a reader take a line feed alone for the end of a
+        // line.
         .refused("line feeds alone", 400, "POST /x HTTP/1.1\nHost: a\nContent-Length: 4\n\nbody"),
         .refused("a line feed behind the version", 400, "GET /x HTTP/1.1\nHost: a\r\n\r\n"),
         .refused("a line feed behind a header", 400, "GET /x HTTP/1.1\r\nHost: a\nX: y\r\n\r\n"),

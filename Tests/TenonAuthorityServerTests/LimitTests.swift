@@ -151,8 +151,8 @@ import Testing
         }
     }
 
-    /// What came before the end is read, and done: nobody knows whether the peer waits for an answer. A second is what it
-    /// has for that, so that a machine that stands still for one is asked again.
+    /// What came before the end is read, and done: nobody knows whether the peer waits for an answer. A second is what
+    /// it has for that, so that a machine that stands still for one is asked again.
     @Test func whatCameBeforeTheEndIsRead() async throws {
         var options = HTTPServer.Options()
         options.threads = 1
@@ -217,7 +217,8 @@ import Testing
         }
     }
 
-    /// Behind a proxy each answer ends its connection: what the two of them may read otherwise is nobody else's request.
+    /// Behind a proxy each answer ends its connection: what the two of them may read otherwise is nobody else's
+    /// request.
     @Test func aProxysConnectionEndsWithTheAnswer() async throws {
         var options = HTTPServer.Options()
         options.proxies = ["127.0.0.1"]

@@ -192,7 +192,8 @@ import Testing
         #expect(summary.acceptances == [what == "shorter" ? 2 : 1])
     }
 
-    /// An operator goes on, and lines that waited for the log before cannot be written: the next start asks nobody again.
+    /// An operator goes on, and lines that waited for the log before cannot be written: the next start asks nobody
+    /// again.
     @Test func anOperatorGoesOnOnce() async throws {
         let folder = try TestFolder()
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
@@ -228,8 +229,8 @@ import Testing
         _exit(0)
     }
 
-    /// A process that ends between storing a change and writing its line, or in the middle of the line: each byte of it.
-    /// The next start has the line once.
+    /// A process that ends between storing a change and writing its line, or in the middle of the line: each byte of
+    /// it. The next start has the line once.
     @Test func aCrashIsNoChange() async throws {
         let folder = try TestFolder()
         try await Self.withStore(folder) { try await Self.deny("a", in: $0) }

@@ -244,8 +244,8 @@ import Testing
         }
     }
 
-    /// Two instances over one PostgreSQL: each change has one line, in the log of the one that made it, whatever becomes
-    /// of the other.
+    /// Two instances over one PostgreSQL: each change has one line, in the log of the one that made it, whatever
+    /// becomes of the other.
     @Test(arguments: SharedStoreTests.kinds)
     func eachInstanceWritesItsOwn(_: StoreKind) async throws {
         let name = SharedServers.name()

@@ -105,7 +105,8 @@ import Testing
         }
     }
 
-    /// All clocks are set back once an entry is over: far, so that they are believed, or a little, and time stands still.
+    /// All clocks are set back once an entry is over: far, so that they are believed, or a little, and time stands
+    /// still.
     @Test(arguments: SharedStoreTests.kinds, [Int64(59_000), 661_000])
     func clocksThatAreSetBackAcceptNothingTwice(_: StoreKind, back: Int64) async throws {
         try await Self.with { (rig) async throws in

@@ -52,7 +52,8 @@ import Testing
         for instance in instances { await instance.close() }
     }
 
-    /// What is acknowledged is on the disk, whatever is set for the role; and a commit that PostgreSQL made none of is none.
+    /// What is acknowledged is on the disk, whatever is set for the role; and a commit that PostgreSQL made none of is
+    /// none.
     @Test(arguments: kinds)
     func aCommitIsOne(_: StoreKind) async throws {
         let (name, folder) = (SharedServers.name(), try #require(SharedServers.folder))

@@ -255,8 +255,8 @@ import Testing
         await instance.close()
     }
 
-    /// A server that was started again has the name still; another process that took it meanwhile keeps it, and the first
-    /// stores nothing more.
+    /// A server that was started again has the name still; another process that took it meanwhile keeps it, and the
+    /// first stores nothing more.
     @Test(arguments: SharedStoreTests.kinds)
     func aNameOutlivesItsConnection(_: StoreKind) async throws {
         let name = SharedServers.name()

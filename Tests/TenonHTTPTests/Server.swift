@@ -4,7 +4,8 @@ import Synchronization
 import Tenon
 import Testing
 
-/// A server of one test, on raw sockets, which says exactly the bytes that its script says. Each connection has a thread.
+/// A server of one test, on raw sockets, which says exactly the bytes that its script says. Each connection has a
+/// thread.
 final class Server: Sendable {
     let port: UInt16
     let path: String?

@@ -4,7 +4,8 @@ import Tenon
 import TestFolders
 import Testing
 
-/// A TLS server of OpenSSL's, which answers each GET with a page about the connection, and the CA that stands behind it.
+/// A TLS server of OpenSSL's, which answers each GET with a page about the connection, and the CA that stands behind
+/// it.
 final class TLSServer: Sendable {
     let port: UInt16
     let caFile: String

@@ -61,8 +61,8 @@ import Testing
         }
     }
 
-    /// What an attestation CA of another maker judges: the statement is of the AK's creation and holds the digest of the
-    /// data.
+    /// What an attestation CA of another maker judges: the statement is of the AK's creation and holds the digest of
+    /// the data.
     @Test func howAnAKWasMade() throws {
         try withTPM { _, tpm in
             let ak = try TPM.AttestationKey(beside: TPM.PrivateKey(in: tpm))

@@ -8,8 +8,8 @@ import TestFolders
 import Testing
 
 /// An authority whose apps take the TPMs of ``Endorsed``: `demo` with a CA of its own, `other` with one, `few` with two
-/// devices a TPM, `listed` by inventory, `named` by nothing else, `bare` without roots, `marked` which lets rotations go
-/// without a proof, `owned` which asks for the hierarchy of a key.
+/// devices a TPM, `listed` by inventory, `named` by nothing else, `bare` without roots, `marked` which lets rotations
+/// go without a proof, `owned` which asks for the hierarchy of a key.
 struct AuthorityRig: Sendable {
     let service: AuthorityEngine
     let stores: AuthorityStores

@@ -41,7 +41,8 @@ final class ShiftedClock: AuthorityClock {
 }
 
 /// An instance whose listeners take connections. Its apps: `demo`; `few`, of one device a TPM; `marked`, which lets
-/// rotations go without a proof; `approved`, whose devices an operator lets in; `owned`, which asks for the hierarchy of a key.
+/// rotations go without a proof; `approved`, whose devices an operator lets in; `owned`, which asks for the hierarchy
+/// of a key.
 struct ServedAuthority: Sendable {
     let url: String
     let folder: String

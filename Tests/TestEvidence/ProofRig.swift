@@ -2,7 +2,7 @@
 internal import CTestSupport
 package import Tenon
 
-/// Proofs as a TPM makes them, by the maker of the C tests. Each field may be changed before the proof is made of them.
+/// Proofs like those of a TPM, made by the code of the C tests. Each field may be changed before the proof is made.
 package struct ProofRig {
     package var key: PublicKey
     package let ak: SoftwareKey
@@ -12,7 +12,7 @@ package struct ProofRig {
     package var magic: UInt32 = 0xff54_4347
     package var isClockSafe = true
     package var parentQualifiedName = [0x00, 0x0b] + [UInt8](repeating: 5, count: 32)
-    /// Of the EK under which the AK lies, in the endorsement hierarchy.
+    /// The qualified Name of the EK above the AK, in the endorsement hierarchy.
     package var ekName = [0x00, 0x0b] + [UInt8](repeating: 9, count: 32)
     package var firmware: UInt64 = 0x0001_0002_0003_0004
     package var certificates: [[UInt8]] = []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// A folder of one test, which goes with this value, in TMPDIR.
+/// A folder of one test in TMPDIR, which is removed with this value.
 package final class ScratchFolder: Sendable {
     package let path: String
 
@@ -28,7 +28,7 @@ package final class ScratchFolder: Sendable {
     }
 }
 
-/// Does something with a folder that is gone afterwards.
+/// Runs a body with a folder that is removed afterwards.
 package func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {
     let folder = try ScratchFolder()
     defer { withExtendedLifetime(folder) {} }

@@ -23,13 +23,13 @@ struct tenoni_exchange {
     struct curl_slist *headers;
     pid_t owner;
     bool is_plain;
-    bool has_body;   /* also an empty one */
+    bool has_body;   /* which may be empty */
     bool has_failed; /* an option could not be set */
     const tenoni_exchange_limits *limits;
     tenoni_exchange_result stop; /* why we ended it ourselves */
     tenoni_exchange_answer answer;
-    size_t head_seen; /* with what came before the final answer */
-    bool is_final;    /* the final answer's head is whole */
+    size_t head_seen; /* including the heads before the final answer */
+    bool is_final;    /* the head of the final answer is complete */
     bool is_too_large;
     char head[TENONI_EXCHANGE_MAX_HEAD];
     uint8_t body[TENONI_EXCHANGE_MAX_BODY];
@@ -86,7 +86,7 @@ static int64_t limit(const tenoni_exchange *exchange)
     return connects ? limits->connected_by : limits->answered_by;
 }
 
-/* Notes why the exchange must end now. */
+/* Notes the reason why the exchange must end now, if there is one. */
 static bool must_stop(tenoni_exchange *exchange)
 {
     if (now(CLOCK_BOOTTIME) >= limit(exchange))
@@ -97,8 +97,8 @@ static bool must_stop(tenoni_exchange *exchange)
 }
 
 /*
- * Called when the way to the server is open and the request is about to go. libcurl calls it again when a connection
- * that it had kept turns out to be dead and it would send the request once more: a request is sent once.
+ * libcurl calls this when it is connected and about to send the request. It calls it again when a kept connection turns
+ * out to be dead and it would send the request once more. A request is sent only once.
  */
 static int on_ready(void *context, char *address, char *own_address, int port, int own_port)
 {
@@ -140,7 +140,7 @@ static bool is_blank(const char *line, size_t n)
     return n == 1 ? line[0] == '\n' : n == 2 && line[0] == '\r' && line[1] == '\n';
 }
 
-/* One line of a head, or a trailer, which nobody asked for. A status line begins another head. */
+/* Takes one line of a head, or of trailers, which nobody asked for. A status line begins another head. */
 static size_t on_head(char *line, size_t size, size_t n, void *context)
 {
     tenoni_exchange *exchange = context;
@@ -196,7 +196,7 @@ static void set_protocol(tenoni_exchange *exchange)
     SET(CURLOPT_NOPROXY, "");
     SET(CURLOPT_HTTPPROXYTUNNEL, 1L);
     SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    SET(CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE); /* none of ours goes to a proxy */
+    SET(CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE); /* our headers do not go to a proxy */
     SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     SET(CURLOPT_SSL_VERIFYPEER, 1L);
     SET(CURLOPT_SSL_VERIFYHOST, 2L);
@@ -206,7 +206,7 @@ static void set_connection(tenoni_exchange *exchange)
 {
     SET(CURLOPT_NOSIGNAL, 1L);
     SET(CURLOPT_NOPROGRESS, 1L);
-    SET(CURLOPT_QUICK_EXIT, 1L); /* a name that is still being looked up is not waited for */
+    SET(CURLOPT_QUICK_EXIT, 1L); /* does not wait for a pending name lookup */
     SET(CURLOPT_TCP_NODELAY, 1L);
     SET(CURLOPT_MAXAGE_CONN, MAX_IDLE_SECONDS);
     SET(CURLOPT_OPENSOCKETFUNCTION, on_socket);
@@ -274,7 +274,7 @@ void tenoni_exchange_set(tenoni_exchange *exchange, tenoni_exchange_text what, c
     }
     SET(option_of(what), text);
     if (what == TENONI_EXCHANGE_CA_FILE)
-        SET(CURLOPT_CAPATH, (char *)NULL); /* else the system's CAs are trusted beside it */
+        SET(CURLOPT_CAPATH, (char *)NULL); /* otherwise the system's CAs would be trusted, too */
 }
 
 static tenoni_exchange_result result(const tenoni_exchange *exchange, CURLcode code)
@@ -283,7 +283,7 @@ static tenoni_exchange_result result(const tenoni_exchange *exchange, CURLcode c
         return exchange->stop;
     if (exchange->is_too_large)
         return TENONI_EXCHANGE_TOO_LARGE;
-    if (code == CURLE_OK) /* libcurl takes a head that ends within itself */
+    if (code == CURLE_OK) /* libcurl accepts a truncated head */
         return exchange->is_final ? TENONI_EXCHANGE_OK : TENONI_EXCHANGE_CUT;
     return exchange->answer.is_sent ? tenoni_failure_after_sending(code)
                                     : tenoni_failure_before_sending(exchange->easy, code);

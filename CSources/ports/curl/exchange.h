@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whatever is beyond these is refused. */
+/* The largest accepted sizes, in bytes. */
 #define TENONI_EXCHANGE_MAX_BODY 65536
 #define TENONI_EXCHANGE_MAX_HEAD 16384
 
@@ -27,10 +27,10 @@ typedef enum tenoni_exchange_result {
     TENONI_EXCHANGE_PROXY,      /* the proxy refuses to connect */
     TENONI_EXCHANGE_HANDSHAKE,  /* TLS found no common ground, or was cut */
     TENONI_EXCHANGE_TRUST_FILE, /* the CA file cannot be read */
-    TENONI_EXCHANGE_UNTRUSTED,  /* no trusted CA stands behind the certificate */
+    TENONI_EXCHANGE_UNTRUSTED,  /* no trusted CA issued the certificate */
     TENONI_EXCHANGE_DATE,       /* a certificate is not valid now */
-    TENONI_EXCHANGE_HOST,       /* the certificate is another host's */
-    TENONI_EXCHANGE_PIN,        /* no pin is the certificate's key */
+    TENONI_EXCHANGE_HOST,       /* the certificate is for another host */
+    TENONI_EXCHANGE_PIN,        /* the certificate's key matches no pin */
     TENONI_EXCHANGE_CUT,        /* the connection ended before the answer did */
     TENONI_EXCHANGE_TOO_LARGE,
     TENONI_EXCHANGE_MALFORMED
@@ -42,8 +42,8 @@ typedef enum tenoni_exchange_text {
     TENONI_EXCHANGE_CA_FILE, /* instead of the system's CAs */
     TENONI_EXCHANGE_PINS,    /* "sha256//BASE64;sha256//BASE64" */
     TENONI_EXCHANGE_UNIX_SOCKET,
-    TENONI_EXCHANGE_HTTP_PROXY, /* the environment's are not read */
-    TENONI_EXCHANGE_HEADER      /* "Name: value" or "Name;": one more */
+    TENONI_EXCHANGE_HTTP_PROXY, /* proxies in the environment are ignored */
+    TENONI_EXCHANGE_HEADER      /* adds one: "Name: value" or "Name;" */
 } tenoni_exchange_text;
 
 /* The deadline, in nanoseconds of CLOCK_BOOTTIME. `is_cancelled` is called after each wake. */
@@ -63,7 +63,7 @@ typedef struct tenoni_exchange_moment {
 /* Valid until the next begin. */
 typedef struct tenoni_exchange_answer {
     int is_sent;      /* whether a byte of the request may have left; also set after a failure */
-    const char *head; /* the final answer's: status line, headers, empty line */
+    const char *head; /* of the final answer: status line, headers, empty line */
     size_t head_n;
     const uint8_t *body;
     size_t body_n;
@@ -74,13 +74,13 @@ typedef struct tenoni_exchange_answer {
 /* Loads libcurl at the first call; returns zero if libcurl is missing. */
 int tenoni_exchange_load(void);
 
-/* NULL without enough memory, or without libcurl. */
+/* Returns NULL if there is not enough memory or no libcurl. */
 tenoni_exchange *tenoni_exchange_new(void);
 
-/* Accepts NULL. In a fork's child it only forgets: closing would end the parent's TLS connections. */
+/* Accepts NULL. In a fork's child it closes nothing, because that would end the parent's TLS connections. */
 void tenoni_exchange_free(tenoni_exchange *exchange);
 
-/* `method` is one of GET POST PUT PATCH DELETE; `is_plain` without TLS, which goes to loopback only. */
+/* `method` is GET, POST, PUT, PATCH or DELETE. `is_plain` means without TLS, which is allowed to loopback only. */
 void tenoni_exchange_begin(tenoni_exchange *exchange, const char *method, int is_plain);
 
 void tenoni_exchange_set(tenoni_exchange *exchange, tenoni_exchange_text what, const char *text);
@@ -90,7 +90,7 @@ tenoni_exchange_result tenoni_exchange_perform(tenoni_exchange *exchange, tenoni
                                                const tenoni_exchange_limits *limits, const uint8_t *body,
                                                size_t body_n);
 
-/* Lets perform look again at `is_cancelled`: from any thread, at any time. */
+/* Makes perform check `is_cancelled` again. Any thread may call this at any time. */
 void tenoni_exchange_wake(tenoni_exchange *exchange);
 
 #endif

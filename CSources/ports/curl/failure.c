@@ -4,7 +4,8 @@
 
 static const tenoni_curl *const curl = &tenoni_curl_library;
 
-/* X509_V_ERR_*: what CURLINFO_SSL_VERIFYRESULT says. libcurl looks at the host name after these, and leaves 1. */
+/* X509_V_ERR_*: the values of CURLINFO_SSL_VERIFYRESULT. libcurl checks the host name after these checks, and leaves 1.
+ * */
 #define NOT_YET_VALID 9L
 #define HAS_EXPIRED 10L
 #define NOT_VERIFIED 1L
@@ -53,7 +54,7 @@ tenoni_exchange_result tenoni_failure_before_sending(CURL *easy, CURLcode code)
 tenoni_exchange_result tenoni_failure_after_sending(CURLcode code)
 {
     switch (code) {
-    case CURLE_OUT_OF_MEMORY: /* said of a line of more than 100 KiB */
+    case CURLE_OUT_OF_MEMORY: /* also reported for a line of more than 100 KiB */
         return TENONI_EXCHANGE_TOO_LARGE;
     case CURLE_OPERATION_TIMEDOUT:
         return TENONI_EXCHANGE_TIMEOUT;

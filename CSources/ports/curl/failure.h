@@ -6,7 +6,7 @@
 
 #include <curl/curl.h>
 
-/* What a code of libcurl means: if no byte of the request can have left, and if one can. */
+/* The meaning of a code of libcurl, depending on whether a byte of the request may have been sent. */
 tenoni_exchange_result tenoni_failure_before_sending(CURL *easy, CURLcode code);
 tenoni_exchange_result tenoni_failure_after_sending(CURLcode code);
 

@@ -12,7 +12,7 @@ tenoni_curl tenoni_curl_library;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool is_ready;
 
-/* POSIX says that a function's address comes as an object's; ISO C has no cast for it. */
+/* dlsym returns a function's address as an object pointer (POSIX); ISO C has no cast for that. */
 static bool find(void *library, const char *name, void *function, size_t size)
 {
     void *found = dlsym(library, name);

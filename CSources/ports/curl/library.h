@@ -4,7 +4,7 @@
 
 #include <curl/curl.h>
 
-/* The functions of libcurl that are used. */
+/* The functions of libcurl that Tenon uses. */
 #define TENONI_CURL_FUNCTIONS(F)                                                                                       \
     F(global_init)                                                                                                     \
     F(easy_init)                                                                                                       \

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define NEVER INT64_MAX
-/* Milliseconds in which a request that began before a stop must arrive. */
+/* Milliseconds within which a request that began before a stop must arrive. */
 #define LAST_PATIENCE 1000
 
 static int64_t now(void)
@@ -22,7 +22,7 @@ static int64_t now(void)
     return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-/* For libmicrohttpd to read what is there, in milliseconds, and between two looks whether it has. */
+/* Milliseconds for libmicrohttpd to read the bytes that have arrived, and between two checks whether it has. */
 #define GRACE 1000
 #define LOOK 10
 
@@ -32,7 +32,7 @@ static bool has_unread(const tenoni_connection *connection)
     return recv(connection->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
-/* Ends those that are late, and says when to look again. */
+/* Ends the late connections, and returns the time of the next check. */
 static int64_t end_late(tenoni_connections *connections)
 {
     int64_t next = NEVER;
@@ -67,17 +67,17 @@ static void *run(void *context)
     return NULL;
 }
 
-/* Ends a connection whose peer has gone and that reads a request: at once, or when what has come is read. */
+/* Ends a connection that reads a request and whose peer has gone: at once, or when the bytes that arrived are read. */
 static void end_reading(tenoni_connections *connections, tenoni_connection *connection)
 {
     int64_t time = now();
-    /* Its own time may be over sooner. */
+    /* The connection's own deadline may be earlier. */
     connection->grace = connection->deadline < time + GRACE ? connection->deadline : time + GRACE;
     connection->deadline = time;
     (void)pthread_cond_broadcast(&connections->changed);
 }
 
-/* The call of a connection whose peer has gone, if nobody has answered it. */
+/* Returns the unanswered call of a connection whose peer has gone, or NULL. */
 static void *take_gone(tenoni_connections *connections, uint64_t number)
 {
     void *call = NULL;
@@ -96,7 +96,7 @@ static void *take_gone(tenoni_connections *connections, uint64_t number)
     return call;
 }
 
-/* No connection has the number 0. */
+/* The number 0 is the wake event: no connection has it. */
 static void *watch(void *context)
 {
     tenoni_connections *connections = context;
@@ -131,7 +131,7 @@ static bool start_watching(tenoni_connections *connections)
 static void end_watching(tenoni_connections *connections)
 {
     uint64_t one = 1;
-    /* It can only fail where it is full, and then the watcher is awake. */
+    /* The write fails only if the counter is full, and then the watcher is awake already. */
     ssize_t n = write(connections->wake, &one, sizeof one);
     (void)n;
     (void)pthread_join(connections->watcher, NULL);
@@ -139,7 +139,7 @@ static void end_watching(tenoni_connections *connections)
     (void)close(connections->wake);
 }
 
-/* Once, until it is told again: with nothing but the end of the other side, as what else comes is a request's. */
+/* Reports, once, only that the peer has closed its side: other bytes belong to a request. */
 static void watch_peer(tenoni_connections *connections, tenoni_connection *connection, int operation)
 {
     struct epoll_event event = {.events = EPOLLRDHUP | EPOLLONESHOT, .data.u64 = connection->number};
@@ -165,8 +165,8 @@ bool tenoni_connections_start(tenoni_connections *connections, unsigned seconds,
 }
 
 /*
- * One that has sent something may have sent a request, and is answered; any other is told to go. What comes behind that
- * is not handed over: libmicrohttpd would not send its answer.
+ * A connection with unread bytes may have sent a request, which is answered. Any other one is shut down for reading. A
+ * request that arrives after that is not handed over, because libmicrohttpd would not send its answer.
  */
 static void end_idle(tenoni_connection *connection)
 {
@@ -252,7 +252,8 @@ bool tenoni_connections_enter(tenoni_connections *connections, tenoni_connection
     (void)pthread_mutex_lock(&connections->mutex);
     connection->phase = phase;
     connection->grace = 0;
-    /* The thread waits for no connection that had no time; for any other it looks soon enough. */
+    /* The thread does not wait for a connection without a deadline, so it must be woken. For others, it wakes in time.
+     * */
     if (connection->deadline == NEVER)
         (void)pthread_cond_broadcast(&connections->changed);
     connection->deadline = phase == TENONI_PHASE_HANDED ? NEVER : now() + connections->patience;

@@ -13,31 +13,31 @@
  */
 
 typedef enum tenoni_phase {
-    TENONI_PHASE_READING, /* of a request, or waiting for one */
-    TENONI_PHASE_HANDED,  /* somebody makes the answer: no time runs */
+    TENONI_PHASE_READING, /* reads a request, or waits for one */
+    TENONI_PHASE_HANDED,  /* the answer is being made; there is no deadline */
     TENONI_PHASE_ANSWERING
 } tenoni_phase;
 
 /* A call that was handed over. Its answer and its connection may end in either order. */
 typedef struct tenoni_handed {
     void *call;
-    struct tenoni_connection *connection; /* NULL when there is nothing to be answered on */
-    bool is_gone;                         /* its peer is */
+    struct tenoni_connection *connection; /* NULL once the connection has ended */
+    bool is_gone;                         /* its peer has gone */
     bool is_answered;
-    bool is_over; /* libmicrohttpd has let go of it */
+    bool is_over; /* libmicrohttpd has released it */
 } tenoni_handed;
 
 typedef struct tenoni_connection {
     struct tenoni_connection *next;
-    struct tenoni_connection **before; /* what points here */
+    struct tenoni_connection **before; /* the pointer to this connection */
     uint64_t number;
-    tenoni_handed *handed; /* NULL when nothing of it is to be answered */
+    tenoni_handed *handed; /* NULL if it has no call to answer */
     int socket;
-    char address[48]; /* where it is counted; "" where it is not */
+    char address[48]; /* the address that it counts for; "" if it is not counted */
     tenoni_phase phase;
-    bool is_ended;    /* nothing that it sends is handed over any more */
+    bool is_ended;    /* further requests are not handed over */
     int64_t deadline; /* milliseconds of CLOCK_MONOTONIC */
-    int64_t grace;    /* until when what a peer sent before it went may be read; 0 while the peer is there */
+    int64_t grace;    /* end of the time to read the last bytes of a gone peer; 0 while the peer is there */
 } tenoni_connection;
 
 typedef struct tenoni_connections {
@@ -46,27 +46,26 @@ typedef struct tenoni_connections {
     pthread_t thread;
     pthread_t watcher;
     int epoll;
-    int wake;                 /* an eventfd: the watcher is to end */
-    void (*gone)(void *call); /* whose peer has gone; called once, and not for one that is answered */
-    uint64_t count;           /* of connections that ever were */
-    unsigned handed;          /* calls that are to be answered, although nobody may wait for that any more */
+    int wake;                 /* an eventfd that ends the watcher */
+    void (*gone)(void *call); /* called once for an unanswered call whose peer has gone */
+    uint64_t count;           /* of all connections so far */
+    unsigned handed;          /* unanswered calls, including those whose peer has gone */
     tenoni_connection *first;
     int64_t patience; /* milliseconds */
     bool is_draining;
     bool is_over;
 } tenoni_connections;
 
-/* Starts a thread that ends what is late, and one that looks for peers that have gone; false when they cannot be. */
+/* Starts a thread that ends late connections and one that notices gone peers. Returns false if it cannot. */
 bool tenoni_connections_start(tenoni_connections *connections, unsigned seconds, void (*gone)(void *call));
 
-/* Ends the connections that wait for a request, now or when they do, and returns when no connection and no call is
- * left. */
+/* Ends each connection as soon as it waits for a request. Returns when no connection and no call is left. */
 void tenoni_connections_drain(tenoni_connections *connections);
 
 /* Ends the threads. */
 void tenoni_connections_end(tenoni_connections *connections);
 
-/* NULL without enough memory. */
+/* Returns NULL if there is not enough memory. */
 tenoni_connection *tenoni_connections_add(tenoni_connections *connections, int socket);
 
 /* Call it before the socket is closed. Accepts NULL. */
@@ -75,16 +74,16 @@ void tenoni_connections_remove(tenoni_connections *connections, tenoni_connectio
 /* Begins a phase and its timeout. Accepts NULL. Returns whether the connection should end after the answer. */
 bool tenoni_connections_enter(tenoni_connections *connections, tenoni_connection *connection, tenoni_phase phase);
 
-/* Begins TENONI_PHASE_HANDED; false where the connection was ended, and an answer would not arrive. Accepts NULL. */
+/* Begins TENONI_PHASE_HANDED. False if the connection has ended, so that no answer would arrive. Accepts NULL. */
 bool tenoni_connections_hand(tenoni_connections *connections, tenoni_connection *connection);
 
-/* From now on the peer of a call is watched, and the call waited for. Accepts NULL for the connection. */
+/* From now on, watches the peer of the call, and lets a stop wait for the call. Accepts NULL for the connection. */
 void tenoni_connections_wait(tenoni_connections *connections, tenoni_connection *connection, tenoni_handed *handed);
 
 /* What to do with a call that is answered. */
 typedef enum tenoni_ending {
     TENONI_ENDING_SEND,
-    TENONI_ENDING_NONE, /* its connection ends, and frees it */
+    TENONI_ENDING_NONE, /* the end of the connection frees it */
     TENONI_ENDING_FREE
 } tenoni_ending;
 

@@ -6,14 +6,14 @@
 #include <string.h>
 #include <strings.h>
 
-/* Of a length: more is too large for anybody. */
+/* The most digits of a length; no accepted body needs more. */
 #define MAX_DIGITS 9
 
-/* What a head says, as far as it frames. */
+/* The parts of a head that decide the framing. */
 typedef struct tenoni_frame {
     bool is_malformed;
-    bool has_gaps;  /* something lies between two texts of the head that is not told */
-    uintptr_t next; /* where the text behind the last one has to begin */
+    bool has_gaps;  /* the head has bytes between two texts that the library does not report */
+    uintptr_t next; /* where the next text must begin */
     bool is_encoded;
     unsigned hosts;
     unsigned lengths;
@@ -72,9 +72,9 @@ bool tenoni_framing_is_strict(void)
 }
 
 /*
- * An older libmicrohttpd makes its texts in the buffer that it read into: it puts NULs over the ends of lines, says of
- * a text with a NUL of its own only what is before that, and says nothing of more spaces than one. But each text is
- * where it was sent, so that what lies between two of them shows by their addresses.
+ * An older libmicrohttpd makes its texts in its read buffer: it writes NULs over the ends of lines, cuts a text at a
+ * NUL of its own, and does not report additional spaces. But each text stays where it was received, so the addresses of
+ * two texts reveal any bytes between them.
  */
 static void expect(tenoni_frame *frame, const char *text, size_t n, size_t end)
 {
@@ -91,7 +91,7 @@ static void expect_header(tenoni_frame *frame, const char *name, size_t name_n, 
     uintptr_t behind = (uintptr_t)name + name_n + 1;
     uintptr_t place = (uintptr_t)value;
     expect(frame, name, name_n, 1);
-    /* White space before a value is everybody's; before a length one space is. */
+    /* All readers accept white space before a value, but only one space before a length. */
     bool is_near = place >= behind && place - behind <= 64;
     if (is_near && place != behind && is_named(name, name_n, "content-length"))
         is_near = place - behind == 1 && value[-1] == ' ';
@@ -136,7 +136,7 @@ static bool is_known(const char *method)
            strcmp(method, "DELETE") == 0;
 }
 
-/* Reads the whole head, whose end the library says by its size. */
+/* Reads the whole head; the library reports its size, and so its end. */
 static void read_head(tenoni_frame *frame, struct MHD_Connection *connection, const tenoni_request_line *line)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Why a request is refused: a status and a sentence. Status 0 means that it is not refused. */
+/* The refusal of a request: a status and a sentence. Status 0 means that it is not refused. */
 typedef struct tenoni_refusal {
     unsigned status;
     const char *reason;
@@ -16,17 +16,18 @@ typedef struct tenoni_refusal {
 typedef struct tenoni_request_line {
     const char *method;
     const char *target;
-    const char *sent; /* where the target begins in the library's buffer: an address, with nothing to be read there */
+    const char *sent; /* the address of the target in the library's buffer; not to be read */
     const char *version;
 } tenoni_request_line;
 
-/* Whether the library can be told to refuse everything that another reader could read differently: from 0.9.77 on. */
+/* Whether the library can itself refuse everything that another reader could read differently, as 0.9.77 and later can.
+ * */
 bool tenoni_framing_is_strict(void);
 
 /*
- * Whether a head is in a form that everybody reads in one way (RFC 9112, 3.2 and 6.3); Debian's libmicrohttpd takes
- * two lengths, a length beside chunks, `Content-Length : 4`, a line feed alone, a NUL and what is behind it. Says how
- * long the body is.
+ * Checks that all readers understand a head in the same way (RFC 9112, 3.2 and 6.3), and returns the length of the
+ * body. Debian's libmicrohttpd accepts two lengths, a length beside chunks, `Content-Length : 4`, a bare line feed, and
+ * a NUL with bytes behind it.
  */
 tenoni_refusal tenoni_framing_check(size_t *body_n, struct MHD_Connection *connection, const tenoni_request_line *line);
 

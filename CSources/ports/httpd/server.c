@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Of a connection: its head, and what of the body is on its way. */
+/* Bytes of memory for a connection: its head, and the part of the body that is in transit. */
 #define MEMORY 8192
 
 struct tenoni_httpd {
@@ -35,7 +35,7 @@ struct tenoni_httpd_call {
     tenoni_handed handed;
     stage stage;
     char *target;
-    const char *sent; /* where the target is in the library's buffer */
+    const char *sent; /* the address of the target in the library's buffer */
     const char *method;
     uint8_t *body;
     size_t body_n;
@@ -72,7 +72,7 @@ static void write_address(char *text, socklen_t text_n, const struct sockaddr_st
     }
 }
 
-/* An address that has as many connections as it may have is gone again at once. */
+/* Counts a connection, and shuts it down if its address already has the most that it may have. */
 static void count(tenoni_httpd *server, tenoni_connection *connection)
 {
     struct sockaddr_storage peer = {0};
@@ -102,7 +102,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     *state = NULL;
 }
 
-/* The one place where the target can be had as it was sent. */
+/* The library shows the target as it was sent only here. */
 static void *on_target(void *context, const char *target, struct MHD_Connection *connection)
 {
     tenoni_httpd_call *call = calloc(1, sizeof *call);
@@ -179,7 +179,7 @@ static enum MHD_Result hand_over(tenoni_httpd_call *call)
     if (!tenoni_connections_hand(&server->connections, known(call->connection)))
         return MHD_NO;
     call->stage = STAGE_HANDED;
-    /* First: the answer may be there before the handler returns, and the peer gone. */
+    /* Must be first: before the handler returns, the answer may be ready, and the peer may have gone. */
     MHD_suspend_connection(call->connection);
     tenoni_connections_wait(&server->connections, known(call->connection), &call->handed);
     server->handle(server->context, call);
@@ -214,14 +214,14 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     }
 }
 
-/* Its peer has gone: what libmicrohttpd asks next is told no. */
+/* The peer has gone. The next callback of libmicrohttpd gets MHD_NO. */
 static void on_gone(void *context)
 {
     tenoni_httpd_call *call = context;
     MHD_resume_connection(call->connection);
 }
 
-/* MHD_OPTION_CLIENT_DISCIPLINE_LVL, which older headers do not name, and its strictest value. */
+/* MHD_OPTION_CLIENT_DISCIPLINE_LVL, which older headers do not define, and its strictest value. */
 #define DISCIPLINE ((enum MHD_OPTION)38)
 #define STRICTEST 3
 
@@ -276,7 +276,7 @@ tenoni_httpd *tenoni_httpd_start(const tenoni_httpd_options *options)
 
 void tenoni_httpd_stop(tenoni_httpd *server)
 {
-    /* Not MHD_quiesce_daemon, which races with the daemon's own threads and then ends the process. */
+    /* MHD_quiesce_daemon is no choice: it races with the daemon's own threads, and then ends the process. */
     (void)shutdown(server->listener, SHUT_RDWR);
     tenoni_connections_drain(&server->connections);
     MHD_stop_daemon(server->daemon);

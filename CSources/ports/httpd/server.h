@@ -21,48 +21,48 @@
 
 typedef struct tenoni_httpd tenoni_httpd;
 
-/* One request, which waits for its answer. */
+/* A request that waits for its answer. */
 typedef struct tenoni_httpd_call tenoni_httpd_call;
 
 typedef struct tenoni_httpd_options {
-    int listener;            /* a socket that listens; it stays the caller's; nobody connects to it after a stop */
-    const char *certificate; /* PEM texts: TLS 1.2 or later; NULL without */
+    int listener;            /* a listening socket that the caller owns; a stop shuts it down */
+    const char *certificate; /* PEM texts, for TLS 1.2 or later; NULL means no TLS */
     const char *key;
     unsigned threads;
     unsigned connections;
     size_t body_max;
-    bool is_proxied;  /* whether others come by the same connections */
-    unsigned seconds; /* in which a request has to be here, and an answer to be gone */
+    bool is_proxied;  /* whether one connection carries requests of several clients */
+    unsigned seconds; /* for a request to arrive, and for an answer to be sent */
     void (*handle)(void *context, tenoni_httpd_call *call);
-    bool (*enter)(void *context, const char *address); /* whether one more may come from there; NULL for any number */
-    void (*leave)(void *context, const char *address); /* one of those has gone */
+    bool (*enter)(void *context, const char *address); /* counts one if it may be open; NULL: no limit */
+    void (*leave)(void *context, const char *address); /* counts the end of such a connection */
     void *context;
 } tenoni_httpd_options;
 
-/* Who is at the other end. */
+/* The peer of a connection. */
 typedef struct tenoni_httpd_peer {
     char address[48]; /* an IP address; "" on a unix socket */
-    int64_t user;     /* the user id on a unix socket, as the kernel says; otherwise -1 */
+    int64_t user;     /* the user id on a unix socket, as the kernel reports it; otherwise -1 */
 } tenoni_httpd_peer;
 
-/* NULL without enough memory, without a thread, or if the certificate or its key is invalid. */
+/* Returns NULL if there is not enough memory, no thread, or if the certificate or its key is invalid. */
 tenoni_httpd *tenoni_httpd_start(const tenoni_httpd_options *options);
 
-/* Takes no connection any more, answers what was handed over, and ends. Blocks. */
+/* Stops accepting connections, answers the requests that were handed over, and ends. Blocks. */
 void tenoni_httpd_stop(tenoni_httpd *server);
 
-/* What was asked; good until the answer. */
+/* The request, valid until the answer. */
 const char *tenoni_httpd_method(const tenoni_httpd_call *call);
 const char *tenoni_httpd_target(const tenoni_httpd_call *call);
 const uint8_t *tenoni_httpd_body(const tenoni_httpd_call *call, size_t *n);
 void tenoni_httpd_peer_of(const tenoni_httpd_call *call, tenoni_httpd_peer *peer);
 
-/* Calls for each header, in their order. */
+/* Calls `each` for each header, in order. */
 void tenoni_httpd_headers(const tenoni_httpd_call *call, void *context,
                           void (*each)(void *context, const char *name, size_t name_n, const char *value,
                                        size_t value_n));
 
-/* The answer's parts in this order, and then the answer, which ends the call. The body is copied. */
+/* Set the parts of the answer in this order; the last function sends it and ends the call. The body is copied. */
 void tenoni_httpd_set_body(tenoni_httpd_call *call, const uint8_t *body, size_t n);
 void tenoni_httpd_add_header(tenoni_httpd_call *call, const char *name, const char *value);
 void tenoni_httpd_answer(tenoni_httpd_call *call, unsigned status);

@@ -4,7 +4,7 @@
 
 #include <postgresql/libpq-fe.h>
 
-/* Characters there, which Swift would not take for an int. */
+/* They are characters in libpq's header, which Swift does not import as an int. */
 enum {
     tenon_postgres_sqlstate = PG_DIAG_SQLSTATE,
     tenon_postgres_primary = PG_DIAG_MESSAGE_PRIMARY,

@@ -9,13 +9,13 @@
 
 #define SWIFT __attribute__((swiftcall))
 
-/* A job of Swift's runtime: behind the object's head, the one word that belongs to its executor (its ABI, Job). */
+/* A job of Swift's runtime (Job in its ABI): the object's head, and then the word that belongs to its executor. */
 typedef struct job {
     void *head[2];
     struct job *next;
 } job;
 
-/* The runtime's hook: jobs go where it says, and not to libdispatch. Waits ask no hook; see Sleep.swift. */
+/* The runtime's hook, which gets the jobs in place of libdispatch. Waits have no hook; see Sleep.swift. */
 extern SWIFT void (*swift_task_enqueueGlobal_hook)(job *job, void *original);
 extern SWIFT void swift_job_run(job *job, void *executor, uintptr_t implementation);
 
@@ -23,7 +23,7 @@ enum { LEAST_THREADS = 4, MOST_THREADS = 64 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static job *first, *last; /* what is to be run, in this order */
+static job *first, *last; /* the waiting jobs, in order */
 
 static void append(job *job)
 {
@@ -55,7 +55,7 @@ static void *run(void *context)
             continue;
         }
         first = job->next;
-        /* The next one looks after the rest. */
+        /* The next thread takes the rest. */
         if (first != NULL)
             (void)pthread_cond_signal(&changed);
         (void)pthread_mutex_unlock(&mutex);
@@ -76,7 +76,7 @@ int tenoni_process_run_jobs(void)
     (void)pthread_sigmask(SIG_SETMASK, &all, NULL);
     for (pthread_t thread; n < wanted && pthread_create(&thread, NULL, run, NULL) == 0; n++)
         (void)pthread_detach(thread);
-    /* Whoever began this process may have blocked some, and it is this thread that takes them all. */
+    /* The parent may have blocked some signals. This thread takes all of them, so it unblocks all. */
     (void)pthread_sigmask(SIG_SETMASK, &none, NULL);
     if (n < LEAST_THREADS)
         return 0;

@@ -11,7 +11,7 @@
 static int given_n;
 static char *const *given;
 
-/* glibc gives what it runs before main the words of main. */
+/* glibc passes the arguments of main to functions that it runs before main. */
 __attribute__((constructor)) static void begin(int n, char **words)
 {
     given_n = n;

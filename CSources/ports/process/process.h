@@ -3,8 +3,8 @@
 #define TENONI_PROCESS_H
 
 /*
- * What the kernel gave this process, which Swift does not see: its words as main gets them (Swift's own read
- * /proc/self/cmdline, and are empty without /proc), and its environment as secure_getenv reads it.
+ * Facts from the kernel that Swift does not see: the command line as main gets it (Swift reads /proc/self/cmdline, and
+ * has no words without /proc), and the environment as secure_getenv reads it.
  */
 
 /* The words of the command line, the program's name first. They stay valid. Zero if there are no words. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// What the audit log says of one event. It names whole devices and never what no log may hold.
+/// One event, as the audit log records it. It names devices by their ids, and holds nothing that a log may not hold.
 package struct AuditEvent: Sendable {
     package enum Kind: String, Sendable {
         case registered
@@ -18,14 +18,14 @@ package struct AuditEvent: Sendable {
         case ekAllowed = "ek_allowed"
         case certificateIssued = "certificate_issued"
         case retiredKeyUsed = "retired_key_used"
-        /// An operator went on with a log that was not the database's.
+        /// An operator continued with a log that differed from the database's knowledge.
         case logAccepted = "log_accepted"
     }
 
     package var kind: Kind
     package var app: String?
     package var device: String?
-    /// What is particular to the kind: a level, a serial, a number, an operator's reason.
+    /// The details of the kind: a level, a serial, a number, an operator's reason.
     package var details: [String: JSON]
 
     package init(_ kind: Kind, app: String? = nil, device: String? = nil, details: [String: JSON] = [:]) {
@@ -44,11 +44,11 @@ package struct AuditEvent: Sendable {
     }
 }
 
-/// The end of a chain, as it is signed.
+/// The end of a chain, in the form in which it is signed.
 package struct AuditHead: Equatable, Sendable {
     package var instance: String
     package var sequence: Int64
-    /// Of the line with this sequence.
+    /// The `mac` of the line with this sequence.
     package var mac: Digest
 
     package init(instance: String, sequence: Int64, mac: Digest) {
@@ -57,16 +57,16 @@ package struct AuditHead: Equatable, Sendable {
         self.mac = mac
     }
 
-    /// What the CA's key signs; nothing else that it signs begins so.
+    /// The bytes that the CA's key signs; nothing else that it signs begins like them.
     package var message: [UInt8] {
         Array("tenon/audit/1\n\(instance)\n\(sequence)\n\(mac)\n".utf8)
     }
 }
 
-/// Where a log ends: its last line that is on the disk, and where in the file that line ends. The database keeps it, so
-/// that a log that lost lines shows.
+/// The end of a log: its last line that is on the disk, and the offset at which that line ends. The database keeps it
+/// to detect a log that lost lines.
 package struct AuditMark: Equatable, Sendable {
-    /// Of the last line; 0 without one.
+    /// The number of the last line; 0 without one.
     package var sequence: Int64
     package var mac: Digest
     package var bytes: Int64
@@ -109,12 +109,12 @@ struct AuditChain: Sendable {
         head = AuditHead(instance: instance, sequence: sequence, mac: mac)
     }
 
-    /// Its end, in a file that has so many bytes.
+    /// The end of the chain, in a file of this length.
     func mark(at bytes: Int) -> AuditMark {
         AuditMark(sequence: head.sequence, mac: head.mac, bytes: Int64(bytes))
     }
 
-    /// The next line.
+    /// Makes the next line.
     mutating func add(_ members: [String: JSON], at seconds: Int64) throws(TenonError) -> [UInt8] {
         var object = JSONObject()
         for (key, value) in members { object[key] = value }
@@ -148,7 +148,7 @@ struct AuditChain: Sendable {
         try Digest(authenticating: head.mac.rawRepresentation + JSON.object(object).encoded(), key: key)
     }
 
-    /// In its one form: the case of a letter is as good as another letter.
+    /// Compared with its only form, because a letter in the wrong case is a change, too.
     static func mac(in json: JSON) -> Digest? {
         guard let text = json["mac"]?.string, let bytes = try? TextEncoding.hex.decode(text),
             let mac = try? Digest(rawRepresentation: bytes), mac.description == text
@@ -160,12 +160,12 @@ struct AuditChain: Sendable {
         .auditChain, message: "A line of the audit log does not follow from the line before it.")
 }
 
-// What the log says of a change; of what changed nothing, it says nothing.
+// The audit events of each change. A call that changed nothing leaves none.
 extension AuditEvent {
     init?(_ outcome: DeviceRegistration.Outcome) {
         switch outcome {
         case .registered(let device): self.init(device.state == .pending ? .registrationPending : .registered, device)
-        // A device that waits asks again and again.
+        // A waiting device asks again and again, so a repetition leaves no line.
         case .known(let device) where device.state == .pending: return nil
         case .known(let device): self.init(.registeredAgain, device)
         case .refused: return nil
@@ -186,7 +186,7 @@ extension AuditEvent {
         details["reason"] = .string(reason)
     }
 
-    /// Of the name that was said, and of each device that goes with it.
+    /// One event for the name that was given, and one for each device that is revoked with it.
     static func events(_ revocation: Revocation, _ outcome: Revocation.Outcome, reason: String) -> [AuditEvent] {
         guard let event = AuditEvent(revocation, outcome, reason: reason) else { return [] }
         guard case .device(_, let id, _) = revocation else { return [event] }
@@ -199,7 +199,7 @@ extension AuditEvent {
         }
     }
 
-    /// An EK is denied before it is known.
+    /// An EK may be denied before it is known.
     private init?(_ revocation: Revocation, _ outcome: Revocation.Outcome, reason: String) {
         var details: [String: JSON] = [
             "certificates": .integer(Int64(outcome.certificates)), "reason": .string(reason),
@@ -217,7 +217,7 @@ extension AuditEvent {
         }
     }
 
-    /// Not each use: somebody who has the copy may use it as often as they like.
+    /// Not every use leaves a line: somebody who has the copy may use it as often as they like.
     init?(_ use: RetiredKeyUse) {
         guard case .alarm(let device, let uses) = use, uses & (uses - 1) == 0 else { return nil }
         self.init(.retiredKeyUsed, device: device, details: ["uses": .integer(uses)])

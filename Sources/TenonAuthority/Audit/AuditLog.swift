@@ -3,21 +3,22 @@ internal import Glibc
 internal import Synchronization
 package import Tenon
 
-/// The audit log of one instance: lines that are chained with a key of the admin role, and whose head the CA's key signs
-/// each 1,000 lines or hour.
+/// The audit log of one instance. A key of the admin role chains its lines, and the CA's key signs the head every 1,000
+/// lines and every hour.
 ///
 /// Because of the key, somebody who can write the file cannot change it unnoticed. Because of the signed heads, which
 /// also go elsewhere, somebody who has the key as well cannot cut it short unnoticed.
 package final class AuditLog: Sendable {
     package struct Options: Sendable {
-        /// Which instance this is; it is in each line.
+        /// The instance's name, which is in each line.
         package var instance: String
         /// 32 random bytes that only the admin role reads.
         package var key: [UInt8]
-        /// Whether an operator said to continue with a log that differs from what was written; this is recorded.
+        /// Whether an operator said to continue with a log that differs from the one that was written; the log records
+        /// it.
         package var accepts: Bool
-        /// Signs ``AuditHead/message`` with the CA's key, and sends head and signature to the journal. It may block;
-        /// when it throws it is asked again later, and nothing else waits for it. Nil signs nothing.
+        /// Signs ``AuditHead/message`` with the CA's key, and sends head and signature to the journal. It may block. If
+        /// it throws, it is called again later, and nothing else waits for it. With nil, nothing is signed.
         package var sign: (@Sendable (AuditHead) throws(TenonError) -> [UInt8])?
 
         package init(
@@ -33,21 +34,21 @@ package final class AuditLog: Sendable {
 
     package static let fileName = "audit.log"
 
-    /// Of an event, with an operator's reason, the only text of any length; a line has little more.
+    /// The most bytes of an event with an operator's reason, the only text of free length; a line is little longer.
     static let eventBytes = 1_700
 
     let options: Options
     let path: String
     private let end: AuditEnd
-    /// What was wrong with a file that was moved away, as the operator accepts it.
+    /// The fault of a file that was moved away because the operator accepts it.
     let damage: TenonError?
     private let thread: BatchThread<AuditJob>
 
-    /// Opens the log, or begins one. Blocks on the disk. What a crash left behind the last line stays until something is
-    /// written: the database may know of more lines than there are, see ``DeviceStore/audit(in:)``.
+    /// Opens the log, or begins one. Blocks on the disk. Unfinished bytes that a crash left behind the last line stay
+    /// until something is written: the database may know of more lines than there are, see ``DeviceStore/audit(in:)``.
     ///
     /// - Throws: ``TenonError/Code/auditChain`` when the last line is not the one that was written there, or there is a
-    ///   NUL before it. Where the operator accepts that, the file is moved away, and another begun.
+    ///   NUL before it. If the operator accepts that, the file is moved away and another one begun.
     package init(
         in folder: AuthorityFolder, clock: any AuthorityClock, options: Options
     ) throws(TenonError) {
@@ -79,7 +80,7 @@ package final class AuditLog: Sendable {
     /// Where the log ends, as far as it is on the disk.
     package var mark: AuditMark { end.mark }
 
-    /// Writes a line, which is stored when this returns.
+    /// Writes a line. It is stored when this returns.
     ///
     /// - Throws: ``TenonError/Code/storeFailed`` when it is not stored: then the change must not be acknowledged.
     package func append(_ event: AuditEvent) async throws(TenonError) {
@@ -91,11 +92,11 @@ package final class AuditLog: Sendable {
     static let tooLong = TenonError(
         .tooLarge, message: "A line of the audit log would be too long. Give a shorter reason.")
 
-    /// Signs the head if lines were written since the last signature. Called by a timer, because a quiet log signs
-    /// nothing by itself.
+    /// Signs the head if lines were written since the last signature. A timer calls this, because only new lines make
+    /// the log sign by itself.
     package func signHead() async throws(TenonError) { try await submit(.signedHead) }
 
-    /// Cuts off what a crash left behind the last line, now that it is known to be nothing else.
+    /// Cuts off the bytes behind the last line, now that a crash is known to have left them.
     func mend() async throws(TenonError) { try await submit(.mend) }
 
     /// Signs the head if necessary, and closes the file.
@@ -123,7 +124,7 @@ struct AuditJob: Sendable {
     var members: [String: JSON]? { if case .line(let members) = wish { members } else { nil } }
 }
 
-/// Where a log ends: its writer says so before it tells those who wait for their lines.
+/// The end of a log, which its writer updates before it answers the callers that wait for their lines.
 final class AuditEnd: Sendable {
     private let state: Mutex<AuditMark>
 
@@ -134,7 +135,8 @@ final class AuditEnd: Sendable {
     func set(_ mark: AuditMark) { state.withLock { $0 = mark } }
 }
 
-/// Carries the writer to its thread, which alone touches it from then on, and holds the folder as long.
+/// Carries the writer to its thread, which is the only one to touch it from then on, and keeps the folder locked
+/// meanwhile.
 private final class AuditOwner: Sendable {
     nonisolated(unsafe) private(set) var writer: AuditWriter?
     private nonisolated(unsafe) var folder: AuthorityFolder?
@@ -152,7 +154,7 @@ private final class AuditOwner: Sendable {
 }
 
 extension TenonError {
-    /// What is wrong with an audit log, and what an operator can do about it.
+    /// The faults of an audit log, and what an operator can do about them.
     var withMend: TenonError {
         TenonError(
             code,
@@ -166,15 +168,15 @@ extension TenonError {
 /// The file of the audit log: it grows by whole groups of lines or not at all. One thread uses it.
 final class AuditFile {
     private let file: Int32
-    /// Without what a crash left behind the last line.
+    /// The length up to the end of the last line, without the bytes that a crash left behind it.
     private(set) var length: Int
-    /// Whether the file is longer than that: it is cut before anything else is written.
+    /// Whether the file is longer than that. Then it is cut before anything else is written.
     private var isTorn = false
-    /// After a failed fsync, what is on the disk is unknown, whatever the next fsync returns; only a new start reads
-    /// it.
+    /// After a failed fsync, the content of the disk is unknown, whatever the next fsync returns; only a new start
+    /// reads it.
     private var isLost = false
 
-    /// What a crash may have left unfinished is at most this.
+    /// The most bytes that a crash may have left unfinished.
     private static let tailBytes = 1 << 20
 
     init(_ name: String, in folder: AuthorityFolder) throws(TenonError) {
@@ -185,8 +187,9 @@ final class AuditFile {
 
     deinit { close(file) }
 
-    /// The last two lines, fewer if there are not so many. What a crash left behind them, which nobody was told is
-    /// stored, does not count: a line without its end, and zeros that end the file, which the disk had not written yet.
+    /// The last two lines, or fewer if the file has fewer. This ignores bytes that a crash left behind them and that
+    /// nobody was told are stored: a line without its end, and zeros at the end of the file that the disk had not
+    /// written yet.
     ///
     /// - Throws: ``TenonError/Code/auditChain`` for a NUL anywhere else, which no crash leaves.
     func lastLines() throws(TenonError) -> [[UInt8]] {
@@ -201,14 +204,14 @@ final class AuditFile {
             .dropLast().suffix(2).map(Array.init)
     }
 
-    /// Cuts off what a crash left behind the last line.
+    /// Cuts off the bytes that a crash left behind the last line.
     func mend() throws(TenonError) {
         guard isTorn else { return }
         try cut(to: length)
         isTorn = false
     }
 
-    /// How much of the file is written: behind it there is nothing but zeros.
+    /// The length of the file without the zeros at its end.
     private func lengthBeforeZeros() throws(TenonError) -> Int {
         var zero: Int?
         for start in stride(from: 0, to: length, by: AuditFile.tailBytes) {

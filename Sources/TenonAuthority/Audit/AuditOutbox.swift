@@ -2,7 +2,7 @@
 internal import Synchronization
 internal import Tenon
 
-/// A line of the audit log that is stored with its change, under a name of its own that is in the line, too.
+/// A line of the audit log that is stored with its change, under an id that is also in the line.
 struct OutboxLine: Sendable {
     static let nameMember = "change"
 
@@ -33,19 +33,19 @@ struct OutboxLine: Sendable {
     }
 }
 
-/// What a process knows of its lines on their way from the store to the log (decision: audit-log): each is in the log
-/// once, and out of the store when it is.
+/// Tracks a process's lines on their way from the store to the log (decision: audit-log): each is written to the log
+/// once, and then removed from the store.
 final class AuditOutbox: Sendable {
     private struct State {
         var log: AuditLog?
-        /// Lines whose change, or whose writing, is under way.
+        /// Lines whose change or whose writing is under way.
         var underWay: Set<String> = []
-        /// In the log, and in the store still.
+        /// Lines that are in the log and still in the store.
         var written: Set<String> = []
-        /// In the store, and not in the log.
+        /// Lines that are in the store and not in the log.
         var waiting: Set<String> = []
         var isTidying = false
-        /// Up to which line the store knows of the log.
+        /// The number of the last line of the log that the store knows.
         var kept: Int64 = 0
     }
 
@@ -53,22 +53,23 @@ final class AuditOutbox: Sendable {
 
     var log: AuditLog? { state.withLock { $0.log } }
     var waiting: Int { state.withLock { $0.waiting.count } }
-    /// So many that they should be taken out of the store, although no timer asks.
+    /// Whether so many written lines are in the store that they should be removed without waiting for the timer.
     var isLong: Bool { state.withLock { $0.written.count >= 256 } }
 
-    /// Begins with a log, and with what an earlier process left in the store.
+    /// Begins with a log, and with the lines that an earlier process left in the store.
     func attach(_ log: AuditLog, written: Set<String>, waiting: Set<String>) {
         state.withLock { $0 = State(log: log, written: written, waiting: waiting) }
     }
 
-    /// A name for a line that may come, so that nobody takes it for one that was left behind.
+    /// Makes an id for a line that may follow, and marks it as under way, so that nobody takes it for one that was left
+    /// behind.
     func begin() -> String {
         let id = TextEncoding.hex.encode([UInt8](random: 16))
         state.withLock { _ = $0.underWay.insert(id) }
         return id
     }
 
-    /// Whether a line that is in the store was left behind; who asks writes it.
+    /// Whether a line in the store was left behind. If so, the caller must write it.
     func take(_ id: String) -> Bool {
         state.withLock { state in
             guard !state.written.contains(id), state.underWay.insert(id).inserted else { return false }
@@ -78,10 +79,10 @@ final class AuditOutbox: Sendable {
     }
 
     enum End {
-        /// There was no line.
+        /// The change stored no line.
         case nothing
         case written
-        /// The line is in the store, or may be.
+        /// The line is not in the log; whether it is, or may be, in the store.
         case failed(isStored: Bool)
     }
 
@@ -114,9 +115,9 @@ final class AuditOutbox: Sendable {
 
     func keep(_ mark: AuditMark) { state.withLock { $0.kept = max($0.kept, mark.sequence) } }
 
-    /// Lines that are in the log.
+    /// Lines that are in the log and still in the store.
     func written(atMost count: Int) -> [String] { state.withLock { Array($0.written.prefix(count)) } }
 
-    /// They are out of the store.
+    /// Forgets lines that were removed from the store.
     func forget(_ ids: [String]) { state.withLock { $0.written.subtract(ids) } }
 }

@@ -6,23 +6,23 @@ package import Tenon
 package struct AuditVerifier {
     package struct Summary: Equatable, Sendable {
         package var lines: Int64
-        /// The last line that a signed head covers; what comes behind it, somebody with the key could have cut off.
+        /// The last line that a signed head covers. Somebody with the key could have cut off lines behind it.
         package var signedLines: Int64
-        /// Lines with which an operator went on although the log before them was not the one that was written.
+        /// Lines with which an operator continued although the log before them was not the one that was written.
         package var acceptances: [Int64] = []
     }
 
     private var chain: AuditChain
-    /// The last line that the database knows of.
+    /// The last line that the database knows.
     private let kept: AuditMark?
-    /// The `mac` of lines that have to be there, by their numbers: of heads that were told elsewhere.
+    /// The `mac`s of lines that must be there, by line number: those of heads that were sent elsewhere.
     private var told: [Int64: Digest]
     private let checkHead: (AuditHead, [UInt8]) throws(TenonError) -> Void
     private var rest: [UInt8] = []
     package private(set) var summary = Summary(lines: 0, signedLines: 0)
 
     /// - Parameters:
-    ///   - kept: what the database knows of the log, if it was asked.
+    ///   - kept: the end of the log as the database knows it, if it was asked.
     ///   - checkHead: throws when the signature over ``AuditHead/message`` is not the CA's.
     package init(
         instance: String, key: [UInt8], told: [Int64: Digest] = [:], kept: AuditMark? = nil,
@@ -48,7 +48,7 @@ package struct AuditVerifier {
         rest.removeFirst(start)
     }
 
-    /// The log ends here: with a whole line.
+    /// Checks that the log ends here with a whole line.
     package func finish() throws(TenonError) -> Summary {
         guard rest.isEmpty else { throw broken }
         if let kept, kept.sequence > summary.lines {
@@ -90,24 +90,27 @@ package struct AuditVerifier {
     }
 }
 
-/// A log beside what the database knows of it. It blocks on the disk: for a start, before anything is written.
+/// Compares a log with the database's knowledge of it. It blocks on the disk; it is used at a start, before anything is
+/// written.
 ///
-/// A line is on the disk before the database knows of it, and a change is in the database before its line is written. So
-/// after a crash the log has each line that the database knows of, and the database each change of a line behind them.
+/// A line is on the disk before the database knows of it, and a change is in the database before its line is written.
+/// So after a crash, the log has every line that the database knows, and the database has the change of every later
+/// line.
 struct AuditComparison {
-    /// What the database knows.
+    /// The database's knowledge of a log.
     struct Knowledge: Sendable {
-        /// The last line that it knows of.
+        /// The last line that it knows.
         var latest: AuditMark?
-        /// The same, when lines were last taken out of it: it still has each change that is told of behind this one.
+        /// The last line that it knew when lines were last removed from it. It still has the change of every line
+        /// behind this one.
         var swept: AuditMark?
-        /// The names of the changes whose lines it has.
+        /// The ids of the lines that it still holds.
         var waiting: Set<String> = []
     }
 
-    /// Of the changes that wait in the database those that are in the log.
+    /// The ids of waiting lines that are in the log already.
     private(set) var written: Set<String> = []
-    /// Why the log is not the one that was written.
+    /// The reason why the log is not the one that was written; nil if it is.
     private(set) var fault: TenonError?
 
     private let log: AuditLog
@@ -125,7 +128,7 @@ struct AuditComparison {
         }
     }
 
-    /// What the log records when an operator continues it.
+    /// The event that the log records when an operator continues it.
     func record(_ fault: TenonError, _ known: Knowledge) -> AuditEvent {
         var details: [String: JSON] = ["fault": .string(fault.message), "found_lines": .integer(mark.sequence)]
         details["expected_lines"] = known.latest.map { .integer($0.sequence) }
@@ -163,10 +166,10 @@ struct AuditComparison {
             )
     }
 
-    /// Finds the waiting changes, and counts those that the database ought to have and has not.
+    /// Finds the waiting lines, and counts those that the database should have and does not.
     private mutating func readChanges(_ known: Knowledge) throws(TenonError) -> Int {
         guard !known.waiting.isEmpty || known.swept != nil else { return 0 }
-        // Within a text of JSON a quotation mark has a backslash before it.
+        // Inside a JSON string, a backslash precedes each quotation mark.
         let name = Array("\"\(OutboxLine.nameMember)\":\"".utf8)
         var (found, unknown): (Set<String>, Int) = ([], 0)
         try lines(from: known.waiting.isEmpty ? known.swept?.bytes ?? 0 : 0) { line, end in
@@ -191,10 +194,10 @@ struct AuditComparison {
         return nil
     }
 
-    /// More than any line has.
+    /// Longer than any line.
     private static let longestLine: Int64 = 8_192
 
-    /// Gives each whole line from a place on, and where it ends in the file.
+    /// Gives each whole line from an offset on, with the offset at which it ends.
     private func lines(from start: Int64, _ body: (ArraySlice<UInt8>, Int64) -> Void) throws(TenonError) {
         guard start < mark.bytes else { return }
         guard let file = fopen(log.path, "re") else { throw AuditFile.refusal }

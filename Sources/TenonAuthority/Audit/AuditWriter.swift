@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-/// Writes groups of lines, and now and then the signature over the last. One thread uses it.
+/// Writes groups of lines, and from time to time a signature over the last one. One thread uses it.
 final class AuditWriter {
     private let file: AuditFile
     let end: AuditEnd
     private let clock: any AuthorityClock
     private let sign: (@Sendable (AuditHead) throws(TenonError) -> [UInt8])?
     private var chain: AuditChain
-    /// Whether somebody asked for anything: before that the log may turn out to be another.
+    /// Whether anything was asked for. Before that, the log may turn out to be the wrong one.
     private(set) var hasBegun = false
     private var unsigned = 0
     private var signedAt: Int64
@@ -38,7 +38,7 @@ final class AuditWriter {
     }
 
     func write(_ jobs: [AuditJob]) {
-        // Before anybody is told: what comes after an answer is not of this group.
+        // Read before any caller is told, so that time that passes after an answer does not count for this group.
         let now = clock.now().boot
         hasBegun = true
         var rest = jobs[...]
@@ -69,7 +69,7 @@ final class AuditWriter {
         end.set(chain.mark(at: file.length))
     }
 
-    /// All lines of a group are stored, or none of them is, and each caller is told so.
+    /// Stores all lines of a group or none, and tells each caller.
     private func writeGroup(_ jobs: ArraySlice<AuditJob>) {
         let before = chain
         var bytes: [UInt8] = []

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// What an app's devices may and must do, whatever its service is; `settings` has the rest.
+/// The rules for an app's devices that do not depend on its service; `settings` has the rest.
 package struct AppRecord: Equatable, Sendable {
-    /// What makes an EK good (decision: admitted-tpm).
+    /// The condition for admitting an EK (decision: admitted-tpm).
     package enum Admission: String, ConfigurationChoice, Sendable {
         /// Its certificate ends below one of the roots.
         case chain
@@ -15,7 +15,7 @@ package struct AppRecord: Equatable, Sendable {
         package var needsInventory: Bool { self != .chain }
     }
 
-    /// A rotation of an attested device in a dialect that has no place for the proof.
+    /// The answer to a rotation of an attested device in a dialect that has no place for the proof.
     package enum UnprovenRotation: String, ConfigurationChoice, Sendable {
         case refuse
         case markUnattested = "mark_unattested"
@@ -24,7 +24,7 @@ package struct AppRecord: Equatable, Sendable {
     /// A PEM file, or a folder of them.
     package struct EKRoots: Hashable, Sendable {
         package var path: String
-        /// For makers whose authorities sign other things too.
+        /// Whether an EK certificate must name its use, for makers whose authorities also sign other certificates.
         package var requiresEKU: Bool
 
         package init(path: String, requiresEKU: Bool = false) {
@@ -33,10 +33,10 @@ package struct AppRecord: Equatable, Sendable {
         }
     }
 
-    /// Who decides about a device that may register.
+    /// Decides whether a device that may register is active at once.
     package enum Registration: String, ConfigurationChoice, Sendable {
         case open
-        /// An operator: until then the device waits, and signs nothing.
+        /// An operator decides. Until then, the device waits and its signatures are refused.
         case approve
     }
 
@@ -46,12 +46,12 @@ package struct AppRecord: Equatable, Sendable {
     package var requiresAttestation: Bool
     package var ekAdmission: Admission
     package var ekRoots: [EKRoots]
-    /// TPMs by their ek_ids, SHA-256 of the EK's SubjectPublicKeyInfo, and what the operator says of each, in the words
-    /// of EK certificates; an empty one was not given.
+    /// The TPMs by ek_id (SHA-256 of the EK's SubjectPublicKeyInfo), with the operator's words for each, in the form of
+    /// EK certificates. An empty word was not given.
     package var inventory: [Digest: EndorsementPolicy.Model]
     package var maxDevicesPerEK: Int
     package var registration: Registration
-    /// Devices that wait for approval at the same time.
+    /// The most devices that may wait for approval.
     package var maxPending: Int
     /// Keys must be below a primary key of the owner hierarchy; the device names it.
     package var requiresOwnerHierarchy: Bool
@@ -60,10 +60,10 @@ package struct AppRecord: Equatable, Sendable {
     /// Signatures by an older key are refused; nil means no limit.
     package var maxKeyAgeDays: Int?
     package var unprovenRotation: UnprovenRotation
-    /// What the record says about its service alone.
+    /// The settings that only its service uses.
     package var settings: AnyServiceSettings
 
-    /// - Parameter isLocal: whether only this machine can ask for anything.
+    /// - Parameter isLocal: whether only this machine can connect.
     init(
         _ section: inout ConfigurationSection, isLocal: Bool, services: [HostedService]
     ) throws(TenonError) {
@@ -94,12 +94,12 @@ package struct AppRecord: Equatable, Sendable {
         settings = AnyServiceSettings(value: try service.settings(&section, self))
     }
 
-    /// Its settings, if its service is the one that has such.
+    /// The settings, if its service has settings of this type.
     package func settings<Settings: ServiceSettings>(_ type: Settings.Type) -> Settings? {
         settings.value as? Settings
     }
 
-    /// A line is an ek_id, or says more.
+    /// A line is an ek_id, or an object with more details.
     private static func inventory(
         _ section: inout ConfigurationSection
     ) throws(TenonError) -> [Digest: EndorsementPolicy.Model] {
@@ -120,7 +120,8 @@ package struct AppRecord: Equatable, Sendable {
     }
 
     private func check(_ section: ConfigurationSection, isLocal: Bool) throws(TenonError) {
-        // On loopback a demo may start first and be told by its first registration (decision: demo).
+        // On loopback, a demo may start without roots; its first registration then reports the mistake (decision:
+        // demo).
         if ekAdmission.needsChain && ekRoots.isEmpty && requiresAttestation && !isLocal {
             throw section.mistake("needs \"ek_roots\": without roots no EK certificate is valid")
         }
@@ -133,7 +134,7 @@ package struct AppRecord: Equatable, Sendable {
         }
     }
 
-    /// A demand that could never be enforced is a mistake.
+    /// Refuses demands that could never be enforced.
     private func checkDemands(_ section: ConfigurationSection, hasFirmware: Bool) throws(TenonError) {
         if unprovenRotation == .markUnattested && requiresAttestation {
             throw section.mistake("must be \"refuse\" if attestation is required", "unproven_rotation")
@@ -152,19 +153,19 @@ package struct AppRecord: Equatable, Sendable {
     }
 }
 
-/// Before the service has read its own.
+/// A placeholder until the service has read its settings.
 private struct NoSettings: ServiceSettings {}
 
 /// A backend that may ask whether a request is valid (decision: verify-endpoint).
 package struct BackendRecord: Equatable, Sendable {
     package var name: String
-    /// SHA-256 of its token, which is 32 random bytes in whatever text; the token itself is nowhere here.
+    /// SHA-256 of its token, which is a text of 32 random bytes. The token itself is not stored.
     package var tokenDigest: Digest
     /// The apps whose devices it may ask about.
     package var apps: Set<String>
-    /// What its paths begin with and devices do not sign, like `/ingest`; "" is nothing.
+    /// The prefix of its paths that devices do not sign, like `/ingest`; "" means no prefix.
     package var mount: String
-    /// The hosts that its requests may name; none is any.
+    /// The hosts that its requests may name; an empty set allows any.
     package var hosts: Set<String>
 
     init(_ section: inout ConfigurationSection, apps known: [String]) throws(TenonError) {
@@ -180,11 +181,11 @@ package struct BackendRecord: Equatable, Sendable {
     }
 }
 
-/// A digest of what the devices of an app may and must do, which instances compare: a device that one of them refuses is
-/// not to be taken by the next.
+/// A digest of the rules for an app's devices. Instances compare it, so that none accepts a device that another one
+/// refuses.
 ///
-/// Every member of the record counts, also one that is added later. Roots count by what they hold, as their paths may
-/// differ from machine to machine.
+/// Every member of the record counts, including members that are added later. Roots count by their contents, because
+/// their paths may differ from machine to machine.
 enum PolicyDigest {
     static func of(
         _ app: AppRecord, roots: [EndorsementRoots], denials: EndorsementDenials
@@ -195,7 +196,7 @@ enum PolicyDigest {
         return try Digest(hashing: Array(text.utf8))
     }
 
-    /// A set and a dictionary have no order of their own; anything else is written in its own.
+    /// Sorts the elements of sets and dictionaries, which have no order of their own.
     static func text(of value: Any) -> String {
         if let digest = value as? Digest { return digest.description }
         if let text = value as? String { return String(reflecting: text) }
@@ -204,7 +205,7 @@ enum PolicyDigest {
         switch mirror.displayStyle {
         case .set, .dictionary: return "{\(parts.sorted().joined(separator: ","))}"
         case .collection, .tuple, .struct, .class, .optional: return "(\(parts.joined(separator: ",")))"
-        // A case without values has its name alone.
+        // A case without values is written as its name.
         case .enum where !parts.isEmpty: return "(\(parts.joined(separator: ",")))"
         default: return "\(value)"
         }

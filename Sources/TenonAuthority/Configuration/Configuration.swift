@@ -2,41 +2,42 @@
 internal import Glibc
 package import Tenon
 
-/// The configuration by an operator: one JSON object, read once at start. An unknown member is a mistake, and a mistake
+/// The operator's configuration: one JSON object, read once at start. An unknown member is a mistake, and each mistake
 /// is reported with its line.
 ///
-/// Paths are as they were written; a relative path starts at the state folder.
+/// Paths are kept as written; a relative path starts at the state folder.
 package struct Configuration: Equatable, Sendable {
-    /// What may be hosted; an app that names none belongs to the first.
+    /// The services that may be hosted. An app that names none belongs to the first.
     package var services: [HostedService]
-    /// The base URLs' origins: what activations and proofs of possession are bound to. No other is taken.
+    /// The origins of the base URLs, which activations and proofs of possession are bound to. Other origins are
+    /// refused.
     package var origins: [String]
-    /// Which instance this is, in the lines of the audit log.
+    /// The instance's name in the lines of the audit log.
     package var instance: String
     package var publicListener: Listener
-    /// Where backends ask; without one they cannot.
+    /// The listener for backends; without it, they cannot ask.
     package var internalListener: Listener?
-    /// A unix socket's path (decision: listeners).
+    /// The path of the admin socket, a unix socket (decision: listeners).
     package var adminSocket: String
-    /// Where metrics are read, on loopback; without one the admin socket has them alone.
+    /// The listener for metrics, on loopback; without it, only the admin socket has them.
     package var metricsListener: Listener?
     package var apps: [AppRecord]
     package var backends: [BackendRecord]
-    /// TPMs that no app takes.
+    /// The TPMs that every app refuses.
     package var ekDeny: EndorsementDenials
     /// The stores of `--shared`.
     package var shared: SharedRecord?
     package var limits: AuthorityLimits
-    /// The proxies whose `X-Forwarded-For` is believed: addresses, and `unix` for who comes by a unix socket.
+    /// The proxies whose `X-Forwarded-For` is believed: addresses, and `unix` for clients of a unix socket.
     package var trustedProxies: [String]
 
-    /// Whether nobody but this machine asks, also by way of a proxy: what is meant for a demo is on then
-    /// (decision: demo).
+    /// Whether only this machine can connect, even through a proxy. Then the features for a demo are on (decision:
+    /// demo).
     package var isLocal: Bool { Configuration.isLocal(publicListener, origins) }
 
     /// - Parameters:
-    ///   - services: what the program hosts, at least one.
-    ///   - tls: of the public listener, in the place of what the text says.
+    ///   - services: the services that the program hosts, at least one.
+    ///   - tls: the certificate and key of the public listener, which replace those in the text.
     /// - Throws: ``TenonError/Code/configuration``, whose message names the line of the first mistake.
     package init(
         parsing bytes: [UInt8], services: [HostedService], tls: Listener.TLS? = nil
@@ -46,12 +47,12 @@ package struct Configuration: Equatable, Sendable {
         }
     }
 
-    /// What an operator should know of a configuration that is right.
+    /// Notes for an operator about a valid configuration.
     package var notes: [String] {
         apps.flatMap { $0.settings.value.notes(on: $0) }
     }
 
-    /// By its bytes: two spellings of one text are two ids.
+    /// Finds an app by the bytes of its id: two spellings of one text are two ids.
     package func app(_ id: String) -> AppRecord? { apps.first { $0.id.utf8.elementsEqual(id.utf8) } }
 
     private init(
@@ -97,7 +98,7 @@ package struct Configuration: Equatable, Sendable {
         try check(section, hasProxy: hasProxy)
     }
 
-    /// What one member cannot know of the others.
+    /// Checks the members that depend on each other.
     private func check(_ section: ConfigurationSection) throws(TenonError) {
         if origins.isEmpty { throw section.mistake("needs \"origins\", the origins of its public URLs") }
         if apps.isEmpty { throw section.mistake("needs \"apps\", at least one") }
@@ -111,7 +112,8 @@ package struct Configuration: Equatable, Sendable {
         }
     }
 
-    /// Behind a proxy everybody has its address: it has to say whose they are, and nobody else may (decision: shares).
+    /// Behind a proxy, all requests have its address. So a trusted proxy must name the clients' addresses, and nobody
+    /// else may (decision: shares).
     private func check(_ section: ConfigurationSection, hasProxy: Bool) throws(TenonError) {
         guard trustedProxies.isEmpty else { return }
         if hasProxy { throw section.mistake("is behind a proxy: name it in \"trusted_proxies\"", "public") }
@@ -127,7 +129,7 @@ package struct Configuration: Equatable, Sendable {
     }
 }
 
-// The file of a configuration.
+// Reading and writing the file.
 extension Configuration {
     package static let fileName = "authority.json"
 
@@ -153,12 +155,11 @@ extension Configuration {
         try self.init(parsing: Array(bytes[..<count]), services: services, tls: tls)
     }
 
-    /// Writes the configuration that the authority has when it was given none: app `demo`, loopback, attestation
-    /// required. One that is there stays.
+    /// Writes the default configuration: app `demo`, loopback, attestation required. An existing file stays.
     ///
     /// - Parameters:
-    ///   - service: the one that app `demo` belongs to.
-    ///   - hasTLS: whether it is to be started with a certificate.
+    ///   - service: the service that app `demo` belongs to.
+    ///   - hasTLS: whether the authority is started with a certificate.
     ///   - ekRoots: PEM files of the TPM makers' roots; with none, registrations are refused.
     /// - Returns: the text, for the operator to see.
     package static func writeDefault(
@@ -175,7 +176,7 @@ extension Configuration {
         return text
     }
 
-    /// What ``writeDefault(in:service:port:hasTLS:ekRoots:)`` writes.
+    /// The text that ``writeDefault(in:service:port:hasTLS:ekRoots:)`` writes.
     package static func defaultText(
         service: HostedService, port: Int = 8420, hasTLS: Bool = false, ekRoots: [String] = []
     ) throws(TenonError) -> String {
@@ -211,15 +212,15 @@ extension Configuration {
     }
 }
 
-/// How much of everything there may be.
+/// The limits of an authority.
 package struct AuthorityLimits: Equatable, Sendable {
-    /// Challenges outstanding, in all.
+    /// The most outstanding challenges.
     package var challenges = 10_000
-    /// Of one IPv4 address or one IPv6 /64 while they are scarce; nil is a 256th.
+    /// The most challenges of one IPv4 address or one IPv6 /64 while they are scarce; nil is a 256th.
     package var challengesPerAddress: Int?
-    /// Requests of one device within the time that they are remembered.
+    /// The most remembered requests of one device.
     package var requestsPerDevice = 10_000
-    /// Requests that are remembered, in all.
+    /// The most remembered requests.
     package var requests = 2_000_000
     /// Requests to the public listener a minute, from one IPv4 address or one IPv6 /64.
     package var perAddressPerMinute = 600
@@ -228,11 +229,11 @@ package struct AuthorityLimits: Equatable, Sendable {
     /// Activations that are computed or wait for it; more get 503.
     package var activations = 64
     package var connections = 1_024
-    /// Of one address, of the public listener, while they are scarce; nil is a 128th.
+    /// The most connections of one address to the public listener while they are scarce; nil is a 128th.
     package var connectionsPerAddress: Int?
-    /// Bytes of a body (decision: body-limits).
+    /// The most bytes of a body (decision: body-limits).
     package var bodyBytes = 32_768
-    /// Seconds in which a stop answers open requests; after them the process ends anyway.
+    /// Seconds that a stop takes at most to answer open requests; then the process ends anyway.
     package var stopSeconds = 25
 
     package init() {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// An object of the configuration. Each member that it may have is asked for; one that nobody asked for is a mistake.
+/// An object of the configuration. Its reader asks for each member that it may have; any other member is a mistake.
 package struct ConfigurationSection {
     private let text: ConfigurationText
     private let path: [JSON.Step]
@@ -33,7 +33,8 @@ package struct ConfigurationSection {
         return value
     }
 
-    /// The mistake in a member, in words that continue its name; without a name, the mistake in the section.
+    /// The error for a mistake, in words that continue the member's name; without a name, it is about the whole
+    /// section.
     package func mistake(_ what: String, _ name: String? = nil) -> TenonError {
         text.mistake(what, at: path + (name.map { [.key($0)] } ?? []))
     }
@@ -45,7 +46,7 @@ package struct ConfigurationSection {
 
     // MARK: Members
 
-    /// A member that the transformation takes.
+    /// A member that the transformation accepts.
     package mutating func optional<Value>(
         _ name: String, _ what: String, _ transform: (JSON) -> Value?
     ) throws(TenonError) -> Value? {
@@ -79,14 +80,14 @@ package struct ConfigurationSection {
         }
     }
 
-    /// One of an enumeration's words.
+    /// One of the words of an enumeration.
     package mutating func choice<Choice: ConfigurationChoice>(
         _ name: String, default value: Choice
     ) throws(TenonError) -> Choice {
         try optional(name, Choice.words) { $0.string.flatMap(Choice.init(rawValue:)) } ?? value
     }
 
-    /// An array of what the transformation takes, each at most once.
+    /// An array of elements that the transformation accepts, without repetition.
     package mutating func list<Value: Hashable>(
         _ name: String, _ what: String, _ transform: (JSON) -> Value?
     ) throws(TenonError) -> [Value] {
@@ -101,7 +102,7 @@ package struct ConfigurationSection {
         return values
     }
 
-    /// An array of what the transformation takes, and of objects.
+    /// An array of objects and of elements that the transformation accepts.
     mutating func mixed<Value>(
         _ name: String, _ what: String, _ transform: (JSON) -> Value?,
         _ body: (inout ConfigurationSection) throws(TenonError) -> Value
@@ -143,17 +144,17 @@ package struct ConfigurationSection {
     }
 }
 
-/// The words of a member that is one of a few.
+/// A member with a few possible words.
 package protocol ConfigurationChoice: RawRepresentable<String>, CaseIterable {}
 
 extension ConfigurationChoice {
-    /// As a mistake names them.
+    /// The words, as an error lists them.
     package static var words: String {
         allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
     }
 }
 
-/// The text of a configuration, which knows its lines.
+/// The text of a configuration, for finding the line of a mistake.
 struct ConfigurationText {
     private let bytes: [UInt8]
     let json: JSON
@@ -161,7 +162,7 @@ struct ConfigurationText {
     private static let maxBytes = 1 << 20
     private static let maxValues = 1 << 16
 
-    /// - Throws: ``TenonError/Code/configuration`` with the line where it is no JSON.
+    /// - Throws: ``TenonError/Code/configuration`` with the line at which it is not JSON.
     init(_ bytes: [UInt8]) throws(TenonError) {
         self.bytes = bytes
         do throws(TenonError) {
@@ -173,7 +174,7 @@ struct ConfigurationText {
         }
     }
 
-    /// Says where to look, and what is wrong there.
+    /// The error for a mistake at a place in the text.
     func mistake(_ what: String, at path: [JSON.Step], key: Bool = false) -> TenonError {
         let offset = JSON.offset(of: path, key: key, in: bytes) ?? 0
         let line = ConfigurationText.line(of: offset, in: bytes)
@@ -185,7 +186,7 @@ struct ConfigurationText {
         1 + bytes.prefix(offset).count { $0 == UInt8(ascii: "\n") }
     }
 
-    /// `apps[0].id`. A key that would spoil a line of a log is left out.
+    /// `apps[0].id`. Leaves out a key that would break a line of a log.
     private static func name(of path: [JSON.Step]) -> String {
         var name = ""
         for step in path {
@@ -200,7 +201,7 @@ struct ConfigurationText {
     }
 }
 
-/// The forms that texts of the configuration have.
+/// The forms of texts in the configuration.
 enum ConfigurationForm {
     static func path(_ json: JSON) -> String? {
         json.string.flatMap { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }
@@ -220,7 +221,7 @@ enum ConfigurationForm {
         }
     }
 
-    /// Decision: ids.
+    /// The id of an app (decision: ids).
     static func appID(_ json: JSON) -> String? {
         json.string.flatMap { text in
             1...200 ~= text.utf8.count && text.utf8.allSatisfy { 0x21...0x7e ~= $0 } ? text : nil
@@ -233,7 +234,7 @@ enum ConfigurationForm {
         return try? Digest(rawRepresentation: bytes)
     }
 
-    /// A text as an AK certificate holds it.
+    /// A text in the form of an AK certificate.
     static func word(_ json: JSON) -> String? {
         json.string.flatMap { text in
             1...64 ~= text.utf8.count && text.utf8.allSatisfy { 0x20...0x7e ~= $0 } ? text : nil
@@ -244,7 +245,7 @@ enum ConfigurationForm {
         json.string.flatMap { Address.isNumeric($0) ? $0 : nil }
     }
 
-    /// An address in its one form, or the name for clients of a unix socket, whose file the operator protects.
+    /// An address in its canonical form, or the name for clients of a unix socket, whose file the operator protects.
     static func proxy(_ json: JSON) -> String? {
         json.string.flatMap { $0 == "unix" ? $0 : Address.canonical($0) }
     }
@@ -253,7 +254,7 @@ enum ConfigurationForm {
         json.string.flatMap { Address.isHost($0) ? $0 : nil }
     }
 
-    /// "" or a path that begins with a slash and does not end with one, as a request has it.
+    /// "", or a path that begins with a slash and does not end with one, in the form of a request.
     static func mount(_ json: JSON) -> String? {
         json.string.flatMap { text in
             let isPath = text.hasPrefix("/") && !text.hasSuffix("/") && !text.contains("//")

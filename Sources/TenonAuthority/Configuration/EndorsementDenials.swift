@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// TPMs that no app takes, as an operator knows them (decision: admitted-tpm), beside those that are revoked while the
-/// authority runs.
+/// The TPMs that an operator denies to every app (decision: admitted-tpm), in addition to those that are revoked while
+/// the authority runs.
 package struct EndorsementDenials: Equatable, Sendable {
     /// ek_ids.
     package var ids: Set<Digest> = []
@@ -13,8 +13,8 @@ package struct EndorsementDenials: Equatable, Sendable {
 
     package init() {}
 
-    /// Whether a TPM is not taken, by its EK or by what is said of it: by its certificate, which nobody may have
-    /// checked, or by an inventory. A lie in one of them does not hide what the other says.
+    /// Whether a TPM is denied, by its EK or by the words about it, which come from a possibly unverified certificate
+    /// and from an inventory. A lie in one source does not hide the words of the other.
     func contain(_ id: Digest, _ descriptions: [EndorsementPolicy.Model]) -> Bool {
         func isNamed(_ denied: String, _ word: KeyPath<EndorsementPolicy.Model, String>) -> Bool {
             denied.isEmpty || descriptions.contains { $0[keyPath: word].lowercased() == denied.lowercased() }

@@ -2,7 +2,7 @@
 internal import Glibc
 internal import Tenon
 
-/// Where connections come in.
+/// The address or the socket at which connections arrive.
 package enum Listener: Equatable, Sendable {
     package struct TLS: Equatable, Sendable {
         /// Paths of PEM files.
@@ -26,7 +26,7 @@ package enum Listener: Equatable, Sendable {
         }
     }
 
-    /// Of metrics: nothing asks who reads them, so that it is an address of this machine.
+    /// The listener for metrics. It must be an address of this machine, because anybody who can connect may read them.
     init(metrics section: inout ConfigurationSection) throws(TenonError) {
         self = try Listener(&section)
         guard case .tcp(_, _, .none) = self, isLocal else {
@@ -34,14 +34,14 @@ package enum Listener: Equatable, Sendable {
         }
     }
 
-    /// Whether TLS ends here, and not at somebody in front.
+    /// Whether TLS ends here, and not at a proxy.
     var hasTLS: Bool {
         if case .tcp(_, _, .some) = self { true } else { false }
     }
 
     /// - Parameters:
-    ///   - hasProxy: whether TLS ends at a proxy; nil where it may not.
-    ///   - given: in the place of what the section says.
+    ///   - hasProxy: whether TLS ends at a proxy; nil if that is not allowed.
+    ///   - given: replaces the certificate and key of the section.
     init(
         _ section: inout ConfigurationSection, hasProxy: Bool? = nil, tls given: TLS? = nil
     ) throws(TenonError) {
@@ -72,12 +72,12 @@ package enum Listener: Equatable, Sendable {
     }
 }
 
-/// What may stand for a host, and which hosts are this machine.
+/// Checks the names of hosts, and tells which hosts are this machine.
 package enum Address {
     /// An IPv4 or IPv6 address, without brackets.
     static func isNumeric(_ text: String) -> Bool { parsed(text) != nil }
 
-    /// The one text of an address (RFC 5952); what IPv6 maps is IPv4.
+    /// The canonical text of an address (RFC 5952). An IPv4-mapped IPv6 address becomes IPv4.
     package static func canonical(_ text: String) -> String? {
         guard let parsed = parsed(text) else { return nil }
         let (family, bytes) =
@@ -91,7 +91,7 @@ package enum Address {
         return name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
     }
 
-    /// What one subscriber has: an IPv4 address, or an IPv6 /64 (decision: shares).
+    /// Identifies the subscriber of an address: an IPv4 address, or an IPv6 /64 (decision: shares).
     package static func subscriber(_ address: String) -> String {
         guard case .six(let bytes) = parsed(address), !bytes.starts(with: mapped) else { return address }
         return TextEncoding.hex.encode(Array(bytes.prefix(8)))
@@ -99,7 +99,7 @@ package enum Address {
 
     private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
 
-    /// Addresses that nobody else can reach.
+    /// Whether the address is one that no other machine can reach.
     static func isLoopback(_ text: String) -> Bool {
         switch parsed(text) {
         case .four(let bytes): bytes[0] == 127
@@ -128,14 +128,14 @@ package enum Address {
         return isPlain && 1...63 ~= label.utf8.count && !label.hasPrefix("-") && !label.hasSuffix("-")
     }
 
-    /// Whether an origin is this machine's alone.
+    /// Whether an origin is on this machine.
     static func isLoopbackOrigin(_ origin: String) -> Bool {
         guard let start = origin.firstRange(of: "://")?.upperBound else { return false }
         return isLoopback(parts(String(origin[start...])).host.filter { $0 != "[" && $0 != "]" })
     }
 
-    /// `scheme://host[:port]` as it is bound (decision: folded-activation): lower case, no default port, nothing
-    /// behind; http for this machine only.
+    /// `scheme://host[:port]` in the form that is bound (decision: folded-activation): lower case, no default port,
+    /// nothing after it; http only for this machine.
     static func isOrigin(_ text: String) -> Bool {
         for (scheme, defaultPort) in [("https://", "443"), ("http://", "80")] where text.hasPrefix(scheme) {
             let (host, port) = parts(String(text.dropFirst(scheme.count)))

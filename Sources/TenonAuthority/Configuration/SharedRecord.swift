@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-/// The stores that instances share. No password stands here: Redis's is in a file or in the environment, and libpq has
+/// The stores that instances share. It contains no password: Redis's is in a file or in the environment, and libpq has
 /// its own means, like `passfile`.
 package struct SharedRecord: Equatable, Sendable {
     package var redis: RedisStore.Address
-    /// Of Redis's access list; nil is its default user.
+    /// The user in Redis's access list; nil is the default user.
     package var redisUser: String?
     package var redisPasswordFile: String?
-    /// What the names in Redis begin with, and the schema in PostgreSQL is: authorities that have the same servers are
-    /// told apart by it.
+    /// The prefix of all names in Redis and the schema in PostgreSQL, which tell authorities on the same servers apart.
     package var name: String
     package var postgres: String
-    /// Connections of this instance to PostgreSQL that requests have; one more is for the look at it.
+    /// The number of this instance's connections to PostgreSQL for requests; one more is for health checks.
     package var postgresConnections = 8
-    /// Requests that wait for one of them.
+    /// The most requests that may wait for a connection.
     package var postgresWaiting = 512
-    /// In which a store has answered, whatever it does.
+    /// The time within which a store must answer.
     package var deadlineMilliseconds = 2_000
 
     package init(redis: RedisStore.Address, postgres: String) {
@@ -43,8 +42,8 @@ package struct SharedRecord: Equatable, Sendable {
 }
 
 extension RedisStore.Address {
-    /// `redis://127.0.0.1:6379`, `redis://[::1]:6379`, or `unix:/run/redis.sock`: an address of this machine, as
-    /// nothing is encrypted on the way (decision: encrypted-stores), and nothing else, like a password.
+    /// `redis://127.0.0.1:6379`, `redis://[::1]:6379`, or `unix:/run/redis.sock`: an address of this machine, because
+    /// the connection is not encrypted (decision: encrypted-stores), and nothing more, such as a password.
     package init?(url: String) {
         if url.hasPrefix("unix:/") {
             let path = String(url.dropFirst(5))

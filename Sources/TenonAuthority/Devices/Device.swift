@@ -7,25 +7,25 @@ package struct Device: Equatable, Sendable {
         case active
         /// It has registered and waits for an operator: its signatures are refused.
         case pending
-        /// An operator decided against it, for good.
+        /// An operator rejected it, permanently.
         case rejected
         /// Permanently: its signatures are refused, and its keys cannot be registered again.
         case revoked
     }
 
-    /// What vouches for the device's key.
+    /// The evidence for the device's key.
     package enum Level: String, Sendable {
-        /// A TPM with a certificate, by its AK.
+        /// The AK of a TPM with a certificate vouches for it.
         case attested
-        /// Nobody.
+        /// There is no evidence.
         case unattested
-        /// Nobody, and the key says itself that it is software: development only.
+        /// There is no evidence, and the device itself says that its key is software: for development only.
         case software
     }
 
     /// The TPM behind the device.
     package struct Attestation: Equatable, Sendable {
-        /// HMAC(K_ek, ek_id): it is shown nowhere.
+        /// HMAC(K_ek, ek_id). It is never shown.
         package var ek: Digest
         package var akName: [UInt8]
         /// The AK's TPMT_PUBLIC, under which a rotation's proof is verified.
@@ -44,15 +44,15 @@ package struct Device: Equatable, Sendable {
     package var state: State
     package var level: Level
     package var publicKey: PublicKey
-    /// RFC 7638, of the public key.
+    /// The RFC 7638 thumbprint of the public key.
     package var thumbprint: String
     package var attestation: Attestation?
-    /// The serial of the AK certificate that was issued or shown last.
+    /// The serial of the AK certificate that was last issued or shown.
     package var akSerial: [UInt8]?
     /// The signature versions that the device registered; others are refused for it.
     package var signatureVersions: [Int]
     package var platform: String?
-    /// What the device calls itself. Data only: it selects and overwrites nothing.
+    /// The device's own name for itself. It is only data: it selects and overwrites nothing.
     package var localID: String?
     /// Unix seconds.
     package var registeredAt: Int64
@@ -82,7 +82,7 @@ package struct Device: Equatable, Sendable {
     }
 }
 
-/// A key that a device had before its present one.
+/// An earlier key of a device.
 package struct RetiredKey: Equatable, Sendable {
     package var publicKey: PublicKey
     /// Unix seconds.
@@ -97,7 +97,7 @@ package struct RetiredKey: Equatable, Sendable {
 /// Some devices of a list, in the order in which they were registered.
 package struct DevicePage: Equatable, Sendable {
     package var devices: [Device]
-    /// Where the next page begins; nil behind the last.
+    /// The place at which the next page begins; nil after the last page.
     package var next: Int64?
     /// Ids of devices whose rows cannot be read.
     package var damaged: [String] = []
@@ -108,16 +108,16 @@ package struct DevicePage: Equatable, Sendable {
     }
 }
 
-/// What the authority records of an AK certificate that it issued (decision: ak-certificate).
+/// The authority's record of an AK certificate that it issued (decision: ak-certificate).
 package struct AKCertificate: Equatable, Sendable {
     /// 16 random bytes.
     package var serial: [UInt8]
-    /// A certificate is good for this app only.
+    /// The only app for which the certificate is valid.
     package var app: String
     /// HMAC(K_ek, ek_id).
     package var ek: Digest
     package var akName: [UInt8]
-    /// The device that it was issued to or that showed it; none before its registration.
+    /// The device that it was issued to or that showed it; nil before its registration.
     package var device: String?
     /// Unix seconds.
     package var notAfter: Int64

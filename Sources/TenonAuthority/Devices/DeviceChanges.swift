@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// A registration that has passed every check except those that only the store can make.
+/// A registration that has passed all checks except the store's own.
 package struct DeviceRegistration: Sendable {
     /// The certificate of the AK behind the registration.
     package enum Certificate: Sendable {
-        /// The authority issues it now; it must be for this app, EK and AK.
+        /// The authority issues it now, for this app, EK and AK.
         case issued(AKCertificate)
         /// The device showed it: its serial number must be live, and for this app, EK and AK.
         case shown(serial: [UInt8])
     }
 
-    /// The device as it is to be, active or pending. Its id is a new one; a key that is known keeps its own.
+    /// The device to store, active or pending, with a new id. A device whose key is known keeps its id.
     package var device: Device
     /// SHA-256 of the challenge's text.
     package var challenge: Digest
     package var certificate: Certificate?
-    /// How many active and pending devices of this app one EK may have; nil means no limit.
+    /// The most active and pending devices of this app that one EK may have; nil means no limit.
     package var maxDevicesPerEK: Int?
-    /// How many devices of this app may be pending.
+    /// The most devices of this app that may be pending.
     package var maxPending: Int
-    /// What its service stores of a device that is registered, or is so already.
+    /// Stores the service's own data of a device that is registered, or was already.
     package var alongside: Step?
 
-    /// A part of a registration's transaction; it may be run again when another came between.
+    /// A part of a registration's transaction. It may run again when another transaction came between.
     package typealias Step = @Sendable (Device, any SQLConnection) throws(TenonError) -> Void
 
     package init(
@@ -38,9 +38,9 @@ package struct DeviceRegistration: Sendable {
     }
 
     package enum Outcome: Equatable, Sendable {
-        /// There is a new device, or one that was pending need not be any more.
+        /// A new device was stored, or a pending one became active.
         case registered(Device)
-        /// The key was this active or pending device's already, with the same TPM: this is the device.
+        /// The key already belonged to this active or pending device, with the same TPM.
         case known(Device)
         case refused(Refusal)
     }
@@ -50,60 +50,60 @@ package struct DeviceRegistration: Sendable {
         case ekDenied
         /// A registration under this challenge succeeded before.
         case challengeSpent
-        /// The key is a revoked device's: DEVICE_REVOKED.
+        /// The key belongs to a revoked device: DEVICE_REVOKED.
         case revoked(deviceID: String)
-        /// The key is a device's that an operator decided against.
+        /// The key belongs to a device that an operator rejected.
         case rejected
-        /// A device had this key before its present one.
+        /// The key is an earlier key of a device.
         case keyRetired
-        /// The key is in use by a device of another app, or by one with another level, EK or AK.
+        /// A device of another app, or one with another level, EK or AK, uses the key.
         case keyInUse
-        /// The EK has as many devices as it may.
+        /// The EK already has the most devices that it may have.
         case tooManyDevices
-        /// As many devices of the app as may wait for an operator do.
+        /// The most devices of the app that may wait for an operator already do.
         case tooManyPending
-        /// The certificate that was shown is not known, not live, or of another app, EK or AK.
+        /// The shown certificate is unknown, not live, or for another app, EK or AK.
         case certificate
     }
 }
 
-/// An operator's word about a device that is pending.
+/// An operator's decision about a pending device.
 package enum Approval: String, Sendable {
     case approve
     case reject
 
     package enum Outcome: Equatable, Sendable {
-        /// The device, as it is now.
+        /// The device after the decision.
         case decided(Device)
-        /// This was already decided.
+        /// The same decision was made before.
         case already(Device)
-        /// It does not wait for a decision.
+        /// The device does not wait for a decision.
         case notPending(Device)
         case unknownDevice
-        /// Its TPM is on the deny list by now.
+        /// Its TPM has been put on the deny list meanwhile.
         case ekDenied(Device)
     }
 }
 
-/// A rotation whose signature and proof are good.
+/// A rotation whose signature and proof were verified.
 package struct KeyRotation: Sendable {
     package var app: String
     package var deviceID: String
     /// The key that signed the request.
     package var signer: PublicKey
     package var newKey: PublicKey
-    /// RFC 7638, of the new key.
+    /// The RFC 7638 thumbprint of the new key.
     package var newThumbprint: String
     package var vouching: Vouching
 
-    /// What says that the new key is in the TPM of the device. The store judges by the level that the device has then,
-    /// which may be another one than when the request was checked.
+    /// The evidence that the new key is in the TPM of the device. The store judges it by the level that the device has
+    /// in the transaction, which may have changed since the request was checked.
     package enum Vouching: Equatable, Sendable {
         /// A proof by the device's AK.
         case proof
-        /// Nothing: for a device that is not attested.
+        /// No evidence, for a device that is not attested.
         case nothing
-        /// Nothing, where the app's record says `mark_unattested`: an attested device is so no more.
+        /// No evidence, where the app's record says `mark_unattested`: an attested device becomes unattested.
         case nothingAndMarked
     }
 
@@ -119,9 +119,9 @@ package struct KeyRotation: Sendable {
     }
 
     package enum Outcome: Equatable, Sendable {
-        /// The new key is the device's.
+        /// The device has the new key now.
         case rotated(Device)
-        /// It was so before, and the present or the previous key asked: the answer is the same
+        /// The device had the new key already, and the present or the previous key asked: the answer is the same
         /// (decision: own-endpoints).
         case current(Device)
         case refused(Refusal)
@@ -130,37 +130,36 @@ package struct KeyRotation: Sendable {
     package enum Refusal: Equatable, Sendable {
         case unknownDevice
         case revoked
-        /// The key that signed is not the device's present one: another rotation came first.
+        /// The key that signed is not the device's present key: another rotation came first.
         case superseded
-        /// The new key is, or was, another's or this device's own.
+        /// The new key is or was a key of another device or of this one.
         case keyInUse
     }
 }
 
 /// The three names that revocation acts on (decision: three-revocations).
 package enum Revocation: Equatable, Sendable {
-    /// Signatures of the device are refused at once, and its AK certificates are not live. Its machine may register
-    /// anew.
+    /// Refuses signatures of the device at once, and ends its AK certificates. Its machine may register again.
     ///
-    /// With `compromised` the whole machine goes, as far as its TPM is known: its EK is denied, and every device of
-    /// that EK is revoked, in all apps.
+    /// With `compromised`, revokes the whole machine as far as its TPM is known: denies its EK, and revokes every
+    /// device of that EK in all apps.
     case device(app: String, id: String, compromised: Bool)
-    /// This AK certificate is not live.
+    /// Ends this AK certificate.
     case certificate(serial: [UInt8])
-    /// No new challenge, registration or certificate for the TPM with this HMAC(K_ek, ek_id), and no certificate of it
-    /// is live. Its devices stay.
+    /// Refuses new challenges, registrations and certificates to the TPM with this HMAC(K_ek, ek_id), and ends its
+    /// certificates. Its devices stay.
     case ek(Digest)
 
-    /// What was revoked; what was so before is counted too.
+    /// The result of a revocation, including names that were revoked before.
     package struct Outcome: Equatable, Sendable {
-        /// The device, for ``Revocation/device(app:id:compromised:)``; nil when there is none.
+        /// The device, for ``Revocation/device(app:id:compromised:)``; nil if it is unknown.
         package var device: Device?
-        /// All devices that are revoked by it, that one too, in the order in which they were registered.
+        /// All devices that it revokes, including that one, in the order in which they were registered.
         package var devices: [Device]
         package var certificates: Int
-        /// What becomes of the TPM; nil where a certificate was named.
+        /// The effect on the TPM; nil if a certificate was named.
         package var tpm: TPM?
-        /// Whether the name was known. An EK is denied before it is.
+        /// Whether the name was known. An EK may be denied before it is known.
         package var found: Bool
 
         package init(
@@ -178,20 +177,20 @@ package enum Revocation: Equatable, Sendable {
     package enum TPM: String, Sendable {
         /// Its EK is on the deny list.
         case denied
-        /// It may: nothing was said against its EK.
+        /// The machine may register again: its EK is not denied.
         case allowed
-        /// The device registered without an attestation, so that its machine is not known again.
+        /// The device registered without an attestation, so its machine cannot be recognised.
         case unknown
     }
 }
 
-/// A key's use after it was retired.
+/// The use of a key after it was retired.
 package enum RetiredKeyUse: Equatable, Sendable {
     /// No device had this key.
     case unknownKey
-    /// Within 600 s of the rotation: what was under way.
+    /// The use was within 600 s of the rotation, so the request was under way then.
     case underWay
-    /// Later: somebody has a copy of the key, or of a virtual TPM (decision: copied-key). The number of such uses so
-    /// far.
+    /// The use was later: somebody has a copy of the key or of a virtual TPM (decision: copied-key). Holds the number
+    /// of such uses so far.
     case alarm(deviceID: String, uses: Int64)
 }

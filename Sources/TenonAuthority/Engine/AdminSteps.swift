@@ -4,8 +4,7 @@ internal import Tenon
 extension AuthorityEngine {
     // Operators ask over the admin socket, whose peer is authenticated there (decision: listeners).
 
-    /// `?app=ID&state=pending&from=PLACE&limit=N`, each of which may be left out; `after=DEVICE` in the place of
-    /// `from`.
+    /// `?app=ID&state=pending&from=PLACE&limit=N`. Each may be left out, and `after=DEVICE` may replace `from`.
     func devices(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         var values: [Substring: Substring] = [:]
         for part in (request.query ?? "").split(separator: "&") {
@@ -57,8 +56,8 @@ extension AuthorityEngine {
         ])
     }
 
-    /// One of `device_id` with `app_id`, `serial` and `ek_id`; the reason is for the audit log. With `dry_run` it is
-    /// only said what would be. Devices are told in pages: with `dry_run` and `from` one asks for the next.
+    /// Takes one of `device_id` with `app_id`, `serial` and `ek_id`; the reason is for the audit log. With `dry_run`,
+    /// it only says what would happen. Devices come in pages; `dry_run` with `from` asks for the next page.
     func revoke(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let message = try request.message()
         let revocation = try refusing(Refusal.init(form:)) { () throws(TenonError) in try named(message) }
@@ -89,7 +88,7 @@ extension AuthorityEngine {
     /// An answer has at most 64 KiB.
     private static let revokedOfPage = 50
 
-    /// An operator is told whether a change was made, or that nobody knows.
+    /// Tells an operator whether a change was made, or that this is not known.
     private func changing<Value: Sendable>(
         _ body: () async throws(TenonError) -> Value
     ) async throws(Refusal) -> Value {
@@ -104,7 +103,7 @@ extension AuthorityEngine {
         }
     }
 
-    /// An EK is denied before it is known.
+    /// Whether an EK is named, which may be denied before it is known.
     private func isEK(_ revocation: Revocation) -> Bool {
         if case .ek = revocation { true } else { false }
     }
@@ -128,7 +127,7 @@ extension AuthorityEngine {
         return try keys.hidden(Digest(rawRepresentation: bytes))
     }
 
-    /// `device_id` and `decision`, which is `approve` or `reject`; the reason is for the audit log.
+    /// Takes `device_id` and `decision`, which is `approve` or `reject`; the reason is for the audit log.
     func decide(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let message = try request.message()
         let (id, approval, reason) = try refusing(Refusal.init(form:)) { () throws(TenonError) in
@@ -169,7 +168,7 @@ extension AuthorityEngine {
 }
 
 extension MessageObject {
-    /// As it stands in the audit log, where a control character has six bytes.
+    /// The reason, limited by its length in the audit log, where a control character takes six bytes.
     fileprivate func reason() throws(TenonError) -> String {
         let reason = try text("reason", maxBytes: 1_000) ?? ""
         guard try JSON.string(reason).encoded().count <= 1_002 else {
@@ -180,7 +179,7 @@ extension MessageObject {
 }
 
 extension Device {
-    /// What nobody but this service chose, so that it is short.
+    /// The members whose values the authority itself chose, so that they are short.
     fileprivate var named: JSON {
         [
             "device_id": .string(id), "app_id": .string(app), "state": .string(state.rawValue),
@@ -189,7 +188,7 @@ extension Device {
         ]
     }
 
-    /// What operators see of a device; its TPM they do not.
+    /// The members that operators see of a device, which do not include its TPM.
     fileprivate var listed: JSON {
         var object = JSONObject()
         object["device_id"] = .string(id)

@@ -2,11 +2,11 @@
 internal import Synchronization
 package import Tenon
 
-/// Certificates below which EK certificates are good, as the record of an app names them.
+/// The roots of EK certificates, as the record of an app names them.
 package struct EndorsementRoots: Sendable {
     /// DER.
     package var certificates: [[UInt8]]
-    /// Whether an EK certificate must name its use: their makers sign other things, too.
+    /// Whether an EK certificate must name its use, because the issuers sign other certificates, too.
     package var requiresUsage: Bool
 
     package init(certificates: [[UInt8]], requiresUsage: Bool) {
@@ -15,23 +15,23 @@ package struct EndorsementRoots: Sendable {
     }
 }
 
-/// An EK that an app takes, and what may be passed on of its TPM.
+/// An EK that an app admits, and the words about its TPM that may be passed on.
 struct AdmittedKey: Sendable {
     let key: EndorsementKey
-    /// Of a certificate that chains, or of the inventory's own line; an empty one is not known.
+    /// From a certificate that chains, or from the inventory's own line; an empty one is unknown.
     let words: EndorsementPolicy.Model
 }
 
 extension EndorsementKey {
-    /// What the certificate says of the TPM.
+    /// The certificate's words about the TPM.
     fileprivate var words: EndorsementPolicy.Model { .init(maker: maker, model: model, version: version) }
 }
 
 extension AuthorityEngine {
-    /// An EK that the app takes, by the certificates that were sent (decision: admitted-tpm).
+    /// Admits the EK of the certificates that were sent, if the app takes it (decision: admitted-tpm).
     ///
-    /// - Throws: ``Refusal/Code/invalidAttestation``: 400 for what is no certificate of an EK, 403 for one that is not
-    ///   taken.
+    /// - Throws: ``Refusal/Code/invalidAttestation``: 400 if they are not an EK certificate, 403 if the app does not
+    ///   take the EK.
     func admit(_ certificates: [[UInt8]], for app: AppRecord) async throws(Refusal) -> AdmittedKey {
         let isVerified = app.ekAdmission.needsChain
         let key = isVerified ? try await known(certificates, for: app) : try named(certificates)
@@ -46,11 +46,11 @@ extension AuthorityEngine {
         guard try await waiting({ () throws(TenonError) in try await !stores.devices.isDenied(ek: hidden) }) else {
             throw .ekDenied
         }
-        // Of a certificate that nobody vouches for nothing is passed on.
+        // Words of an unverified certificate are not passed on.
         return AdmittedKey(key: key, words: isVerified ? key.words : line ?? .init())
     }
 
-    /// Whom an inventory names is known by the key alone: some TPMs have no certificate that chains.
+    /// An inventory identifies a TPM by its key alone, because some TPMs have no certificate that chains.
     private func named(_ certificates: [[UInt8]]) throws(Refusal) -> EndorsementKey {
         guard certificates.count == 1 else { throw Refusal(.invalidAttestation, "One EK certificate is expected.") }
         return try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
@@ -58,7 +58,7 @@ extension AuthorityEngine {
         }
     }
 
-    /// Verified now, or not long ago.
+    /// The EK of certificates that are verified now, or were recently.
     private func known(_ certificates: [[UInt8]], for app: AppRecord) async throws(Refusal) -> EndorsementKey {
         let name = try refusing { () throws(TenonError) in try EndorsementCache.name(certificates, app: app.id) }
         if let key = endorsements.key(name, at: clock.now()) { return key }
@@ -90,7 +90,7 @@ extension Refusal {
     static let ekDenied = Refusal(
         .invalidAttestation, "The TPM is denied.", status: 403, cause: "ek_denied")
 
-    /// A proof, a certificate or a key that breaks a rule; the sentence is the rule's.
+    /// Refuses a proof, a certificate or a key that breaks a rule, in the words of that rule.
     init(attestation error: TenonError) {
         let isUntrusted: [TenonError.Code] = [.rule24Chain, .rule33EKChain, .rule37EKAllowed]
         switch error.code.category {
@@ -106,7 +106,7 @@ extension Refusal {
 extension EndorsementRoots {
     /// Reads the certificates of a PEM file, or of a folder's files that end with `.pem` or `.crt`. It blocks.
     ///
-    /// - Throws: ``TenonError/Code/configuration``, whose message names the file, or the folder that has none.
+    /// - Throws: ``TenonError/Code/configuration``, whose message names the file, or the folder without such files.
     package init(reading path: String, requiresUsage: Bool) throws(TenonError) {
         var certificates: [[UInt8]] = []
         for file in PEMFile.all(at: path, suffixes: [".pem", ".crt"]) {
@@ -119,9 +119,9 @@ extension EndorsementRoots {
     }
 }
 
-/// EKs whose certificates were found good, so that a device that asks again costs no signatures
-/// (decision: costly-signatures). Roots and policy do not change while a service lives; dates do, so that nothing is kept for more
-/// than an hour.
+/// Caches EKs whose certificates were verified, so that a device that asks again costs no signature checks (decision:
+/// costly-signatures). Roots and policy do not change while a service runs, but dates expire, so no entry is kept for
+/// more than an hour.
 final class EndorsementCache: Sendable {
     private struct Entry {
         let key: EndorsementKey
@@ -134,7 +134,7 @@ final class EndorsementCache: Sendable {
 
     init(capacity: Int = 10_000) { self.capacity = capacity }
 
-    /// How the certificates of an app are identified.
+    /// Identifies the certificates of an app.
     static func name(_ certificates: [[UInt8]], app: String) throws(TenonError) -> Digest {
         var bytes = Array("\(app)\n".utf8)
         for certificate in certificates { bytes += Array("\(certificate.count)\n".utf8) + certificate }

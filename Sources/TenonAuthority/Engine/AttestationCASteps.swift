@@ -2,19 +2,19 @@
 internal import Tenon
 
 extension AuthorityEngine {
-    /// Decision: ak-certificate. A random serial, five minutes for clocks that are behind.
+    /// A random serial, and five minutes for clocks that are behind (decision: ak-certificate).
     func certificateTerms() -> CertificateTerms {
         let now = clock.now().seconds
         return CertificateTerms(
             serial: [UInt8](random: 16), notBefore: now - 300, notAfter: now + Self.certificateLife)
     }
 
-    /// The certificate of an AK and those above it that a device must show, once it is recorded.
+    /// Issues the certificate of an AK; returns it with those above it that a device must show.
     func chain(
         for ak: PublicArea, _ attestation: ChallengeEntry.Attestation, _ terms: CertificateTerms
     ) async throws(Refusal) -> [[UInt8]] {
         let issuer = keys.issuer
-        // An AK certificate names its TPM by three texts. These say that one is not known: no maker has this number.
+        // An AK certificate names its TPM by three texts. These say that a text is unknown: no maker has this number.
         func word(_ known: [UInt8], _ unknown: String) -> [UInt8] { known.isEmpty ? Array(unknown.utf8) : known }
         let (maker, model) = (word(attestation.maker, "id:00000000"), word(attestation.model, "unknown"))
         let version = word(attestation.version, "id:00000000")
@@ -27,7 +27,8 @@ extension AuthorityEngine {
         }
     }
 
-    /// `POST /attest` of the attestation CA: a credential for an AK. What comes back is kept under its SHA-256.
+    /// `POST /attest` of the attestation CA: makes a credential for an AK. The entry is kept under the SHA-256 of the
+    /// secret that the device must return.
     func attest(_ request: AuthorityRequest, for named: AppRecord?) async throws(Refusal) -> AuthorityAnswer {
         let app = try self.app(named?.id ?? "")
         let message = try refusing(Refusal.init(form:)) { () throws(TenonError) in
@@ -51,7 +52,7 @@ extension AuthorityEngine {
         return AuthorityAnswer(encoded: try refusing { () throws(TenonError) in try offer.answer.encoded() })
     }
 
-    /// `POST /secret` of the attestation CA: the certificate. The secret is used up, whatever the result.
+    /// `POST /secret` of the attestation CA: issues the certificate. The secret is used up, whatever the result.
     func secret(_ request: AuthorityRequest, for named: AppRecord?) async throws(Refusal) -> AuthorityAnswer {
         let app = try self.app(named?.id ?? "")
         let digest = try refusing(Refusal.init(form:)) { () throws(TenonError) in

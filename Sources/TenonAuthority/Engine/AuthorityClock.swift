@@ -2,11 +2,11 @@
 internal import Glibc
 internal import Synchronization
 
-/// A moment, by two clocks: what people and certificates say, and what cannot be set.
+/// A moment by two clocks: the wall clock, and the boot clock, which cannot be set.
 package struct AuthorityInstant: Hashable, Sendable {
     /// Milliseconds since 1970, UTC.
     package var wall: Int64
-    /// Milliseconds since the machine was started, time asleep included.
+    /// Milliseconds since the machine was started, including time asleep.
     package var boot: Int64
 
     package init(wall: Int64, boot: Int64) {
@@ -22,11 +22,11 @@ package struct AuthorityInstant: Hashable, Sendable {
     }
 
     /// Whether this deadline has passed by either clock: a wall clock that is set back gives nobody more time. After a
-    /// reboot the boot clock of the deadline is another's; it then at worst ends it too early.
+    /// reboot, the deadline's boot time means nothing; at worst the deadline then passes too early.
     package func isPast(at now: AuthorityInstant) -> Bool { now.wall >= wall || now.boot >= boot }
 }
 
-/// Where the time comes from. What the authority uses is a ``SteadyClock``.
+/// A source of time. The authority uses a ``SteadyClock``.
 package protocol AuthorityClock: Sendable {
     func now() -> AuthorityInstant
 }
@@ -48,32 +48,32 @@ package struct SystemClock: AuthorityClock {
 
 /// A clock that does not follow a wrong step of the wall clock.
 ///
-/// A small step backwards makes it stand still until the wall clock has caught up, so that nothing that has expired is
-/// valid again. A step of more than a minute, in either direction, is what a broken time server or a slip of the hand
-/// makes: the clock goes on by the boot clock, and is right again by itself when the wall clock comes back. The step is
-/// believed when the clocks of other machines have made it, too (``compare(with:)``), or after a time in which every
-/// request of before has become too old to be made again.
+/// After a small step backwards, it stands still until the wall clock has caught up, so that nothing that has expired
+/// becomes valid again. A step of more than a minute in either direction looks like a broken time server or a typing
+/// error: the clock then follows the boot clock, and is right again by itself when the wall clock comes back. It
+/// believes the step when the clocks of other machines agree with it (``compare(with:)``), or after so long that every
+/// earlier request is too old to be replayed.
 package final class SteadyClock: AuthorityClock {
     private struct State {
         var latest: AuthorityInstant
-        /// What the source said at the last time; nil before the first.
+        /// The last reading of the source; nil before the first.
         var read: AuthorityInstant?
-        /// Since when, by the boot clock, the source says what is not believed.
+        /// The boot time since which the source is not believed; nil if it is.
         var doubtedSince: Int64?
-        /// Whether the source began behind what an earlier life of the process saw: it does not know the time yet, and
-        /// is believed when it does.
+        /// Whether the source began behind the time that an earlier process saw. It does not know the time yet, and is
+        /// believed once it does.
         var isLost = false
     }
 
-    /// Milliseconds by which the wall clock may be stepped without more ado; requests may be 300 s old.
+    /// Milliseconds by which the wall clock may be stepped and is still believed at once; requests may be 300 s old.
     package static let maxStep: Int64 = 60_000
-    /// Milliseconds after which a step is taken for the truth where no other clock can be asked.
+    /// Milliseconds after which a step is believed if no other clock can be asked.
     package static let patience = MemoryReplayStore.retention
 
     private let source: any AuthorityClock
     private let state: Mutex<State>
 
-    /// - Parameter wall: a wall time that was seen before, in another life of the process.
+    /// - Parameter wall: a wall time that an earlier process saw.
     package init(_ source: any AuthorityClock = SystemClock(), notBefore wall: Int64 = .min) {
         self.source = source
         state = Mutex(State(latest: AuthorityInstant(wall: wall, boot: .min)))
@@ -84,25 +84,24 @@ package final class SteadyClock: AuthorityClock {
         return state.withLock { SteadyClock.advance(&$0, to: read) }
     }
 
-    /// The machine's own clock, believed or not.
+    /// The machine's own clock, whether it is believed or not.
     package var sourceNow: AuthorityInstant { source.now() }
 
-    /// By how many milliseconds the source is behind what was seen; health says so when it is more than 2,000.
+    /// The milliseconds by which the source is behind the latest time; health reports more than 2,000.
     package var stepBack: Int64 {
         let read = source.now()
         return state.withLock { max(0, SteadyClock.advance(&$0, to: read).wall - read.wall) }
     }
 
-    /// By how many milliseconds the source is ahead of what is believed; 0 when it is believed.
+    /// The milliseconds by which the source is ahead of the believed time; 0 when it is believed.
     package var stepAhead: Int64 {
         let read = source.now()
         return state.withLock { max(0, read.wall - SteadyClock.advance(&$0, to: read).wall) }
     }
 
-    /// Takes what the source says for the time when the clocks of others agree with it, and says that a step is wrong
-    /// when they do not.
+    /// Believes the source if the clocks of other machines agree with it, and keeps doubting a step if they do not.
     ///
-    /// - Parameter differences: by how many milliseconds the source is ahead of each of them.
+    /// - Parameter differences: the milliseconds by which the source is ahead of each of them.
     package func compare(with differences: [Int64]) {
         let read = source.now()
         state.withLock { state in
@@ -111,7 +110,8 @@ package final class SteadyClock: AuthorityClock {
             guard !differences.isEmpty, isApart else { return }
             if differences.allSatisfy({ $0.magnitude <= StoreHealth.maxClockDifference.magnitude }) {
                 SteadyClock.believe(&state, read)
-                // One that went back with the other was none, and what waits by it would wait as long.
+                // A boot clock that went back with the wall clock was no boot clock; deadlines by it would last too
+                // long.
                 state.latest.boot = read.boot
             } else if state.doubtedSince != nil {
                 state.doubtedSince = now.boot

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-/// An authority as a function from requests to answers, without sockets. The configuration names its services. What
-/// they have in common is here: routes, rates, challenges, devices, operators.
+/// An authority as a function from requests to answers, without sockets. The configuration names its services. The
+/// engine does what they share: routes, rates, challenges, devices, operators.
 ///
 /// ```swift
 /// let answer = await engine.answer(request, at: .public)
@@ -15,28 +15,28 @@ package struct AuthorityEngine: Sendable {
     package let keys: AuthorityKeys
     package let clock: any AuthorityClock
     private let table: RouteTable
-    /// By app.
+    /// The roots of EK certificates, by app id.
     let ekRoots: [String: [EndorsementRoots]]
-    /// EK certificates, and those above them, that their issuers have revoked.
+    /// The EK certificates, and certificates above them, that their issuers have revoked.
     let revoked: RevokedCertificates
     /// The last head of the audit log that was signed.
     let auditHead: @Sendable () -> AuditHead?
     let rates = RequestRates()
     let endorsements = EndorsementCache()
     let gate: ActivationGate
-    /// Signs certificates: a key that a TPM holds takes its time.
+    /// The thread that signs certificates, because a key in a TPM is slow.
     let issuing = WorkThread()
     let metrics = AuthorityMetrics()
     let refusals: RefusalLog
 
-    /// Seconds for which a challenge is good, and a secret of the attestation CA.
+    /// Seconds for which a challenge, or a secret of the attestation CA, is valid.
     package static let challengeLife: Int64 = 90
-    /// Seconds for which an AK certificate is good.
+    /// Seconds for which an AK certificate is valid.
     static let certificateLife: Int64 = 90 * 86_400
 
     /// - Parameters:
-    ///   - ekRoots: by app id, what was read from the paths of its record.
-    ///   - refused: takes a line for an operator, of why a request was refused; on a thread of its own.
+    ///   - ekRoots: by app id, the roots that were read from the paths of its record.
+    ///   - refused: takes a line for an operator that says why a request was refused; called on a thread of its own.
     package init(
         configuration: Configuration, stores: AuthorityStores, keys: AuthorityKeys, clock: any AuthorityClock,
         ekRoots: [String: [EndorsementRoots]], revoked: RevokedCertificates = RevokedCertificates(),
@@ -104,12 +104,12 @@ package struct AuthorityEngine: Sendable {
         return app
     }
 
-    /// The configured origin at which a request arrived; an origin that the request makes up is refused.
+    /// The configured origin at which a request arrived. An unknown host is refused if there are several origins.
     package func origin(of request: AuthorityRequest) throws(Refusal) -> String {
         let host = try request.header("Host")?.lowercased()
         let origins = configuration.origins
         if let named = origins.first(where: { $0.split(separator: "/").last.map(String.init) == host }) { return named }
-        // Where there is one, a proxy may have another name for it.
+        // If there is only one origin, a proxy may use another name for it.
         guard origins.count == 1 else { throw Refusal(.invalidRequest, "This host is not served here.", status: 421) }
         return origins[0]
     }

@@ -2,17 +2,17 @@
 internal import Glibc
 package import Tenon
 
-/// The folder that holds what one authority process keeps: opened once, ours alone, and locked as long as this value
-/// lives (decision: state-folder).
+/// The folder with the files of one authority process. It belongs to our user alone, is opened once, and is locked as
+/// long as this value lives (decision: state-folder).
 package final class AuthorityFolder: Sendable {
-    /// Without links, which SQLite would not follow.
+    /// The path without symbolic links, which SQLite would not follow.
     package let path: String
     private let folder: StateFolder
     private let lock: FileLock.Held
 
-    /// Opens the folder and takes its lock; a missing folder is made, 0700. Blocks on the disk.
+    /// Opens the folder and takes its lock. Makes a missing folder with mode 0700. Blocks on the disk.
     ///
-    /// - Throws: ``TenonError/Code/storePermission`` when it is a link, or others own or may write it;
+    /// - Throws: ``TenonError/Code/storePermission`` when it is a link, or another user owns it or may write to it;
     ///   ``TenonError/Code/storeInUse`` when another process, or this one, has it.
     package init(_ path: String) throws(TenonError) {
         let held: FileLock.Held?
@@ -31,13 +31,14 @@ package final class AuthorityFolder: Sendable {
         lock = held
     }
 
-    /// Opens a file of ours for reading and writing, and makes it, 0600, when it is missing.
+    /// Opens a file in the folder for reading and writing. Makes a missing file with mode 0600.
     ///
-    /// - Throws: ``TenonError/Code/storePermission`` if it is not a file, not ours, or not ours alone.
+    /// - Throws: ``TenonError/Code/storePermission`` if it is not a file, belongs to another user, or is open to
+    ///   others.
     func open(_ name: String, flags: Int32 = 0) throws(TenonError) -> Int32 {
         do throws(TenonError) {
             let file = try folder.open(name, flags: flags)
-            // A new file is there after a power cut only when its folder was written.
+            // After a power cut, a new file is there only if its folder was synced.
             try? folder.sync()
             return file
         } catch {
@@ -45,7 +46,7 @@ package final class AuthorityFolder: Sendable {
         }
     }
 
-    /// Gives a file another name, which no file has, and says which.
+    /// Renames a file to an unused name, and returns that name.
     func moveAway(_ name: String) throws(TenonError) -> String {
         var number = 1
         while access("\(path)/\(name).\(number)", F_OK) == 0 { number += 1 }

@@ -2,13 +2,13 @@
 internal import Synchronization
 package import Tenon
 
-/// One instance of an authority, as a process has it: the engine, its stores, its keys and its audit log.
+/// The instance of an authority that a process runs: the engine, its stores, its keys and its audit log.
 package final class AuthorityInstance: Sendable {
-    /// What instances share; without it there is one, on SQLite in its state folder.
+    /// The stores that instances share. Without them, there is one instance, over SQLite in its state folder.
     package struct Shared: Sendable {
         package var postgres: PostgresStore.Options
         package var redis: RedisStore.Options
-        /// Whether other instances may have another policy for now.
+        /// Whether other instances may have a different policy for now.
         package var isRolling = false
 
         package init(postgres: PostgresStore.Options, redis: RedisStore.Options) {
@@ -18,26 +18,30 @@ package final class AuthorityInstance: Sendable {
     }
 
     package let engine: AuthorityEngine
-    /// What an operator must know about this start: one sentence each.
+    /// Sentences that an operator must see at this start.
     package let notices: [String]
     private let log: AuditLog
-    /// Signs the log's head: a quiet log would sign nothing by itself (decision: audit-log).
+    /// Signs the log's head regularly, because only new lines make the log sign by itself (decision: audit-log).
     private let heads: Task<Void, Never>
     private let watch: StoreWatch
-    /// Each second's look at the stores.
+    /// Looks at the stores every second.
     private let looks: Task<Void, Never>
     private let closeStores: @Sendable () async -> Void
 
-    /// Opens what is there and makes what is not. It blocks on disk and network: for a program's start.
+    /// Opens the stores, the keys and the log, and makes those that are missing. It blocks on disk and network; call it
+    /// at a program's start.
     ///
     /// - Parameters:
-    ///   - acceptsLog: whether to continue with an audit log that differs from what was written; the log records it.
-    ///   - openKey: opens the CA's key where a TPM has it.
-    ///   - headSigned: takes each head of the audit log elsewhere, so that a log that was cut short shows.
+    ///   - acceptsLog: whether to continue with an audit log that differs from the one that was written; the log
+    ///     records it.
+    ///   - openKey: opens the CA's key if a TPM holds it.
+    ///   - headSigned: copies each head of the audit log to another place, so that a log that was cut short is
+    ///     detected.
     ///   - told: takes a line for each fault of a store, and for the end of each.
-    ///   - refused: takes a line of why a device was refused, for operators.
-    /// - Throws: ``TenonError/Code/configuration`` when there is no CA and it may not be made by itself, when it is not
-    ///   the other instances' (decision: authority-keys), or the EK roots cannot be read; what the stores throw.
+    ///   - refused: takes a line for operators that says why a device was refused.
+    /// - Throws: ``TenonError/Code/configuration`` when there is no CA and none may be made automatically, when the CA
+    ///   differs from that of the other instances (decision: authority-keys), or when the EK roots cannot be read; and
+    ///   the errors of the stores.
     package init(
         _ configuration: Configuration, in folder: AuthorityFolder, shared: Shared? = nil,
         clock: any AuthorityClock = SystemClock(), headsEvery: Duration = .seconds(3600),
@@ -78,7 +82,7 @@ package final class AuthorityInstance: Sendable {
             throw error
         }
         heads = Task { [log] in
-            // What cannot be written now is refused with the next line.
+            // If the head cannot be written, the next line fails and its change is refused.
             while (try? await Sleep.lasting(headsEvery)) != nil { try? await log.signHead() }
         }
         let running = Running()
@@ -92,20 +96,20 @@ package final class AuthorityInstance: Sendable {
             configuration: configuration, stores: stores, keys: keys, clock: opened.clock, ekRoots: roots,
             revoked: revoked, auditHead: { lastHead.value }, refused: refused)
         running.set(engine, watch)
-        // Who asks for health at once is told what is so.
+        // The first request for health must already get a true answer.
         await watch.look()
         looks = watch.start(every: looksEvery)
         closeStores = opened.close
     }
 
-    /// What health is made of.
+    /// The parts of the health.
     private static func watched(
         _ opened: Opened, _ folder: FolderLook, _ running: Running, _ selfTest: SelfTest
     ) -> [StoreWatch.Watched] {
         let stores = (opened.watched + [folder]).map { store in
             StoreWatch.Watched(name: store.watchedName) { () async throws(TenonError) in try await store.look() }
         }
-        // A start refuses for two seconds what the life before it may have accepted.
+        // For two seconds, a start refuses requests that the process before it may have accepted.
         let requests = StoreWatch.Watched(name: "requests", patience: .seconds(3)) { () async throws(TenonError) in
             guard let engine = running.engine else { return nil }
             try await selfTest.run(engine, at: opened.clock.sourceNow.seconds)
@@ -118,13 +122,14 @@ package final class AuthorityInstance: Sendable {
         return stores + [requests, tidying]
     }
 
-    /// Stores what is under way, signs the head of the audit log, and ends.
+    /// Stores the changes under way, signs the head of the audit log, and ends.
     package func close() async {
         await engine.refusals.close()
         heads.cancel()
         looks.cancel()
         await looks.value
-        // Lines that are in the log need not wait for the next start in the store, which knows the last of them then.
+        // Removes the lines that are in the log from the store now, so that they need not wait for the next start, and
+        // stores the last of them.
         try? await log.signHead()
         if watch.health.fault == nil { try? await engine.stores.devices.tidy(at: engine.clock.now()) }
         await closeStores()
@@ -198,7 +203,7 @@ package final class AuthorityInstance: Sendable {
         }
     }
 
-    /// Made by itself only where nobody else can ask: two first starts would make two CAs.
+    /// Makes keys automatically only if no other machine can connect: two first starts would make two CAs.
     private static func keys(
         in folder: AuthorityFolder, mayMake: Bool, at now: Int64, _ openKey: HeldKey.Opener
     ) throws(TenonError) -> AuthorityKeys {
@@ -260,7 +265,7 @@ package final class AuthorityInstance: Sendable {
     }
 }
 
-/// What looks need that is made after them.
+/// The values that looks need and that are made after them.
 private final class Running: Sendable {
     private let state = Mutex<(engine: AuthorityEngine, watch: StoreWatch)?>(nil)
 

@@ -2,30 +2,31 @@
 internal import Glibc
 package import Tenon
 
-/// What the instances of one authority share (decision: derived-secret, authority-keys).
+/// The keys that the instances of one authority share (decision: derived-secret, authority-keys).
 package struct AuthorityKeys: Sendable {
     /// Issues the certificates of AKs.
     package let issuer: AttestationAuthority
-    /// Certificates, DER, below which AK certificates are good: one issues, another may be trusted still.
+    /// The DER certificates below which AK certificates are valid: the root of the issuer, and perhaps a former one
+    /// that is still trusted.
     package let roots: [[UInt8]]
     /// Chains the lines of the audit log.
     package let audit: Secret
     /// K_act, from which the secrets of challenges are derived.
     let activation: Secret
-    /// K_ek, under which EKs are kept.
+    /// K_ek, with which the ids of EKs are hidden.
     let ek: Secret
-    /// The keys that issued before, whose signatures in the audit log are good still.
+    /// The former issuing keys, whose signatures in the audit log are still valid.
     package let former: [PublicKey]
-    /// Of what this took the place, as instances knew it (decision: authority-keys).
+    /// The digest of the keys that these replaced (decision: authority-keys).
     let replaced: Digest?
-    /// Made by itself, for a demo, and good for nothing else.
+    /// Whether the keys were made automatically, for a demo only.
     let isTest: Bool
     private let key: any DigestSigner
 
     /// - Parameters:
-    ///   - certificate: that of the issuing key, DER.
-    ///   - roots: that above it, and those that are trusted still.
-    ///   - former: the keys that issued before.
+    ///   - certificate: the certificate of the issuing key, DER.
+    ///   - roots: the certificate above it, and those that are still trusted.
+    ///   - former: the former issuing keys.
     package init(
         certificate: [UInt8], key: any DigestSigner, roots: [[UInt8]], activation: Secret, ek: Secret, audit: Secret,
         former: [PublicKey] = [], replaced: Digest? = nil, isTest: Bool = false
@@ -48,7 +49,7 @@ package struct AuthorityKeys: Sendable {
         try Digest(authenticating: ekID.rawRepresentation, key: ek)
     }
 
-    /// By what instances see that they have the same: nothing is learnt of the keys from it.
+    /// Lets instances check that they have the same keys, and reveals nothing about the keys.
     var digest: Digest {
         get throws(TenonError) {
             let label = Array("tenon/settle/1".utf8)
@@ -59,7 +60,7 @@ package struct AuthorityKeys: Sendable {
         }
     }
 
-    /// Checks a signature by our key, or by one that issued before, over something other than a certificate.
+    /// Checks a signature by the present or a former issuing key over something other than a certificate.
     package func verify(_ signature: [UInt8], of message: [UInt8]) throws(TenonError) {
         let (signature, digest) = (try Signature(derRepresentation: signature.span), try Digest(hashing: message))
         for key in former where key.isValidSignature(signature, for: digest) { return }
@@ -72,17 +73,17 @@ package struct AuthorityKeys: Sendable {
     }
 }
 
-// One file, 0600, so that no half of it is ever there without the other (decision: authority-keys).
+// All keys are in one file, mode 0600, so that no part is ever there without the rest (decision: authority-keys).
 extension AuthorityKeys {
     private static let fileName = "ca.json"
     private static let maxBytes = 65_536
     private static let life: Int64 = 3_650 * 86_400
 
-    /// Reads the keys of a folder; nil when none were made there.
+    /// Reads the keys of a folder; nil if none were made there.
     ///
-    /// - Parameter open: opens the key of a CA that a TPM holds; it blocks, and so does the key. Without it such a CA
-    ///   signs nothing.
-    /// - Throws: ``TenonError/Code/storeCorrupt``, ``TenonError/Code/storePermission``; what `open` throws.
+    /// - Parameter open: opens the key of a CA that a TPM holds; both it and the key block. Without it, such a CA
+    ///   cannot sign.
+    /// - Throws: ``TenonError/Code/storeCorrupt``, ``TenonError/Code/storePermission``; and the errors of `open`.
     package init?(
         from folder: AuthorityFolder, open: HeldKey.Opener = HeldKey.unopened
     ) throws(TenonError) {
@@ -108,13 +109,13 @@ extension AuthorityKeys {
             }, isTest: json["test"] == .bool(true))
     }
 
-    /// Makes the keys: a root, whose own key is forgotten once it has signed, and an issuer below it. It is stored when
-    /// this returns.
+    /// Makes and stores the keys: a root, whose own key is forgotten once it has signed, and an issuer below it.
     ///
     /// - Parameters:
-    ///   - name: what the certificates are named after; nil is a test's, made where nobody chose one.
-    ///   - held: the issuer's key, where a TPM has it.
-    /// - Throws: ``TenonError/Code/storeInUse`` when there are keys already: those before would be worth nothing.
+    ///   - name: the name in the certificates; nil makes a test CA, for when nobody chose a name.
+    ///   - held: the issuer's key, if a TPM holds it.
+    /// - Throws: ``TenonError/Code/storeInUse`` when there are keys already, because replacing them would make them
+    ///   worthless.
     package static func create(
         in folder: AuthorityFolder, name: String?, at now: Int64, held: HeldKey? = nil
     ) throws(TenonError) -> AuthorityKeys {
@@ -130,10 +131,10 @@ extension AuthorityKeys {
         return try store(.object(object), in: folder)
     }
 
-    /// Puts a CA in the place of the one that issues, which is trusted still: once, as two are. No certificate of an AK
-    /// lives longer than its CA may then be needed, if this is done less often than each 90 days.
+    /// Replaces the issuing CA, which stays trusted until the next replacement. If this is done at most once every 90
+    /// days, no AK certificate outlives the trust in its CA.
     ///
-    /// - Parameter name: nil keeps the name that the CA has.
+    /// - Parameter name: nil keeps the present name of the CA.
     /// - Throws: ``TenonError/Code/configuration`` if there is no CA, or only a test CA.
     package static func roll(
         in folder: AuthorityFolder, name: String?, at now: Int64, held: HeldKey? = nil
@@ -152,7 +153,7 @@ extension AuthorityKeys {
     private static let issuerTitle = " AK Issuer "
     private static let tailBytes = 4
 
-    /// What the CA was named when its issuer was made, by the subject of that one's certificate (RFC 5280, 4.1).
+    /// The CA's name when its issuer was made, from the subject of the issuer's certificate (RFC 5280, 4.1).
     private static func name(ofIssuer certificate: [UInt8]) -> String? {
         var outer = DERReader(certificate)
         guard var whole = outer.enter(0x30), var body = whole.enter(0x30), body.take(0xa0) != nil,
@@ -164,7 +165,7 @@ extension AuthorityKeys {
         return words.hasSuffix(issuerTitle) ? String(words.dropLast(issuerTitle.count)) : nil
     }
 
-    /// Gives the certificate of the root above it.
+    /// Returns the certificate of the root above it.
     private static func addIssuer(
         named name: String, _ held: HeldKey?, to object: inout JSONObject, at now: Int64
     ) throws(TenonError) -> [UInt8] {
@@ -184,7 +185,7 @@ extension AuthorityKeys {
         return root.certificate
     }
 
-    /// One of 2^32 is none.
+    /// One of 2^32 random scalars is not a valid key, so this tries several.
     private static func makeKey() throws(TenonError) -> (scalar: [UInt8], key: SoftwareKey) {
         for _ in 0..<8 {
             let scalar = [UInt8](random: 32)
@@ -221,7 +222,7 @@ extension AuthorityKeys {
         return list
     }
 
-    /// In the place of what was there: whole, or not at all.
+    /// Replaces the file atomically.
     private static func store(_ json: JSON, in folder: AuthorityFolder) throws(TenonError) -> AuthorityKeys {
         let (bytes, name) = (try json.encoded(), fileName + ".new")
         let file = try folder.open(name)
@@ -229,7 +230,7 @@ extension AuthorityKeys {
         guard ftruncate(file, 0) == 0, pwrite(file, bytes, bytes.count, 0) == bytes.count, fsync(file) == 0,
             rename("\(folder.path)/\(name)", "\(folder.path)/\(fileName)") == 0
         else { throw TenonError(.storeFailed, message: "The CA's keys cannot be written. Free space on the disk.") }
-        // Which also syncs the folder.
+        // This also syncs the folder.
         guard let keys = try AuthorityKeys(from: folder) else { throw damaged }
         return keys
     }
@@ -238,12 +239,12 @@ extension AuthorityKeys {
         .storeCorrupt, message: "\(fileName) is damaged. Restore it from a backup.")
 }
 
-/// The CA's key where a TPM has it (decision: authority-keys): what is kept of it, which only that TPM can use.
+/// A CA's key that a TPM holds (decision: authority-keys), in the stored form that only that TPM can use.
 package struct HeldKey: Equatable, Sendable {
-    /// Blocks, and may give what blocks.
+    /// Opens the key. It blocks, and the key that it returns may block, too.
     package typealias Opener = @Sendable (HeldKey) throws(TenonError) -> any DigestSigner
 
-    /// By what the TPM is opened, like `device:/dev/tpmrm0`.
+    /// The name by which the TPM is opened, like `device:/dev/tpmrm0`.
     package let tpm: String
     /// The key's file.
     package let file: [UInt8]
@@ -266,7 +267,7 @@ package struct HeldKey: Equatable, Sendable {
         ["name": .string(tpm), "file": .bytes(file), "public_key": .bytes(publicKey.derRepresentation)]
     }
 
-    /// For who checks signatures, and makes none.
+    /// For programs that check signatures and make none.
     package static let unopened: Opener = { held in UnopenedKey(publicKey: held.publicKey) }
 }
 

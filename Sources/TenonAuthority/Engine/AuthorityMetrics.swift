@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
-/// What was answered, counted, as Prometheus reads it. The labels are of this code, never of a request.
+/// Counts the answers, for Prometheus. The labels come from this code, never from a request.
 final class AuthorityMetrics: Sendable {
-    /// Its text is made when somebody reads it.
+    /// The text is made when it is read.
     private struct Label: Hashable {
         let endpoint: String?
         let code: Refusal.Code?
@@ -26,7 +26,7 @@ final class AuthorityMetrics: Sendable {
 
     private let counts = Mutex(Counts())
 
-    /// Counts an answer of a route, and why it is a refusal, if it is one.
+    /// Counts an answer of a route, and the cause if it is a refusal.
     func count(_ endpoint: String?, _ refusal: Refusal?) {
         counts.withLock { counts in
             counts.answers[Label(endpoint: endpoint, code: refusal?.code), default: 0] += 1
@@ -48,14 +48,14 @@ final class AuthorityMetrics: Sendable {
     }
 
     private static func samples(_ metric: Metric, _ values: [(String, Int)]) -> [String] {
-        // Two endpoints at different listeners have one label.
+        // Two endpoints at different listeners may share a label.
         let merged = Dictionary(values, uniquingKeysWith: +)
         return metric.head + merged.map { "\(metric.name){\($0.key)} \($0.value)" }.sorted()
     }
 }
 
-/// What is measured. The name, the kind and the help of each metric are here and nowhere else, and its labels are of this
-/// code: no id and no address is one.
+/// The metrics. Their names, kinds and help texts are only here, and their labels come from this code: they are never
+/// ids or addresses.
 package enum Metric: String, CaseIterable, Sendable {
     case answers = "answers_total"
     case refusals = "refusals_total"
@@ -107,9 +107,9 @@ package enum Metric: String, CaseIterable, Sendable {
 
     package var name: String { "tenon_authority_" + rawValue }
 
-    /// What stands before its samples, in the text exposition format, version 0.0.4.
+    /// The lines before its samples, in the text exposition format, version 0.0.4.
     package var head: [String] { ["# HELP \(name) \(help)", "# TYPE \(name) \(kind)"] }
 
-    /// With one sample that has no labels.
+    /// The lines of a metric with one sample and no labels.
     package func lines(_ value: Int64) -> [String] { head + ["\(name) \(value)"] }
 }

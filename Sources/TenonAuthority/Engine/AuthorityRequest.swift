@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// One HTTP request as it came in, its framing checked and its body whole: what the sockets give the engine.
+/// An HTTP request that the sockets pass to the engine, with its framing checked and its body complete.
 package struct AuthorityRequest: Sendable {
-    /// The listener that it came in by: what may be asked there is what is answered there (decision: listeners).
+    /// The listener at which it arrived, which decides the routes that it may ask for (decision: listeners).
     package enum Door: Sendable {
         case `public`
         case `internal`
         case admin
-        /// Where metrics are read, and nothing else is.
+        /// The listener for metrics, and nothing else.
         case metrics
     }
 
     package var method: String
-    /// As it stands on the request line: a path, and maybe a query.
+    /// The target on the request line: a path, and perhaps a query.
     package var target: String
-    /// In the order in which they came; a name may come twice.
+    /// The headers in their order; a name may occur twice.
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
-    /// The client's address, as trusted proxies give it; "" on a unix socket.
+    /// The client's address, as trusted proxies report it; "" on a unix socket.
     package var peer: String
 
     package init(
@@ -35,14 +35,15 @@ package struct AuthorityRequest: Sendable {
     /// The target before its query.
     package var path: String { String(target[..<(queryMark ?? target.endIndex)]) }
 
-    /// The query without its question mark; nil without one.
+    /// The query without its question mark; nil if there is none.
     package var query: String? { queryMark.map { String(target[target.index(after: $0)...]) } }
 
     private var queryMark: String.Index? { target.utf8.firstIndex(of: UInt8(ascii: "?")) }
 
-    /// The value of a header, whose name has no case.
+    /// The value of a header. The case of its name does not matter.
     ///
-    /// - Throws: ``Refusal/Code/invalidRequest`` when it is there twice: one of the two is not what somebody checked.
+    /// - Throws: ``Refusal/Code/invalidRequest`` when it occurs twice: somebody in between may have checked the other
+    ///   one.
     package func header(_ name: String) throws(Refusal) -> String? {
         var found: String?
         for header in headers where header.name.isSame(as: name) {
@@ -54,14 +55,14 @@ package struct AuthorityRequest: Sendable {
 }
 
 extension AuthorityRequest {
-    /// The JSON object that the body is.
+    /// The body as a JSON object.
     package func message() throws(Refusal) -> MessageObject {
         try refusing(Refusal.init(form:)) { () throws(TenonError) in
             try MessageObject(parsing: body, maxBytes: body.count)
         }
     }
 
-    /// A text of a query or of a form, with `%3A` and the like as what they stand for.
+    /// Decodes a text of a query or of a form, with `%3A` and the like.
     package static func unescaped(_ text: some StringProtocol) throws(Refusal) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -77,7 +78,7 @@ extension AuthorityRequest {
             bytes += decoded
             rest = rest.dropFirst(2)
         }
-        // For PostgreSQL a text ends there.
+        // PostgreSQL would end the text at a NUL.
         guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
             throw Refusal(.invalidRequest, "The query must be UTF-8 without NUL.")
         }
@@ -86,7 +87,7 @@ extension AuthorityRequest {
 }
 
 extension String {
-    /// But for the case of ASCII letters.
+    /// Whether the texts are equal, ignoring the case of ASCII letters.
     fileprivate func isSame(as other: String) -> Bool {
         let (left, right) = (utf8.span, other.utf8.span)
         guard left.count == right.count else { return false }
@@ -96,7 +97,7 @@ extension String {
     }
 }
 
-/// What is answered; what frames the body, and the date, are the sockets'.
+/// An HTTP answer. The sockets add the framing of the body and the date.
 package struct AuthorityAnswer: Sendable {
     package var status: Int
     package var headers: [(name: String, value: String)]
@@ -108,7 +109,7 @@ package struct AuthorityAnswer: Sendable {
         self.body = body
     }
 
-    /// A body of JSON with the members that are not nil; nobody keeps it: it is about one device, now.
+    /// A JSON body with the members that are not nil. It must not be cached: it is about one device at this moment.
     package init(_ members: KeyValuePairs<String, JSON?>) throws(Refusal) {
         var object = JSONObject()
         for (name, value) in members { object[name] = value }
@@ -119,7 +120,7 @@ package struct AuthorityAnswer: Sendable {
         self.init(encoded: try refusing { () throws(TenonError) in try JSON.object(object).encoded() })
     }
 
-    /// The same of a body that is encoded.
+    /// The same for an encoded body.
     package init(encoded body: [UInt8], status: Int = 200) {
         self.init(
             status: status, headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")], body: body)

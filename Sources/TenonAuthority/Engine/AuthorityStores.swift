@@ -24,13 +24,13 @@ package struct AuthorityStores: Sendable {
 
 /// The health of the stores, for `/health`, metrics and log: checked each second, and read at any time.
 package struct StoreHealth: Sendable {
-    /// One of those whose fault keeps clients from what they want: a store, the state folder, the clock, or the answer
-    /// to a request of this instance's own.
+    /// A part whose fault affects clients: a store, the state folder, the clock, or the answer to a request of this
+    /// instance's own.
     package struct Part: Sendable {
         package var name: String
-        /// Why it cannot do its work, since the last look; for operators only.
+        /// The reason why it cannot do its work, by the last look; for operators only.
         package var fault: TenonError?
-        /// How often it has begun to have a fault.
+        /// The number of faults so far.
         package var faults = 0
 
         package init(name: String, fault: TenonError? = nil, faults: Int = 0) {
@@ -39,31 +39,31 @@ package struct StoreHealth: Sendable {
     }
 
     package var parts: [Part] = []
-    /// By how many milliseconds this machine's clock is ahead of Redis's; nil with SQLite, and before the first look.
+    /// The milliseconds by which this machine's clock is ahead of Redis's; nil with SQLite, and before the first look.
     package var redisClockDifference: Int64?
-    /// The same of PostgreSQL's.
+    /// The same for PostgreSQL's clock.
     package var postgresClockDifference: Int64?
-    /// By how many milliseconds a clock is behind what was seen of it before: it was set back.
+    /// The milliseconds by which a clock is behind its latest time, because it was set back.
     package var stepBack: Int64 = 0
-    /// By how many milliseconds this machine's clock is ahead of what is believed: it was set forward, and no other
-    /// clock was.
+    /// The milliseconds by which this machine's clock is ahead of the believed time, because it was set forward and no
+    /// other clock was.
     package var stepAhead: Int64 = 0
-    /// How often a store may have forgotten requests since this instance began: an alarm.
+    /// How often a store may have forgotten requests since this instance began, which is an alarm.
     package var losses = 0
-    /// Stored changes whose lines are not in the audit log yet.
+    /// The number of stored changes whose lines are not in the audit log yet.
     package var waitingLines = 0
 
-    /// What is noticed later than the stores' own clocks may differ.
+    /// The most milliseconds by which two clocks may differ without a fault.
     package static let maxClockDifference: Int64 = 2_000
 
     package init() {}
 
-    /// The first of all faults.
+    /// The first fault.
     package var fault: TenonError? { clockFault ?? parts.lazy.compactMap(\.fault).first }
 
     package var isHealthy: Bool { fault == nil }
 
-    /// Which clocks are apart.
+    /// A fault that names the clocks that differ; nil if none do.
     package var clockFault: TenonError? {
         let limit = StoreHealth.maxClockDifference.magnitude
         for (name, difference) in [("Redis's", redisClockDifference), ("PostgreSQL's", postgresClockDifference)] {
@@ -85,15 +85,15 @@ package struct StoreHealth: Sendable {
     private static func clockFault(_ message: String) -> TenonError { TenonError(.storeFailed, message: message) }
 }
 
-/// A store as health looks at it, once a second: what it says is what a client would meet.
+/// A store that health looks at once a second, to find the faults that a client would meet.
 package protocol WatchedStore: Sendable {
-    /// What the log, the metrics and `tenon-authority health` call it: `redis`, `postgres`, `sqlite`.
+    /// Its name in the log, in the metrics and in `tenon-authority health`: `redis`, `postgres`, `sqlite`.
     var watchedName: String { get }
 
-    /// Writes something of its own, on a connection that no request waits for, and ends within a few seconds, whatever
-    /// the store does.
+    /// Writes a row or an entry of its own, on a connection that no request waits for, and returns within a few seconds
+    /// whatever the store does.
     ///
-    /// - Returns: the store's own time, in milliseconds since 1970; nil when it has none.
-    /// - Throws: why it cannot write, in the store's own words.
+    /// - Returns: the store's own time, in milliseconds since 1970; nil if it has no clock.
+    /// - Throws: the reason why it cannot write, in the store's own words.
     func look() async throws(TenonError) -> Int64?
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// What a device says about its TPM when it asks for a challenge that is bound to the TPM.
+/// The facts about its TPM that a device sends when it asks for a challenge that is bound to the TPM.
 package struct EndorsementOffer: Sendable {
     /// The EK's certificate and those above it, DER.
     package var certificates: [[UInt8]]
     /// The AK's TPMT_PUBLIC.
     package var akPublic: [UInt8]
-    /// The Name of the parent of the key that is going to be registered, where the device says it.
+    /// The Name of the parent of the key that is going to be registered, if the device sends it.
     package var parent: [UInt8]?
 
     package init(certificates: [[UInt8]], akPublic: [UInt8], parent: [UInt8]?) {
@@ -17,12 +17,12 @@ package struct EndorsementOffer: Sendable {
     }
 }
 
-/// A challenge that was issued, and is redeemed once.
+/// An issued challenge, which can be redeemed once.
 package struct IssuedChallenge: Sendable {
     package let text: String
     /// Unix seconds.
     package let expiresAt: Int64
-    /// For the TPM that was offered.
+    /// The credential for the TPM that was offered; nil without one.
     package let credential: Credential?
 }
 
@@ -30,7 +30,7 @@ extension AuthorityEngine {
     /// Issues a challenge for a registration.
     ///
     /// - Parameters:
-    ///   - dialect: the service's own word for the form in which it was asked.
+    ///   - dialect: the service's own name for the form of the request.
     ///   - offer: the TPM that the registration is going to be bound to; nil for none.
     package func issueChallenge(
         to app: AppRecord, by request: AuthorityRequest, dialect: String, offer: EndorsementOffer? = nil

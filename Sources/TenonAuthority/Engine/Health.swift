@@ -2,7 +2,7 @@
 internal import Tenon
 
 extension AuthorityEngine {
-    /// For a load balancer: `ok`, or a refusal without a reason.
+    /// Answers a load balancer: `ok`, or a refusal without a reason.
     func health() throws(Refusal) -> AuthorityAnswer {
         guard stores.health().isHealthy else {
             throw Refusal(.unavailable, "The service is unhealthy.", retryAfter: 10)
@@ -10,7 +10,7 @@ extension AuthorityEngine {
         return AuthorityAnswer(status: 200, body: Array("ok".utf8))
     }
 
-    /// The same for operators, with all that is known.
+    /// Answers an operator, with all that is known.
     func state() throws(Refusal) -> AuthorityAnswer {
         let (health, head) = (stores.health(), auditHead())
         var object = JSONObject()
@@ -48,7 +48,7 @@ extension AuthorityEngine {
         return metrics.text + lines.joined(separator: "\n") + "\n"
     }
 
-    /// Of each store and the like: how it is, and how often it was not.
+    /// The lines about each part: whether it is healthy, and how many faults it has had.
     private func partLines(_ health: StoreHealth) -> [String] {
         let clock = StoreHealth.Part(name: "clock", fault: health.clockFault)
         let (well, faults) = (Metric.partHealthy, Metric.partFaults)
@@ -58,8 +58,8 @@ extension AuthorityEngine {
     }
 }
 
-/// Requests that an instance signs itself: they go the way of a device's, so that health knows when all are refused.
-/// Their devices are in no list, and each has one request: the limits of others are not touched.
+/// Requests that an instance signs itself and handles like a device's, so that health knows when all requests are
+/// refused. Their devices are not stored, and each sends one request, so the limits of other devices are not affected.
 struct SelfTest: Sendable {
     private let key: SoftwareKey
     private let thumbprint: String
@@ -69,8 +69,8 @@ struct SelfTest: Sendable {
         thumbprint = try key.publicKey.thumbprint
     }
 
-    /// - Parameter seconds: the time that a device would say, which is what the machine's clock says.
-    /// - Throws: what a device would be answered.
+    /// - Parameter seconds: the timestamp of the request, from the machine's own clock, as a device would send it.
+    /// - Throws: the refusal that a device would get.
     func run(_ engine: AuthorityEngine, at seconds: Int64) async throws(TenonError) {
         let app = engine.configuration.apps[0]
         var message = try RequestMessage(method: "GET", path: "/self-test", timestamp: String(seconds))
@@ -96,7 +96,7 @@ struct SelfTest: Sendable {
 
 extension AuthorityEngine {
     fileprivate func verify(_ request: DeviceRequest, of device: Device) async throws(Refusal) {
-        // Nobody is found, but the store is asked.
+        // The device is not stored, but the lookup tests the store.
         _ = try await waiting { () throws(TenonError) in
             try await stores.devices.device(app: device.app, id: device.id)
         }

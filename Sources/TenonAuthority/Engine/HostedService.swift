@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// A service that an authority hosts, as a value: its routes, what an app's record says about it, how it refuses, and
-/// its tables. The engine does the rest, and names none.
+/// A service that an authority hosts, as a value: its routes, its settings in an app's record, the form of its
+/// refusals, and its tables. The engine does the rest, and knows no service by name.
 ///
-/// An app belongs to one service, by `service` in its record; without it, to the first that the program lists.
+/// An app belongs to the service that `service` in its record names, or else to the first one that the program lists.
 package struct HostedService: Sendable, Equatable {
     /// The name in an app's record. Below `/NAME/`, the engine refuses requests in this service's form.
     package var name: String
     /// A prefix that may precede every path, like `/auth`, and is ignored; "" means none.
     package var prefix: String
     package var routes: [ServiceRoute]
-    /// Reads what an app's record says about this service alone; the record is read and checked before.
+    /// Reads the part of an app's record that only this service uses. The rest of the record was read and checked
+    /// before.
     package var settings: @Sendable (inout ConfigurationSection, AppRecord) throws(TenonError) -> any ServiceSettings
-    /// Members of the app in the configuration that is written where there is none.
+    /// The members of the app in the default configuration.
     package var exampleSettings: [(name: String, value: JSON)]
-    /// SQL that makes each version of the service's tables out of the one before, in words that SQLite and PostgreSQL
-    /// share: BIGINT, TEXT and BYTEA. What was released is never changed.
+    /// SQL that upgrades the service's tables from each version to the next, in the language that SQLite and PostgreSQL
+    /// share: BIGINT, TEXT and BYTEA. A released entry never changes.
     package var tables: [String]
     /// The app id that a request claims, if its path does not have it: for the log only, not checked.
     package var appNamed: @Sendable (AuthorityRequest) -> String?
-    /// How a refusal is answered, including the engine's own.
+    /// Makes the answer for a refusal, including the engine's own.
     package var refusal: @Sendable (Refusal, AuthorityInstant) -> AuthorityAnswer
 
     package init(
@@ -43,9 +44,9 @@ package struct HostedService: Sendable, Equatable {
     package static func == (left: HostedService, right: HostedService) -> Bool { left.name == right.name }
 }
 
-/// What the record of an app says about its service alone. All of it counts when instances compare their policies.
+/// A service's own settings in the record of an app. All of them count when instances compare their policies.
 package protocol ServiceSettings: Equatable, Sendable {
-    /// What an operator should know of an app whose record is right.
+    /// Notes for an operator about an app whose record is valid.
     func notes(on app: AppRecord) -> [String]
 }
 
@@ -55,7 +56,7 @@ extension ServiceSettings {
     fileprivate func isEqual(to other: any ServiceSettings) -> Bool { (other as? Self) == self }
 }
 
-/// Settings of any service, which only that service looks into.
+/// The settings of any service, which only that service reads.
 package struct AnyServiceSettings: Equatable, Sendable {
     let value: any ServiceSettings
 
@@ -64,17 +65,17 @@ package struct AnyServiceSettings: Equatable, Sendable {
     }
 }
 
-/// What may be asked: at which listeners, under which path, with which method, and what is done then.
+/// A route: its path, its method, its listeners, and the step that answers it.
 package struct ServiceRoute: Sendable {
     package typealias Step = @Sendable (ServiceCall) async throws(Refusal) -> AuthorityAnswer
 
-    /// As it is asked, or with `{app}` in the place of an app's id: then what stands behind that is a path of its own
-    /// where there is one such app.
+    /// The path of the request, or a path with `{app}` in place of an app's id. If the service has only one app, the
+    /// part behind `{app}` is also a path of its own.
     package var path: String
-    /// Nil is any.
+    /// Nil means any method.
     package var method: String?
     package var doors: [AuthorityRequest.Door]
-    /// Bytes that a body may have, where that is less than the configuration allows.
+    /// The most bytes of a body, if that is less than the configuration allows.
     package var maxBody: Int
     package var step: Step
 
@@ -89,7 +90,7 @@ package struct ServiceRoute: Sendable {
         self.step = step
     }
 
-    /// In metrics and in the log.
+    /// The label in metrics and in the log.
     package var label: String { path.split(separator: "/").last.map(String.init) ?? "" }
 }
 
@@ -118,7 +119,7 @@ struct RouteTable: Sendable {
     private let services: [HostedService]
     private let apps: [AppRecord]
     private let byPath: [String: [Entry]]
-    /// What stands before and behind the app's id in the others' paths.
+    /// The other entries, with the parts of their paths before and behind the app's id.
     private let byApp: [(before: String, behind: String, entry: Entry)]
 
     init(_ own: [ServiceRoute], _ configuration: Configuration) {
@@ -134,7 +135,7 @@ struct RouteTable: Sendable {
         }
     }
 
-    /// What is asked for, if it is asked at a listener that has it.
+    /// The route and the app of a path, if the listener has such a route.
     func find(_ path: String, at door: AuthorityRequest.Door) -> Match? {
         let path = door == .admin ? path : withoutPrefix(path)
         if let entry = byPath[path]?.first(where: { $0.route.doors.contains(door) }) { return Match(entry: entry) }
@@ -153,7 +154,8 @@ struct RouteTable: Sendable {
         return path
     }
 
-    /// In whose form a request is refused: of the service that has the route or the app, or whose mount it is below.
+    /// The service in whose form a request is refused: that of the route, that of the app, or the one whose name begins
+    /// the path.
     func service(for match: Match?, _ path: String) -> HostedService? {
         if let service = match?.entry.service { return service }
         if let app = match?.app, let service = services.first(where: { $0.name == app.service }) { return service }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// What a device brings to a registration to show where its key is.
+/// The evidence with which a device shows at its registration where its key is.
 package struct KeyEvidence: Sendable {
-    /// The challenge and the public key, as they were sent: what the proof and the activation are bound to.
+    /// The challenge and the public key as they were sent, which the proof and the activation are bound to.
     package var challenge: String
     package var keyText: String
-    /// base64url, as it was sent; nil where there is none.
+    /// base64url, as it was sent; nil if none was.
     package var proof: String?
     package var activation: [UInt8]?
     /// Whether the device says that it is a development build.
     package var isDevelopment: Bool
-    /// What the proof must be made over.
+    /// The nonce that the proof must contain.
     package var nonce: @Sendable () throws(TenonError) -> Digest
 
     package init(
@@ -27,14 +27,15 @@ package struct KeyEvidence: Sendable {
     }
 }
 
-/// What is known of the key of a registration, once its evidence was verified.
+/// The facts about the key of a registration after its evidence was verified.
 package struct KeyAssurance: Sendable {
     package var level: Device.Level
     var attestation: Device.Attestation?
-    /// Of the AK's certificate.
+    /// The serial of the AK's certificate.
     var serial: [UInt8]?
     var certificate: DeviceRegistration.Certificate?
-    /// Makes the AK's certificate and gives it with those above it, once it is recorded; nil where none is to be made.
+    /// Issues the AK's certificate, once it is recorded, and returns it with those above it; nil if none is to be
+    /// issued.
     package var issue: (@Sendable (AuthorityEngine) async throws(Refusal) -> [[UInt8]])?
 }
 
@@ -102,8 +103,8 @@ extension AuthorityEngine {
         try activation.verify(evidence.activation ?? [], secret: secret, ekID: attestation.ekID, akName: ak.name)
     }
 
-    /// What a proof must fulfil. The device's word for the parent's Name is enough: if it names another object than the
-    /// key's parent, or one that is not a primary key of the owner hierarchy, the qualified Name that the TPM certified
+    /// The policy for a proof. The parent's Name may come from the device: if it names another object than the key's
+    /// parent, or one that is not a primary key of the owner hierarchy, the qualified Name that the TPM certified
     /// differs.
     func policy(
         _ trust: ProofPolicy.Trust, _ app: AppRecord, parent: [UInt8]?
@@ -162,8 +163,8 @@ package enum KeyParent {
     /// A Name with SHA-256.
     package static let nameSize = 34
 
-    /// The qualified Name that a primary key of the owner hierarchy has, and a key of another hierarchy has not (TPM
-    /// 2.0 Part 1, 16): nameAlg, and the digest of TPM_RH_OWNER and the Name.
+    /// The qualified Name that a primary key has only in the owner hierarchy (TPM 2.0 Part 1, 16): nameAlg, and the
+    /// digest of TPM_RH_OWNER and the Name.
     static func qualifiedName(ofOwnerPrimary name: [UInt8]) throws(TenonError) -> [UInt8] {
         let owner: [UInt8] = [0x40, 0x00, 0x00, 0x01]
         return [0x00, 0x0b] + (try Digest(hashing: owner + name)).rawRepresentation
@@ -184,7 +185,7 @@ extension Refusal {
             + "another dialect.", cause: "rule_11")
 }
 
-/// The serial number, as 16 bytes, of a certificate that was verified (RFC 5280, 4.1): nil for one that has more.
+/// The serial number of a verified certificate, as 16 bytes (RFC 5280, 4.1); nil if it is longer.
 func serial(ofCertificate der: [UInt8]) -> [UInt8]? {
     var outer = DERReader(der)
     guard var whole = outer.enter(0x30), var body = whole.enter(0x30), body.take(0xa0) != nil,

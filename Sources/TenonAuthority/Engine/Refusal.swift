@@ -2,12 +2,12 @@
 internal import Synchronization
 package import Tenon
 
-/// Why a request was refused, as it is told.
+/// The reason why a request was refused, as the client is told.
 package struct Refusal: Error, Equatable, Sendable {
-    /// What was wrong, in the words of the engine; a service adds words of its own, and answers in whichever it has.
+    /// The code of a refusal. A service may add codes, and decides how it sends them.
     package struct Code: Hashable, Sendable {
         package let rawValue: String
-        /// Where no other is told.
+        /// The status if no other one is given.
         package let status: Int
 
         package init(_ rawValue: String, status: Int) {
@@ -36,7 +36,7 @@ package struct Refusal: Error, Equatable, Sendable {
         package static let outcomeUnknown = Code("OUTCOME_UNKNOWN", status: 503)
         package static let internalError = Code("INTERNAL_ERROR", status: 500)
 
-        /// Those of the engine.
+        /// The engine's own codes.
         package static let engine = [
             invalidRequest, notFound, methodNotAllowed, unknownApp, invalidChallenge, challengeExpired,
             invalidAttestation, registrationRejected, notRegistered, deviceRevoked, keyExpired, clockSkew,
@@ -47,17 +47,17 @@ package struct Refusal: Error, Equatable, Sendable {
 
     package let code: Code
     package let status: Int
-    /// One sentence; it holds nothing of what was sent.
+    /// One sentence, without anything from the request.
     package let message: String
-    /// Seconds.
+    /// Seconds until a retry makes sense; nil if the refusal does not say.
     package let retryAfter: Int64?
-    /// For operators, more exact than the code where several causes have one: a rule's number, as `rule_24`, or one of
-    /// the few words of this service. It holds nothing of what was sent.
+    /// For operators; more exact than the code if several causes share one: the number of a rule, as `rule_24`, or one
+    /// of a few words of this service. It contains nothing from the request.
     package let cause: String
 
     /// - Parameters:
-    ///   - status: in the place of the code's own.
-    ///   - cause: in the place of the code.
+    ///   - status: replaces the code's own status.
+    ///   - cause: replaces the code as the cause.
     package init(_ code: Code, _ message: String, status: Int? = nil, retryAfter: Int64? = nil, cause: String? = nil) {
         self.code = code
         self.status = status ?? code.status
@@ -66,7 +66,7 @@ package struct Refusal: Error, Equatable, Sendable {
         self.cause = cause ?? code.rawValue.lowercased()
     }
 
-    /// The rule that did not hold, by its number in tenon/verify.h and tenon/activate.h; else the core's own word.
+    /// The number of the broken rule in tenon/verify.h and tenon/activate.h, or else the core's own word.
     static func cause(of code: TenonError.Code) -> String {
         if code == .proofForm { return "rule_3" }
         let words = code.description.split(separator: "_")
@@ -78,7 +78,7 @@ package struct Refusal: Error, Equatable, Sendable {
         }
     }
 
-    /// What a store, or the core, could not do: nothing has happened that anybody may rely on.
+    /// Refuses because a store or the core failed: no result is promised.
     package init(_ error: TenonError) {
         switch error.code.category {
         case .transient, .unavailable, .permission, .auth, .state, .unknown:
@@ -89,7 +89,7 @@ package struct Refusal: Error, Equatable, Sendable {
         }
     }
 
-    /// The same for an operator, who is told which store it is and that nothing was done.
+    /// The same for an operator, who is told the name of the store and that nothing was done.
     init(operator error: TenonError) {
         let refusal = Refusal(error)
         self.init(
@@ -98,31 +98,31 @@ package struct Refusal: Error, Equatable, Sendable {
 
     package static let unknownApp = Refusal(.unknownApp, "The app is unknown.")
 
-    /// What is wrong with a message, in the words of its reader.
+    /// Refuses a malformed message, in the words of its reader.
     package init(form error: TenonError) { self.init(.invalidRequest, error.message) }
 }
 
-/// Runs what throws an error of Tenon where a refusal is to be thrown.
+/// Runs a body that throws an error of Tenon, and throws a refusal in its place.
 package func refusing<Value>(
     _ refusal: (TenonError) -> Refusal = Refusal.init(_:), _ body: () throws(TenonError) -> Value
 ) throws(Refusal) -> Value {
     do throws(TenonError) { return try body() } catch { throw refusal(error) }
 }
 
-/// The same for what waits: a store.
+/// The same for a body that waits, for example for a store.
 package func waiting<Value: Sendable>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws(TenonError) -> Value
 ) async throws(Refusal) -> Value {
     do throws(TenonError) { return try await body() } catch { throw Refusal(error) }
 }
 
-/// Tells an operator why devices are refused: a line each, and few of them, since anybody can have requests refused. What
-/// has no line is counted, and metrics have all of it by cause.
+/// Tells an operator why requests are refused, with one line for each. Lines are limited, because anybody can cause
+/// refusals. Refusals without a line are counted, and metrics count all refusals by cause.
 final class RefusalLog: Sendable {
-    /// In all, and of one cause: a flood of one hides no other.
+    /// The limits in all and for one cause, so that a flood of one cause hides no other.
     private static let linesPerSecond = 10
     private static let linesOfCause = 3
-    /// That are not written yet, as what reads them may have stopped.
+    /// The most lines that may wait to be written, because their reader may have stopped.
     private static let mostWaiting = 100
 
     private struct State {
@@ -132,7 +132,7 @@ final class RefusalLog: Sendable {
         var leftOut = 0
         var waiting = 0
 
-        /// Whether one more may have a line; how many before it had none.
+        /// The number of refusals before this one that got no line; nil if this one gets none either.
         mutating func enter(_ cause: String, at second: Int64) -> Int? {
             if self.second != second { (self.second, lines, ofCause) = (second, 0, [:]) }
             guard lines < linesPerSecond, ofCause[cause, default: 0] < linesOfCause, waiting < mostWaiting else {
@@ -154,7 +154,7 @@ final class RefusalLog: Sendable {
     /// - Parameter write: takes a line; it may block, and is called on one thread.
     init(_ write: (@Sendable (String) -> Void)?) { self.write = write }
 
-    /// - Parameter app: looks for the app; asked only when there is going to be a line.
+    /// - Parameter app: finds the app; called only if a line is going to be written.
     func tell(
         _ refusal: Refusal, _ label: String, from peer: String, at now: AuthorityInstant, app: () -> String?
     ) {
@@ -180,7 +180,7 @@ final class RefusalLog: Sendable {
         }
     }
 
-    /// Writes what waits, and how many had no line.
+    /// Writes the waiting lines, and the number of refusals without a line.
     func close() async {
         guard let write else { return }
         let left = state.withLock { state in

@@ -4,7 +4,8 @@ package import Tenon
 extension AuthorityEngine {
     /// Takes the challenge of a registration. It is spent, whatever the result.
     ///
-    /// - Throws: ``Refusal/Code/challengeExpired`` for one of ours that is too old, ``Refusal/Code/invalidChallenge``.
+    /// - Throws: ``Refusal/Code/challengeExpired`` for a challenge of ours that is too old,
+    ///   ``Refusal/Code/invalidChallenge``.
     package func redeem(
         _ challenge: String, for app: AppRecord, at origin: String
     ) async throws(Refusal) -> ChallengeEntry {
@@ -17,18 +18,18 @@ extension AuthorityEngine {
         return entry
     }
 
-    /// Whether this authority issued the challenge, too long ago.
+    /// Whether this authority issued the challenge and it has expired.
     private func isExpired(_ text: String) throws(Refusal) -> Bool {
         let made = try refusing { () throws(TenonError) in try ChallengeText.time(of: text, key: keys.activation) }
         guard let made else { return false }
         return clock.now().seconds - made >= Self.challengeLife
     }
 
-    /// Stores a device whose key was verified, or finds the one that has the key.
+    /// Stores a device whose key was verified, or finds the device that already has the key.
     ///
     /// - Parameters:
-    ///   - challenge: the one that was redeemed.
-    ///   - alongside: what the service stores of the device, in the same transaction.
+    ///   - challenge: the challenge that was redeemed.
+    ///   - alongside: stores the service's own data of the device, in the same transaction.
     package func register(
         _ key: PublicKey, _ assurance: KeyAssurance, for app: AppRecord, redeeming challenge: String,
         platform: String?, localID: String?, alongside: DeviceRegistration.Step? = nil

@@ -3,9 +3,9 @@ internal import Glibc
 internal import Synchronization
 internal import Tenon
 
-/// How many requests each address and each app sent within this minute (decision: shares).
+/// Counts the requests of each address and each app within the present minute (decision: shares).
 ///
-/// It is bounded: once it is full, new names share one count.
+/// Its size is limited: once it is full, new names share one count.
 final class RequestRates: Sendable {
     private struct State {
         var minute: Int64 = .min
@@ -17,9 +17,9 @@ final class RequestRates: Sendable {
 
     init(capacity: Int = 100_000) { self.capacity = capacity }
 
-    /// Counts a request of a name.
+    /// Counts a request under a name.
     ///
-    /// - Throws: ``Refusal/Code/rateLimited`` when there were as many as there may be.
+    /// - Throws: ``Refusal/Code/rateLimited`` when the name has reached its limit.
     func count(_ name: String, limit: Int, at now: AuthorityInstant) throws(Refusal) {
         let (minute, left) = (now.boot / 60_000, 60 - now.boot / 1_000 % 60)
         let isTaken = state.withLock { state in
@@ -43,7 +43,7 @@ final class RequestRates: Sendable {
 final class ActivationGate: Sendable {
     private let capacity: Int
     private let threads: [WorkThread]
-    /// The work of each thread.
+    /// The number of requests at each thread.
     private let loads: Mutex<[Int]>
 
     init(capacity: Int, threads: Int = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1)) {
@@ -52,7 +52,7 @@ final class ActivationGate: Sendable {
         loads = Mutex(Array(repeating: 0, count: self.threads.count))
     }
 
-    /// How many are inside.
+    /// The number of requests that are computed or wait.
     var occupancy: Int { loads.withLock { $0.reduce(0, +) } }
 
     func run<Value: Sendable>(
@@ -74,16 +74,16 @@ final class ActivationGate: Sendable {
     }
 }
 
-/// Places of which each address has a share, so that a few greedy addresses keep nobody else out: half of the places
-/// are for anybody, and the other half for addresses that have less than their share.
+/// Limits the places that one address may take, so that a few greedy addresses do not lock others out. Half of the
+/// places are for anybody, and the other half for addresses that have less than their share.
 package struct AddressShare: Equatable, Sendable {
-    /// Places in all.
+    /// The number of places.
     package let places: Int
-    /// What an address may have where places are scarce.
+    /// The most places of one address when places are scarce.
     package let share: Int
 
     /// - Parameters:
-    ///   - share: what an operator says; nil is one of so many parts.
+    ///   - share: the operator's choice; nil divides the places by `parts`.
     package init(of places: Int, each share: Int?, parts: Int) {
         self.places = places
         self.share = share ?? max(1, places / parts)
@@ -91,10 +91,10 @@ package struct AddressShare: Equatable, Sendable {
 
     package func isScarce(used: Int) -> Bool { used * 2 >= places }
 
-    /// Whether an address that has some places may have another; one without a name has no share.
+    /// Whether an address that holds some places may have another one.
     package func admits(held: Int, used: Int) -> Bool { held < share || !isScarce(used: used) }
 
-    /// Of challenges: what is outstanding of an address whose devices register at once.
+    /// The share of challenges, enough for the devices of one address that register at the same time.
     package static func challenges(_ places: Int, each share: Int? = nil) -> AddressShare {
         AddressShare(of: places, each: share, parts: 256)
     }

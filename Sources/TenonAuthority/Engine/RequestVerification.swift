@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// A request of a device, as the service has read it.
+/// A device's request as its service has read it.
 package struct DeviceRequest: Sendable {
     package var app: String
     package var device: String
     package var signature: Signature
-    /// The form of what is signed, of those that the device registered.
+    /// The signature version, which must be one that the device registered.
     package var version: Int
     /// Unix seconds.
     package var timestamp: Int64
@@ -29,7 +29,7 @@ package struct DeviceRequest: Sendable {
     }
 }
 
-/// A request that was verified, and was not seen before.
+/// A verified request that was not seen before.
 package struct VerifiedRequest: Sendable {
     package let device: Device
     /// The key that signed: the device's present key, or the previous one if the caller accepts that.
@@ -40,14 +40,15 @@ package struct VerifiedRequest: Sendable {
 package enum AcceptedKey: Sendable {
     /// The device's key, if it is not too old.
     case present
-    /// The device's key, or the one before, of whatever age: for what settles a rotation (decision: own-endpoints).
+    /// The device's key or the previous one, whatever its age, for requests that settle a rotation (decision:
+    /// own-endpoints).
     case presentOrPrevious
 }
 
 extension AuthorityEngine {
     /// Verifies a request, in the order of the steps below, and remembers it, because it is valid only once.
     ///
-    /// - Throws: what to answer.
+    /// - Throws: the refusal to answer.
     package func verify(
         _ request: DeviceRequest, accepting accepted: AcceptedKey = .present
     ) async throws(Refusal) -> VerifiedRequest {
@@ -59,7 +60,7 @@ extension AuthorityEngine {
         return try await verify(request, of: device, app, accepting: accepted)
     }
 
-    /// Does the same for a device that was found already.
+    /// Does the same for a device that was already found.
     func verify(
         _ request: DeviceRequest, of device: Device, _ app: AppRecord, accepting accepted: AcceptedKey
     ) async throws(Refusal) -> VerifiedRequest {

@@ -2,10 +2,10 @@
 internal import Glibc
 package import Tenon
 
-/// Certificates that their issuers have revoked, out of lists (RFC 5280, 5) that an operator has given. As with roots, it
-/// is the operator who vouches for a file; it is read at start, and does not grow old.
+/// The certificates in the revocation lists (RFC 5280, 5) that an operator supplied. As with roots, the operator
+/// vouches for the files; they are read at start and do not expire.
 package struct RevokedCertificates: Sendable {
-    /// Issuer and serial, as they are encoded.
+    /// The encoded issuer and serial.
     private struct Name: Hashable {
         let issuer: ArraySlice<UInt8>
         let serial: ArraySlice<UInt8>
@@ -15,7 +15,7 @@ package struct RevokedCertificates: Sendable {
 
     package init() {}
 
-    /// Reads a file of lists in PEM, or a folder's. It blocks.
+    /// Reads the lists of a PEM file, or of a folder of them. It blocks.
     ///
     /// - Throws: ``TenonError/Code/configuration``, whose message names the file.
     package mutating func read(_ path: String) throws(TenonError) {
@@ -42,7 +42,8 @@ package struct RevokedCertificates: Sendable {
         return names.contains(Name(issuer: issuer, serial: serial))
     }
 
-    /// Nil for what is none, or says of its entries what is not understood: a part of another list, other issuers.
+    /// Nil if this is not a list, or if a critical extension is not understood, such as one for delta lists or other
+    /// issuers.
     private static func names(in list: [UInt8]) -> [Name]? {
         var outer = DERReader(list)
         guard var whole = outer.enter(0x30), outer.isAtEnd, var body = whole.enter(0x30) else { return nil }
@@ -68,7 +69,7 @@ package struct RevokedCertificates: Sendable {
         reader.take(0x17) != nil || reader.take(0x18) != nil
     }
 
-    /// Whether none of the extensions is critical, but for the one that says which certificates a list is about.
+    /// Whether all critical extensions are understood: only the one that says which certificates a list covers is.
     private static func isUnderstood(_ extensions: DERReader?) -> Bool {
         guard var extensions else { return false }
         let distributionPoint: [UInt8] = [0x55, 0x1d, 0x1c]
@@ -80,7 +81,7 @@ package struct RevokedCertificates: Sendable {
     }
 }
 
-/// Goes through DER whose form was checked, or whose file an operator gave: value after value.
+/// Reads DER value by value. Its form was checked before, or an operator supplied the file.
 struct DERReader {
     private var rest: ArraySlice<UInt8>
 
@@ -90,10 +91,10 @@ struct DERReader {
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// Of the next value; nil at the end.
+    /// The tag of the next value; nil at the end.
     var tag: UInt8? { rest.first }
 
-    /// Takes a value off, if it has this tag: what is in it.
+    /// Takes the next value if it has this tag, and returns its content.
     mutating func take(_ tag: UInt8) -> ArraySlice<UInt8>? {
         var reader = self.rest
         guard reader.count >= 2, reader.popFirst() == tag, let first = reader.popFirst() else { return nil }
@@ -108,7 +109,7 @@ struct DERReader {
         return reader.prefix(count)
     }
 
-    /// The same, to be gone through.
+    /// The same, as a reader of the content.
     mutating func enter(_ tag: UInt8) -> DERReader? { take(tag).map(DERReader.init(slice:)) }
 }
 
@@ -118,7 +119,7 @@ struct PEMFile {
 
     private static let maxBytes = 1 << 24
 
-    /// The file itself, or the folder's files that end so, in the order of their names.
+    /// The file itself, or the folder's files with these endings, ordered by name.
     static func all(at path: String, suffixes: [String]) -> [PEMFile] {
         guard let folder = opendir(path) else { return [PEMFile(path: path)] }
         defer { closedir(folder) }
@@ -132,7 +133,7 @@ struct PEMFile {
         return names.sorted().map(PEMFile.init)
     }
 
-    /// What stands between `BEGIN` and `END` of this label, at least once.
+    /// The blocks between `BEGIN` and `END` of this label, at least one.
     ///
     /// - Throws: ``TenonError/Code/configuration``.
     func blocks(_ label: String, member: String) throws(TenonError) -> [[UInt8]] {
@@ -140,7 +141,7 @@ struct PEMFile {
             .configuration, message: "\(path) holds no \(label) in PEM. Correct the path in \"\(member)\".")
         guard let lines = lines() else { throw mistake }
         var blocks: [[UInt8]] = []
-        // Of the open one; nil between two.
+        // The text of the open block; nil between two blocks.
         var text: [Substring]?
         for line in lines {
             switch (line, text) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// What a device brings to show that its new key is in the same TPM.
+/// The evidence with which a device shows that its new key is in the same TPM.
 package struct RotationEvidence: Sendable {
-    /// base64url, as it was sent; nil where there is none.
+    /// base64url, as it was sent; nil if none was.
     package var proof: String?
-    /// The Name of the new key's parent, where the device says it.
+    /// The Name of the new key's parent, if the device sends it.
     package var parent: [UInt8]?
-    /// What the proof must be made over.
+    /// The nonce that the proof must contain.
     package var nonce: @Sendable () throws(TenonError) -> Digest
 
     package init(
@@ -20,9 +20,9 @@ package struct RotationEvidence: Sendable {
 }
 
 extension AuthorityEngine {
-    /// Puts a new key in the place of the one that signed (decision: attested-rotation).
+    /// Replaces the key that signed with a new one (decision: attested-rotation).
     ///
-    /// - Returns: the device as it is now, and the time at which it was asked.
+    /// - Returns: the device as it is now, and the time of the request.
     package func rotate(
         _ signed: VerifiedRequest, to newKey: PublicKey, by evidence: RotationEvidence, for app: AppRecord
     ) async throws(Refusal) -> (device: Device, time: AuthorityInstant) {
@@ -37,18 +37,18 @@ extension AuthorityEngine {
         switch outcome {
         case .rotated(let device), .current(let device): return (device, now)
         case .refused(let refusal):
-            // A device that lost an answer offers the same key again; another one offers whoever has a copy.
+            // A device that lost an answer offers the same key again; a different key comes from somebody with a copy.
             if refusal == .superseded { try await alarm(signed.key) }
             throw Refusal(refusal)
         }
     }
 
-    /// An attested device never becomes another where its app requires attestation.
+    /// An attested device stays attested if its app requires attestation.
     private func vouching(
         _ signed: VerifiedRequest, _ newKey: PublicKey, _ evidence: RotationEvidence, _ app: AppRecord
     ) async throws(Refusal) -> KeyRotation.Vouching {
         let device = signed.device
-        // What is so already is only said again.
+        // A key that the device has already needs no new evidence.
         guard let attestation = device.attestation, device.level == .attested, device.publicKey != newKey else {
             return .nothing
         }
@@ -66,7 +66,7 @@ extension AuthorityEngine {
         return .proof
     }
 
-    /// By the AK that is recorded, or by one that holds a live certificate for the same EK and app.
+    /// Verifies a proof by the recorded AK, or by one with a live certificate for the same EK and app.
     private func verify(
         _ proof: Proof, of key: PublicKey, nonce: Digest, by attestation: Device.Attestation, _ app: AppRecord,
         parent: [UInt8]?

@@ -6,12 +6,12 @@ package import Tenon
 /// Looks at each store once a second, independently, so that a store that hangs does not hide the state of another. The
 /// result is kept until the next look: asking for health does not query a store.
 final class StoreWatch: Sendable {
-    /// What is looked at: its name, and a look, which gives the store's time where it has one.
+    /// A part that is looked at: its name, and its look, which returns the store's time if it has a clock.
     struct Watched: Sendable {
         let name: String
         /// How long a fault lasts before it is reported.
         var patience: Duration = .zero
-        /// How long a look may last; nil where it may be long. A store ends its own earlier.
+        /// The longest time that a look may take; nil if it may take long. A store's own look ends earlier.
         var limit: Duration? = .seconds(3)
         let look: @Sendable () async throws(TenonError) -> Int64?
     }
@@ -19,11 +19,11 @@ final class StoreWatch: Sendable {
     fileprivate struct Found {
         var fault: TenonError?
         var faultySince: ContinuousClock.Instant?
-        /// Since when the present look lasts.
+        /// The start of the present look.
         var lookingSince: ContinuousClock.Instant?
-        /// By how many milliseconds this machine's clock is ahead of the store's.
+        /// The milliseconds by which this machine's clock is ahead of the store's.
         var clockDifference: Int64?
-        /// The store's time by the boot clock, which no step moves.
+        /// The store's time minus the boot clock, which no step changes.
         var ahead: Int64?
         var toldFault: String?
         var toldAt: ContinuousClock.Instant?
@@ -38,7 +38,7 @@ final class StoreWatch: Sendable {
     private let found = Mutex<[String: Found]>([:])
     private let tidied = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// Between two removals of what is over in the stores.
+    /// The time between two removals of expired rows.
     private static let tidySeconds: Duration = .seconds(60)
 
     /// - Parameter told: takes each fault and each recovery, in the store's words.
@@ -53,7 +53,7 @@ final class StoreWatch: Sendable {
         self.watched = watched
     }
 
-    /// What the last looks found, and what is known without one.
+    /// The findings of the last looks, and the facts that need no look.
     var health: StoreHealth {
         let (found, now) = (found.withLock { $0 }, ContinuousClock.now)
         var health = StoreHealth()
@@ -71,7 +71,7 @@ final class StoreWatch: Sendable {
         return health
     }
 
-    /// Looks at all of them once.
+    /// Looks at every part once.
     func look() async {
         await withTaskGroup(of: Void.self) { group in
             for watched in watched { group.addTask { [self] in await look(at: watched) } }
@@ -94,7 +94,7 @@ final class StoreWatch: Sendable {
         }
     }
 
-    /// Removes what is over, once a minute, and writes the audit lines that could not be written when it was their turn.
+    /// Once a minute, removes expired rows and writes the audit lines that could not be written in their turn.
     func tidy() async throws(TenonError) {
         let now = ContinuousClock.now
         if let last = tidied.withLock({ $0 }), now - last < StoreWatch.tidySeconds { return }
@@ -115,7 +115,7 @@ final class StoreWatch: Sendable {
         }
     }
 
-    /// All clocks of others say whether a step of this machine's is right.
+    /// Lets the stores' clocks decide whether a step of this machine's clock was right.
     private func compareClocks() {
         let aheads = found.withLock { [$0["redis"]?.ahead, $0["postgres"]?.ahead] }
         let said = clock.sourceNow
@@ -123,7 +123,7 @@ final class StoreWatch: Sendable {
         clock.compare(with: [redis, postgres].map { said.wall - said.boot - $0 })
     }
 
-    /// A line for each fault that has come, changed or gone.
+    /// Writes a line for each fault that has appeared, changed or ended.
     private func tell() {
         let health = health
         let clock = StoreHealth.Part(name: "clock", fault: health.clockFault)
@@ -140,10 +140,10 @@ extension StoreWatch.Found {
         faultySince = faultySince ?? .now
     }
 
-    /// - Parameter time: what the store said between two moments; nil when it has no clock.
+    /// - Parameter time: the store's time, read between two moments; nil if it has no clock.
     fileprivate mutating func found(_ time: Int64?, from before: AuthorityInstant, to after: AuthorityInstant) {
         (fault, lookingSince, faultySince) = (nil, nil, nil)
-        // However long the way there and back was.
+        // The difference does not depend on how long the exchange took.
         clockDifference = time.map { $0 < before.wall ? before.wall - $0 : $0 > after.wall ? after.wall - $0 : 0 }
         ahead = time.map { $0 - after.boot }
     }
@@ -157,11 +157,11 @@ extension StoreWatch.Found {
         return fault
     }
 
-    /// What is new of a part, if anything is.
+    /// A line about a part whose state has changed; nil if it has not.
     fileprivate mutating func line(_ part: StoreHealth.Part) -> String? {
         let now = ContinuousClock.now
         if let fault = part.fault {
-            // A look that still takes longer is no news.
+            // A look that only lasts longer does not get another line.
             guard toldFault == nil || self.fault != nil && toldFault != fault.message else { return nil }
             if toldFault == nil { (toldAt, faults) = (now, faults + 1) }
             toldFault = fault.message
@@ -174,16 +174,16 @@ extension StoreWatch.Found {
     }
 }
 
-/// Whether the state folder has room: the audit log is there, and where nothing is shared the database. Both may have
-/// room of their own for a while when the disk has none, so that what they can write says too little.
+/// Checks whether the state folder has room. It holds the audit log and, if nothing is shared, the database. Their
+/// files may have free room for a while when the disk is full, so a successful write there proves too little.
 package final class FolderLook: WatchedStore {
     package let watchedName = "folder"
 
-    /// More than a registration writes.
+    /// More bytes than a registration writes.
     private static let room: off_t = 65_536
     private static let fileName = "look"
 
-    /// Has no name: it is gone with the process.
+    /// A file without a name, which is gone with the process.
     private let file: Int32
     private let thread = WorkThread()
 
@@ -195,7 +195,7 @@ package final class FolderLook: WatchedStore {
 
     deinit { close(file) }
 
-    /// Takes room, and gives it back.
+    /// Takes room on the disk and gives it back.
     package func look() async throws(TenonError) -> Int64? {
         try await thread.run { [file] () throws(TenonError) in
             let error = posix_fallocate(file, 0, FolderLook.room)

@@ -2,27 +2,27 @@
 internal import Synchronization
 package import Tenon
 
-/// The answers that backends were given, so that one that was lost can be asked for again without being a replay
+/// The answers that were given to backends. A backend that lost an answer can ask again without causing a replay
 /// (decision: verify-endpoint).
 package protocol AnswerStore: Sendable {
     /// The answer under this `request_id` of this backend, for 60 s.
     ///
-    /// - Parameter request: the digest of all that was asked: another question under the same id is no retry.
+    /// - Parameter request: the digest of the whole question: another question under the same id is no retry.
     func answer(backend: String, requestID: String, request: Digest) async throws(TenonError) -> StoredAnswer
 
-    /// The same; and where there is no answer, and nobody is about to give it, the caller is. It calls ``keep`` or
-    /// ``abandon`` then; who does neither is out of the way after ``AnswerTerms/underWay``.
+    /// Does the same; and if there is no answer and nobody is about to give one, reserves it for the caller, who must
+    /// then call ``keep`` or ``abandon``. The reservation lapses after ``AnswerTerms/underWay``.
     func begin(backend: String, requestID: String, request: Digest) async throws(TenonError) -> StoredAnswer
 
     /// Keeps an answer. If there is no room, it is not kept, and a retry counts as a replay, which is safe and rare.
     func keep(_ answer: [UInt8], backend: String, requestID: String, request: Digest) async throws(TenonError)
 
-    /// There will be no answer, as the request was refused: another may ask.
+    /// Ends the caller's reservation without an answer, because the request was refused. Another caller may ask.
     func abandon(backend: String, requestID: String) async throws(TenonError)
 }
 
 package enum AnswerTerms {
-    /// Milliseconds for which one that has begun keeps others waiting: longer than an answer takes.
+    /// Milliseconds for which a caller that has begun keeps others waiting: longer than an answer takes.
     package static let underWay: Int64 = 5_000
 }
 
@@ -31,11 +31,11 @@ package enum StoredAnswer: Equatable, Sendable {
     case answer([UInt8])
     /// The id was used for another question.
     case anotherRequest
-    /// Somebody else is about to give it.
+    /// Another caller is about to give the answer.
     case underWay
 }
 
-/// The answers of one process, in memory: one that is lost with it makes a retry a replay.
+/// The answers of one process, in memory. After a restart, a retry counts as a replay.
 package final class MemoryAnswerStore: AnswerStore {
     private struct Key: Hashable {
         let backend: String
@@ -45,7 +45,7 @@ package final class MemoryAnswerStore: AnswerStore {
     private struct State {
         var answers: [Key: (request: Digest, answer: [UInt8])] = [:]
         var order = ExpiryQueue<Key>()
-        /// Until when those who have begun keep others waiting.
+        /// The time until which callers that have begun keep others waiting.
         var begun: [Key: Int64] = [:]
 
         mutating func forget(at now: AuthorityInstant) {
@@ -53,14 +53,14 @@ package final class MemoryAnswerStore: AnswerStore {
         }
     }
 
-    /// Decision: verify-endpoint.
+    /// Milliseconds for which an answer is kept (decision: verify-endpoint).
     package static let retention: Int64 = 60_000
 
     private let clock: any AuthorityClock
     private let limit: Int
     private let state = Mutex(State())
 
-    /// - Parameter limit: answers that are kept at a time.
+    /// - Parameter limit: the most answers that are kept at a time.
     package init(clock: any AuthorityClock, limit: Int = 100_000) {
         self.clock = clock
         self.limit = limit

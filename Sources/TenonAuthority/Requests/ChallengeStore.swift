@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// What the authority keeps under a challenge, or under the secret of its attestation CA, until it is redeemed
+/// The entry that the authority keeps under a challenge, or under a secret of its attestation CA, until it is redeemed
 /// (decision: derived-secret). It contains neither the challenge nor a secret: reading the store allows no forgery.
 package struct ChallengeEntry: Equatable, Sendable {
-    /// What may redeem the entry. An entry is found under its own purpose only.
+    /// The kind of request that may redeem the entry. An entry is found only under its own purpose.
     package enum Purpose: String, Sendable {
         /// A challenge, redeemed by a registration.
         case registration = "register"
@@ -12,7 +12,7 @@ package struct ChallengeEntry: Equatable, Sendable {
         case certificate = "certify"
     }
 
-    /// The TPM that a credential was made for, and what its AK's certificate is going to say of it.
+    /// The TPM that a credential was made for, and the words about it for the AK's certificate.
     package struct Attestation: Equatable, Sendable {
         /// SHA-256 of the EK's SubjectPublicKeyInfo.
         package var ekID: Digest
@@ -20,12 +20,12 @@ package struct ChallengeEntry: Equatable, Sendable {
         package var ekCertificate: Digest
         /// The AK's TPMT_PUBLIC as it was sent.
         package var akPublic: [UInt8]
-        /// Maker, model and version out of the EK's certificate, if it chains, or of the inventory's line; empty where
-        /// neither says it.
+        /// Maker, model and version from the EK's certificate, if it chains, or else from the inventory's line; empty
+        /// if unknown.
         package var maker: [UInt8]
         package var model: [UInt8]
         package var version: [UInt8]
-        /// The Name of the key's parent, as the device said it.
+        /// The Name of the key's parent, as the device sent it.
         package var parent: [UInt8]?
 
         package init(
@@ -45,12 +45,13 @@ package struct ChallengeEntry: Equatable, Sendable {
     package var purpose: Purpose
     package var app: String
     package var origin: String
-    /// The service's own word for the form in which it was asked.
+    /// The service's own name for the form of the request.
     package var dialect: String
     package var deadline: AuthorityInstant
-    /// Who asked for it, as its challenges are counted; "" where nobody counts.
+    /// The address under which the challenge is counted; "" if it is not counted.
     package var asker: String
-    /// With a credential: the entry is redeemed only with the activation that it belongs to (decision: never-weaker).
+    /// Nil without a credential. With one, only the activation that belongs to it redeems the entry (decision:
+    /// never-weaker).
     package var attestation: Attestation?
 
     package init(
@@ -82,7 +83,7 @@ extension ChallengeEntry {
         return try json.encoded()
     }
 
-    /// - Throws: ``TenonError/Code/storeCorrupt`` when no ``encoded()`` made this.
+    /// - Throws: ``TenonError/Code/storeCorrupt`` when ``encoded()`` did not make these bytes.
     package init(encoded: [UInt8]) throws(TenonError) {
         guard let json = try? JSON(parsing: encoded), let purpose = json["purpose"]?.string.flatMap(Purpose.init),
             let app = json["app"]?.string, let origin = json["origin"]?.string,
@@ -104,7 +105,7 @@ extension ChallengeEntry.Attestation {
         object["maker"] = .bytes(maker)
         object["model"] = .bytes(model)
         object["version"] = .bytes(version)
-        // What an earlier version wrote has none, and is read.
+        // An entry of an earlier version has none, and is still read.
         object["parent"] = parent.map(JSON.bytes)
         return .object(object)
     }
@@ -129,25 +130,26 @@ extension JSON {
 }
 
 extension TenonError {
-    /// A store gave what it was never given.
+    /// The store returned bytes that were never stored.
     static func damaged(_ what: String) -> TenonError {
         TenonError(.storeCorrupt, message: "The store is damaged (\(what)). Restore it from a backup.")
     }
 }
 
-/// What is redeemed once and soon: challenges, and the pending secrets of the attestation CA.
+/// Entries that are redeemed once and soon: challenges, and the pending secrets of the attestation CA.
 ///
 /// The key of an entry is the SHA-256 of the challenge's text, or of the secret's bytes.
 package protocol ChallengeStore: Sendable {
     /// Keeps an entry until its deadline. It is stored when this returns.
     ///
-    /// - Throws: ``TenonError/Code/storeFull`` when as many entries as may be are outstanding; none makes room for
-    ///   another; nor when its asker has its share of them, and they are scarce. ``TenonError/Code/storeFailed`` and the like: nothing is kept.
+    /// - Throws: ``TenonError/Code/storeFull`` when the most entries are outstanding (no entry is dropped for another
+    ///   one), or when they are scarce and the asker has its share of them. ``TenonError/Code/storeFailed`` and the
+    ///   like: nothing is kept.
     func put(_ entry: ChallengeEntry, under key: Digest) async throws(TenonError)
 
-    /// Gives the entry and forgets it, in one step: of any number of callers at once one has it, whatever becomes of
-    /// that one, and also over a crash. Nil when there is none of that purpose, or its deadline has passed.
+    /// Returns the entry and forgets it, in one step. Of any number of concurrent callers, only one gets it, even if
+    /// that caller fails or the process crashes. Nil if no entry has that purpose, or its deadline has passed.
     ///
-    /// - Throws: ``TenonError/Code/storeFailed`` and the like: nobody has the entry now; it may be there still.
+    /// - Throws: ``TenonError/Code/storeFailed`` and the like: no caller got the entry; it may still be stored.
     func take(_ purpose: ChallengeEntry.Purpose, under key: Digest) async throws(TenonError) -> ChallengeEntry?
 }

@@ -5,15 +5,15 @@ package import Tenon
 /// The requests of one process, in memory (decision: forgetful-stores): a durable write for each would cost more than
 /// the rest of a request.
 ///
-/// What an earlier process accepted is forgotten, so requests from its time are refused: those whose timestamp is not
-/// after the start of this one, nor after the horizons that were stored before they were accepted: one of all devices,
-/// for a wall clock that is behind after a reboot, and one of each device whose own clock is ahead. After 300 s none of
-/// them is in time anyway.
+/// A new process does not know the requests that an earlier one accepted, so it refuses requests from that time. Their
+/// timestamps are not after its own start, or not after a horizon that was stored before they were accepted. One
+/// horizon covers all devices, for a wall clock that is behind after a reboot; another covers each device whose own
+/// clock is ahead. After 300 s, all these requests are too old anyway.
 package final class MemoryReplayStore: ReplayStore {
     package struct Limits: Sendable {
-        /// Requests of one device that are remembered.
+        /// The most requests of one device that are remembered.
         package var perDevice: Int
-        /// Requests that are remembered in all.
+        /// The most requests that are remembered in all.
         package var total: Int
 
         package init(perDevice: Int = 10_000, total: Int = 2_000_000) {
@@ -22,7 +22,8 @@ package final class MemoryReplayStore: ReplayStore {
         }
     }
 
-    /// A timestamp may be 300 s ahead and is in time until 300 s behind; a minute more is for clocks that are slewed.
+    /// A timestamp may be 300 s ahead and stays valid until it is 300 s old. One minute is added for clocks that are
+    /// slewed.
     package static let retention: Int64 = 660_000
     /// How far a timestamp may be from now, in seconds.
     package static let window: Int64 = 300
@@ -30,13 +31,13 @@ package final class MemoryReplayStore: ReplayStore {
     private let clock: any AuthorityClock
     private let horizon: any ReplayHorizon
     private let limits: Limits
-    /// What earlier processes may have accepted.
+    /// The timestamps of requests that earlier processes may have accepted.
     private let horizons: ReplayHorizons
     private let state: Mutex<ReplayMemory>
 
     /// - Parameters:
-    ///   - clock: one that never goes back, also not behind what an earlier process saw.
-    ///   - horizon: where the horizons of devices are stored.
+    ///   - clock: one that never goes back, not even behind the time that an earlier process saw.
+    ///   - horizon: the store of the horizons of devices.
     package init(
         clock: any AuthorityClock, horizon: any ReplayHorizon, limits: Limits = Limits()
     ) async throws(TenonError) {
@@ -45,7 +46,7 @@ package final class MemoryReplayStore: ReplayStore {
         self.limits = limits
         let now = clock.now().seconds
         let horizons = try await horizon.horizons(besides: nil)
-        // A span with a beginning is of a clock that was ahead: what is signed now is not in it.
+        // A span with a beginning comes from a clock that was ahead; requests that are signed now are not in it.
         let epoch = horizons.map { max(now, MemoryReplayStore.end(of: $0.all)) } ?? .min
         self.horizons = horizons ?? ReplayHorizons()
         state = Mutex(
@@ -73,7 +74,7 @@ package final class MemoryReplayStore: ReplayStore {
     }
 }
 
-/// A signature, whichever its s is.
+/// Identifies a signature by its r alone, as s can be changed to n - s.
 private struct SignatureMark: Hashable {
     let thumbprint: String
     let r: InlineArray<4, UInt64>
@@ -98,7 +99,7 @@ private struct ReplayMemory {
         var nonces: Set<UUIDBytes> = []
         var marks: Set<SignatureMark> = []
 
-        /// - Parameter isFull: whether there is no place for another, of whichever device.
+        /// - Parameter isFull: whether the store has no place for another request of any device.
         mutating func take(
             _ nonce: UUIDBytes, _ mark: SignatureMark, limit: Int, isFull: Bool
         ) throws(TenonError) -> SignedUse.Outcome {
@@ -118,7 +119,7 @@ private struct ReplayMemory {
         let timestamp: Int64
     }
 
-    /// What must be stored before a request is accepted.
+    /// The horizon that must be stored before a request is accepted.
     struct Horizon {
         let device: String?
         let timestamp: Int64
@@ -126,10 +127,10 @@ private struct ReplayMemory {
 
     private var devices: [String: DeviceMemory] = [:]
     private var entries = ExpiryQueue<Entry>()
-    /// Up to where requests may have been accepted by an earlier process: of all devices, and of some.
+    /// The timestamps up to which an earlier process may have accepted requests: of all devices, and of some.
     private let epoch: Int64
     private let forgotten: [String: Int64]
-    /// What this process has stored for the next.
+    /// The horizons that this process has stored for the next one.
     private var storedForAll: Int64 = .min
     private var stored: [String: Int64] = [:]
 
@@ -163,7 +164,7 @@ private struct ReplayMemory {
         let mark = SignatureMark(use)
         let isFull = entries.count >= limits.total
         if isFull && devices[use.deviceID] == nil { throw .replaysFull }
-        // In place: a copy would make the insertion copy the sets.
+        // Changed in place: with a copy, the insertion would copy the sets.
         let outcome = try devices[use.deviceID, default: DeviceMemory()].take(
             nonce, mark, limit: limits.perDevice, isFull: isFull)
         guard case .fresh = outcome else { return outcome }
@@ -174,7 +175,7 @@ private struct ReplayMemory {
     }
 
     private mutating func forget(at now: AuthorityInstant) {
-        // A wall clock that was set back stands still for a while, and a request stays fresh by it for as long.
+        // After a step back, the wall clock stands still for a while, and a request stays valid all that time.
         let oldest = now.seconds - MemoryReplayStore.window
         while let entry = entries.popExpired(at: now.boot, unless: { $0.timestamp >= oldest }) {
             devices[entry.device]?.nonces.remove(entry.nonce)
@@ -192,7 +193,7 @@ extension TenonError {
         .storeFull, message: "Too many remembered requests. Try again soon.", retryAfter: .seconds(10))
 }
 
-/// What is all remembered for the same time: who came first goes first.
+/// A queue of elements that are all remembered for the same time, so the first one expires first.
 struct ExpiryQueue<Element> {
     private var waiting: [(deadline: Int64, element: Element)] = []
     private var first = 0
@@ -202,7 +203,7 @@ struct ExpiryQueue<Element> {
     /// The deadlines never go down: they come from a clock that never goes back.
     mutating func append(_ element: Element, until deadline: Int64) { waiting.append((deadline, element)) }
 
-    /// Takes the first when its time is over, and nothing else holds it.
+    /// Removes and returns the first element if its time is over and nothing else holds it.
     mutating func popExpired(at now: Int64, unless isHeld: (Element) -> Bool = { _ in false }) -> Element? {
         guard first < waiting.count, waiting[first].deadline <= now, !isHeld(waiting[first].element) else { return nil }
         defer { advance() }

@@ -6,7 +6,7 @@ package struct SignedUse: Sendable {
     package var deviceID: String
     /// The nonce of the device: a UUID. Its case does not matter.
     package var nonce: String
-    /// Of the key that signed.
+    /// The thumbprint of the key that signed.
     package var thumbprint: String
     package var signature: Signature
     /// Unix seconds, as signed.
@@ -21,7 +21,7 @@ package struct SignedUse: Sendable {
     }
 
     package enum Outcome: Equatable, Sendable {
-        /// It is the first, and remembered.
+        /// The request is new, and is now remembered.
         case fresh
         /// NONCE_REPLAY.
         case replay
@@ -36,34 +36,35 @@ package struct SignedUse: Sendable {
     static let lead: Int64 = 2
 }
 
-/// Which requests were accepted (decision: one-use, forgetful-stores).
+/// Remembers which requests were accepted (decision: one-use, forgetful-stores).
 package protocol ReplayStore: Sendable {
-    /// Remembers `(device, nonce)` and `(thumbprint, r)` in one step, for 660 s, or says that either is known. s is
+    /// Remembers `(device, nonce)` and `(thumbprint, r)` in one step, for 660 s, or reports that either is known. s is
     /// ignored, because n - s is also valid, and anybody can compute it.
     ///
     /// Call it after the signature was verified, otherwise anybody could spend a victim's nonce, and after the
     /// timestamp was found to be within 300 s of now.
     ///
-    /// - Throws: ``TenonError/Code/nonce`` for what is no UUID; ``TenonError/Code/storeFull``, or what says that the
-    ///   store cannot be asked: the request is refused (503), there is no way to go on without.
+    /// - Throws: ``TenonError/Code/nonce`` if the nonce is not a UUID; ``TenonError/Code/storeFull``, or an error of a
+    ///   store that cannot be asked: then the request must be refused (503).
     func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome
 }
 
-/// Of which timestamps requests may have been accepted: what a ``ReplayStore`` needs of a life before this one.
+/// The timestamps of requests that may have been accepted: a ``ReplayStore`` needs them from its life before this one.
 package protocol ReplayHorizon: Sendable {
-    /// Stores that requests with these timestamps may be accepted: of this device, or with nil of all.
+    /// Stores that requests with these timestamps may be accepted, of one device, or of all with nil.
     ///
-    /// - Parameter epoch: the life in which they are, where several have the same horizons; "" where none has a name.
+    /// - Parameter epoch: the life in which they may be accepted, if several lives share the horizons; "" if lives have
+    ///   no names.
     func raise(device: String?, to span: ReplaySpan, epoch: String) async throws(TenonError)
 
-    /// What was stored. Nil when nothing was ever accepted: there was no earlier life.
+    /// The stored horizons. Nil if there was no earlier life, so that nothing was ever accepted.
     ///
-    /// - Parameter epoch: whose own horizons are none of an earlier life.
+    /// - Parameter epoch: the present life, whose own horizons are left out.
     func horizons(besides epoch: String?) async throws(TenonError) -> ReplayHorizons?
 }
 
-/// Timestamps, in Unix seconds. That they have a beginning is for clocks that were ahead and came back: what is signed
-/// now is not what was accepted then.
+/// Timestamps, in Unix seconds. The beginning matters for clocks that were ahead and came back: a request that is
+/// signed now cannot be one that was accepted in that wrong time.
 package struct ReplaySpan: Equatable, Sendable {
     package var from: Int64
     package var to: Int64
@@ -77,9 +78,9 @@ package struct ReplaySpan: Equatable, Sendable {
 }
 
 package struct ReplayHorizons: Equatable, Sendable {
-    /// Of all devices.
+    /// The spans of all devices.
     package var all: [ReplaySpan]
-    /// Of devices whose clocks are ahead.
+    /// The spans of devices whose clocks are ahead.
     package var devices: [String: [ReplaySpan]]
 
     package init(all: [ReplaySpan] = [], devices: [String: [ReplaySpan]] = [:]) {
@@ -87,7 +88,7 @@ package struct ReplayHorizons: Equatable, Sendable {
         self.devices = devices
     }
 
-    /// The same spans, those that touch as one: epochs may be many, and each request is looked up.
+    /// The same spans, with overlapping ones merged: there may be many epochs, and each request is looked up.
     func merged() -> ReplayHorizons {
         ReplayHorizons(all: ReplayHorizons.merged(all), devices: devices.mapValues(ReplayHorizons.merged))
     }
@@ -104,7 +105,7 @@ package struct ReplayHorizons: Equatable, Sendable {
         return merged
     }
 
-    /// Whether a request may be one that was accepted.
+    /// Whether a request may have been accepted before.
     func mayHold(_ use: SignedUse) -> Bool {
         all.contains { $0.contains(use.timestamp) }
             || devices[use.deviceID]?.contains { $0.contains(use.timestamp) } == true

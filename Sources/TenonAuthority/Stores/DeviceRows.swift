@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-// How the values of the device tables stand in their rows.
+// Reads and writes the rows of the device tables.
 extension Device {
     static let columns = """
         id, app, state, level, key, thumbprint, ek, ak_name, ak_public, ak_serial, signature_versions, platform, \
@@ -71,7 +71,7 @@ extension AKCertificate {
     }
 }
 
-/// A key's row in the table of all keys there ever were.
+/// A key's row in the table that keeps every key for ever.
 struct StoredKey {
     let device: String
     let generation: Int64
@@ -99,7 +99,7 @@ struct StoredKey {
 }
 
 extension PublicKey {
-    /// Rows are checked when they are written; a value that is not a key now is damage.
+    /// Rows are checked when they are written, so a value that is not a key now means damage.
     init(stored bytes: [UInt8]) throws(TenonError) {
         guard let key = try? PublicKey(rawRepresentation: bytes) else { throw .damaged("a key") }
         self = key

@@ -7,17 +7,17 @@ package import Tenon
 /// The clock at the start bounds it, so a clock that was once years ahead has no lasting effect. A kept time more than
 /// a day ahead of that clock is not believed, unless the clock has lost its time altogether.
 package struct KeptTime: Sendable {
-    /// Milliseconds since 1970: the clock is not before this.
+    /// Milliseconds since 1970; the clock never goes back behind this time.
     package let seen: Int64
     /// The kept time, if it is not believed.
     package let disbelieved: Int64?
     /// Whether this is the first process that uses the store.
     package let isNew: Bool
 
-    /// How the life of a horizon begins that is not believed.
+    /// The prefix of the epoch of a horizon that is not believed.
     static let ahead = "ahead "
 
-    /// In seconds: a kept time that is further ahead of the clock is not believed.
+    /// In seconds. A kept time that is further ahead of the clock is not believed.
     private static let bound: Int64 = 86_400
 
     /// 2026-01-01. There was no authority before, so an earlier clock has lost its time.
@@ -44,9 +44,10 @@ package struct KeptTime: Sendable {
         }
     }
 
-    /// Forgets what is after a clock that an operator says is right. For a store that nobody uses.
+    /// Forgets every time after the present one, because an operator says that the clock is right. Call it only on a
+    /// store that nobody uses.
     ///
-    /// - Returns: what was kept, in milliseconds.
+    /// - Returns: the time that was kept, in milliseconds.
     package static func reset(in folder: AuthorityFolder, at now: AuthorityInstant) throws(TenonError) -> Int64 {
         let connection = try SQLiteStore.connection(in: folder)
         let kept = try connection.run("SELECT seen FROM clock").first?.integer(0) ?? 0
@@ -58,7 +59,8 @@ package struct KeptTime: Sendable {
         return kept
     }
 
-    /// What was accepted by a clock that was right is not after this one, but for the lead of all and that of a device.
+    /// Lowers the horizons. Under a right clock, accepted timestamps are ahead of it by at most 2 s (all devices) or
+    /// 300 s (one device).
     private static func lower(
         _ connection: SQLiteConnection, above limit: Int64, to seconds: Int64
     ) throws(TenonError) {
@@ -84,7 +86,7 @@ package struct KeptTime: Sendable {
 }
 
 extension SQLiteStore {
-    /// What an operator must know about the clock at a start.
+    /// The lines about the clock that an operator must see at a start.
     var timeNotices: [String] {
         if let kept = keptTime.disbelieved {
             return [

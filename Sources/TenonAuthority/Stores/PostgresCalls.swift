@@ -5,7 +5,7 @@ internal import Tenon
 /// The values of a statement, in PostgreSQL's binary forms.
 struct PostgresParameters {
     private var bytes: [CChar] = []
-    /// Where each begins; nil is NULL.
+    /// The offset of each value; nil is NULL.
     private var starts: [Int?] = []
     private var lengths: [Int32] = []
 
@@ -41,7 +41,7 @@ struct PostgresParameters {
 }
 
 extension TenonError {
-    /// What PostgreSQL says of a statement, in its own words; but not of a value, which may be what the store holds.
+    /// PostgreSQL's own message about a statement, without the values, which may be stored data.
     init(postgres state: String, _ words: String) {
         let code: Code =
             switch state.prefix(2) {
@@ -52,14 +52,14 @@ extension TenonError {
             }
         let isOfValues = ["21", "22", "23", "44"].contains(state.prefix(2))
         let said = isOfValues ? "" : ": " + TenonError.line(words)
-        // The same will be refused again then.
+        // The server would refuse the same statement again.
         self.init(
             code, message: "PostgreSQL refuses with \(state)\(said).", retryAfter: isOfValues ? nil : .seconds(1))
     }
 
-    /// What libpq says of a connection that was not made, or was lost.
+    /// libpq's message about a connection that could not be made or was lost.
     init(lostPostgres words: String) {
-        // Behind this the server speaks, which was reached.
+        // The text behind "FATAL:" comes from the server, which was reached.
         let parts = words.split(separator: "FATAL:", maxSplits: 1)
         let said = TenonError.line(parts.count == 2 ? String(parts[1]) : words)
         let what =
@@ -81,7 +81,7 @@ extension TenonError {
             retryAfter: .seconds(1))
     }
 
-    /// Of what may be several lines the first, without what ends a sentence.
+    /// The first line, without the punctuation at its end.
     private static func line(_ words: String) -> String {
         let text = words.split(whereSeparator: \.isNewline).first ?? "it does not say why"
         let plain = text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7f }
@@ -91,11 +91,11 @@ extension TenonError {
     }
 }
 
-/// Tells servers that nobody waits for what they do any more. It has a thread of its own, as libpq waits for the answer,
-/// and the server may be one that answers nobody.
+/// Cancels statements whose callers have stopped waiting. It has a thread of its own, because libpq waits for the
+/// answer and the server may never answer.
 final class PostgresCancels: Sendable {
     private struct Cancel: @unchecked Sendable {
-        // Handed from the thread of its connection to that of this.
+        // Handed over by the connection's thread to the cancelling thread.
         let pointer: OpaquePointer
     }
 
@@ -104,7 +104,7 @@ final class PostgresCancels: Sendable {
     init() throws(TenonError) {
         thread = try BatchThread { cancels in
             var words = [CChar](repeating: 0, count: 256)
-            // What is older than these the server has ended by its own time.
+            // The server's own timeout has already ended the older statements.
             for cancel in cancels.suffix(64) { PQcancel(cancel.pointer, &words, Int32(words.count)) }
             for cancel in cancels { PQfreeCancel(cancel.pointer) }
         }

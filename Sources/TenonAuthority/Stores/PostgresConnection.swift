@@ -3,10 +3,10 @@ internal import CPostgres
 internal import Glibc
 internal import Tenon
 
-/// A connection with its prepared statements, which is made when it is needed, and made again when it was lost. One
+/// A connection with its prepared statements. It connects when it is first needed and reconnects after a loss. One
 /// thread uses it at a time.
 ///
-/// Nothing here waits behind ``deadline``: a server that answers nobody costs its caller this long, and no more.
+/// Nothing here waits longer than ``deadline``, even if the server never answers.
 final class PostgresConnection: SQLConnection {
     /// When the call that uses the connection must be over.
     var deadline: ContinuousClock.Instant
@@ -18,19 +18,20 @@ final class PostgresConnection: SQLConnection {
     /// The names of the statements that this connection knows.
     private var statements: [String: String] = [:]
     private(set) var changes = 0
-    /// Counts the connections that there were: what a session holds is gone with it.
+    /// Counts the connections that were made. A lost session has lost everything that it held.
     private(set) var sessions = 0
-    /// What the last statement did, in PostgreSQL's word.
+    /// PostgreSQL's command tag of the last statement.
     private var tag = ""
-    /// Whether the last statement failed because another transaction came first: this one must be run again.
+    /// Whether the last statement failed because another transaction came first. Then this transaction must run again.
     private var hasLostRace = false
 
-    /// Transactions that come first in a row; each of them has succeeded, so that this many are a great crowd.
+    /// How often a transaction may lose the race in a row. Each time another transaction succeeded, so this many mean
+    /// extreme contention.
     private static let maxRaces = 200
 
     /// - Parameters:
-    ///   - patience: what the server is told to allow a statement; the first deadline is as far away.
-    ///   - cancels: tells the server what nobody waits for any more; without it the server's own time does.
+    ///   - patience: the statement timeout that the server is told; the first deadline is as far away.
+    ///   - cancels: cancels abandoned statements; without it, only the server's own timeout ends them.
     init(_ target: PostgresTarget, patience: Duration = .seconds(60), cancels: PostgresCancels? = nil) {
         self.target = target
         self.patience = patience
@@ -42,7 +43,7 @@ final class PostgresConnection: SQLConnection {
 
     // MARK: Transactions
 
-    /// Runs a body in a transaction as if no other ran at the time, again when another came first.
+    /// Runs a body in a serializable transaction, and again when another transaction came first.
     ///
     /// - Throws: ``TenonError/Code/outcomeUnknown`` when the server was told to commit and did not answer; any other
     ///   error means that nothing was stored.
@@ -66,27 +67,27 @@ final class PostgresConnection: SQLConnection {
             retryAfter: .seconds(1))
     }
 
-    /// A connection that was lost since its last use is noticed here, where nothing is lost with it.
+    /// Notices here, before anything is at stake, that the connection was lost since its last use.
     private func begin(_ isolation: String) throws(TenonError) {
         _ = try again { () throws(TenonError) in try run("BEGIN ISOLATION LEVEL \(isolation)") }
     }
 
     private func commit() throws(TenonError) {
-        // Before the word is sent there is nothing to be in doubt about.
+        // A failure before COMMIT is sent leaves no doubt about the outcome.
         _ = try prepared("COMMIT")
         do throws(TenonError) {
             try run("COMMIT")
         } catch {
-            // A server that answers says itself that it did not commit.
+            // An error that the server itself sends means that it did not commit.
             guard !isOpen else { throw error }
             throw .unknownCommit(error)
         }
-        // What of a transaction that has failed is no error to PostgreSQL.
+        // PostgreSQL reports no error for the COMMIT of a failed transaction; only its tag differs.
         guard tag == "COMMIT" else { throw TenonError.takenBack }
     }
 
     private func rollBack() {
-        // A transaction that cannot be ended is ended with its connection.
+        // If the rollback fails, closing the connection ends the transaction.
         guard isOpen, (try? run("ROLLBACK")) == nil else { return }
         close()
     }
@@ -96,7 +97,7 @@ final class PostgresConnection: SQLConnection {
         try again { () throws(TenonError) in try body(self) }
     }
 
-    /// Does what changes nothing; a second time where the connection is found lost and there is time left.
+    /// Runs a body that changes nothing, a second time if the connection proves lost and time is left.
     private func again<Value>(_ body: () throws(TenonError) -> Value) throws(TenonError) -> Value {
         try connect()
         do throws(TenonError) {
@@ -130,7 +131,7 @@ final class PostgresConnection: SQLConnection {
         return rows
     }
 
-    /// Runs several statements, which have no rows and no values.
+    /// Runs several statements that have neither rows nor values.
     func runScript(_ sql: String) throws(TenonError) {
         PQclear(try answer { PQsendQuery(handle, sql) })
     }
@@ -162,7 +163,7 @@ final class PostgresConnection: SQLConnection {
             try check(last)
         } catch {
             defer { PQclear(last) }
-            // Why it ends a connection the server may have said before.
+            // The server may have said earlier why it ends the connection.
             if !isOpen, last != nil { try check(last) }
             throw error
         }
@@ -206,9 +207,9 @@ final class PostgresConnection: SQLConnection {
         if status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK { return }
         func field(_ name: Int) -> String? { PQresultErrorField(result, Int32(name)).map { String(cString: $0) } }
         guard let state = field(tenon_postgres_sqlstate) else { throw lost() }
-        // Serialization, deadlock, and a row that somebody else put in since it was looked for.
+        // Serialization failure, deadlock, and a row that somebody else inserted after this transaction looked for it.
         hasLostRace = ["40001", "40P01", "23505"].contains(state)
-        // It ends the connection, also where its end has not come yet.
+        // The server ends the connection, even if its closing has not arrived yet.
         if field(tenon_postgres_severity) != "ERROR" { close() }
         throw TenonError(postgres: state, field(tenon_postgres_primary) ?? "")
     }
@@ -231,10 +232,11 @@ final class PostgresConnection: SQLConnection {
             try finishConnecting()
             PQsetnonblocking(handle, 1)
             let limit = patience.milliseconds
-            // A commit that was acknowledged is on the disk. What takes longer than its caller waits is ended by the
-            // server, too, and says first which lock it is that somebody holds. A plan is made once for a connection and
-            // must not depend on how large a table was then. A scan that is not wanted costs so much by that, that the
-            // server would compile the plan, for seconds on a busy machine.
+            // An acknowledged commit is on the disk. The server, too, ends a statement that takes longer than its
+            // caller waits; the lock timeout comes first, so that its message names the lock. A plan is made once for
+            // each connection and must not depend on the size that a table had then, so sequential scans are off. That
+            // makes them look so expensive that the server would compile the plan, for seconds on a busy machine; so
+            // that is off, too.
             try runScript(
                 """
                 SET search_path=\(target.schema); SET synchronous_commit=on; SET statement_timeout=\(limit);
@@ -260,7 +262,7 @@ final class PostgresConnection: SQLConnection {
 }
 
 extension Duration {
-    /// Rounded up, so that what is not over is not taken to be.
+    /// Rounded up, so that a wait that is not over never counts as zero.
     var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000

@@ -3,7 +3,7 @@ internal import Glibc
 internal import Synchronization
 internal import Tenon
 
-/// The name of an instance, and what tells this process from another that has the same.
+/// The name of an instance, and a token that tells this process from another one with the same name.
 struct PostgresLease: Equatable, Sendable {
     let name: String
     let token: [UInt8]
@@ -14,12 +14,12 @@ struct PostgresLease: Equatable, Sendable {
     }
 }
 
-/// What a connection of its own does for an instance: it holds the instance's name, and looks whether a request would be
-/// answered.
+/// Holds an instance's name over a connection of its own, and checks whether a request would be answered.
 ///
-/// The name is held by a lock of the session, which is gone when the process or its machine is: a process that was
-/// killed is followed at once, and one that lives is not. The row beside it says who it is; changes are stored only while
-/// it is there, so that a process that lost its session and its name to another writes nothing more under that name.
+/// A session lock holds the name, and ends with the process or its machine: a successor can take the name of a killed
+/// process at once, but never that of a live one. The row beside the lock identifies the process. Changes are stored
+/// only while the row is there, so a process that lost its session and its name to another one stores nothing more
+/// under that name.
 final class PostgresLookout: Sendable {
     private struct State {
         var lease: PostgresLease?
@@ -30,7 +30,7 @@ final class PostgresLookout: Sendable {
     private let schema: String
     private let state = Mutex(State())
 
-    /// In which a start gets its name, or not.
+    /// The time within which a start gets its name or fails.
     static let patience = Duration.seconds(15)
     /// How long a start waits for its name: the server may not have noticed yet that a process was killed.
     private static let wait = Duration.seconds(3)
@@ -60,7 +60,7 @@ final class PostgresLookout: Sendable {
             state.withLock { $0 = State(lease: lease, session: session) }
             return others.map(\.sentence)
         } catch {
-            // The lock goes with it.
+            // Closing the session releases the lock.
             connection.close()
             throw error
         }
@@ -84,7 +84,7 @@ final class PostgresLookout: Sendable {
             "SELECT CAST(count(pg_terminate_backend(pid)) AS BIGINT) \(PostgresLookout.holders) = ?", key)
     }
 
-    /// Those who have a lock that is named by its key.
+    /// The sessions that hold the lock with this key.
     private static let holders = """
         FROM pg_locks WHERE locktype='advisory' AND objsubid=1 AND granted AND \
         database=(SELECT oid FROM pg_database WHERE datname=current_database()) AND \
@@ -105,7 +105,7 @@ final class PostgresLookout: Sendable {
         var sentence: String { "The instance \"\(instance)\" has another policy for the app \"\(app)\"." }
     }
 
-    /// Instances that run, and have another policy for an app of ours.
+    /// Running instances that have another policy for one of our apps.
     private func others(
         _ connection: any SQLConnection, _ name: String, _ policies: [String: Digest]
     ) throws(TenonError) -> [Other] {
@@ -148,7 +148,7 @@ final class PostgresLookout: Sendable {
         return "process \(getpid()) on \(String(decoding: host, as: UTF8.self))"
     }
 
-    /// The name is free for another at once.
+    /// Releases the name at once, so that another process can take it.
     func leave(_ connection: PostgresConnection) throws(TenonError) {
         let lease = state.withLock { state in
             defer { state.lease = nil }
@@ -168,12 +168,12 @@ final class PostgresLookout: Sendable {
 
     /// PostgreSQL's time, in milliseconds since 1970.
     func look(_ connection: PostgresConnection) throws(TenonError) -> Int64 {
-        // A session that was lost since the last look is noticed here, and the name held again in the next.
+        // This notices a session that was lost since the last look; the next statement takes its name again.
         _ = try connection.reading { connection throws(TenonError) in try connection.run("SELECT 1") }
         let lease = state.withLock { $0.lease }
         if let lease { try hold(connection, lease) }
         return try connection.transaction(isolation: "READ COMMITTED") { connection throws(TenonError) in
-            // Whatever would stop a registration stops this look, too.
+            // A lock or a fault that stops a registration stops this look, too.
             try connection.run("LOCK TABLE \(PostgresLookout.tables) IN ROW EXCLUSIVE MODE")
             let row = try connection.run(
                 "UPDATE instances SET seen_at=\(PostgresLookout.now) WHERE name=? AND token=? RETURNING seen_at",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-/// The tables, and how those of an earlier version become those of this.
+/// The tables, and the upgrades from earlier versions.
 enum PostgresSchema {
-    /// Each makes a version out of the one before it. What has been released is never changed.
+    /// Each entry upgrades the version before it. A released entry never changes.
     static let migrations = [
         """
         CREATE TABLE devices (
@@ -97,7 +97,7 @@ enum PostgresSchema {
 
     static let version = Int64(migrations.count)
 
-    /// Of instances that start at once one makes the tables, and the others wait for it: "TnAu".
+    /// Locks with the key "TnAu": if several instances start at once, one makes the tables and the others wait.
     private static let lock = "SELECT 1 FROM (SELECT pg_advisory_xact_lock(1416511861)) AS waited"
 
     /// - Throws: ``TenonError/Code/storeVersion`` for a later version; ``TenonError/Code/configuration`` for a server

@@ -2,8 +2,8 @@
 internal import Synchronization
 package import Tenon
 
-/// Devices, keys, certificates and denied EKs in PostgreSQL, for any number of instances: a transaction is as if no
-/// other ran at the time, whichever instance runs it, and durable when its function returns.
+/// Devices, keys, certificates and denied EKs in PostgreSQL, for any number of instances. Transactions are serializable
+/// over all instances, and durable when their function returns.
 package final class PostgresStore: SQLDeviceStore, WatchedStore {
     package struct Options: Sendable {
         /// A postgres:// URL.
@@ -13,11 +13,11 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
         /// Connections of this instance, each with a thread.
         package var connections: Int
 
-        /// Jobs that wait for one of them; more are refused.
+        /// Jobs that may wait for a connection; more are refused.
         package var waiting: Int
-        /// In which a call has its answer, whatever the server does.
+        /// The time within which a call ends, whatever the server does.
         package var deadline: Duration
-        /// Whose tables are made, too.
+        /// The services whose tables are made, too.
         package var services: [HostedService] = []
 
         package init(
@@ -32,12 +32,12 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
         }
     }
 
-    /// Connections that an instance has at most: those of its options, and that of its look.
+    /// The most connections that an instance has: those of its options, and one for its look.
     package static func connections(_ options: Options) -> Int { max(1, options.connections) + 1 }
 
     private struct Job: Sendable {
         let deadline: ContinuousClock.Instant
-        /// With a connection, or with the reason why it is not run.
+        /// Takes a connection, or the reason why the job is not run.
         let run: @Sendable (Result<PostgresConnection, TenonError>) -> Void
     }
 
@@ -45,10 +45,10 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
     private let threads: JobThreads<Job>
     private let watch: JobThreads<Job>
     private let lookout: PostgresLookout
-    /// The last fault that a request met, and when; nothing where one was answered since.
+    /// The last fault that a request met, and when; nil once a later request was answered.
     private let met = Mutex<(fault: TenonError, at: ContinuousClock.Instant)?>(nil)
 
-    /// What one instance accepted, the others know: there is always an earlier life.
+    /// Other instances may have accepted requests before, so the store never counts as new.
     let isNew = false
     let outbox = AuditOutbox()
 
@@ -77,7 +77,7 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
         }
     }
 
-    /// What the database knows of an instance's audit log.
+    /// The end of an instance's audit log, as the database knows it.
     package func auditMark(of instance: String) async throws(TenonError) -> AuditMark? {
         try await read { connection throws(TenonError) in try AuditMark.latest(of: instance, in: connection) }
     }
@@ -90,7 +90,7 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
     private static func start(_ owners: [PostgresOwner], waiting: Int) throws(TenonError) -> JobThreads<Job> {
         try JobThreads.start(owners.count, limit: waiting) { number, job in
             guard let connection = owners[number].connection else { return job.run(.failure(.closed)) }
-            // It has waited for its turn as long as its caller waits.
+            // The job has waited for its turn as long as its caller is willing to wait.
             guard ContinuousClock.now < job.deadline else { return job.run(.failure(.postgresQueue)) }
             connection.deadline = job.deadline
             job.run(.success(connection))
@@ -99,8 +99,8 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
         }
     }
 
-    /// Ends what was asked for, gives back the instance's name, and closes the connections, each in its time whatever
-    /// the server does. Later calls throw ``TenonError/Code/storeClosed``.
+    /// Finishes the jobs that were asked for, gives back the instance's name, and closes the connections, each within
+    /// its deadline whatever the server does. Later calls throw ``TenonError/Code/storeClosed``.
     package func close() async {
         await threads.end()
         try? await watching { [lookout] connection throws(TenonError) in try lookout.leave(connection) }
@@ -112,9 +112,9 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
     /// Takes a name for this instance alone, until it ends or its connection does.
     ///
     /// - Parameters:
-    ///   - policies: by app, the digest of what its devices may and must do.
-    ///   - isRolling: whether instances may differ in it for now.
-    /// - Returns: sentences that say which instance has another policy; none but for a rolling change.
+    ///   - policies: for each app, the digest of the rules for its devices.
+    ///   - isRolling: whether the instances' policies may differ for now.
+    /// - Returns: sentences that say which instance has another policy; empty unless a change is rolled out.
     /// - Throws: ``TenonError/Code/configuration`` when an instance of this name runs, or one with another policy.
     package func enter(
         as name: String, policies: [String: Digest], isRolling: Bool = false
@@ -128,21 +128,21 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
 
     package let watchedName = "postgres"
 
-    /// Asks as a request would be answered: writes, where it needs each table that a registration writes to, on a
-    /// connection that no request holds up. It shows that this instance lives, too.
+    /// Checks whether a request would be answered: it writes, and needs each table that a registration writes to, over
+    /// a connection that no request holds up. It also shows that this instance is alive.
     ///
     /// - Returns: PostgreSQL's time, in milliseconds since 1970.
     /// - Throws: ``TenonError/Code/storeFailed`` and the like within the deadline, in PostgreSQL's own words.
     package func look() async throws(TenonError) -> Int64? {
         let time = try await watching { [lookout] connection throws(TenonError) in try lookout.look(connection) }
-        // A connection that is there says nothing of those that requests cannot have.
+        // A good connection here proves nothing about the connections that requests fail to get.
         let now = ContinuousClock.now
         if let met = met.withLock({ $0 }), now - met.at < options.deadline { throw met.fault }
         return time
     }
 
-    /// Settles what all instances over this database have to have in common, like the CA: false when it is settled
-    /// otherwise (decision: authority-keys), unless as what this takes the place of.
+    /// Settles a value that all instances over this database must share, like the CA. False when another value is
+    /// settled (decision: authority-keys), unless it is the one that this value replaces.
     package func settle(
         _ name: String, as value: Digest, replacing former: Digest? = nil
     ) async throws(TenonError) -> Bool {
@@ -168,7 +168,7 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
         }
     }
 
-    /// What fails without being in doubt has changed nothing, and says so.
+    /// Adds "Nothing was stored" to an error whose outcome is not in doubt.
     private func undone<Value: Sendable>(
         _ body: () async throws(TenonError) -> Value
     ) async throws(TenonError) -> Value {
@@ -180,7 +180,7 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
         }
     }
 
-    /// Among serializable transactions it would be in the way of those that change something.
+    /// Runs at a lower isolation level: a serializable transaction would get in the way of those that change something.
     func maintain<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
     ) async throws(TenonError) -> Value {
@@ -237,7 +237,7 @@ package final class PostgresStore: SQLDeviceStore, WatchedStore {
     }
 }
 
-/// Carries a connection to its thread, which alone touches it from then on.
+/// Carries a connection to its thread, which is the only one to touch it from then on.
 private final class PostgresOwner: Sendable {
     nonisolated(unsafe) private(set) var connection: PostgresConnection?
 

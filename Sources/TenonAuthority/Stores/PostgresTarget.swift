@@ -2,12 +2,12 @@
 internal import CPostgres
 internal import Tenon
 
-/// Where PostgreSQL is: a URL, or what else libpq takes. It names its host, and a host that is not this machine only
-/// with `sslmode=verify-full` (decision: encrypted-stores).
+/// The address of PostgreSQL: a URL, or another form that libpq takes. It names its host; any host but this machine
+/// needs `sslmode=verify-full` (decision: encrypted-stores).
 struct PostgresTarget {
     private let text: String
     let schema: String
-    /// Whether nothing of it crosses a network: what libpq sends to cancel a statement is not encrypted.
+    /// Whether the connection stays on this machine. libpq does not encrypt its request to cancel a statement.
     let isLocal: Bool
 
     /// - Throws: ``TenonError/Code/configuration``.
@@ -59,14 +59,14 @@ struct PostgresTarget {
         host.hasPrefix("/") || host.hasPrefix("@") || Address.isLoopback(host)
     }
 
-    /// A connection that is being made, or has failed: nothing waits here but for the address of a name.
+    /// Starts a connection, which may already have failed when this returns. Only the lookup of a host name blocks.
     func connect() throws(TenonError) -> OpaquePointer {
         let options = [
             ("dbname", text), ("application_name", "tenon-authority"), ("client_encoding", "UTF8"),
             ("target_session_attrs", "read-write"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "5"),
             ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ]
-        // A list of strings ends with NULL; the URL is taken apart where the first stands.
+        // NULL ends a list of strings. The 1 makes libpq parse the first value as a URL.
         let handle = withStrings(options.map(\.0)) { keywords in
             withStrings(options.map(\.1)) { PQconnectStartParams(keywords, $0, 1) }
         }
@@ -75,7 +75,7 @@ struct PostgresTarget {
     }
 }
 
-/// Strings as C has them, for as long as the body runs.
+/// Passes C strings to the body; they live as long as it runs.
 private func withStrings<Value>(_ texts: [String], _ body: ([UnsafePointer<CChar>?]) -> Value) -> Value {
     let bytes = texts.flatMap { Array($0.utf8CString) }
     return bytes.withUnsafeBufferPointer { bytes in

@@ -17,14 +17,14 @@ enum RedisReply: Equatable, Sendable {
     var list: [RedisReply]? { if case .list(let list) = self { list } else { nil } }
 }
 
-/// A connection, which is made when it is needed, and made again when it was lost. One thread uses it.
+/// A connection. It connects when it is first needed and reconnects after a loss. One thread uses it.
 final class RedisConnection {
     private let target: RedisTarget
     private var context: UnsafeMutablePointer<redisContext>?
-    /// Which life of the server this is: another one may have forgotten.
+    /// Identifies this run of the server; another run may have forgotten entries.
     private(set) var runID = ""
 
-    /// Whether a server that throws entries away may be asked: for how it is.
+    /// Whether a server that evicts entries may be asked, which only the health check does.
     private let mayEvict: Bool
 
     init(_ target: RedisTarget, mayEvict: Bool = false) {
@@ -34,7 +34,8 @@ final class RedisConnection {
 
     deinit { redisFree(context) }
 
-    /// Sends all commands at once, then takes their replies. One without a reply may have been done or not.
+    /// Sends all commands at once, then reads their replies. A command without a reply may or may not have been carried
+    /// out.
     func replies(to commands: [RedisCommand]) throws(TenonError) -> [Result<RedisReply, TenonError>] {
         do throws(TenonError) {
             for command in commands { try append(command) }
@@ -47,7 +48,7 @@ final class RedisConnection {
         }
     }
 
-    /// - Throws: ``TenonError/Code/configuration`` for a server that throws away what it has no room for.
+    /// - Throws: ``TenonError/Code/configuration`` for a server that evicts entries when its memory is full.
     func connect() throws(TenonError) {
         if context != nil && !hasEnded { return }
         close()
@@ -65,7 +66,7 @@ final class RedisConnection {
         }
     }
 
-    /// Says who asks, and looks whom.
+    /// Authenticates, and identifies the server.
     private func introduce() throws(TenonError) {
         if let login = target.login {
             for reply in try replies(to: [login]) {
@@ -84,7 +85,7 @@ final class RedisConnection {
         guard !runID.isEmpty else { throw TenonError.damaged("no run id") }
     }
 
-    /// The library's words, which say whether nobody is there or nobody answers.
+    /// The library's message, which distinguishes a refused connection from a missing answer.
     private var lost: TenonError {
         guard let context, context.pointee.err != 0 else { return .redisLost("no memory") }
         if context.pointee.err == REDIS_ERR_IO && [EAGAIN, ETIMEDOUT].contains(errno) {
@@ -94,7 +95,7 @@ final class RedisConnection {
             withUnsafeBytes(of: context.pointee.errstr) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
     }
 
-    /// What INFO says.
+    /// The members of INFO.
     static func facts(_ reply: RedisReply) -> [Substring: Substring] {
         var facts: [Substring: Substring] = [:]
         for line in String(decoding: reply.bytes ?? [], as: UTF8.self).split(separator: "\r\n") {
@@ -109,7 +110,7 @@ final class RedisConnection {
         context = nil
     }
 
-    /// Whether the server has closed the connection: nobody waits for a reply now, so that nothing should be there.
+    /// Whether the server has closed the connection. No reply is outstanding now, so nothing should be readable.
     private var hasEnded: Bool {
         guard let context else { return true }
         var byte: UInt8 = 0
@@ -160,14 +161,14 @@ final class RedisConnection {
     }
 }
 
-/// Where Redis is: a path of a unix socket, or a port of this machine; nothing is encrypted on the way to it
-/// (decision: encrypted-stores).
+/// The address of Redis: a path of a unix socket, or a port of this machine. The connection is not encrypted (decision:
+/// encrypted-stores).
 struct RedisTarget {
     private let address: RedisStore.Address
-    /// The command that says who asks; nil where nobody needs to.
+    /// The command that authenticates; nil if no password is needed.
     let login: RedisCommand?
 
-    /// How long Redis may take for an answer.
+    /// The longest time that Redis may take to answer.
     static let seconds = 2
 
     init(_ options: RedisStore.Options) throws(TenonError) {
@@ -211,7 +212,7 @@ extension TenonError {
             retryAfter: .seconds(60))
     }
 
-    /// In Redis's own words, which hold nothing that is stored; but not in which line of which script it said them.
+    /// Redis's own message, which contains no stored data, without the script and line that it names.
     init(redis sentence: [UInt8]) {
         let line = String(decoding: sentence.prefix(200).filter { 0x20...0x7e ~= $0 }, as: UTF8.self)
         let text = line.split(separator: " script: ", maxSplits: 1).first ?? ""

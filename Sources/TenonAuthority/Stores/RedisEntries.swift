@@ -2,10 +2,11 @@
 package import Tenon
 
 extension RedisStore: ChallengeStore {
-    // A script that has written may go on when the memory is full, so that what needs memory is written first.
+    // A script that has written may continue when the memory is full, so each script first writes whatever needs
+    // memory.
 
-    /// KEYS: the time, the epoch, the entry, the deadlines of all, those of its asker. ARGV: as ``clockScript`` has them;
-    /// the entry's name, how many milliseconds it lives, limit, entry, the asker's share or nothing.
+    /// KEYS: the time, the epoch, the entry, all deadlines, the asker's deadlines. ARGV: those of ``clockScript``; the
+    /// entry's name, its lifetime in milliseconds, the limit, the entry, the asker's share or nothing.
     private static let putScript = RedisScript(
         text: clockScript + """
             local used = redis.call('ZCOUNT', KEYS[4], '(' .. now, '+inf')
@@ -25,8 +26,7 @@ extension RedisStore: ChallengeStore {
             return 1
             """)
 
-    /// KEYS: the same but the last. ARGV: as ``clockScript`` has them; the entry's name, what the key of an asker begins
-    /// with.
+    /// KEYS: the same without the last. ARGV: those of ``clockScript``; the entry's name, the prefix of an asker's key.
     private static let takeScript = RedisScript(
         text: clockScript + """
             local deadline = redis.call('ZSCORE', KEYS[4], ARGV[5])
@@ -89,7 +89,7 @@ extension RedisStore: AnswerStore {
         return kept.starts(with: mark) ? .answer(Array(kept.dropFirst(mark.count))) : .anotherRequest
     }
 
-    /// KEYS: the answer, the mark of who has begun. ARGV: for how long that is there.
+    /// KEYS: the answer, the mark of the caller that has begun. ARGV: the lifetime of the mark.
     private static let beginScript = RedisScript(
         text: """
             local kept = redis.call('GET', KEYS[1])
@@ -107,7 +107,7 @@ extension RedisStore: AnswerStore {
             if let kept = reply.bytes { return RedisStore.answer(kept, to: request) }
             return reply.integer == 1 ? .none : .underWay
         } catch {
-            // Without room for the mark two who ask at once are a request and its replay.
+            // If there is no room for the mark, two simultaneous callers count as a request and its replay.
             guard error.code == .storeFull else { throw error }
             return try await answer(backend: backend, requestID: requestID, request: request)
         }
@@ -118,7 +118,7 @@ extension RedisStore: AnswerStore {
         _ = try await run { _ in [Array("DEL".utf8), key] }
     }
 
-    /// KEYS: as above. ARGV: the answer, for how long it is there.
+    /// KEYS: as above. ARGV: the answer, its lifetime.
     private static let keepScript = RedisScript(
         text: """
             redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])
@@ -139,7 +139,7 @@ extension RedisStore: AnswerStore {
         }
     }
 
-    /// The length of the first keeps the two apart.
+    /// The length of the first name keeps the two names apart.
     private func answerKey(
         _ backend: String, _ requestID: String, _ kind: String = "answer:"
     ) throws(TenonError) -> [UInt8] {

@@ -2,24 +2,24 @@
 internal import Synchronization
 package import Tenon
 
-/// What an instance knows of the epoch: the time in which Redis has forgotten nothing, and no clock was stepped.
+/// An instance's knowledge of the epoch: a time in which Redis has forgotten nothing and no clock was stepped.
 struct RedisReplayMemory {
-    /// Its name, as it stands there; empty before it was read.
+    /// Its name in Redis; empty until it was read.
     var epoch = ""
     /// When it began, in Unix seconds.
     var began: Int64 = 0
     /// How often the epoch has changed: entries may have been lost.
     var losses = 0
-    /// Whether the server has begun to throw entries away.
+    /// Whether the server may have begun to evict entries.
     var mayEvict = false
-    /// What may have been accepted in other epochs.
+    /// The spans in which other epochs may have accepted requests.
     var forgotten = ReplayHorizons()
-    /// Up to where this instance has stored that requests may be accepted in this epoch: of all devices, and of some
-    /// whose clocks are ahead.
+    /// The timestamps up to which this instance has stored that requests may be accepted in this epoch: for all
+    /// devices, and for those whose clocks are ahead.
     var storedForAll: Int64 = .min
     var stored: [String: Int64] = [:]
 
-    /// Which are gone by themselves after 300 s, and cost a write when they are gone too early.
+    /// The entries are useless after 300 s. Dropping one too early only costs a write.
     static let maxStored = 100_000
 
     func reach(of device: String) -> Int64 { max(storedForAll, stored[device, default: .min]) }
@@ -30,7 +30,7 @@ struct RedisReplayMemory {
         (storedForAll, stored) = (.min, [:])
     }
 
-    /// - Parameter epoch: in which it was stored; another has begun since if it is not this one.
+    /// - Parameter epoch: the one in which it was stored; if the present epoch differs, a new one has begun since.
     mutating func stored(_ timestamp: Int64, of device: String?, in epoch: String) {
         guard epoch == self.epoch else { return }
         guard let device else {
@@ -42,11 +42,12 @@ struct RedisReplayMemory {
     }
 }
 
-// Redis's time decides, and an instance whose own differs from it does not take part. A request is accepted when the
-// database holds that requests of its time may be: whoever comes after a loss reads there what may be a replay.
+// Redis's time decides; an instance whose own time differs from it does not take part. A request is accepted once the
+// database has recorded that requests of its time may be: after a loss, an instance reads there which requests may be
+// replays.
 extension RedisStore: ReplayStore {
-    /// KEYS: the time, the epoch, the device's nonces, the r. ARGV: as ``clockScript`` has them; the epoch that the
-    /// instance knows, the timestamp, up to where a horizon is stored, the nonce, the limit.
+    /// KEYS: the time, the epoch, the device's nonces, the r. ARGV: those of ``clockScript``; the epoch that the
+    /// instance knows, the timestamp, the time up to which a horizon is stored, the nonce, the limit.
     private static let script = RedisScript(
         text: clockScript + """
             if epoch ~= ARGV[5] then return {'epoch', epoch, seconds} end
@@ -70,7 +71,7 @@ extension RedisStore: ReplayStore {
 
     /// The service judges by its own clock, which may be a few seconds from Redis's; entries live longer than this.
     private static let window = MemoryReplayStore.window + 10
-    /// Losses and horizons that one request may meet.
+    /// How many losses and horizons one request may meet.
     private static let rounds = 5
 
     /// How often the store may have forgotten something since this instance began: an alarm.
@@ -85,7 +86,7 @@ extension RedisStore: ReplayStore {
                 ($0.mayEvict, $0.forgotten.mayHold(use), $0.epoch, $0.reach(of: use.deviceID))
             }
             if mayEvict { throw .redisEvicts }
-            // What may be forgotten is not remembered: the device signs it again.
+            // A server that may evict remembers nothing for sure, so the device must sign again.
             let (word, present, seconds) = try await ask(
                 use, nonce, in: epoch, reach: mayBeForgotten ? .min : reach)
             if word == "epoch" {
@@ -123,8 +124,8 @@ extension RedisStore: ReplayStore {
         return (String(decoding: word, as: UTF8.self), String(decoding: present, as: UTF8.self), seconds)
     }
 
-    /// Stores that requests like this one may be accepted, before it is. In this epoch Redis knows of it; in one after
-    /// it, it may not.
+    /// Stores that requests like this one may be accepted, before this one is. Redis remembers it in this epoch, but
+    /// perhaps not in a later one.
     private func raiseHorizon(
         for use: SignedUse, in epoch: String, at seconds: Int64
     ) async throws(TenonError) {
@@ -136,7 +137,7 @@ extension RedisStore: ReplayStore {
             memory.withLock { $0.stored(use.timestamp, of: use.deviceID, in: epoch) }
         } else {
             try await lock.run { () async throws(TenonError) in
-                // Who waited for another's write need not write the same.
+                // A caller that waited for another's write need not repeat it.
                 if memory.withLock({ $0.epoch == epoch && $0.storedForAll >= use.timestamp }) { return }
                 try await horizon.raise(device: nil, to: ReplaySpan(from: from, to: reach), epoch: epoch)
                 memory.withLock { $0.stored(reach, of: nil, in: epoch) }
@@ -144,7 +145,7 @@ extension RedisStore: ReplayStore {
         }
     }
 
-    /// With a new epoch come the horizons that were stored in those before it.
+    /// A new epoch brings the horizons that earlier epochs stored.
     func learn(_ epoch: String) async throws(TenonError) {
         if memory.withLock({ $0.epoch == epoch }) { return }
         let words = epoch.split(separator: " ")

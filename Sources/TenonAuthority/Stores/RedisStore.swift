@@ -2,8 +2,8 @@
 internal import Synchronization
 package import Tenon
 
-/// Challenges, replay entries and answers in Redis, for any number of instances: what expires soon, and may be lost
-/// where its loss is noticed (decision: forgetful-stores). One thread sends what is waiting in one go.
+/// Challenges, replay entries and answers in Redis, for any number of instances. These entries expire soon and may be
+/// lost, because a loss is noticed (decision: forgetful-stores). One thread sends all waiting commands at once.
 package final class RedisStore: WatchedStore {
     package enum Address: Equatable, Sendable {
         case unix(path: String)
@@ -13,18 +13,18 @@ package final class RedisStore: WatchedStore {
 
     package struct Options: Sendable {
         package var address: Address
-        /// Of Redis's access list; nil is its default user.
+        /// The user in Redis's access list; nil is the default user.
         package var user: String?
         package var password: String?
-        /// What all keys begin with: authorities that share a server are told apart by it.
+        /// The prefix of all keys, which tells authorities that share a server apart.
         package var prefix: String
         /// Challenges and pending secrets that may be outstanding at a time, over all instances.
         package var maxChallenges: Int
-        /// Of one asker, while they are scarce; nil is the usual share.
+        /// The share of one asker while they are scarce; nil is the usual share.
         package var challengesPerAddress: Int?
         /// Requests of one device that are remembered.
         package var requestsPerDevice: Int
-        /// For tests: what is taken for Redis's own time, in milliseconds since 1970.
+        /// For tests: the time that replaces Redis's own, in milliseconds since 1970.
         package var serverTime: (@Sendable () -> Int64)?
 
         package init(
@@ -48,17 +48,17 @@ package final class RedisStore: WatchedStore {
     let options: Options
     let horizon: any ReplayHorizon
     let memory = Mutex(RedisReplayMemory())
-    /// Horizons are stored one after the other.
+    /// Lets callers store horizons one after the other.
     let lock = AsyncLock()
     private let thread: BatchThread<RedisJob>
-    /// Of ``look()``: it waits for no request, and none for it.
+    /// The connection of ``look()``: neither it nor a request waits for the other.
     private let lookThread: BatchThread<RedisJob>
 
     /// Connects. Blocks on the network.
     ///
-    /// - Parameter horizon: where it is stored what may have been accepted.
-    /// - Throws: ``TenonError/Code/configuration`` for an address that is not this machine's or a server that throws
-    ///   entries away; ``TenonError/Code/storeFailed`` and the like.
+    /// - Parameter horizon: the store of the timestamps of requests that may have been accepted.
+    /// - Throws: ``TenonError/Code/configuration`` for an address that is not this machine's or a server that evicts
+    ///   entries; ``TenonError/Code/storeFailed`` and the like.
     package init(
         options: Options, clock source: any AuthorityClock = SystemClock(), horizon: any ReplayHorizon
     ) throws(TenonError) {
@@ -81,7 +81,8 @@ package final class RedisStore: WatchedStore {
         }
     }
 
-    /// Ends what was asked for and closes the connections. Later calls throw ``TenonError/Code/storeClosed``.
+    /// Finishes the commands that were asked for and closes the connections. Later calls throw
+    /// ``TenonError/Code/storeClosed``.
     package func close() async {
         await thread.end()
         await lookThread.end()
@@ -91,13 +92,13 @@ package final class RedisStore: WatchedStore {
 
     package let watchedName = "redis"
 
-    /// By how many milliseconds Redis's clock is behind what was seen of it.
+    /// The milliseconds by which Redis's clock is behind the latest time that it has shown.
     package var stepBack: Int64 { seenStepBack.load(ordering: .relaxed) }
 
     private let seenStepBack = Atomic<Int64>(0)
 
-    /// Writes what needs memory, reads Redis's clock, and asks whether it has begun to throw entries away: it is not
-    /// believed then, nor what it has when it no longer does.
+    /// Writes an entry that needs memory, reads Redis's clock, and asks whether it has begun to evict entries. If so,
+    /// Redis is not believed, nor are the entries that it still has when it stops.
     package func look() async throws(TenonError) -> Int64? {
         let facts = RedisConnection.facts(
             try await run(on: lookThread) { _ in ["INFO", "memory"].map { Array($0.utf8) } })
@@ -112,7 +113,7 @@ package final class RedisStore: WatchedStore {
         }
         let (keys, time) = ([key("time"), key("life"), key("look")], options.time)
         let reply = try await run(on: lookThread) { runID in
-            // Without an instance's clock: it must answer even if they differ.
+            // The instance's clock is left out, because Redis must answer even if the clocks differ.
             RedisStore.lookScript.command(keys, [Array(runID.utf8), time, [], []])
         }
         guard let list = reply.list, list.count == 3, let epoch = list[0].bytes, let read = list[1].integer,
@@ -126,15 +127,15 @@ package final class RedisStore: WatchedStore {
     private static let lookScript = RedisScript(
         text: clockScript + "redis.call('SET', KEYS[3], now, 'PX', 60000) return {epoch, time, now}")
 
-    /// What scripts begin with.
+    /// The beginning of every script.
     ///
     /// KEYS: the time, the epoch. ARGV: the server's life; the time or nothing; the lowest and the highest time, in
     /// milliseconds, that the instance's clocks say, or nothing.
     ///
-    /// It gives Redis's `time` in milliseconds, which is stepped with its machine's clock, and `now`, which stands
-    /// still when that is stepped back a little; and the `epoch`. Another one begins when Redis has lost entries, or
-    /// may have: with its life, when it threw some away, and when its clock was stepped far, as entries expire by it.
-    /// The last word of its name is what makes two of the same moment differ.
+    /// It sets `time`, Redis's time in milliseconds, which is stepped with its machine's clock; `now`, which stands
+    /// still when that clock is stepped back a little; and `epoch`. A new epoch begins when Redis has lost entries or
+    /// may have: when the server restarts, when it evicted entries, and when its clock, by which entries expire, was
+    /// stepped far. The last word of an epoch's name distinguishes two of the same moment.
     static let clockScript = """
         local read = redis.call('TIME')
         local time = tonumber(ARGV[2]) or read[1] * 1000 + math.floor(read[2] / 1000)
@@ -173,7 +174,7 @@ package final class RedisStore: WatchedStore {
 
     func key(_ kind: String, _ name: [UInt8] = []) -> [UInt8] { options.key(kind, name) }
 
-    /// - Parameter command: made when the server's life is known in which it is to run.
+    /// - Parameter command: makes the command, once it is known in which run of the server it will run.
     func run(_ command: @escaping @Sendable (_ runID: String) -> RedisCommand) async throws(TenonError) -> RedisReply {
         try await run(on: thread, command)
     }
@@ -195,7 +196,7 @@ package final class RedisStore: WatchedStore {
             let replies = try connection.replies(to: jobs.map { $0.command(connection.runID) })
             for (job, reply) in zip(jobs, replies) { job.finish(reply) }
         } catch {
-            // Which is nobody's mistake who asks.
+            // The caller did nothing wrong.
             for job in jobs { job.finish(.failure(error.code == .configuration ? .redisEvicts : error)) }
         }
     }
@@ -206,7 +207,7 @@ private struct RedisJob: Sendable {
     let finish: @Sendable (Result<RedisReply, TenonError>) -> Void
 }
 
-/// Carries the connection to its thread, which alone touches it from then on.
+/// Carries the connection to its thread, which is the only one to touch it from then on.
 private final class RedisOwner: Sendable {
     nonisolated(unsafe) private(set) var connection: RedisConnection?
 

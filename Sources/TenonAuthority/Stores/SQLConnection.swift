@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// A connection to a database within a transaction, as the functions of ``SQLDeviceStore`` and the steps of services
-/// need it.
+/// A connection to a database within a transaction, for the functions of ``SQLDeviceStore`` and the steps of services.
 package protocol SQLConnection: AnyObject {
     /// Runs a statement, whose values stand as `?`, and gives its rows.
     @discardableResult
     func run(_ sql: String, _ values: [SQLValue]) throws(TenonError) -> [SQLRow]
 
-    /// Runs several statements, which have no rows and no values.
+    /// Runs several statements that have neither rows nor values.
     func runScript(_ sql: String) throws(TenonError)
 
-    /// Rows that the last INSERT, UPDATE or DELETE changed.
+    /// The number of rows that the last INSERT, UPDATE or DELETE changed.
     var changes: Int { get }
 }
 
@@ -21,7 +20,7 @@ extension SQLConnection {
     package func run(_ sql: String, _ values: SQLValue...) throws(TenonError) -> [SQLRow] { try run(sql, values) }
 }
 
-/// What a column holds.
+/// The value of a column.
 package enum SQLValue: Sendable {
     case null
     case integer(Int64)
@@ -34,7 +33,7 @@ package enum SQLValue: Sendable {
     package init(_ value: Digest?) { self.init(value?.rawRepresentation) }
 }
 
-/// The columns of a row. The schema says what each is; another type there is a damaged store.
+/// The columns of a row. The schema says the type of each; any other type means a damaged store.
 package struct SQLRow: Sendable {
     let values: [SQLValue]
 
@@ -74,8 +73,8 @@ package struct SQLRow: Sendable {
 
 /// The tables of services, whose versions are rows beside those of the authority's own tables.
 enum ServiceTables {
-    /// Makes the tables, or brings those of an earlier version to this; within a transaction. Where no service has
-    /// tables, nothing is made.
+    /// Makes the tables, or upgrades those of an earlier version, within a transaction. Makes nothing if no service has
+    /// tables.
     ///
     /// - Throws: ``TenonError/Code/storeVersion`` for tables of a later version.
     static func prepare(_ services: [HostedService], in connection: any SQLConnection) throws(TenonError) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-/// A registration's one transaction.
+/// The single transaction of a registration.
 struct SQLRegistration {
     let registration: DeviceRegistration
     let now: AuthorityInstant
@@ -22,7 +22,7 @@ struct SQLRegistration {
         return .registered(device)
     }
 
-    /// What is refused whatever the key is.
+    /// The refusals that do not depend on the key.
     private var refusal: DeviceRegistration.Refusal? {
         get throws(TenonError) {
             if let ek = device.attestation?.ek, try connection.isDenied(ek) { return .ekDenied }
@@ -40,7 +40,7 @@ struct SQLRegistration {
         if known.state == .rejected { return .refused(.rejected) }
         if stored.retiredAt != nil { return .refused(.keyRetired) }
         guard isSame(as: known) else { return .refused(.keyInUse) }
-        // Who needs no operator any more waits for none; who was let in once stays.
+        // A device that no longer needs an operator stops waiting for one; a device that was admitted stays admitted.
         let isNew = known.state == .pending && device.state == .active
         if isNew { known.state = .active }
         guard let serial = try serial(of: known.state) else { return .refused(.certificate) }
@@ -56,7 +56,7 @@ struct SQLRegistration {
         return isNew ? .registered(known) : .known(known)
     }
 
-    /// A device is known by its key and its TPM: the attestation key may have been lost, and another be activated
+    /// A device is known by its key and its TPM: the attestation key may have been lost and another one activated
     /// (decision: command-and-code). A device that a rotation has marked unattested is attested again by its own TPM.
     private func isSame(as known: Device) -> Bool {
         known.attestation?.ek == device.attestation?.ek
@@ -86,7 +86,7 @@ struct SQLRegistration {
         let value: [UInt8]?
     }
 
-    /// The serial that the device is to have; nil when the certificate is refused. One that is pending is issued none.
+    /// The serial that the device gets; nil when the certificate is refused. A pending device gets no certificate.
     private func serial(of state: Device.State) throws(TenonError) -> Serial? {
         switch registration.certificate {
         case nil: return Serial(value: nil)
@@ -111,7 +111,7 @@ struct SQLRegistration {
         try StoredKey.insert(device.publicKey, device: device.id, generation: 0, into: connection)
     }
 
-    /// What every success leaves.
+    /// The rows that every success leaves.
     private func finish(_ device: Device) throws(TenonError) {
         switch registration.certificate {
         case nil: break
@@ -129,7 +129,7 @@ struct SQLRegistration {
     }
 }
 
-/// An approval's one transaction.
+/// The single transaction of an approval.
 struct SQLApproval {
     let approval: Approval
     let connection: any SQLConnection
@@ -148,7 +148,7 @@ struct SQLApproval {
     }
 }
 
-/// A rotation's one transaction.
+/// The single transaction of a rotation.
 struct SQLRotation {
     let rotation: KeyRotation
     let now: AuthorityInstant
@@ -172,7 +172,7 @@ struct SQLRotation {
         return .rotated(try swap(device, generation: present.generation))
     }
 
-    /// The present key, or the one before it, asks for what is done.
+    /// The present key, or the previous one, asks for a rotation that is already done.
     private func askedAgain(_ device: Device, _ present: StoredKey) throws(TenonError) -> Bool {
         if rotation.signer == device.publicKey { return true }
         let signer = try StoredKey.find(rotation.signer, in: connection)
@@ -196,11 +196,11 @@ struct SQLRotation {
     }
 }
 
-/// A revocation's one transaction.
+/// The single transaction of a revocation.
 struct SQLRevocation {
     let now: AuthorityInstant
     let connection: any SQLConnection
-    /// Whether nothing is to be changed: it only says what would be.
+    /// Whether this only says what would change, and changes nothing.
     var isDry = false
 
     func run(_ revocation: Revocation) throws(TenonError) -> Revocation.Outcome {
@@ -217,7 +217,7 @@ struct SQLRevocation {
         guard let device = try connection.device(id: id), device.app == app else {
             return Revocation.Outcome(found: false)
         }
-        // One that it showed may be recorded for another device of the same AK.
+        // A certificate that the device showed may be recorded for another device with the same AK.
         var certificates = try revokeCertificates("device=? OR serial=?", .text(id), SQLValue(device.akSerial))
         guard let ek = device.attestation?.ek else {
             let revoked = try revoke("id=?", .text(id))
@@ -235,7 +235,7 @@ struct SQLRevocation {
             device: revoked.first { $0.id == id }, devices: revoked, certificates: certificates, tpm: tpm, found: true)
     }
 
-    /// The devices, as they are then.
+    /// The devices after the change.
     private func revoke(_ condition: String, _ value: SQLValue) throws(TenonError) -> [Device] {
         if !isDry {
             try connection.run(
@@ -264,7 +264,7 @@ struct SQLRevocation {
         return Revocation.Outcome(certificates: certificates, found: certificates > 0)
     }
 
-    /// How many there are, those that were revoked before included.
+    /// The number of them, including those that were revoked before.
     private func revokeCertificates(_ condition: String, _ values: SQLValue...) throws(TenonError) -> Int {
         guard isDry else {
             try connection.run("UPDATE certificates SET is_live=0 WHERE \(condition)", values)

@@ -5,8 +5,8 @@ internal import Tenon
 extension SQLDeviceStore {
     package var waitingLines: Int { outbox.waiting }
 
-    /// Makes a change and stores the line that tells of it, in one transaction; then the line goes to the log. When that
-    /// fails, so does the call, and ``tidy(at:)`` writes the line later.
+    /// Makes a change and stores its audit line in one transaction; then writes the line to the log. If that fails, the
+    /// call fails, and ``tidy(at:)`` writes the line later.
     func change<Value: Sendable>(
         _ event: @escaping @Sendable (Value) -> AuditEvent?,
         _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
@@ -14,7 +14,7 @@ extension SQLDeviceStore {
         try await changes({ event($0).map { [$0] } ?? [] }, body)
     }
 
-    /// The same of a change that several lines tell of.
+    /// The same for a change with several audit lines.
     func changes<Value: Sendable>(
         _ events: @escaping @Sendable (Value) -> [AuditEvent],
         _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
@@ -36,7 +36,7 @@ extension SQLDeviceStore {
         names.end(.nothing, but: lines)
         try await append(lines, to: log)
         if outbox.isLong, outbox.beginTidying() {
-            // What fails is tried again by the timer.
+            // The timer tries again after a failure.
             try? await sweep()
             outbox.endTidying()
         }
@@ -77,9 +77,9 @@ extension SQLDeviceStore {
         } else {
             try await log.mend()
         }
-        // Also of a process that ended between writing a line and taking it out of the store.
+        // This includes lines of a process that ended between writing a line and removing it from the store.
         outbox.attach(log, written: comparison.written, waiting: known.waiting.subtracting(comparison.written))
-        // What cannot be written now is written later: nobody was told of it.
+        // A line that cannot be written now is written later: nobody was told of its change.
         try? await writeWhatIsLeft()
         return comparison.fault
     }
@@ -97,7 +97,7 @@ extension SQLDeviceStore {
         return known
     }
 
-    /// What the database knows of the log before this line is of another log.
+    /// Replaces the database's marks, which belong to another log.
     private func begin(anew log: AuditLog) async throws(TenonError) {
         let mark = log.mark
         try await write { connection throws(TenonError) in
@@ -107,7 +107,7 @@ extension SQLDeviceStore {
         }
     }
 
-    /// Writes the lines that were left behind, and takes out of the store those that are in the log.
+    /// Writes the lines that were left behind, and removes the written ones from the store.
     func writeWhatIsLeft() async throws(TenonError) {
         guard let log = outbox.log, outbox.beginTidying() else { return }
         defer { outbox.endTidying() }
@@ -120,7 +120,7 @@ extension SQLDeviceStore {
         try await sweep()
     }
 
-    /// With the lines that leave the store goes in where the log ends behind them.
+    /// Removing lines from the store records, in the same transaction, where the log ends behind them.
     private func sweep() async throws(TenonError) {
         guard let log = outbox.log else { return }
         repeat {
@@ -163,7 +163,7 @@ private final class OutboxNames: Sendable {
         return lines
     }
 
-    /// Of all lines, but those that were stored.
+    /// Ends all lines except those that were stored.
     func end(_ end: AuditOutbox.End, but stored: [OutboxLine] = []) {
         let stored = Set(stored.map(\.id))
         for id in ids.withLock({ $0 }) where !stored.contains(id) { outbox.end(id, end) }
@@ -178,8 +178,9 @@ private struct OutboxRow: Sendable {
 }
 
 extension OutboxLine {
-    /// Beside it stands where the log ends now: of several at once each knows of its own, and none waits for another.
-    /// With a lease, while it is held: two processes of one name would write what one of them did into both logs.
+    /// Stores beside the line where the log ends now. Concurrent calls store their own ends and do not wait for each
+    /// other. With a lease, the line is stored only while the lease is held; otherwise two processes of one name would
+    /// write the same line into both logs.
     fileprivate func insert(
         for log: AuditLog, _ lease: PostgresLease?, into connection: any SQLConnection
     ) throws(TenonError) {
@@ -204,7 +205,7 @@ extension OutboxLine {
 }
 
 extension AuditMark {
-    /// The last that the database knows of.
+    /// The last line that the database knows of.
     static func latest(of instance: String, in connection: any SQLConnection) throws(TenonError) -> AuditMark? {
         try find(
             """

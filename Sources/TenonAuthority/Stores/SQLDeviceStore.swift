@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-/// A ``DeviceStore`` whose database speaks SQL, and what it does there; how a transaction is run is the database's
-/// affair.
+/// A ``DeviceStore`` over SQL. The conforming type decides how a transaction is run.
 protocol SQLDeviceStore: DeviceStore, ReplayHorizon {
-    /// Runs a step in a transaction that no other can come between. It is stored when this returns. The body may be run
-    /// again when another came between: it has no effect but on the connection.
+    /// Runs a step in an isolated transaction, which is stored when this returns. The body may run again when another
+    /// transaction came between, so it must affect nothing but the connection.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
     ) async throws(TenonError) -> Value
 
-    /// Writes what depends on nothing that others may change meanwhile.
+    /// Writes rows that depend on nothing that others may change meanwhile.
     func maintain<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
     ) async throws(TenonError) -> Value
 
-    /// Reads what is stored.
+    /// Reads.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
     ) async throws(TenonError) -> Value
@@ -25,7 +24,7 @@ protocol SQLDeviceStore: DeviceStore, ReplayHorizon {
 
     var outbox: AuditOutbox { get }
 
-    /// The instance's name, where others have the same database.
+    /// The lease of the instance's name, if other instances share the database.
     var lease: PostgresLease? { get }
 }
 
@@ -175,11 +174,11 @@ extension RetiredKeyUse {
     package static let graceSeconds: Int64 = 600
 }
 
-// What several of the above ask.
+// Queries that several of the functions above share.
 extension SQLConnection {
     func device(id: String) throws(TenonError) -> Device? { try placedDevice(id: id)?.device }
 
-    /// With its place in the order of registration.
+    /// The device, with its place in the order of registration.
     func placedDevice(id: String) throws(TenonError) -> (place: Int64, device: Device)? {
         let rows = try run("SELECT \(Device.columns), place FROM devices WHERE id=?", .text(id))
         guard let row = rows.first else { return nil }
@@ -190,8 +189,8 @@ extension SQLConnection {
         try !run("SELECT 1 FROM denied_eks WHERE ek=?", SQLValue(ek)).isEmpty
     }
 
-    /// One row more than asked for says where the next page begins. What is damaged is named, and nobody is kept from
-    /// the others by it.
+    /// Reads one row more than asked for, to know where the next page begins. Names damaged rows, so that they do not
+    /// hide the others.
     fileprivate func page(
         app: String?, from place: Int64, limit: Int, and condition: String = ""
     ) throws(TenonError) -> DevicePage {
@@ -212,14 +211,14 @@ extension SQLConnection {
     }
 }
 
-/// Rows that are of no use any more: the statement removes at most so many, in a short transaction.
+/// A kind of rows that are of no more use. The statement removes a limited number, in a short transaction.
 private struct ExpiredRows {
     let statement: String
-    /// Seconds for which they are kept behind their time.
+    /// Seconds for which they are kept after they have expired.
     let kept: Int64
 
     static let limit = 500
-    /// Of one kind at a time: what is left goes a minute later.
+    /// The most rows of one kind that are removed at a time; the rest follows a minute later.
     static let rounds = 40
 
     static let all = [
@@ -259,10 +258,10 @@ extension SQLDeviceStore {
 }
 
 extension SQLDeviceStore {
-    /// No device has an empty id, so that is the row of all.
+    /// No device has an empty id, so that id marks the row for all devices.
     private var all: String { "" }
 
-    // Nothing else is decided by these rows in the same transaction, and an upsert is one step by itself.
+    // The transaction decides nothing else by these rows, and an upsert is a single step.
     package func raise(device: String?, to span: ReplaySpan, epoch: String) async throws(TenonError) {
         try await maintain { connection throws(TenonError) in
             _ = try connection.run(

@@ -11,15 +11,15 @@ final class SQLiteConnection: SQLConnection {
 
     private let handle: OpaquePointer
     private var statements: [String: SQLiteStatement] = [:]
-    /// Pages in the write-ahead log that were not in the database at the last commit.
+    /// The pages of the write-ahead log that were not yet in the database at the last commit.
     private(set) var logPages = 0
-    /// How often something that was written was taken back: who counts rows in memory counts again.
+    /// How often writes were rolled back. A caller that counts rows in memory must then count again.
     private(set) var rollbacks = 0
 
-    /// The places of the devices that were changed since they were taken, by changes that were taken back, too.
+    /// The row ids of the devices that were changed since this was last read, including changes that were rolled back.
     private var changedDevices: [Int64] = []
 
-    /// For as long as another program has the lock, which none should.
+    /// The time to wait while another program holds the lock, which no program should.
     private static let patience: Int32 = 5_000
 
     init(_ path: String, _ role: Role) throws(TenonError) {
@@ -51,7 +51,7 @@ final class SQLiteConnection: SQLConnection {
         try run("PRAGMA journal_mode=WAL")
         try run("PRAGMA synchronous=FULL")
         try run("PRAGMA foreign_keys=ON")
-        // The hook stands in for the checkpoint that a commit would make before anybody has an answer.
+        // The hook replaces the checkpoint that a commit would otherwise make before the callers get their answers.
         sqlite3_wal_hook(handle, noteLog, Unmanaged.passUnretained(self).toOpaque())
         sqlite3_update_hook(handle, noteChange, Unmanaged.passUnretained(self).toOpaque())
     }
@@ -73,7 +73,7 @@ final class SQLiteConnection: SQLConnection {
         return try statement.rows(values)
     }
 
-    /// Runs several statements, which have no rows and no values.
+    /// Runs several statements that have neither rows nor values.
     func runScript(_ sql: String) throws(TenonError) {
         let status = sqlite3_exec(handle, sql, nil, nil, nil)
         guard status == SQLITE_OK else { throw TenonError(sqlite: status, of: handle) }
@@ -81,20 +81,20 @@ final class SQLiteConnection: SQLConnection {
 
     var changes: Int { Int(sqlite3_changes64(handle)) }
 
-    /// False also when SQLite has taken the transaction back by itself, as it does when the disk is full.
+    /// False also when SQLite has rolled the transaction back by itself, as it does when the disk is full.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
     func begin() throws(TenonError) { try run("BEGIN IMMEDIATE") }
 
     func commit() throws(TenonError) { try run("COMMIT") }
 
-    /// Takes everything back. There is nothing that a failure of it could leave: the transaction is over either way.
+    /// Rolls everything back. A failure leaves nothing behind: the transaction is over either way.
     func rollBack() {
         rollbacks += 1
         if isInTransaction { _ = try? run("ROLLBACK") }
     }
 
-    /// One step of a transaction: when it throws, what it wrote is taken back and the steps around it stay.
+    /// Runs one step of a transaction. If it throws, its own writes are rolled back and the steps around it stay.
     func step<Value>(_ body: (SQLiteConnection) throws(TenonError) -> Value) -> Result<Value, TenonError> {
         let before = sqlite3_total_changes64(handle)
         do throws(TenonError) {
@@ -109,8 +109,8 @@ final class SQLiteConnection: SQLConnection {
         }
     }
 
-    /// Moves the log into the database; `all` waits for readers and empties the log. What fails is tried again later:
-    /// the log holds everything.
+    /// Moves the log into the database; `all` waits for readers and empties the log. A failure is harmless and tried
+    /// again later: the log holds everything.
     func checkpoint(all: Bool = false) {
         let mode = all ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
         sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
@@ -125,7 +125,7 @@ private func noteLog(
     return SQLITE_OK
 }
 
-/// A device that is new is known to nobody yet.
+/// Nothing has cached a new device yet.
 private func noteChange(
     _ connection: UnsafeMutableRawPointer?, _ operation: Int32, _: UnsafePointer<CChar>?,
     _ table: UnsafePointer<CChar>?, _ place: Int64
@@ -134,7 +134,7 @@ private func noteChange(
     Unmanaged<SQLiteConnection>.fromOpaque(connection).takeUnretainedValue().changed(place)
 }
 
-/// A prepared statement. It belongs to its connection, and to that connection's thread.
+/// A prepared statement, used only on the thread of its connection.
 final class SQLiteStatement {
     private let handle: OpaquePointer
 
@@ -150,7 +150,6 @@ final class SQLiteStatement {
 
     deinit { sqlite3_finalize(handle) }
 
-    /// Runs the statement to its end.
     func rows(_ values: [SQLValue]) throws(TenonError) -> [SQLRow] {
         defer {
             sqlite3_reset(handle)
@@ -211,7 +210,7 @@ final class SQLiteStatement {
 }
 
 extension TenonError {
-    /// Names SQLite's code and its own sentence for it; what the store holds is never told.
+    /// Names SQLite's code and its own sentence for it, and never stored data.
     init(sqlite status: Int32, of connection: OpaquePointer?) {
         let extended = connection.map(sqlite3_extended_errcode) ?? status
         let code: Code =

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-/// The tables, and how a file of an earlier version becomes one of this.
+/// The tables, and the upgrades from earlier versions of the file.
 enum SQLiteSchema {
-    /// "TnAu": another program's database is not ours to change.
+    /// "TnAu". A database with another id belongs to another program and is not changed.
     private static let application: Int64 = 0x546e_4175
 
-    /// Each makes a version out of the one before it. What has been released is never changed.
+    /// Each entry upgrades the version before it. A released entry never changes.
     static let migrations = [
         """
         CREATE TABLE clock (seen INTEGER NOT NULL) STRICT;
@@ -88,7 +88,7 @@ enum SQLiteSchema {
     static let version = Int64(migrations.count)
 
     /// - Throws: ``TenonError/Code/storeVersion`` for a later version, ``TenonError/Code/storeCorrupt`` for a file that
-    ///   is damaged or another program's.
+    ///   is damaged or belongs to another program.
     static func prepare(_ connection: SQLiteConnection, _ services: [HostedService] = []) throws(TenonError) {
         let found = try number("PRAGMA user_version", connection)
         let owner = try number("PRAGMA application_id", connection)

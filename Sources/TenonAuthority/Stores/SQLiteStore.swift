@@ -2,17 +2,17 @@
 internal import Glibc
 package import Tenon
 
-/// Challenges, devices and replay horizons in one SQLite file of the state folder, for one process: durable when a
-/// function returns, with one fsync for whatever was asked for while the last one ran.
+/// Challenges, devices and replay horizons in one SQLite file of the state folder, for one process. Changes are durable
+/// when a function returns; one fsync serves all the calls that came in while the previous one ran.
 package final class SQLiteStore: SQLDeviceStore, WatchedStore {
     package struct Options: Sendable {
         /// Challenges and pending secrets that may be outstanding at a time.
         package var maxChallenges: Int
-        /// Of one asker, while they are scarce; nil is the usual share.
+        /// The share of one asker while they are scarce; nil is the usual share.
         package var challengesPerAddress: Int?
-        /// Connections that read.
+        /// The number of connections that only read.
         package var readers: Int
-        /// Whose tables are made, too.
+        /// The services whose tables are made, too.
         package var services: [HostedService] = []
 
         package init(maxChallenges: Int = 10_000, challengesPerAddress: Int? = nil, readers: Int = 2) {
@@ -30,7 +30,7 @@ package final class SQLiteStore: SQLDeviceStore, WatchedStore {
     private let readers: SQLiteReaders
     let challengeCount: ChallengeCount
     let isNew: Bool
-    /// What an earlier process saw of the time.
+    /// The time that an earlier process saw.
     package let keptTime: KeptTime
     let outbox = AuditOutbox()
     private let cache = DeviceCache()
@@ -56,7 +56,7 @@ package final class SQLiteStore: SQLDeviceStore, WatchedStore {
         }
     }
 
-    /// A connection that writes, to a database of this version.
+    /// Opens a connection that writes, and upgrades the database to this version.
     static func connection(
         in folder: AuthorityFolder, _ services: [HostedService] = []
     ) throws(TenonError) -> SQLiteConnection {
@@ -66,7 +66,7 @@ package final class SQLiteStore: SQLDeviceStore, WatchedStore {
         return connection
     }
 
-    /// What the database of an unused folder knows about an instance's audit log; nil if there is no database.
+    /// The end of an instance's audit log, as the database of an unused folder knows it; nil if there is no database.
     package static func auditMark(
         of instance: String, in folder: AuthorityFolder
     ) throws(TenonError) -> AuditMark? {
@@ -77,18 +77,18 @@ package final class SQLiteStore: SQLDeviceStore, WatchedStore {
         return tables.isEmpty ? nil : try AuditMark.latest(of: instance, in: connection)
     }
 
-    /// Ends what was asked for, moves the log into the file and closes it. Later calls throw
+    /// Finishes the calls that were made, moves the write-ahead log into the file and closes it. Later calls throw
     /// ``TenonError/Code/storeClosed``.
     package func close() async {
         await readers.close()
-        // For the stamp, which every transaction makes.
+        // Every transaction stores the time that was seen; this one stores the last.
         _ = try? await writer.write { _ in }
         await writer.close()
     }
 
     package let watchedName = "sqlite"
 
-    /// The row stays as it is in the end; where it is never another, SQLite writes nothing.
+    /// Writes twice and leaves the row as it was; SQLite would not write a row that never changes.
     package func look() async throws(TenonError) -> Int64? {
         try await writer.write { connection throws(TenonError) in
             for change in ["seen+1", "seen-1"] { try connection.run("UPDATE clock SET seen=\(change)") }
@@ -96,7 +96,7 @@ package final class SQLiteStore: SQLDeviceStore, WatchedStore {
         return nil
     }
 
-    /// From memory, where it is there: nobody else writes the file.
+    /// Reads from memory if the device is there, which is safe because no other process writes the file.
     package func device(app: String, id: String) async throws(TenonError) -> Device? {
         let (kept, changes) = cache.find(id)
         if let kept { return kept.app == app ? kept : nil }
@@ -124,7 +124,8 @@ package final class SQLiteStore: SQLDeviceStore, WatchedStore {
         try await readers.read(body)
     }
 
-    /// A start after a step backwards of the wall clock does not go back behind this (decision: forgetful-stores).
+    /// After the wall clock was stepped back, a new start does not go back behind this time (decision:
+    /// forgetful-stores).
     private static func stamp(_ connection: SQLiteConnection, _ clock: SteadyClock) throws(TenonError) {
         let now = clock.now().wall
         try connection.run("UPDATE clock SET seen=?1 WHERE seen < ?1 - 1000", .integer(now))
@@ -164,23 +165,23 @@ extension SQLiteStore: ChallengeStore {
     }
 }
 
-/// How many challenges are outstanding, without counting the rows each time. Only the writer's thread touches it.
+/// Counts the outstanding challenges without reading the rows each time. Only the writer's thread touches it.
 final class ChallengeCount: Sendable {
     private let share: AddressShare
     private nonisolated(unsafe) var count: Int?
     private nonisolated(unsafe) var rollbacks = 0
     private nonisolated(unsafe) var sweptAt = Int64.min
 
-    /// Between two removals of what has expired.
+    /// The time between two removals of expired challenges.
     private static let sweepMilliseconds: Int64 = 10_000
-    /// At a time: those who wait for the writer do not wait for many.
+    /// The most challenges that are removed at a time, so that callers do not wait long for the writer.
     private static let sweepRows = 1_000
 
     init(_ share: AddressShare) { self.share = share }
 
     func add(_ change: Int) { count? += change }
 
-    /// Why no other may be put in, once what has expired is out.
+    /// The reason why no challenge may be added after the expired ones were removed.
     func refusal(
         of asker: String, _ connection: SQLiteConnection, at now: AuthorityInstant
     ) throws(TenonError) -> TenonError? {
@@ -205,7 +206,7 @@ final class ChallengeCount: Sendable {
                 DELETE FROM challenges WHERE key IN (
                     SELECT key FROM challenges WHERE wall <= ? OR boot <= ? LIMIT \(ChallengeCount.sweepRows))
                 """, .integer(now.wall), .integer(now.boot))
-            // What is left goes with the next challenge.
+            // The next challenge removes the rest.
             if connection.changes < ChallengeCount.sweepRows { sweptAt = now.boot }
             count = nil
         }

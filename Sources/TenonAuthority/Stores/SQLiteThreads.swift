@@ -2,11 +2,11 @@
 internal import Synchronization
 internal import Tenon
 
-/// A caller's job, which is either run or failed.
+/// A caller's job. Exactly one of its two functions is called.
 private struct SQLiteJob: Sendable {
-    /// Reads or writes, and gives back what tells the caller: the result, or the failure of the group that it was in.
+    /// Runs the job, and returns a function that tells the caller the result or the failure of its group.
     let run: @Sendable (SQLiteConnection) -> @Sendable (_ groupFailure: TenonError?) -> Void
-    /// Tells the caller that it was not run.
+    /// Tells the caller that the job was not run.
     let fail: @Sendable (TenonError) -> Void
 
     init<Value: Sendable>(
@@ -33,16 +33,16 @@ extension BatchThread where Item == SQLiteJob {
     }
 }
 
-/// The one connection that writes, and its thread. What queued while the last fsync ran is the next transaction
-/// (decision: group-commit): its steps are stored together, or none of them is and each caller is told so.
+/// The only connection that writes, and its thread. The jobs that queued during the last fsync form the next
+/// transaction (decision: group-commit): all its steps are stored, or none is, and each caller is told so.
 final class SQLiteWriter: Sendable {
     private let thread: BatchThread<SQLiteJob>
 
-    /// 4 MiB: then the log is moved into the database, after the callers have their answers.
+    /// At 4 MiB, the log is moved into the database after the callers have their answers.
     private static let longLog = 1_024
 
     /// - Parameters:
-    ///   - cache: forgets what a transaction changed.
+    ///   - cache: forgets the devices that a transaction changed.
     ///   - stamp: runs at the end of each transaction, and is part of it.
     ///   - folder: held until the connection is closed.
     init(
@@ -84,7 +84,7 @@ final class SQLiteWriter: Sendable {
             connection.rollBack()
             failure = error
         }
-        // Before anybody is told; also of what failed, which may be stored.
+        // The cache forgets before any caller is told, and also after a failure, whose changes may be stored.
         cache.forget(connection.takeChangedDevices())
         for answer in answers { answer(failure) }
         for job in jobs.dropFirst(answers.count) { job.fail(failure ?? .takenBack) }
@@ -126,7 +126,8 @@ final class SQLiteReaders: Sendable {
     }
 }
 
-/// Carries a connection to its thread, which alone touches it from then on, and holds the folder as long.
+/// Carries a connection to its thread, which is the only one to touch it from then on, and keeps the folder locked
+/// meanwhile.
 private final class SQLiteOwner: Sendable {
     nonisolated(unsafe) private(set) var connection: SQLiteConnection?
     private nonisolated(unsafe) var folder: AuthorityFolder?
@@ -149,12 +150,12 @@ extension TenonError {
         .storeFailed, message: "The store's disk is full or failing. Nothing of this was stored. Free space.")
 }
 
-/// Devices as they stand in a file that only this process writes: a request finds its device without a thread that may
-/// wait for a disk. What is changed is forgotten before whoever changed it is told so.
+/// Caches the devices of a file that only this process writes, so that a request finds its device without a thread that
+/// may wait for a disk. A changed device is forgotten before the caller that changed it is told.
 final class DeviceCache: Sendable {
     private struct State {
         var devices: [String: Device] = [:]
-        /// By their places in the table, by which SQLite names what is changed.
+        /// Keyed by row id, because SQLite reports changes by row id.
         var ids: [Int64: String] = [:]
         var changes = 0
     }
@@ -164,12 +165,12 @@ final class DeviceCache: Sendable {
 
     init(capacity: Int = 20_000) { self.capacity = capacity }
 
-    /// A device, or how often devices had been changed before it was looked for elsewhere.
+    /// The device, nil if it is not cached, and the number of changes so far, which ``keep(_:at:since:)`` takes.
     func find(_ id: String) -> (device: Device?, changes: Int) {
         state.withLock { ($0.devices[id], $0.changes) }
     }
 
-    /// Keeps a device that was read, unless one was changed since: it may have been this.
+    /// Caches a device that was read, unless some device was changed since: it may have been this one.
     func keep(_ device: Device, at place: Int64, since changes: Int) {
         state.withLock { state in
             guard state.changes == changes else { return }

@@ -2,17 +2,17 @@
 internal import Synchronization
 internal import Tenon
 
-/// A thread of its own for work that blocks. It takes all that is waiting at once: what was added while it was busy is
-/// the next batch, which is what makes one fsync serve many.
+/// A thread for work that blocks. It takes everything that waits as one batch, so that one fsync serves all the work
+/// that was added while the thread was busy.
 ///
-/// It ends with this value, or by ``end()``, when all that was added is done.
+/// The thread ends with this value, or by ``end()``, once all the work is done.
 final class BatchThread<Item: Sendable>: Sendable {
     private let queue: BatchQueue<Item>
 
     /// - Parameters:
-    ///   - perform: does a batch, in the order in which it was added.
-    ///   - finish: called once, on the thread, when nothing comes any more; it lets go of what the thread used.
-    /// - Throws: ``TenonError/Code/memory`` when there can be no thread; `finish` is not called then.
+    ///   - perform: does a batch, in the order in which its elements were added.
+    ///   - finish: called once, on the thread, after the last batch, to release what the thread used.
+    /// - Throws: ``TenonError/Code/memory`` when no thread can be started; then `finish` is not called.
     init(
         perform: @escaping @Sendable ([Item]) -> Void, finish: @escaping @Sendable () -> Void = {}
     ) throws(TenonError) {
@@ -22,10 +22,10 @@ final class BatchThread<Item: Sendable>: Sendable {
 
     deinit { queue.end(nil) }
 
-    /// Adds work; false after ``end()``.
+    /// Adds work. Returns false after ``end()``.
     func add(_ item: Item) -> Bool { queue.add(item) }
 
-    /// Waits until all that was added is done and the thread has finished.
+    /// Waits until all the work is done and the thread has finished.
     func end() async {
         await withCheckedContinuation { queue.end($0) }
     }
@@ -42,7 +42,7 @@ private final class BatchQueue<Item: Sendable>: Sendable {
     private let perform: @Sendable ([Item]) -> Void
     private let finish: @Sendable () -> Void
     private let state = Mutex(State())
-    // It counts what was ever added, so it may wake the thread for nothing.
+    // The semaphore counts every addition, so it may wake the thread for nothing.
     private let changes = Semaphore()
 
     init(perform: @escaping @Sendable ([Item]) -> Void, finish: @escaping @Sendable () -> Void) {
@@ -81,7 +81,7 @@ private final class BatchQueue<Item: Sendable>: Sendable {
         for continuation in ending { continuation.resume() }
     }
 
-    /// What is waiting, perhaps nothing; nil at the end.
+    /// The waiting work, which may be empty; nil at the end.
     private func next() -> [Item]? {
         changes.wait()
         return state.withLock { state in
@@ -95,12 +95,12 @@ private final class BatchQueue<Item: Sendable>: Sendable {
 /// Threads for work that blocks, which share one queue. The queue is bounded, so that callers do not wait long for a
 /// database that has stopped answering.
 ///
-/// They end with ``end()``, when all that was added is done.
+/// They end with ``end()``, once all the jobs are done.
 final class JobThreads<Job: Sendable>: Sendable {
     enum Addition {
         case added
         case full
-        /// Behind ``end()``.
+        /// ``end()`` was called.
         case closed
     }
 
@@ -113,13 +113,13 @@ final class JobThreads<Job: Sendable>: Sendable {
 
     private let limit: Int
     private let state = Mutex(State())
-    // It counts what was ever added, so it may wake a thread for nothing.
+    // The semaphore counts every addition, so it may wake a thread for nothing.
     private let changes = Semaphore()
 
     /// - Parameters:
-    ///   - limit: jobs that wait at a time.
-    ///   - perform: does one, on the thread of that number.
-    ///   - finish: called once for each thread, on it, when nothing comes any more.
+    ///   - limit: the most jobs that may wait.
+    ///   - perform: does one job, on the thread with that number.
+    ///   - finish: called once on each thread, after its last job.
     /// - Throws: ``TenonError/Code/memory``.
     static func start(
         _ count: Int, limit: Int, perform: @escaping @Sendable (Int, Job) -> Void,
@@ -156,12 +156,12 @@ final class JobThreads<Job: Sendable>: Sendable {
         return addition
     }
 
-    /// Waits until all that was added is done and the threads have finished.
+    /// Waits until all the jobs are done and the threads have finished.
     func end() async {
         await withCheckedContinuation { close($0) }
     }
 
-    /// The same, and tells when; nobody needs to wait for it.
+    /// Ends the threads without waiting, and calls back when they have finished.
     func close(_ continuation: CheckedContinuation<Void, Never>? = nil) {
         let threads = state.withLock { state in
             state.isOver = true
@@ -172,7 +172,7 @@ final class JobThreads<Job: Sendable>: Sendable {
         for _ in 0..<threads { changes.signal() }
     }
 
-    /// Nil at the end.
+    /// The next job; nil at the end.
     private func next() -> Job? {
         while true {
             changes.wait()
@@ -193,7 +193,7 @@ final class JobThreads<Job: Sendable>: Sendable {
     }
 }
 
-/// Lets one do something at a time, in the order in which they came.
+/// Lets one caller at a time in, in the order in which they came.
 final class AsyncLock: Sendable {
     private struct State {
         var isTaken = false

@@ -5,7 +5,7 @@ internal import TenonAuthority
 /// The body of `POST /v1/device/challenge`.
 private struct ChallengeMessage {
     let appID: String
-    /// Of dialect `tenon`; older devices do not name the parent of the key that they are going to register.
+    /// Members of the dialect `tenon`. Older devices do not name the parent of the key that they are going to register.
     let offer: EndorsementOffer?
 
     init(_ message: MessageObject) throws(TenonError) {
@@ -25,7 +25,7 @@ private struct ChallengeMessage {
 }
 
 extension SynheartSteps {
-    /// The cheapest first (decision: folded-activation).
+    /// The cheapest checks come first (decision: folded-activation).
     func challenge(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let object = try request.message()
         let message = try refusing(Refusal.init(form:)) { () throws(TenonError) in try ChallengeMessage(object) }

@@ -2,20 +2,20 @@
 internal import Tenon
 internal import TenonAuthority
 
-/// The body of `POST /v1/device/register`. Members that name a device select nothing: `device_id` is passed over, and
-/// `device_local_id` is data (decision: same-key-again).
+/// The body of `POST /v1/device/register`. Members that name a device select nothing: `device_id` is ignored, and
+/// `device_local_id` is only data (decision: same-key-again).
 struct RegisterMessage {
     let appID: String
     let challenge: String
-    /// The public key as it was sent: what is bound.
+    /// The public key in the form in which it was sent, to which the evidence is bound.
     let keyText: String
-    /// The text; nil if it is missing, or is `none`.
+    /// The text; nil if it is missing or says `none`.
     let proof: String?
     let activation: [UInt8]?
     let platform: String?
     let localID: String?
 
-    /// base64url of 16 KiB of CBOR (decision: body-limits).
+    /// The length of 16 KiB of CBOR in base64url (decision: body-limits).
     private static let maxProof = 22_000
 
     init(_ message: MessageObject) throws(TenonError) {
@@ -38,7 +38,7 @@ struct RegisterMessage {
 }
 
 extension SynheartSteps {
-    /// In exactly this order (decision: folded-activation).
+    /// The order of the steps matters (decision: folded-activation).
     func register(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let object = try request.message()
         let message = try refusing(Refusal.init(form:)) { () throws(TenonError) in try RegisterMessage(object) }
@@ -56,7 +56,7 @@ extension SynheartSteps {
             key, assurance, for: app, redeeming: message.challenge, platform: message.platform,
             localID: message.localID)
         let isActive = device.state == .active
-        // Until an operator has said yes there is nothing of ours to show.
+        // Before an operator has approved the device, it gets no certificate.
         let chain = isActive ? try await assurance.issue?(engine) : nil
         return try AuthorityAnswer([
             "device_id": .string(device.id), "status": isActive ? "registered" : "pending",

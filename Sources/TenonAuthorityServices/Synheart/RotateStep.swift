@@ -2,13 +2,14 @@
 internal import Tenon
 internal import TenonAuthority
 
-/// The body of `POST /v1/device/rotate-key`. An `old_key_signature` is passed over: it names no device, app or time.
+/// The body of `POST /v1/device/rotate-key`. An `old_key_signature` is ignored, because it covers no device, app or
+/// time.
 private struct RotateMessage {
     let appID: String
     let deviceID: String
     let keyText: String
     let proof: String?
-    /// Of the parent of the new key: its Name.
+    /// The Name of the new key's parent.
     let parent: [UInt8]?
 
     init(_ message: MessageObject) throws(TenonError) {
@@ -26,7 +27,7 @@ private struct RotateMessage {
 }
 
 extension SynheartSteps {
-    /// `POST /v1/device/rotate-key`: signed by the key that is to be replaced, and proven by the device's AK
+    /// `POST /v1/device/rotate-key`: signed by the key that is replaced, with a proof of the new key by the device's AK
     /// (decision: attested-rotation).
     func rotateKey(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let sent = try SynheartRequest(request)

@@ -3,10 +3,11 @@ internal import Tenon
 package import TenonAuthority
 
 extension HostedService {
-    /// Synheart's auth service (docs/synheart.md): JSON, an app that each request names, and six headers that sign one.
+    /// Synheart's auth service (docs/synheart.md): JSON, an app that each request names, and six headers that carry the
+    /// signature.
     package static let synheart = HostedService(
         name: "synheart",
-        // Base URLs end with it or not; what a device signs is the path as it is sent.
+        // A base URL may or may not end with the prefix. A device signs the path as it is sent.
         prefix: "/auth",
         routes: [
             route("/v1/device/challenge", "POST") { steps, request throws(Refusal) in
@@ -41,24 +42,24 @@ extension HostedService {
     }
 }
 
-/// What is done for each route.
+/// The steps of the routes.
 struct SynheartSteps {
     let engine: AuthorityEngine
 
-    /// An app of this service that asks, if it has not asked too often.
+    /// The app of this service that a request names, if it has not asked too often.
     func app(_ id: String) throws(Refusal) -> (record: AppRecord, settings: SynheartSettings) {
         guard let settings = engine.configuration.app(id)?.settings(SynheartSettings.self) else { throw .unknownApp }
         return (try engine.app(id), settings)
     }
 
-    /// The id that a request says: in its body, in its headers, or in the headers that a backend passes on.
+    /// The app id that a request claims in its body, in its headers, or in the headers that a backend passes on.
     static func appNamed(in request: AuthorityRequest) -> String? {
         let message = try? JSON(parsing: request.body)
         let told = message?["app_id"] ?? message?["headers"]?["X-App-ID"]
         return (try? request.header("X-App-ID")) ?? told?.string
     }
 
-    /// The code, a sentence, and the time by which a device may set its clock right.
+    /// The body of a refusal: the code, a sentence, and the time, by which a device may correct its clock.
     static func answer(refusing refusal: Refusal, at now: AuthorityInstant) -> AuthorityAnswer {
         var answer = AuthorityAnswer(refusal, at: now)
         answer.headers.append(("x-synheart-error", refusal.code.rawValue))
@@ -75,7 +76,7 @@ extension Refusal.Code {
 }
 
 extension PublicKey {
-    /// A key as it is sent: base64 of its SubjectPublicKeyInfo, and so one text for each key.
+    /// A key as it is sent: base64 of its SubjectPublicKeyInfo, so each key has only one text.
     init(sent text: String) throws(Refusal) {
         self = try refusing(Refusal.init(form:)) { () throws(TenonError) in
             let bytes = try TextEncoding.base64.decode(text)
@@ -83,6 +84,6 @@ extension PublicKey {
         }
     }
 
-    /// The same text.
+    /// The text of the key.
     var sentText: String { TextEncoding.base64.encode(derRepresentation) }
 }

@@ -2,20 +2,20 @@
 internal import Tenon
 internal import TenonAuthority
 
-/// The six headers of a signed request (docs/synheart.md), each there once and of its form.
+/// The six headers of a signed request (docs/synheart.md), each present once and well-formed.
 struct SignedHeaders: Sendable {
     let appID: String
     let deviceID: String
     let signature: Signature
-    /// The text, which is signed.
+    /// The timestamp's text, which is signed.
     let timestampText: String
     /// Unix seconds.
     let timestamp: Int64
     let nonce: String
 
     /// - Parameter value: gives the value of a header.
-    /// - Throws: ``Refusal/Code/invalidRequest``, which says nothing of a key: whoever strips a header on the way must
-    ///   not make a device believe that its key is refused.
+    /// - Throws: ``Refusal/Code/invalidRequest``, which says nothing about a key: somebody who strips a header on the
+    ///   way must not make a device believe that its key was refused.
     init(_ value: (String) throws(Refusal) -> String?) throws(Refusal) {
         let names = [
             "X-App-ID", "X-Device-ID", "X-Synheart-Signature", "X-Synheart-Timestamp", "X-Synheart-Nonce",
@@ -30,7 +30,7 @@ struct SignedHeaders: Sendable {
         let signature = try refusing(Refusal.init(form:)) { () throws(TenonError) in
             let bytes = try TextEncoding.base64.decode(values[2])
             let signature = try Signature(derRepresentation: bytes)
-            // The forms of the others.
+            // The forms of the other headers.
             _ = try RequestHeaders(
                 signature: signature, appID: values[0], deviceID: values[1], timestamp: values[3], nonce: values[4])
             return signature
@@ -42,19 +42,19 @@ struct SignedHeaders: Sendable {
     }
 }
 
-/// A request of a device as a backend knows it, or as it came in.
+/// A device's request, as a backend describes it or as it arrived.
 struct SynheartRequest: Sendable {
-    /// What the signature is over.
+    /// The content that the signature covers.
     enum Content: Sendable {
         case body([UInt8])
-        /// The SHA-256 of the whole message, of somebody who is trusted to have computed it.
+        /// The SHA-256 of the whole message, from a backend that is trusted to have computed it.
         case digest(Digest)
     }
 
     var method: String
     /// The path as the device signs it.
     var path: String
-    /// Whether a query stood behind it, which version 1 does not sign.
+    /// Whether the path had a query, which version 1 does not sign.
     var hasQuery: Bool
     var headers: SignedHeaders
     var content: Content
@@ -74,10 +74,10 @@ struct SynheartRequest: Sendable {
             content: .body(request.body))
     }
 
-    /// Whatever the method's name is, only two of them promise that it does not.
+    /// Only GET and HEAD promise to change nothing, whatever the name of the method is.
     var mayChangeSomething: Bool { method != "GET" && method != "HEAD" }
 
-    /// The same as the engine verifies it.
+    /// The request in the engine's form.
     var signed: DeviceRequest {
         DeviceRequest(
             app: headers.appID, device: headers.deviceID, signature: headers.signature, version: 1,
@@ -85,7 +85,7 @@ struct SynheartRequest: Sendable {
         ) { () throws(Refusal) in try digest() }
     }
 
-    /// What the key signed.
+    /// The digest that the key signed.
     private func digest() throws(Refusal) -> Digest {
         try refusing(Refusal.init(form:)) { () throws(TenonError) in
             var message = try RequestMessage(method: method, path: path, timestamp: headers.timestampText)
@@ -100,8 +100,8 @@ struct SynheartRequest: Sendable {
 }
 
 extension SynheartSteps {
-    /// `GET /v1/device/self`: which key is held, said to either of the two that a device may have in doubt
-    /// (decision: own-endpoints).
+    /// `GET /v1/device/self`: says which key the authority holds, when asked with either of the two keys that a device
+    /// may be unsure about (decision: own-endpoints).
     func ownState(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let device = try await verify(try SynheartRequest(request), accepting: .presentOrPrevious).device
         return try AuthorityAnswer([
@@ -110,7 +110,7 @@ extension SynheartSteps {
         ])
     }
 
-    /// `/v1/echo`: a resource that takes signed requests only, to show how.
+    /// `/v1/echo`: an example of a resource that accepts only signed requests.
     func echo(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let device = try await verify(try SynheartRequest(request)).device
         return try AuthorityAnswer([
@@ -120,7 +120,7 @@ extension SynheartSteps {
         ])
     }
 
-    /// Verifies a request, and remembers it: it is good once.
+    /// Verifies a request and remembers it, because it is valid only once.
     func verify(
         _ request: SynheartRequest, accepting accepted: AcceptedKey = .present
     ) async throws(Refusal) -> VerifiedRequest {

@@ -2,20 +2,20 @@
 internal import Tenon
 package import TenonAuthority
 
-/// What the record of an app says about this service alone.
+/// The settings in an app's record that only this service uses.
 package struct SynheartSettings: ServiceSettings {
     /// How a device shows that its key is in a TPM.
     package enum Dialect: String, ConfigurationChoice, Sendable {
-        /// By a certificate of its attestation key, as the service's documents have it.
+        /// By a certificate of its attestation key, as in the service's documents.
         case docs
         /// By an activation that is folded into the registration.
         case tenon
     }
 
-    /// Requests of version 1 with a query string, which that version does not sign.
+    /// The answer to requests of version 1 with a query string, which that version does not sign.
     package enum Version1Query: String, ConfigurationChoice, Sendable {
         case refuse
-        /// Of every method but GET and HEAD, which alone promise to change nothing.
+        /// Refuses every method except GET and HEAD, which alone promise to change nothing.
         case refuseWrites = "refuse_writes"
         case allow
     }
@@ -44,8 +44,8 @@ package struct SynheartSettings: ServiceSettings {
         }
     }
 
-    /// Whether an attested device that speaks `docs` keeps its first key for ever: its rotation has no place for a
-    /// proof.
+    /// Whether an attested device that speaks `docs` must keep its first key for ever, because its rotation has no
+    /// place for a proof.
     private func cannotRotateInDocs(_ app: AppRecord) -> Bool {
         dialects.contains(.docs) && app.unprovenRotation == .refuse
     }

@@ -2,7 +2,7 @@
 internal import Tenon
 internal import TenonAuthority
 
-/// The body of `POST /auth/v1/device/verify` (decision: verify-endpoint): a device's request as a backend got it.
+/// The body of `POST /auth/v1/device/verify` (decision: verify-endpoint): a device's request as a backend received it.
 private struct VerifyMessage {
     let requestID: String?
     let method: String
@@ -32,7 +32,7 @@ private struct VerifyMessage {
         }
     }
 
-    /// Either the body or, of who has hashed it already, the digest of the message.
+    /// Either the body, or the digest of the message if the backend has already hashed it.
     private static func content(_ message: MessageObject) throws(TenonError) -> SynheartRequest.Content {
         let body = try message.bytes("body", sizes: 0...32_768)
         let digest = try message.bytes("digest", sizes: 32...32)
@@ -46,7 +46,7 @@ private struct VerifyMessage {
 }
 
 extension SynheartSteps {
-    /// For backends: 200 means that the request is good, and nothing else does.
+    /// Answers backends. Only status 200 means that the request is valid.
     func verify(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let backend = try backend(of: request)
         let message = try VerifyMessage(try request.message())
@@ -64,14 +64,14 @@ extension SynheartSteps {
             }
             return AuthorityAnswer(encoded: answer)
         } catch {
-            // What cannot be taken back now is over by itself soon.
+            // If this fails, the reservation soon lapses by itself.
             try? await engine.stores.answers.abandon(backend: backend.name, requestID: id)
             throw error
         }
     }
 
-    /// The answer that was given to the same question; nil when there is none, and the caller is to give it. Of those
-    /// who ask at the same time one does, and the others wait for it.
+    /// The answer that was given to the same question; nil if there is none and the caller must give it. Of several
+    /// simultaneous callers, one gives the answer and the others wait for it.
     private func given(
         _ backend: BackendRecord, _ id: String, _ question: Digest
     ) async throws(Refusal) -> [UInt8]? {
@@ -91,7 +91,7 @@ extension SynheartSteps {
 
     private static let answerLooks = 300
 
-    /// An answer that is given again is about a device that may have been revoked since.
+    /// A repeated answer is about a device that may have been revoked since.
     private func checkIsActive(_ headers: SignedHeaders) async throws(Refusal) {
         let device = try await waiting { () throws(TenonError) in
             try await engine.stores.devices.device(app: headers.appID, id: headers.deviceID)
@@ -108,7 +108,8 @@ extension SynheartSteps {
         ]).body
     }
 
-    /// The owner of the token. Tokens are found by their SHA-256, so that no comparison reveals anything about one.
+    /// The backend that owns the token. Tokens are found by their SHA-256, so no comparison reveals anything about a
+    /// token.
     private func backend(of request: AuthorityRequest) throws(Refusal) -> BackendRecord {
         let words = (try request.header("Authorization") ?? "").split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 2, words[0].lowercased() == "bearer" else { throw .unknownBackend }
@@ -119,7 +120,7 @@ extension SynheartSteps {
         return backend
     }
 
-    /// What the device signed, of an app and a host that the backend may ask about.
+    /// The device's request, if it is for an app and a host that the backend may ask about.
     private func request(of message: VerifyMessage, for backend: BackendRecord) throws(Refusal) -> SynheartRequest {
         guard backend.apps.contains(message.headers.appID) else {
             throw Refusal(.notAllowed, "The backend is not allowed to ask about this app.")

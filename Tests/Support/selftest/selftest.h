@@ -5,20 +5,20 @@
 #include "admin.h"
 #include "test_transport.h"
 
-/* Checks, in any thread; a test goes on after one that failed. */
+/* Checks, for any thread; a test continues after a failed check. */
 void check(const char *file, int line, const char *what, uint64_t found, uint64_t expected);
 
 #define EQUAL(found, expected) check(__FILE__, __LINE__, #found, (uint64_t)(found), (uint64_t)(expected))
 #define HOLDS(condition) check(__FILE__, __LINE__, #condition, (condition) ? 1 : 0, 1)
 
-/* A software TPM, fresh from the factory, or the end of the run. */
+/* Starts a factory-fresh software TPM, or ends the run. */
 support_swtpm *start(void);
 
-/* One command through a transport: what the faults are tried on. */
+/* One command through a transport, on which the faults are tried. */
 typedef struct {
     tenon_status status;
     size_t n;
-    uint32_t size, rc; /* as the answer says them */
+    uint32_t size, rc; /* as in the answer */
     uint8_t answer[TENON_TPM_BUFFER_SIZE];
 } outcome;
 

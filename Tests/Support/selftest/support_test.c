@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
 /*
- * Shows that the tools of the TPM tests do what they say, where no test would notice: a fault that does not happen
- * would make every test that plans it pass, and what a killed test leaves behind is seen by none.
+ * Shows that the tools of the TPM tests work in cases that no other test would notice: a fault that does not happen
+ * would let every test that plans it pass, and no test sees the remains of a killed one.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -62,7 +62,7 @@ tenon_status reopen(support_transport *wire)
     return table.reopen(table.context);
 }
 
-/* State folders that are left over below $TMPDIR; they are removed. */
+/* Counts and removes the state folders that are left below $TMPDIR. */
 static unsigned remove_folders(void)
 {
     const char *base = getenv("TMPDIR");
@@ -81,7 +81,7 @@ static unsigned remove_folders(void)
     return found;
 }
 
-/* A test that is killed: its TPM becomes a child of ours, and ends by itself. */
+/* Kills a test: its TPM becomes our child and ends by itself. */
 static void shows_no_orphan(void)
 {
     pid_t test;

@@ -9,7 +9,7 @@
 static uint8_t persist_command[] = {0x80, 2, 0, 0, 0,    35, 0, 0, 1, 0x20, 0x40, 0, 0, 1,    0x80, 0, 0, 0,
                                     0,    0, 0, 9, 0x40, 0,  0, 9, 0, 0,    0,    0, 0, 0x81, 0,    0, 1};
 
-/* The same command twice, killed before and after the TPM did it: what it wrote tells. */
+/* Cuts the power before and after the TPM carries out the same command; the written state shows the difference. */
 static void shows_kill(void)
 {
     support_swtpm *tpm = start();

@@ -56,7 +56,8 @@ import Testing
         #expect(offset == (difference.magnitude <= 5 ? 1_000_000 : nil))
     }
 
-    /// A later time is compared with the answer's: its Date, or else what its body says; never with this device's clock.
+    /// A later time is compared with the answer's: its Date, or else what its body says; never with this device's
+    /// clock.
     @Test(arguments: [0, 5000, -5000] as [Int64])
     func aLaterTimeIsComparedWithTheAnswers(_ skew: Int64) {
         let now = moment(after: 0)
@@ -73,8 +74,8 @@ import Testing
         #expect(ClockRule.wait(until: Double(theirs) + 1.5, in: dated, bodyTime: nil) == .milliseconds(1500))
     }
 
-    /// A key that was accepted for later waits in the boot in which it was, and a day at most. Where the kernel names no
-    /// boot nobody knows which one it is.
+    /// A key that was accepted for later waits in the boot in which it was, and a day at most. Where the kernel names
+    /// no boot nobody knows which one it is.
     @Test func aKeyWaitsInItsOwnBoot() throws {
         var record = try RecordShape.rotateAccepted.record()
         func acceptance(_ milliseconds: Int64, _ boot: String) -> IdentityRecord.Acceptance {

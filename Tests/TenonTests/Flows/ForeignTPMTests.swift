@@ -4,8 +4,8 @@ import Testing
 
 @testable import Tenon
 
-/// A verb was called while another TPM was here, as with a disk in the wrong machine. With its own TPM back the identity
-/// goes on: only reads happened in between.
+/// A verb was called while another TPM was here, as with a disk in the wrong machine. With its own TPM back the
+/// identity goes on: only reads happened in between.
 @Suite struct ForeignTPMTests {
     enum Verb: String, CaseIterable, Sendable {
         case sign, signBlocking, begin, attest, rotate, maintain, resolve, received, register
@@ -130,7 +130,8 @@ import Testing
         #expect(try await code(.sign, rig.restarted()) == nil)
     }
 
-    /// A registration that fails leaves the identity as it was, whatever it failed of: with its own TPM back it goes on.
+    /// A registration that fails leaves the identity as it was, whatever it failed of: with its own TPM back it goes
+    /// on.
     @Test(arguments: ["no TPM certificate", "nobody there", "challenge refused", "refused", "rejected", "no key"])
     func aRegistrationThatFailsLeavesTheInvalidKey(_ cause: String) async throws {
         let rig = try await FlowRig.registered()

@@ -3,8 +3,8 @@ import FlowParts
 import Tenon
 import Testing
 
-/// A rotation was done and nobody heard, at services that do or do not rotate a key to itself: the device signs with the
-/// key that is held, or finds it as soon as the service refuses the old one.
+/// A rotation was done and nobody heard, at services that do or do not rotate a key to itself: the device signs with
+/// the key that is held, or finds it as soon as the service refuses the old one.
 @Suite struct LockOutTests {
     struct Manner: Sendable, CustomStringConvertible {
         /// What is answered to a key that asks to be rotated to itself; nil where that is done.
@@ -136,7 +136,8 @@ import Testing
         #expect(try other.record().key(.current)?.generation == 2)
     }
 
-    /// The old key was refused by mistake, and is the one that is held: the other one signs, is refused, and it goes back.
+    /// The old key was refused by mistake, and is the one that is held: the other one signs, is refused, and it goes
+    /// back.
     @Test(arguments: RotationTests.settlements, manners)
     func aRefusalByMistakeIsTakenBack(_ settlements: [Settlement], _ manner: Manner) async throws {
         let rig = try await Self.rig(settlements, manner)

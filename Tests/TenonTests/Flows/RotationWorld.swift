@@ -49,7 +49,8 @@ struct RotationWorld {
 
 /// What wakes a world up, by each way that is chosen, and looks at what comes of it.
 final class RotationStage {
-    /// How often a message is tried in one call: what the next call does is searched anyway. TENON_TEST_TRIES says more.
+    /// How often a message is tried in one call: what the next call does is searched anyway. TENON_TEST_TRIES says
+    /// more.
     private static let tries = getenv("TENON_TEST_TRIES").flatMap { Int(String(cString: $0)) } ?? 1
 
     private let folder: TemporaryFolder
@@ -253,7 +254,8 @@ final class RotationNetwork: Transport {
         return answer
     }
 
-    /// Whether the request may change anything: a key that is to be rotated to itself only asks, and late it says nothing.
+    /// Whether the request may change anything: a key that is to be rotated to itself only asks, and late it says
+    /// nothing.
     private func offersAnother(_ request: HTTPRequest) -> Bool {
         guard ScriptedService.path(request) == "/rotate",
             let key = (try? JSON(parsing: request.body))?["new_public_key"]?.string

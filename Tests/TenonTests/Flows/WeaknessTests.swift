@@ -8,8 +8,8 @@ import Testing
 
 /// Weaknesses of other designs that no other suite shows: docs/weaknesses.md lists all.
 @Suite struct WeaknessTests {
-    /// Others make the deletion of the old key the point of no return: where it fails the dead key stays the active one,
-    /// and the next rotation destroys the one that was accepted.
+    /// Others make the deletion of the old key the point of no return: where it fails the dead key stays the active
+    /// one, and the next rotation destroys the one that was accepted.
     @Test("W3: the record is the commit point, not the store of keys")
     func w3_theRecordIsTheCommitPoint() async throws {
         let rig = try await FlowRig.registered()

@@ -136,7 +136,8 @@ import Testing
         #expect(try shape.record().reason == reason)
     }
 
-    /// The setter is private to the file of the record, and there it is one function's, beside the one that reads a record.
+    /// The setter is private to the file of the record, and there it is one function's, beside the one that reads a
+    /// record.
     @Test("W11: one function writes the state") func w11_oneFunctionWritesTheState() throws {
         let sources =
             #filePath.prefix(upTo: #filePath.firstRange(of: "/Tests/")!.lowerBound) + "/Sources/Tenon/Identity/"

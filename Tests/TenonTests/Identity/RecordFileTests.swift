@@ -174,7 +174,8 @@ import Testing
         #expect(code(try summed(text)) == nil)
     }
 
-    /// Only a key that was offered is tried, and no longer than until something was said of all; another TPM says nothing.
+    /// Only a key that was offered is tried, and no longer than until something was said of all; another TPM says
+    /// nothing.
     @Test(arguments: RecordShape.allCases)
     func aKeyIsTriedWhereOneWasOffered(_ shape: RecordShape) throws {
         let tried = try line(shape).replacing("\"signs_by_next\":false", with: "\"signs_by_next\":true")

@@ -47,8 +47,8 @@ import Testing
         #expect(Mirror(reflecting: secret).children.isEmpty)
     }
 
-    /// The memory that it had, read as a debugger reads it. Somebody else may have it by now, who writes something else:
-    /// so nothing is allocated between the end of the secret and the look at it.
+    /// The memory that it had, read as a debugger reads it. Somebody else may have it by now, who writes something
+    /// else: so nothing is allocated between the end of the secret and the look at it.
     @Test func isWiped() throws {
         let size = 4096
         let memory = open("/proc/self/mem", O_RDONLY)
