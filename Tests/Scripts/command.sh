@@ -532,7 +532,9 @@ say tenon status --check
 
 note "revoked"
 device=$(tenon status --json | sed -E 's/.*"device_id":"([^"]*)".*/\1/')
-say tenon-authority revoke --state-dir "$world/authority" --app demo --compromised --dry-run "$device"
+tenon-authority revoke --state-dir "$world/authority" --app demo --compromised --dry-run "$device" > "$world/out"
+expect "what undoes a revocation of a TPM is named" grep -q "tenon-authority allow --ek EK_ID (tenon doctor --disclose-ek prints" "$world/out"
+expect "and the doctor prints it" sh -c "tenon doctor --disclose-ek | grep -q 'ek_id: '"
 say tenon-authority revoke --state-dir "$world/authority" --app demo "$device"
 say tenon rotate
 say tenon status

@@ -232,12 +232,14 @@ def report(begun, ended, instances, sick=("client", "/health", "metric", "log"),
             expect(
                 last[1] == good and last[0] <= ended - begun + LIMIT,
                 f"{what} of {instance.name} was well {LIMIT:.0f} s after the fault")
-        lines = [(at - begun, line) for at, line in list(instance.log) if at > since and "well" in line]
+        told = ("has a fault", "works again")
+        lines = [(at - begun, line) for at, line in list(instance.log)
+                 if at > since and any(words in line for words in told)]
         for at, line in lines:
             print(f"  log       {instance.name}: {at:+.1f} s: {line}")
         if "log" in sick:
-            bad = [at for at, line in lines if "has a fault" in line]
-            good = [at for at, line in lines if "works again" in line]
+            bad = [at for at, line in lines if told[0] in line]
+            good = [at for at, line in lines if told[1] in line]
             expect(bad and min(bad) <= LIMIT, f"the log of {instance.name} told of the fault within {LIMIT:.0f} s")
             expect(good and max(good) <= ended - begun + LIMIT, f"the log of {instance.name} told of its end in time")
 

@@ -26,9 +26,9 @@ import Testing
         (.serviceURL, "--service https://host[:port][/path]"), (.httpURL, "https://host[:port]/path"),
         (.appID, "--app ID"), (.stateMissing, "tenon reset --yes"), (.stateUnresolved, "tenon register"),
         (.recordForm, "from a backup"), (.recordSum, "from a backup"), (.recordVersion, "or a later one"),
-        (.stateOwner, "chmod 700"), (.statePermission, "the user that owns the state"),
+        (.stateOwner, "mode 700"), (.statePermission, "the user that owns the state"),
         (.stateKind, "--state-dir DIR"), (.statePath, "--state-dir DIR"), (.stateFull, "on the disk of the state"),
-        (.stateBusy, "the other tenon"), (.dialectChanged, "--dialect"), (.foreignTPM, "machine"),
+        (.stateBusy, "other programs"), (.dialectChanged, "--dialect"), (.foreignTPM, "machine"),
         (.rotationFailed, "tenon rotate"), (.rotationOpen, "which key it holds"),
         (.cancelled, "again: it"), (.outcomeUnknown, "again: it"),
         // A code without a mend of its own has that of its category.

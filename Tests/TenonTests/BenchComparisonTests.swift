@@ -112,9 +112,9 @@ import Testing
     private static let good = #"{"kind":"line","backend":"b","line":"l","by":"tenon","rounds_ns":[1.5]}"#
 
     @Test(arguments: [
-        ("", TenonError.Code.messageMember, "x.json holds"), ("\n", .jsonTruncated, "line 1:"),
+        ("", TenonError.Code.messageMember, "x.json has"), ("\n", .jsonTruncated, "line 1:"),
         ("hello", .jsonSyntax, "line 1:"), ("{}", .messageMember, "kind"), ("[1]", .messageMember, "kind"),
-        (#"{"kind":7}"#, .messageMember, "kind"), (#"{"kind":"peer","name":"x"}"#, .messageMember, "x.json holds"),
+        (#"{"kind":7}"#, .messageMember, "kind"), (#"{"kind":"peer","name":"x"}"#, .messageMember, "x.json has"),
         (good + "\n" + good.dropLast(9), .jsonTruncated, "line 2:"),
         (good.replacing("[1.5]", with: "[]"), .messageMember, "rounds_ns"),
         (good.replacing("1.5", with: "NaN"), .jsonNotFinite, "line 1:"),
