@@ -82,18 +82,12 @@ package final class BenchWire: TPMTransport {
 
 /// The fields of a command (Part 1, 18.1).
 enum BenchCommandCode {
-    private static let names: [UInt32: String] = [
-        0x147: "ActivateCredential", 0x148: "Certify", 0x161: "ContextLoad", 0x162: "ContextSave", 0x153: "Create",
-        0x131: "CreatePrimary", 0x120: "EvictControl", 0x165: "FlushContext", 0x17a: "GetCapability",
-        0x17b: "GetRandom", 0x157: "Load", 0x14e: "NV_Read", 0x169: "NV_ReadPublic", 0x151: "PolicySecret",
-        0x173: "ReadPublic", 0x15d: "Sign", 0x176: "StartAuthSession", 0x144: "Startup",
-    ]
     /// FlushContext, EvictControl, and ReadPublic, which identifies a copy before it is evicted.
     static let tidying: Set<UInt32> = [0x165, 0x120, 0x173]
     private static let sign: UInt32 = 0x15d
     private static let password: UInt32 = 0x4000_0009
 
-    static func name(_ code: UInt32) -> String { names[code] ?? "other" }
+    static func name(_ code: UInt32) -> String { TPMCommand.name(code) ?? "other" }
 
     static func code(of command: Span<UInt8>) -> UInt32 { number(command, at: 6) }
 

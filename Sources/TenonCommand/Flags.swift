@@ -15,6 +15,8 @@ extension Flag {
     static let stateDirectory = Flag(
         name: "--state-dir", value: "DIR", summary: "the state folder (default: $XDG_STATE_HOME/tenon, ...)",
         variable: "TENON_STATE_DIR")
+    static let trace = Flag(
+        name: "--trace", value: nil, summary: "print each TPM command to standard error: time, handles, code")
     static let ownerAuth = Flag(
         name: "--owner-auth", value: "FILE", summary: "the auth value of the TPM's owner hierarchy")
     static let endorsementAuth = Flag(
@@ -49,7 +51,7 @@ extension Flag {
     /// The flags of a verb that reads an identity.
     static let identity = [json, app, service, stateDirectory]
     /// The flags of a verb that uses a key.
-    static let key = identity + [tpm, ownerAuth, endorsementAuth]
+    static let key = identity + [tpm, trace, ownerAuth, endorsementAuth]
     /// The flags of a verb that calls the service.
     static let network =
         key + [caFile, timeout, disclosed, endorsementChain, endorsementCertificate, attestationCA, attestationRoots]

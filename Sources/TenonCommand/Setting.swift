@@ -50,6 +50,7 @@ struct Setting {
         options.allowSimulator = true
         options.ownerAuth = try auth(Flag.ownerAuth)
         options.endorsementAuth = try auth(Flag.endorsementAuth)
+        if arguments.has(Flag.trace.name) { options.trace = { Terminal.note($0.line) } }
         return options
     }
 
@@ -101,6 +102,19 @@ struct Setting {
     /// The transport to the service.
     func transport() throws(TenonError) -> LazyTransport {
         LazyTransport(HTTPTransport.Options(caFile: try arguments.value(Flag.caFile.name)))
+    }
+}
+
+extension TPM.Trace {
+    /// For example `   12.3 ms  000  Load (persistent)`.
+    fileprivate var line: String {
+        let tenths = duration / .microseconds(100)
+        let whole = String(Int(tenths / 10))
+        let padding = String(repeating: " ", count: max(0, 6 - whole.count))
+        let code = responseCode.map { String($0, radix: 16) } ?? "no answer"
+        let zeros = String(repeating: "0", count: max(0, 3 - code.count))
+        let kinds = handles.isEmpty ? "" : " (" + handles.map(\.rawValue).joined(separator: ", ") + ")"
+        return "\(padding)\(whole).\(Int(tenths) % 10) ms  \(zeros)\(code)  \(command)\(kinds)"
     }
 }
 

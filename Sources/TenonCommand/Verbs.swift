@@ -28,7 +28,7 @@ extension Verb {
                 Changes nothing. The exit code is the category of the first problem; notes
                 do not count. With --disclose-ek it also prints the certificate that identifies the TPM to services.
                 """,
-            flags: [.json, .tpm, .stateDirectory, .ownerAuth, .endorsementAuth, .disclosed],
+            flags: [.json, .tpm, .trace, .stateDirectory, .ownerAuth, .endorsementAuth, .disclosed],
             examples: ["tenon doctor", "tenon doctor --tpm device:/dev/tpm0 --json"],
             run: { arguments throws(TenonError) in try Doctor.answer(Setting(arguments: arguments)).give(arguments) }),
         Verb(

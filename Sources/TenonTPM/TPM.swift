@@ -23,6 +23,11 @@ public final class TPM: Sendable {
     /// - Throws: ``TenonError/Code/tcti`` for any other name, ``TenonError/Code/tpmMissing``,
     ///   ``TenonError/Code/tpmPermission``, ``TenonError/Code/tpmBusy``.
     public init(_ name: String, options: Options = Options()) throws(TenonError) {
+        if let trace = options.trace {
+            let named = try NamedTransport(name, allowSimulator: options.allowSimulator)
+            handle = try Lease(CoreHandle(opening: TracedTransport(named, trace), options), on: thread)
+            return
+        }
         do throws(TenonError) {
             let handle = try CoreHandle(freedBy: tenon_tpm_free) { tpm in
                 name.utf8.span.withUnsafeBytes { name in
@@ -38,7 +43,8 @@ public final class TPM: Sendable {
 
     /// Opens a TPM over a transport. Sends no command.
     public init(_ transport: any TPMTransport, options: Options = Options()) throws(TenonError) {
-        handle = try Lease(CoreHandle(opening: transport, options), on: thread)
+        let traced = options.trace.map { TracedTransport(transport, $0) }
+        handle = try Lease(CoreHandle(opening: traced ?? transport, options), on: thread)
     }
 
     private static let shared = Mutex<TPM?>(nil)

@@ -14,17 +14,21 @@ extension TPM {
         public var ownerAuth: [UInt8]
         /// The auth value of the endorsement hierarchy, at most 32 bytes.
         public var endorsementAuth: [UInt8]
+        /// Is told of each command after it was answered, on the thread that sent it; nil is not told. It must not use
+        /// the TPM.
+        public var trace: (@Sendable (Trace) -> Void)?
 
         /// Options with defaults for what is left out.
         public init(
             allowSimulator: Bool = false, session: Session = .password, deadline: Duration = .seconds(2),
-            ownerAuth: [UInt8] = [], endorsementAuth: [UInt8] = []
+            ownerAuth: [UInt8] = [], endorsementAuth: [UInt8] = [], trace: (@Sendable (Trace) -> Void)? = nil
         ) {
             self.allowSimulator = allowSimulator
             self.session = session
             self.deadline = deadline
             self.ownerAuth = ownerAuth
             self.endorsementAuth = endorsementAuth
+            self.trace = trace
         }
     }
 

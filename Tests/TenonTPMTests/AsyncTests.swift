@@ -80,6 +80,7 @@ import Testing
     @Test func cancelledBeforeItsTurn() async throws {
         try await withTPM { software, tpm in
             let key = try await TPM.PrivateKey(in: tpm)
+            try await key.check()
             support_transport_reset_counts(software.wire)
             support_hold(software.wire, support_next(SUPPORT_CC_SIGN))
             let first = Task { await signs(key, 0) }

@@ -21,6 +21,8 @@ import Testing
             #expect(made.name == made.publicArea.name)
             #expect(made.parentName == key.parentName && made.witness == key.witness && made.witness != nil)
             #expect(try made.publicArea != TPM.AttestationKey(beside: key).publicArea)
+            // The two share the TPM's places: what is loaded goes.
+            #expect(support_flush_all(software.device) == 0)
             let again = try software.tpm()
             let loadedKey = try TPM.PrivateKey(dataRepresentation: key.dataRepresentation, in: again)
             let ak = try TPM.AttestationKey(dataRepresentation: made.dataRepresentation, in: again)

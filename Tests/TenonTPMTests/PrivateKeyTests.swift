@@ -36,6 +36,8 @@ import Testing
             let key = try await TPM.PrivateKey(in: tpm)
             let text = "a message"
             let data = Data(text.utf8)
+            // Only then the primary that it was made under is flushed.
+            try await key.check()
             support_transport_reset_counts(software.wire)
             let signature = try await key.signature(for: data)
             #expect(software.commands() == 1)
@@ -64,6 +66,7 @@ import Testing
         try withTPM { software, tpm in
             let key = try TPM.PrivateKey(in: tpm, options: .signsDigests)
             let digest = try Digest(hashing: Sample.data)
+            try key.check()
             support_transport_reset_counts(software.wire)
             let signature = try key.signature(for: Sample.data)
             #expect(software.commands() == 1)
@@ -104,6 +107,8 @@ import Testing
     @Test func isLoadedAgain() throws {
         try withTPM { software, tpm in
             let made = try TPM.PrivateKey(in: tpm)
+            // The two share the TPM's places: the primary goes.
+            try made.check()
             let key = try TPM.PrivateKey(dataRepresentation: made.dataRepresentation, in: software.tpm())
             #expect(key.publicKey == made.publicKey)
             #expect(key.name == made.name)

@@ -19,10 +19,13 @@ struct ServedWorld: Sendable {
     let tpm: TPM
     let folder: String
 
+    /// - Parameter prepare: what is done to the TPM before it is used.
     static func with(
-        _ stores: Stores, instances: Int = 1, _ body: (ServedWorld) async throws -> Void
+        _ stores: Stores, instances: Int = 1, options: TPM.Options = TPM.Options(), isBare: Bool = false,
+        prepare: (SoftwareTPM) -> Void = { _ in }, _ body: (ServedWorld) async throws -> Void
     ) async throws {
-        try await withTPM(state: Endorsed.state) { _, tpm in
+        try await withTPM(options, state: Endorsed.state, isBare: isBare) { software, tpm in
+            prepare(software)
             let scratch = try ScratchFolder()
             defer { withExtendedLifetime(scratch) {} }
             let folder = scratch.path

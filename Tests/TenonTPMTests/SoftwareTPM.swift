@@ -99,9 +99,10 @@ func withTPM(
 
 /// Runs a test that waits on a TPM of its own, and looks that nothing is left in it.
 func withTPM(
-    _ options: TPM.Options = TPM.Options(), state: String? = nil, _ body: (SoftwareTPM, TPM) async throws -> Void
+    _ options: TPM.Options = TPM.Options(), state: String? = nil, isBare: Bool = false,
+    _ body: (SoftwareTPM, TPM) async throws -> Void
 ) async throws {
-    let software = try SoftwareTPM(state: state)
+    let software = try SoftwareTPM(state: state, isBare: isBare)
     try await body(software, software.tpm(options))
     await software.waitUntilClosed()
     #expect(software.leftovers == 0)

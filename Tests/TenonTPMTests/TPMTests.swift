@@ -28,6 +28,27 @@ import Testing
         #expect(!software.isOpen)
     }
 
+    /// Each command is told with what it was answered, and nothing that it holds.
+    @Test func trace() throws {
+        let told = Mutex<[TPM.Trace]>([])
+        try withTPM(TPM.Options(trace: { trace in told.withLock { $0.append(trace) } })) { software, tpm in
+            let key = try TPM.PrivateKey(in: tpm)
+            _ = try key.blockingSignature(for: .event(Sample.event))
+            let traces = told.withLock { $0 }
+            #expect(traces.map(\.command) == ["CreatePrimary", "ReadPublic", "Create", "Load", "Sign", "FlushContext"])
+            #expect(
+                traces.map(\.handles.first) == [
+                    .permanent, .persistent, .transient, .transient, .transient, .transient,
+                ])
+            #expect(traces.map(\.responseCode) == [0, 0x18b, 0, 0, 0, 0])
+            #expect(traces.allSatisfy { $0.duration > .zero })
+            support_fail_before(software.wire, support_next(SUPPORT_CC_SIGN), tenon_status(TENON_ERROR_TPM_TRANSPORT))
+            _ = try key.blockingSignature(for: .event(Sample.event))
+            let lost = told.withLock { $0.first { $0.responseCode == nil } }
+            #expect(lost?.command == "Sign")
+        }
+    }
+
     @Test func defaultIsOpenedOnce() throws {
         try withTPM { software, tpm in
             let kept = Mutex<TPM?>(nil)

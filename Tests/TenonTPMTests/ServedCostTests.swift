@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import CTestSupport
+import Synchronization
+import Tenon
+import TenonSynheart
+import TenonTPM
+import Testing
+
+/// What a device's life costs in TPM commands, at a running authority, with an EK of RSA-2048 and no storage key.
+@Suite(.timeLimit(.minutes(1))) struct ServedCostTests {
+    /// One that was kept is not read, made or loaded again (decisions: kept-primary, one-reading).
+    @Test func behindAResourceManager() async throws {
+        let cost = CommandCost()
+        try await life(cost, isBare: false) { identity in
+            try await identity.register()
+            #expect(
+                cost.take() == [
+                    "GetCapability", "NV_ReadPublic", "GetCapability", "NV_Read", "CreatePrimary", "ReadPublic",
+                    "Create", "Load", "Create", "Load", "StartAuthSession", "FlushContext", "GetCapability",
+                    "ReadPublic", "StartAuthSession", "PolicySecret", "ActivateCredential", "Certify",
+                ])
+            _ = try await identity.sign("POST", path: "/v1/echo", body: ServedWorld.body)
+            #expect(cost.take() == ["Sign"])
+            try await identity.rotate()
+            // The TPM has three places: what was loaded first gives way. The proof does not need the primary, which goes.
+            #expect(
+                cost.take() == [
+                    "CreatePrimary", "ReadPublic", "FlushContext", "ReadPublic", "Create", "Load", "Certify",
+                    "FlushContext", "CreatePrimary", "Load", "FlushContext", "Load", "Sign",
+                ])
+            try await identity.maintain()
+            #expect(cost.take() == ["Sign", "FlushContext"])
+        }
+    }
+
+    /// Nothing stays loaded between two calls: the commands are more.
+    @Test func onABareTPM() async throws {
+        let cost = CommandCost()
+        try await life(cost, isBare: true) { identity in
+            var counts: [Int] = []
+            try await identity.register()
+            counts.append(cost.take().count)
+            _ = try await identity.sign("POST", path: "/v1/echo", body: ServedWorld.body)
+            counts.append(cost.take().count)
+            try await identity.rotate()
+            counts.append(cost.take().count)
+            try await identity.maintain()
+            counts.append(cost.take().count)
+            #expect(counts == [34, 5, 18, 5])
+        }
+    }
+
+    private func life(
+        _ cost: CommandCost, isBare: Bool, _ body: (DeviceIdentity) async throws -> Void
+    ) async throws {
+        func leaveRSA(_ software: SoftwareTPM) { #expect(support_nv_remove(software.device, 0x01C0_0016) == 0) }
+        let options = TPM.Options(trace: { cost.add($0) })
+        try await ServedWorld.with(Stores.allCases[0], options: options, isBare: isBare, prepare: leaveRSA) { world in
+            try await body(try world.identity(.tenon))
+        }
+    }
+}
+
+/// The commands that were sent, in order.
+private final class CommandCost: Sendable {
+    private let names = Mutex<[String]>([])
+
+    func add(_ trace: TPM.Trace) { names.withLock { $0.append(trace.command) } }
+
+    /// Those since the last call.
+    func take() -> [String] {
+        names.withLock { names in
+            defer { names = [] }
+            return names
+        }
+    }
+}
