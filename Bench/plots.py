@@ -66,8 +66,9 @@ def dots(title, rows, show, caption=""):
     for label, points in rows:
         marks = [grid] + [f'<i class="dot f{colour}" style="left:{place(value):.2f}%" title="{text(name)}: {text(show(value))}"></i>'
                           for value, colour, name in points]
-        out.append(row(label, marks, ", ".join(show(value) for value, *_ in points)))
-    names = dict.fromkeys((colour, name) for _, points in rows for _, colour, name in points)
+        out.append(row(label, marks, ", ".join(show(value).replace(" ", "\u00a0") for value, *_ in points)))
+    longest_first = sorted(rows, key=lambda row: -len(row[1]))
+    names = dict.fromkeys((colour, name) for _, points in longest_first for _, colour, name in points)
     key = "".join(f'<span><i class="swatch f{colour}"></i>{text(name)}</span>' for colour, name in names)
     return figure(title, [f'<div class="key">{key}</div>'] + out, caption, "plot dots")
 

@@ -20,6 +20,7 @@ LINES = {"tpm-sign": "signature", "tpm-sign-salted": "signature, HMAC", "tpm-sig
          "flow-register-docs": "registration, dialect docs", "flow-reset": "reset"}
 LIFE = ("tpm-sign", "tpm-first-handle", "tpm-first-srk", "tpm-first-primary", "flow-maintain", "flow-rotate", "flow-register", "flow-register-docs")
 COLOUR_OF_DELAY = {0: OURS, 17: 3, 35: 4, 200: 1}
+COLOUR_OF_PEER = {"tenon": OURS, results.FLOOR: FLOORS, "tpm2-openssl": 1, "tpm2-pkcs11": 3, "esys-hmac": 4}  # where bars have no names
 NAMES = {"tenon": "Tenon", "raw": "the floor", "raw-load": "the floor, loading the key", "esys": "ESYS", "esys-hmac": "ESYS, no salt"}
 
 
@@ -98,7 +99,7 @@ def host_plot(records):
         return ""
     keys = in_order(("", line, by) for line, by, _ in found)
     values = {(line, by): n for line, by, n in found}
-    rows = [(LINES[line], [(values[line, by], colour_of(by), name_of(by)) for _, other, by in keys if other == line])
+    rows = [(LINES[line], [(values[line, by], COLOUR_OF_PEER.get(by, THEIRS), name_of(by)) for _, other, by in keys if other == line])
             for line in dict.fromkeys(key[1] for key in keys)]
     ours = values.get(("tpm-sign", "tenon"))
     mine = f"Tenon's warm signature costs {show(ours)}" if ours else f"Tenon's sessions cost the {what} of the blue dots"
