@@ -93,7 +93,9 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "TenonHTTP", dependencies: ["Tenon", "CTenonCurl"], swiftSettings: strict),
-        .target(name: "TenonBench", dependencies: ["Tenon", "TenonTPM"], swiftSettings: strict),
+        .target(
+            name: "TenonBench", dependencies: ["Tenon", "TenonTPM"], resources: [.embedInCode("page.css")],
+            swiftSettings: strict),
         .target(name: "TenonCommandLine", dependencies: ["Tenon", "CTenonProcess"], swiftSettings: strict),
         .executableTarget(
             name: "TenonAuthorityServer",

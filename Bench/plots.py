@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts of a page: bars and dots that fit any width, curves, tables. They load nothing from anywhere."""
+
 import html
 import math
 import pathlib
@@ -32,8 +33,10 @@ def figure(title, rows, caption="", kind="plot"):
 
 
 def row(label, marks, value):
-    return (f'<div class="row"><span class="label">{text(label)}</span><span class="track">{"".join(marks)}</span>'
-            f'<span class="value">{text(value)}</span></div>')
+    return (
+        f'<div class="row"><span class="label">{text(label)}</span><span class="track">{"".join(marks)}</span>'
+        f'<span class="value">{text(value)}</span></div>'
+    )
 
 
 def bars(title, rows, caption=""):
@@ -51,7 +54,9 @@ def bars(title, rows, caption=""):
 
 def scale(values):
     """Whole powers of ten around the values."""
-    return math.floor(math.log10(min(values))), max(math.ceil(math.log10(max(values))), math.floor(math.log10(min(values))) + 1)
+    return math.floor(math.log10(min(values))), max(
+        math.ceil(math.log10(max(values))), math.floor(math.log10(min(values))) + 1
+    )
 
 
 def dots(title, rows, show, caption=""):
@@ -60,14 +65,23 @@ def dots(title, rows, show, caption=""):
 
     def place(value):
         return 100 * (math.log10(value) - low) / (high - low)
-    axis = [f'<i class="tick" style="left:{place(10.0**e):.2f}%"><b>{text(show(10.0**e))}</b></i>' for e in range(low, high + 1)]
-    out = [f'<div class="row axis"><span class="label"></span><span class="track">{"".join(axis)}</span><span class="value"></span></div>']
+
+    axis = [
+        f'<i class="tick" style="left:{place(10.0**e):.2f}%"><b>{text(show(10.0**e))}</b></i>'
+        for e in range(low, high + 1)
+    ]
+    out = [
+        f'<div class="row axis"><span class="label"></span><span class="track">{"".join(axis)}</span><span class="value"></span></div>'
+    ]
     grid = "".join(f'<i class="grid" style="left:{place(10.0**e):.2f}%"></i>' for e in range(low, high + 1))
     for label, points in rows:
-        marks = [grid] + [f'<i class="dot f{colour}" style="left:{place(value):.2f}%" title="{text(name)}: {text(show(value))}"></i>'
-                          for value, colour, name in points]
-        out.append(row(label, marks, ", ".join(show(value) for value, *_ in points)))
-    names = dict.fromkeys((colour, name) for _, points in rows for _, colour, name in points)
+        marks = [grid] + [
+            f'<i class="dot f{colour}" style="left:{place(value):.2f}%" title="{text(name)}: {text(show(value))}"></i>'
+            for value, colour, name in points
+        ]
+        out.append(row(label, marks, ", ".join(show(value).replace(" ", "\u00a0") for value, *_ in points)))
+    longest_first = sorted(rows, key=lambda row: -len(row[1]))
+    names = dict.fromkeys((colour, name) for _, points in longest_first for _, colour, name in points)
     key = "".join(f'<span><i class="swatch f{colour}"></i>{text(name)}</span>' for colour, name in names)
     return figure(title, [f'<div class="key">{key}</div>'] + out, caption, "plot dots")
 
@@ -96,23 +110,34 @@ def distribution(title, contenders):
     out = [f'<figure class="scroll" aria-label="{text(title)}"><svg viewBox="0 0 {WIDTH} {HEIGHT}">']
     for value in ticks(low, high):
         y = curve([value, value], low, high)[0].split(",")[1]
-        out.append(f'<line class="line" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>'
-                   f'<text class="end" x="{LEFT - 6}" y="{float(y) + 4:.1f}">{duration(value)}</text>')
+        out.append(
+            f'<line class="line" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>'
+            f'<text class="end" x="{LEFT - 6}" y="{float(y) + 4:.1f}">{duration(value)}</text>'
+        )
     for percent in (0, 25, 50, 75, 90, 99):
         x = LEFT + (WIDTH - LEFT - RIGHT) * percent / 99
         out.append(f'<text class="middle" x="{x:.1f}" y="{HEIGHT - 6}">p{percent}</text>')
     for i, r in enumerate(contenders):
         # The hundredth hundredth is the one worst sample: it says what else the machine did.
-        out.append(f'<polyline class="s{i % COLOURS}" points="{" ".join(curve(r["percentiles_ns"][:100], low, high))}"/>')
-    key = "".join(f'<span><i class="swatch f{i % COLOURS}"></i>{text(r["by"])}</span>' for i, r in enumerate(contenders))
+        out.append(
+            f'<polyline class="s{i % COLOURS}" points="{" ".join(curve(r["percentiles_ns"][:100], low, high))}"/>'
+        )
+    key = "".join(
+        f'<span><i class="swatch f{i % COLOURS}"></i>{text(r["by"])}</span>' for i, r in enumerate(contenders)
+    )
     return "".join(out) + f'</svg><div class="key">{key}</div></figure>'
 
 
 def table(heading, rows, kind=""):
     """rows: of cells; a cell is a text, or a pair of a class and a text."""
+
     def cells(row, tag):
         pairs = (cell if isinstance(cell, tuple) else ("", cell) for cell in row)
-        return "".join(f'<{tag} class="{name}">{text(value)}</{tag}>' if name else f"<{tag}>{text(value)}</{tag}>" for name, value in pairs)
+        return "".join(
+            f'<{tag} class="{name}">{text(value)}</{tag}>' if name else f"<{tag}>{text(value)}</{tag}>"
+            for name, value in pairs
+        )
+
     body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows)
     return f'<table class="{kind}"><tr>{cells(heading, "th")}</tr>{body}</table>'
 

@@ -67,13 +67,24 @@ static bool make_host_key(void *context, size_t session)
     return warm_up(self);
 }
 
+static bool attest(void *context, size_t unused)
+{
+    const tpm_side *self = context;
+    const tenon_digest *nonce = &self->fixture->digests[0];
+    uint8_t proof[TENON_PROOF_MAX];
+    size_t n;
+    return tenon_tpm_key_attest(self->certified, self->ak, proof, sizeof proof, &n, nonce->bytes, sizeof nonce->bytes,
+                                NULL, 0) == TENON_OK;
+}
+
+/* The first proof looks at what the next ones know. */
 static bool make_ak(void *context, size_t unused)
 {
     tpm_side *self = context;
     const rig_file *file = &self->rig->kept;
     return tenon_tpm_open_transport(&self->tpm, &self->rig->table, NULL) == TENON_OK &&
            tenon_tpm_key_load(self->tpm, &self->certified, file->text, file->n, NULL, 0) == TENON_OK &&
-           tenon_tpm_ak_create(self->certified, &self->ak) == TENON_OK;
+           tenon_tpm_ak_create(self->certified, &self->ak) == TENON_OK && attest(self, 0);
 }
 
 static bool sign_in_thread(void *context, size_t unused)
@@ -123,16 +134,6 @@ static bool sign(void *context, size_t unused)
 {
     tpm_side *self = context;
     return sign_with(self, self->key);
-}
-
-static bool attest(void *context, size_t unused)
-{
-    const tpm_side *self = context;
-    const tenon_digest *nonce = &self->fixture->digests[0];
-    uint8_t proof[TENON_PROOF_MAX];
-    size_t n;
-    return tenon_tpm_key_attest(self->certified, self->ak, proof, sizeof proof, &n, nonce->bytes, sizeof nonce->bytes,
-                                NULL, 0) == TENON_OK;
 }
 
 typedef enum { KEPT, BELOW_SRK, BELOW_PRIMARY } place;

@@ -163,6 +163,24 @@ package final class TPMBenchResult: Sendable {
             }
     }
 
+    /// A row of the table in docs/chips.md: signature, its speed beside the bare command, first signature, proof.
+    ///
+    /// - Parameter chip: a description of the chip and its firmware.
+    package func chipLine(_ chip: String, isSimulator: Bool, on machine: BenchMachine) -> String {
+        func own(_ name: String) -> MeasuredLine? { lines.first { $0.line == name && $0.by == TPMBenchLine.own } }
+        func time(_ line: MeasuredLine?) -> String { line.map { Decimal.text($0.p50 / 1e6, 2) } ?? "-" }
+        let sign = own("tpm-sign")
+        let speed = sign.flatMap { line in floor(of: line).map { Quartiles(speedOf: line.rounds, beside: $0.rounds) } }
+        let interval = speed.map { [$0.low, $0.high].map { Decimal.text($0, 2) }.joined(separator: "-") } ?? "-"
+        let cells = [
+            chip, isSimulator ? "software" : "chip", time(sign),
+            speed.map { "\(Decimal.text($0.median, 2)) (\(interval))" } ?? "-",
+            time(own("tpm-first-srk") ?? own("tpm-first-primary")), time(own("tpm-attest")), "\(rounds)",
+            machine.members.first { $0.name == "cpu" }?.value ?? "", tenonVersion,
+        ]
+        return "| " + cells.map { $0.replacing("|", with: "/") }.joined(separator: " | ") + " |"
+    }
+
     /// The records for Bench/report.py and for a comparison.
     package func records(of machine: BenchMachine) -> [JSON] {
         var records = BenchRecords()

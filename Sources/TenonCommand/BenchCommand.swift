@@ -10,12 +10,14 @@ enum BenchCommand {
         let arguments = setting.arguments
         let plan = try plan(arguments)
         let file = try arguments.value("--out").map(ResultFile.init)
+        let page = try arguments.value("--html").map(ResultFile.init)
         let name = try setting.tpmName()
         let result = try await measured(name, try setting.tpmOptions(), plan)
         let report = BenchReport(result, isSimulator: isSimulator(name, result.info))
         let answer = Answer(lines: report.lines, json: report.json)
         do throws(TenonError) {
             try file?.write(result.records(of: report.machine))
+            try page?.write(Array(BenchPage(result, on: report.machine).html.utf8))
         } catch {
             // The results are printed even if the file cannot be written.
             if !arguments.has(Flag.json.name) { try answer.give(arguments) }
@@ -33,6 +35,9 @@ enum BenchCommand {
                 throw arguments.mistake("--rounds must be a number from 1 to 10000.")
             }
             plan.rounds = rounds
+        }
+        if plan.isSmoke, arguments.has("--html") {
+            throw arguments.mistake("--smoke measures nothing that --html could show.")
         }
         guard plan.isSmoke || !BenchBuild.isDebug else {
             throw TenonError(
@@ -103,7 +108,7 @@ struct BenchReport {
     }
 
     var lines: [String] {
-        heading + (result.lines.isEmpty ? commands : [""] + table + [""] + figures)
+        heading + (result.lines.isEmpty ? commands : [""] + table + [""] + figures + [""] + chipLine)
     }
 
     private var heading: [String] {
@@ -111,6 +116,11 @@ struct BenchReport {
             + (isSimulator ? ["     a simulator: its times differ from a chip's; ratios and commands hold"] : [])
             + (result.lines.isEmpty
                 ? [] : ["tenon \(tenonVersion) with \(tenonBackend), \(result.rounds) rounds of each line"])
+    }
+
+    /// The line for docs/chips.md.
+    private var chipLine: [String] {
+        ["A line for docs/chips.md, the table of chips:", result.chipLine(chip, isSimulator: isSimulator, on: machine)]
     }
 
     private var commands: [String] {

@@ -65,7 +65,7 @@ struct ByteSource: ~Copyable {
     }
 }
 
-/// A file of JSON lines that the user names. It is written whole or not at all, and never replaces a file.
+/// A file for results that the user names. It is written whole or not at all, and never replaces a file.
 struct ResultFile {
     private let path: String
 
@@ -81,6 +81,10 @@ struct ResultFile {
     func write(_ records: [JSON]) throws(TenonError) {
         var bytes: [UInt8] = []
         for record in records { bytes += try record.encoded() + [UInt8(ascii: "\n")] }
+        try write(bytes)
+    }
+
+    func write(_ bytes: [UInt8]) throws(TenonError) {
         let temporary = "\(path).\(getpid()).tmp"
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
         guard file >= 0 else { throw Self.unwritable(path) }

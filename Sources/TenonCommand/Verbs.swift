@@ -180,8 +180,13 @@ extension Verb {
                 Flag(
                     name: "--persist", value: nil, summary: "also measure a persistent copy of the key; evict it"),
                 Flag(name: "--out", value: "FILE", summary: "write JSON lines for bench compare and Bench/report.py"),
+                Flag(name: "--html", value: "FILE", summary: "write a page with plots; it needs no network"),
                 Flag(name: "--smoke", value: nil, summary: "run each line once, and print its TPM commands"),
-            ], examples: ["tenon bench", "tenon bench --persist --out this-tpm.json", "tenon bench --smoke"],
+            ],
+            examples: [
+                "tenon bench", "tenon bench --html this-tpm.html", "tenon bench --persist --out this-tpm.json",
+                "tenon bench --smoke",
+            ],
             run: { arguments throws(TenonError) in try await BenchCommand.run(Setting(arguments: arguments)) }),
     ]
 }

@@ -582,6 +582,8 @@ say tenon bench --smoke --out "$world/smoke.json"
 say tenon bench --smoke --out "$world/absent/smoke.json" --json
 expect "no other file is left" test "$(ls "$world" | grep -c smoke)" = 1
 say tenon bench --rounds 0
+say tenon bench --smoke --html "$world/smoke.html"
+expect "no page of nothing" test ! -e "$world/smoke.html"
 say tenon bench --smoke --tpm "device:$world/no-node"
 expect "a debug build measures nothing, any other does" sh -c "tenon bench --rounds 1 2>&1 | grep -Eq 'debug build|^P1 .*reached'"
 expect "steps" grep -q "keeping a copy" <<< "$(terminal tenon bench --smoke --persist)"

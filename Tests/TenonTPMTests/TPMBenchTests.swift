@@ -62,6 +62,26 @@ import Testing
         try expectNothingLeft()
     }
 
+    @Test func pageShowsWhatWasMeasured() throws {
+        let result = try bench {
+            $0.isSmoke = false
+            $0.rounds = 2
+        }.run()
+        let machine = BenchMachine(tpm: "A <chip> & co")
+        let page = BenchPage(result, on: machine).html
+        for title in ["signatures a second", "TPM commands", "work of the host", "a device's life"] {
+            #expect(page.contains("aria-label=\"\(HTML.text(title))\""), "\(title)")
+        }
+        #expect(page.contains("A &lt;chip&gt; &amp; co") && !page.contains("<chip>"))
+        #expect(page.contains("prefers-color-scheme: dark"))
+        for outside in ["//", "url(", "@import", "<script", "<link", "<img"] {
+            #expect(!page.contains(outside), "\(outside)")
+        }
+        #expect(page.ranges(of: "<figcaption>").count == 4 && page.contains("tpm-first-primary"))
+        let cells = result.chipLine("A | chip", isSimulator: true, on: machine).split(separator: "|")
+        #expect(cells.count == 9 && cells[0] == " A / chip " && cells[1] == " software ")
+    }
+
     @Test func measures() throws {
         let told = Mutex<[String]>([])
         let progress: @Sendable (String) -> Void = { text in told.withLock { $0.append(text) } }

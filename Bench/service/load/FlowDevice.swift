@@ -13,8 +13,8 @@ struct FlowDevice {
     private let folder: ScratchFolder
     private let origin: String
 
-    init(_ place: Flows, _ dialect: Dialect) throws {
-        wire = BenchWire(over: try FlowTPM(state: place.tpmState))
+    init(_ place: Flows, _ dialect: Dialect, latency: UInt32) throws {
+        wire = BenchWire(over: try FlowTPM(state: place.tpmState, latency: latency))
         transport = try FlowTransport(to: place.authority)
         folder = try ScratchFolder()
         origin = place.authority

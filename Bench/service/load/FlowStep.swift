@@ -12,7 +12,10 @@ struct FlowStep {
     private var times: [Double] = []
     private var cpu: [Double] = []
 
-    init(_ name: String, _ what: String) { (self.name, self.what) = ("flow-" + name, what) }
+    /// - Parameter latency: the milliseconds that each TPM command takes longer.
+    init(_ name: String, _ what: String, latency: UInt32) {
+        (self.name, self.what) = ("flow-" + name + (latency == 0 ? "" : "@\(latency)ms"), what)
+    }
 
     mutating func run(_ device: FlowDevice, _ body: () async throws -> Void) async throws {
         _ = device.transport.takeExchanges()

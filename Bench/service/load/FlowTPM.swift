@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CTestSupport
+internal import Glibc
 internal import Tenon
 internal import TenonTPM
 
@@ -7,9 +8,13 @@ internal import TenonTPM
 final class FlowTPM: TPMTransport {
     // The functions of CTestSupport may be called by any thread.
     private nonisolated(unsafe) let device: OpaquePointer
+    private let latency: UInt32
 
-    /// - Parameter state: a folder that Tests/Scripts/swtpm_state.sh made.
-    init(state: String) throws(TenonError) {
+    /// - Parameters:
+    ///   - state: a folder that Tests/Scripts/swtpm_state.sh made.
+    ///   - latency: the milliseconds that each command takes longer, as on a chip.
+    init(state: String, latency: UInt32) throws(TenonError) {
+        self.latency = latency
         guard let device = support_swtpm_start(state + "/state") else {
             throw TenonError(.tpmTransport, message: "swtpm does not start.")
         }
@@ -26,6 +31,7 @@ final class FlowTPM: TPMTransport {
     var isManaged: Bool { true }
 
     func exchange(_ command: Span<UInt8>) throws -> [UInt8] {
+        usleep(latency * 1000)
         var status: tenon_status = 0
         let answer = [UInt8](unsafeUninitializedCapacity: 4096) { answer, length in
             status = command.withUnsafeBufferPointer {
