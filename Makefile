@@ -59,6 +59,7 @@ OTHER_openssl := mbedtls
 LIBS_mbedtls := -lmbedx509 -lmbedcrypto
 LIBS_openssl := -lmbedx509 -lmbedcrypto -lcrypto
 LIBS := $(LIBS_$(CRYPTO))
+REQUIRES_openssl := libcrypto
 $(if $(LIBS),,$(error CRYPTO must be mbedtls or openssl))
 
 WARNINGS := -pedantic -Wall -Wextra $(WERROR) -Wshadow -Wcast-qual -Wwrite-strings -Wmissing-prototypes \
@@ -169,11 +170,11 @@ check: $(TESTS) $(TPM_STATE_FILE)
 	TENON_TEST_AGAIN="make check$(if $(COMPILER), CC='$(CC)')$(if $(filter openssl,$(CRYPTO)), CRYPTO=openssl)$(if $(SANITIZE), SANITIZE=$(SANITIZE))" \
 	    $(RUN) $(TESTS) -j $(JOBS) $(ONLY)
 
-## check-arch       the C tests for another processor, in a root of Debian with its libraries, run by qemu (ARCH=, ONLY=, CRYPTO=)
+## check-arch       the C tests for another processor, in a root of Debian with its libraries, run by qemu (ARCH=, ONLY=, QUICK=1, CRYPTO=)
 ARCH ?= arm64
 .PHONY: check-arch
 check-arch:
-	Tests/Scripts/arch.sh $(ARCH) CRYPTO=$(CRYPTO) $(if $(ONLY),ONLY='$(ONLY)')
+	Tests/Scripts/arch.sh $(ARCH) CRYPTO=$(CRYPTO) JOBS=$(JOBS) $(if $(QUICK),TENON_TEST_QUICK=1) $(if $(ONLY),ONLY='$(ONLY)')
 
 ## rules-table      each rule of the verifier: its code, how many cases break it and were caught, and the first of them
 .PHONY: rules-table

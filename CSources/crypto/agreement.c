@@ -39,8 +39,10 @@ static tenon_status result(int error)
 
 static tenon_status load(agreement *a, const uint8_t *scalar, const uint8_t *point)
 {
-    int error = mbedtls_ecp_group_load(&a->group, MBEDTLS_ECP_DP_SECP384R1);
-    error = error != 0 ? error : mbedtls_mpi_read_binary(&a->other.X, point, SIZE);
+    tenon_status status = tenoni_group_load_wide(&a->group, MBEDTLS_ECP_DP_SECP384R1);
+    if (status != TENON_OK)
+        return status;
+    int error = mbedtls_mpi_read_binary(&a->other.X, point, SIZE);
     error = error != 0 ? error : mbedtls_mpi_read_binary(&a->other.Y, point + SIZE, SIZE);
     error = error != 0 ? error : mbedtls_mpi_lset(&a->other.Z, 1);
     error = error != 0 ? error : mbedtls_mpi_read_binary(&a->scalar, scalar, SIZE);

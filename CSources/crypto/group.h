@@ -11,7 +11,7 @@
  */
 tenon_status tenoni_group_load(mbedtls_ecp_group *group);
 
-/* The same for P-384 and P-521, in the build with mbedTLS's verification only. */
+/* The same for P-384 and P-521. */
 tenon_status tenoni_group_load_wide(mbedtls_ecp_group *group, mbedtls_ecp_group_id id);
 
 /*

@@ -53,8 +53,12 @@ bootstrap() { # bootstrap RELEASE
     # Packages do not start services here.
     printf '#!/bin/sh\nexit 101\n' > "$root.new/usr/sbin/policy-rc.d"
     chmod 755 "$root.new/usr/sbin/policy-rc.d"
-    printf 'APT::Install-Recommends "false";\nAPT::Sandbox::User "root";\nDpkg::Options { "--force-unsafe-io"; };\n' \
-        > "$root.new/etc/apt/apt.conf.d/90tenon"
+    # One package of two architectures may differ in a file that both have, of its documentation.
+    cat > "$root.new/etc/apt/apt.conf.d/90tenon" << 'EOF'
+APT::Install-Recommends "false";
+APT::Sandbox::User "root";
+Dpkg::Options { "--force-unsafe-io"; "--force-overwrite"; };
+EOF
     mv "$root.new" "$root"
 }
 
