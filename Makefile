@@ -2,10 +2,13 @@
 # Tenon. `make help` lists what there is.
 #
 # CRYPTO=mbedtls|openssl   whose P-256 and SHA-256 the library is built with
+# CC=                      another compiler, or that of another processor (arm-linux-gnueabihf-gcc), with a folder of its own
+# ARCH=                    of check-arch: arm64, armhf, i386, riscv64 or s390x
 # SANITIZE=LIST            build with -fsanitize=LIST (address,undefined or thread)
 # PREFIX=, LIBDIR=, DESTDIR=  where `make install` puts things
 # WERROR=                  empty: warnings of another compiler do not end the build
 # ONLY=                    of check, the tests whose names begin so; of check-swift, those that this pattern finds
+# RUN=                     what the C tests are run by (qemu-arm)
 # JOBS=                    in how many processes the C tests run
 # FUZZ_SECONDS=            how long each fuzzer runs
 # RACE_SECONDS=            how long the processes of check-processes race
@@ -22,6 +25,7 @@ WERROR ?= -Werror
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 10
 RACE_SECONDS ?= 60
+RUN ?=
 CLANG ?= clang
 PYTHON ?= python3
 SWIFT ?= Tests/Scripts/swift.sh
@@ -32,8 +36,19 @@ VALGRIND ?= valgrind
 # What tools keep for the next time stays in the clone.
 export XDG_CACHE_HOME := $(CURDIR)/.build/home/.cache
 
+# A compiler that was named has a folder of its own, so that no object of another one is taken for done.
 comma := ,
-BUILD := .build/make/$(CRYPTO)$(if $(SANITIZE),-$(firstword $(subst $(comma), ,$(SANITIZE))))
+space := $(subst ,, )
+COMPILER := $(if $(filter default undefined,$(origin CC)),,-$(subst /,_,$(subst $(space),,$(CC))))
+BUILD := .build/make/$(CRYPTO)$(COMPILER)$(if $(SANITIZE),-$(firstword $(subst $(comma), ,$(SANITIZE))))
+
+# The tools that go with the compiler of another processor are named as it is.
+CROSS := $(if $(filter %-gcc,$(CC)),$(patsubst %gcc,%,$(CC)))
+ifeq ($(origin AR),default)
+AR := $(CROSS)ar
+endif
+NM ?= $(CROSS)nm
+OBJCOPY ?= $(CROSS)objcopy
 
 number = $(shell sed -n 's/^.define VERSION_$(1) //p' CSources/base/constants.c)
 SOVERSION := $(call number,MAJOR)
@@ -44,13 +59,15 @@ OTHER_openssl := mbedtls
 LIBS_mbedtls := -lmbedx509 -lmbedcrypto
 LIBS_openssl := -lmbedx509 -lmbedcrypto -lcrypto
 LIBS := $(LIBS_$(CRYPTO))
+REQUIRES_openssl := libcrypto
 $(if $(LIBS),,$(error CRYPTO must be mbedtls or openssl))
 
 WARNINGS := -pedantic -Wall -Wextra $(WERROR) -Wshadow -Wcast-qual -Wwrite-strings -Wmissing-prototypes \
             -Wstrict-prototypes -Wconversion -Wsign-conversion -Wundef
 CFLAGS ?= -O2 -g
-TENON_CFLAGS := -std=c11 $(WARNINGS) -Iinclude -ICSources -fPIC -fvisibility=hidden -fstack-protector-strong \
-                -ffunction-sections -fdata-sections -ffile-prefix-map=$(CURDIR)=. -fno-asynchronous-unwind-tables \
+TENON_CFLAGS := -std=c11 $(WARNINGS) -D_FILE_OFFSET_BITS=64 -Iinclude -ICSources -fPIC -fvisibility=hidden \
+                -fstack-protector-strong -ffunction-sections -fdata-sections -ffile-prefix-map=$(CURDIR)=. \
+                -fno-asynchronous-unwind-tables \
                 $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer,-D_FORTIFY_SOURCE=2) \
                 $(if $(filter openssl,$(CRYPTO)),-DTENON_OPENSSL)
 TENON_LDFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE),-Wl$(comma)--as-needed) -Wl,-z,relro,-z,now,-z,noexecstack,--gc-sections
@@ -94,8 +111,8 @@ $(INNER): $(OBJECTS)
 	rm -rf $@ $(BUILD)/inner
 	mkdir -p $(BUILD)/inner
 	for object in $(OBJECTS); do \
-	    nm -g --defined-only $$object | awk '$$3 ~ /^tenon_/ { print $$3, $$3 ".copy" }' > $(BUILD)/inner/names; \
-	    objcopy --redefine-syms=$(BUILD)/inner/names $$object $(BUILD)/inner/$${object##*/} || exit 1; \
+	    $(NM) -g --defined-only $$object | awk '$$3 ~ /^tenon_/ { print $$3, $$3 ".copy" }' > $(BUILD)/inner/names; \
+	    $(OBJCOPY) --redefine-syms=$(BUILD)/inner/names $$object $(BUILD)/inner/$${object##*/} || exit 1; \
 	done
 	$(AR) rcs $@ $(BUILD)/inner/*.o
 
@@ -126,8 +143,8 @@ deps:
 
 ## check            the C tests of one build (CRYPTO=, SANITIZE=)
 # mbedTLS statically, so that an allocation that is made to fail can be one of its own.
-TEST_WRAPS := $(patsubst %,-Wl$(comma)--wrap=%,calloc clock_gettime getrandom getpid madvise nanosleep open readlink stat ECDSA_do_sign \
-              pthread_cond_wait pthread_cond_signal pthread_cond_broadcast)
+TEST_WRAPS := $(patsubst %,-Wl$(comma)--wrap=%,calloc clock_gettime getrandom getpid madvise nanosleep open open64 readlink \
+              stat stat64 ECDSA_do_sign pthread_cond_wait pthread_cond_signal pthread_cond_broadcast)
 TESTS := $(BUILD)/core_tests
 SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/Support/*.c))
 TEST_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/C/test_*.c Tests/C/*_rig.c Tests/C/*_side.c Tests/C/*_test.c)) $(SUPPORT)
@@ -146,8 +163,14 @@ $(TPM_STATE_FILE):
 
 .PHONY: check
 check: $(TESTS) $(TPM_STATE_FILE)
-	TENON_TEST_AGAIN="make check$(if $(filter openssl,$(CRYPTO)), CRYPTO=openssl)$(if $(SANITIZE), SANITIZE=$(SANITIZE))" \
-	    $(TESTS) -j $(JOBS) $(ONLY)
+	TENON_TEST_AGAIN="make check$(if $(COMPILER), CC='$(CC)')$(if $(filter openssl,$(CRYPTO)), CRYPTO=openssl)$(if $(SANITIZE), SANITIZE=$(SANITIZE))" \
+	    $(RUN) $(TESTS) -j $(JOBS) $(ONLY)
+
+## check-arch       the C tests for another processor, in a root of Debian with its libraries, run by qemu (ARCH=, ONLY=, QUICK=1, CRYPTO=)
+ARCH ?= arm64
+.PHONY: check-arch
+check-arch:
+	Tests/Scripts/arch.sh $(ARCH) CRYPTO=$(CRYPTO) JOBS=$(JOBS) $(if $(QUICK),TENON_TEST_QUICK=1) $(if $(ONLY),ONLY='$(ONLY)')
 
 ## rules-table      each rule of the verifier: its code, how many cases break it and were caught, and the first of them
 .PHONY: rules-table
@@ -188,8 +211,8 @@ check-valgrind: $(TESTS) $(TPM_STATE_FILE)
 $(BUILD)/%: $(BUILD)/Tests/C/%.o $(STATIC)
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
-MBEDTLS := .build/make/mbedtls
-OPENSSL := .build/make/openssl
+MBEDTLS := .build/make/mbedtls$(COMPILER)
+OPENSSL := .build/make/openssl$(COMPILER)
 
 ## check-differential  the two backends say the same, and take each other's signatures
 .PHONY: check-differential

@@ -8,14 +8,13 @@ SHAREDIR = $(PREFIX)/share
 SYSTEMDIR = $(PREFIX)/lib
 UNITDIR ?= $(SYSTEMDIR)/systemd/system
 
-empty :=
-space := $(empty) $(empty)
 # What the shell gets as one word, whatever it contains.
 quoted = '$(subst ','\'',$(1))'
 installed = $(call quoted,$(DESTDIR)$(1))
 
 PC = sed -e $(call quoted,s|@PREFIX@|$(PREFIX)|) -e $(call quoted,s|@LIBDIR@|$(subst $(PREFIX)/,$${prefix}/,$(LIBDIR))|) \
-         -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' -e 's|@TPM_LIBS@|$(TPM_LIBS)|'
+         -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' -e 's|@REQUIRES@|$(REQUIRES_$(CRYPTO))|' \
+         -e 's|@TPM_LIBS@|$(TPM_LIBS)|'
 
 ## commands         tenon with mbedTLS and tenon-authority with OpenSSL, as they are shipped, in .build/commands
 # They contain Swift's runtime, so they run on a machine without a toolchain (decision: static-runtime).

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <mbedtls/ctr_drbg.h>
-#include <mbedtls/ecdsa.h>
-#include <mbedtls/sha256.h>
-#include <mbedtls/version.h>
 #include <sys/random.h>
 
 #include "bench.h"
+#include "crypto/group.h"
+
+#include <mbedtls/ctr_drbg.h>
 
 /*
  * mbedTLS as a careful caller would use it: group, key and generator kept, the group's table made by the first
@@ -55,7 +54,7 @@ static int load(mbedtls_side *self, const fixture *made)
     if (tenon_public_key_encode_point(point, sizeof point, &n, &made->key) != TENON_OK)
         return -1;
     int error = mbedtls_ecp_group_load(&self->group, MBEDTLS_ECP_DP_SECP256R1);
-    error |= mbedtls_ecp_group_load(&self->own, MBEDTLS_ECP_DP_SECP256R1);
+    error |= tenoni_group_load_bare(&self->own);
     mbedtls_ecp_point_init(&self->own.G);
     error |= mbedtls_ecp_point_read_binary(&self->group, &self->key, point, n);
     error |= mbedtls_ecp_copy(&self->own.G, &self->key);
@@ -88,7 +87,7 @@ static bool hash(void *context, size_t n)
 {
     const mbedtls_side *self = context;
     uint8_t digest[TENON_DIGEST_SIZE];
-    return mbedtls_sha256_ret(self->fixture->data, n, digest, 0) == 0;
+    return TENONI_MBEDTLS_HASH(mbedtls_sha256)(self->fixture->data, n, digest, 0) == 0;
 }
 
 static bool sign(void *context, size_t unused)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "crypto/group.h"
 
-#include <mbedtls/ecdsa.h>
-#include <mbedtls/platform.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -117,9 +115,18 @@ tenon_status tenoni_group_load(mbedtls_ecp_group *group)
 {
     mbedtls_ecp_group_init(group);
     int error = mbedtls_ecp_group_load(group, MBEDTLS_ECP_DP_SECP256R1);
-    if (error == 0)
+    if (error == 0 && !TENONI_MBEDTLS_HAS_TABLES)
         error = table_fits ? load_table(group) : tenoni_group_make_table(group);
     return error == 0 ? TENON_OK : tenoni_group_failure(error);
+}
+
+/* A size of 0 tells mbedTLS 3.6 that a table is not its own to free. */
+int tenoni_group_load_bare(mbedtls_ecp_group *group)
+{
+    int error = mbedtls_ecp_group_load(group, MBEDTLS_ECP_DP_SECP256R1);
+    group->T = NULL;
+    group->T_size = 0;
+    return error;
 }
 
 /* RFC 6979. The blinding of the multiplication is random all the same: only the nonce is derived. */

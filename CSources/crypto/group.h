@@ -2,18 +2,23 @@
 #ifndef TENONI_GROUP_H
 #define TENONI_GROUP_H
 
-#include <mbedtls/ecp.h>
-
+#include "crypto/mbedtls.h"
 #include "tenon/status.h"
 
 /*
- * P-256 as mbedTLS has it, with the table of multiples of G that mbedTLS would otherwise make anew for each group at
- * the cost of a signature. The group is read-only afterwards: mbedTLS writes a group's table only when there is none.
+ * P-256 as mbedTLS has it, with the table of multiples of G, which 2.28 would otherwise make anew for each group at the
+ * cost of a signature. The group is read-only afterwards: mbedTLS writes a group's table only when there is none.
  */
 tenon_status tenoni_group_load(mbedtls_ecp_group *group);
 
-/* The same for P-384 and P-521, in the build with mbedTLS's verification only. */
+/* The same for P-384 and P-521. */
 tenon_status tenoni_group_load_wide(mbedtls_ecp_group *group, mbedtls_ecp_group_id id);
+
+/*
+ * P-256 without a table: for a group that gets another base point, whose products a table of G would falsify. The
+ * result is mbedTLS's.
+ */
+int tenoni_group_load_bare(mbedtls_ecp_group *group);
 
 /* Makes a table for the group's own base point, by a first multiplication. mbedTLS frees it with the group. */
 int tenoni_group_make_table(mbedtls_ecp_group *group);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TENON_OPENSSL
 
-#include <mbedtls/ecdsa.h>
 #include <stdlib.h>
 
 #include "crypto/group.h"
+#include "crypto/mbedtls.h"
 #include "crypto/p256.h"
 #include "tenon/tenon.h"
 
@@ -105,7 +105,7 @@ struct tenon_verifier {
 
 static int prepare(tenon_verifier *verifier)
 {
-    int error = mbedtls_ecp_group_load(&verifier->own, MBEDTLS_ECP_DP_SECP256R1);
+    int error = tenoni_group_load_bare(&verifier->own);
     if (error != 0)
         return error;
     mbedtls_ecp_point_init(&verifier->own.G);

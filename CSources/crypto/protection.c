@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "crypto/protection.h"
 
-#include <mbedtls/aes.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/secure.h"
 #include "base/signature.h"
+#include "crypto/mbedtls.h"
 #include "crypto/p256.h"
 
 static tenoni_part word(uint8_t *bytes, uint32_t number)

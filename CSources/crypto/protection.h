@@ -67,7 +67,7 @@ size_t tenoni_curve_size(tenoni_curve curve);
 tenon_status tenoni_agree(tenoni_curve curve, uint8_t *z, uint8_t *ephemeral, const uint8_t *scalar,
                           const uint8_t *point);
 
-/* The same on P-384, which is the backend's; on failure z and ephemeral may have changed. */
+/* The same on P-384; on failure z and ephemeral may have changed. */
 tenon_status tenoni_p384_agree(uint8_t *z, uint8_t *ephemeral, const uint8_t *scalar, const uint8_t *point);
 
 #endif

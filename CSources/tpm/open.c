@@ -77,7 +77,7 @@ static uint64_t now_ms(void)
 
 void tenoni_tpm_wait(uint32_t ms)
 {
-    struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    struct timespec left = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
     while (nanosleep(&left, &left) != 0)
         continue;
 }

@@ -3,6 +3,7 @@
 /* libtenon from C++17: the headers without a warning, handles in a unique_ptr, statuses as exceptions. */
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <stdexcept>

@@ -63,7 +63,8 @@ links_only() { # links_only ALLOWED FILE
 
 system='linux-vdso\.so\.1|ld-linux[-a-z0-9_]*\.so\.[0-9]+|libc\.so\.6'
 backend='libmbedx509\.so\.[0-9]+|libmbedcrypto\.so\.[0-9]+'
-[ "${CRYPTO:-mbedtls}" = mbedtls ] || backend="$backend|libcrypto\\.so\\.3"
+# Debian 13's libcrypto needs the other two.
+[ "${CRYPTO:-mbedtls}" = mbedtls ] || backend="$backend|libcrypto\\.so\\.3|libz\\.so\\.1|libzstd\\.so\\.1"
 
 build_verify() { # build_verify OUTPUT PKG_CONFIG_FLAGS CC_FLAGS [PREFIX]
     flags=$(PKG_CONFIG_PATH=${4:-$prefix}/lib/pkgconfig pkg-config $2 --cflags --libs tenon) || return 1

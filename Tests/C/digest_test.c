@@ -78,7 +78,7 @@ TEST(digest_pieces_make_the_whole)
         CHECK_OK(tenon_sha256_begin(&stream));
         CHECK_OK(tenon_sha256_update(&stream, NULL, 0));
         while (done < n) {
-            size_t piece = test_random(&state) % (n - done) + 1;
+            size_t piece = (size_t)(test_random(&state) % (n - done)) + 1;
             CHECK_OK(tenon_sha256_update(&stream, message + done, piece));
             done += piece;
             copy = stream; /* a stream is a value */

@@ -21,8 +21,8 @@
  */
 
 /* By -Wl,--wrap: a node whose open fails so often, then opens another device; and what sysfs says of it. */
-int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...) __attribute__((alias("__wrap_open"))); /* with 32 bits */
 ssize_t __real_readlink(const char *path, char *out, size_t n);
 ssize_t __wrap_readlink(const char *path, char *out, size_t n);
 
@@ -47,9 +47,9 @@ int __wrap_open(const char *path, int flags, ...)
         va_end(more);
     }
     if (strcmp(path, node) != 0)
-        return __real_open(path, flags, mode);
+        return openat(AT_FDCWD, path, flags, mode);
     if (held.tries++ >= held.refusals)
-        return __real_open(opened, flags, mode);
+        return openat(AT_FDCWD, opened, flags, mode);
     errno = held.tries % 2 == 0 ? held.error : held.odd_error;
     return -1;
 }

@@ -359,7 +359,7 @@ static void apply(proof_rig *to)
         rig_hex(bytes, current->text);
         break;
     case PADDED:
-        support_bytes_pad(bytes, number);
+        support_bytes_pad(bytes, (size_t)number);
         break;
     case LED:
         before = *bytes;

@@ -34,10 +34,12 @@ need python3 command -v python3
 need python3-venv python3 -c 'import ensurepip, venv'
 need rustc command -v rustc
 need valgrind test -e /usr/include/valgrind/memcheck.h
+need clang command -v clang
 need clang-format command -v clang-format
 
+# Debian 13 has a Swift of its own, 6.0, which cannot build Tenon: it has no Span.
 if ! command -v swift > /dev/null 2>&1; then
-    echo "swift is not in PATH: install the Swift 6.3 toolchain for Debian 12 and try again" >&2
+    echo "swift is not in PATH: install a Swift toolchain of 6.2 or later (https://www.swift.org/install) and try again" >&2
     exit 1
 fi
 [ -n "$missing" ] || exit 0

@@ -87,8 +87,9 @@ rule c-folders "only .c and .h lie in the folders of the core" < <(
     named '^CSources/(base|crypto|proof|tpm)/' | grep -vE '^CSources/[a-z]+/[A-Za-z0-9_]+\.[ch]$'
 )
 
-rule mbedtls "mbedTLS is called in CSources/crypto only" < <(
-    includes 'mbedtls/' | grep -v '^CSources/crypto/'
+rule mbedtls "mbedTLS is called in CSources/crypto only, and its headers are included in mbedtls.h, which levels its versions" < <(
+    includes 'mbedtls/' | grep -v '^CSources/crypto/mbedtls\.h:'
+    includes 'crypto\/mbedtls\.h' | grep -v '^CSources/crypto/'
 )
 rule openssl "OpenSSL is called in CSources/crypto/*_openssl.c only" < <(
     includes 'openssl/' | grep -vE '^CSources/crypto/[a-z0-9_]+_openssl\.c:'
@@ -166,8 +167,8 @@ rule calls "no memcmp, no unbounded copy, no output, no abort in the core" < <(
 )
 rule malloc-cast "what malloc gives is not cast" < <(in_code CSources/ '\([A-Za-z0-9_ ]+\*+ *\) *[mcr]e?alloc\(')
 
-# A header's guard, and the whole of a backend's file, are the only conditions.
-rule conditionals "files are chosen, not conditions" < <(grep '^CSources/' "$code" | awk '
+# A header's guard, the whole of a backend's file, and what levels the versions of mbedTLS are the only conditions.
+rule conditionals "files are chosen, not conditions" < <(grep '^CSources/' "$code" | grep -v '^CSources/crypto/mbedtls\.h:' | awk '
     function report() { if (file != "" && (extra != "" || open && last !~ /^[ \t]*#[ \t]*endif/)) print file ":" (extra ? extra : line) }
     {
         name = $0; sub(/:.*/, "", name)

@@ -133,7 +133,7 @@ bool support_wait_held(support_transport *wire, uint32_t n)
 
 static void wait_latency(uint32_t microseconds)
 {
-    struct timespec left = {microseconds / 1000000, (long)(microseconds % 1000000) * 1000};
+    struct timespec left = {(time_t)(microseconds / 1000000), (long)(microseconds % 1000000) * 1000};
     while (microseconds > 0 && nanosleep(&left, &left) != 0)
         continue;
 }
