@@ -8,7 +8,8 @@ set -eu
 [ $# = 1 ] || { echo "usage: $0 FOLDER" >&2; exit 2; }
 rm -rf "$1"
 mkdir -p "$1/state" "$1/root/var/lib/tenon-authority"
-for folder in usr/bin usr/lib usr/lib64 etc tmp; do mkdir -p "$1/root/$folder"; done
+# A container's runtime mounts proc and dev.
+for folder in usr/bin usr/lib usr/lib64 etc tmp proc dev; do mkdir -p "$1/root/$folder"; done
 ln -s usr/lib usr/lib64 "$1/root"
 chmod 700 "$1/state"
 cp /usr/bin/tenon-authority "$1/root/usr/bin"

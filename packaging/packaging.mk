@@ -8,8 +8,6 @@ SHAREDIR = $(PREFIX)/share
 SYSTEMDIR = $(PREFIX)/lib
 UNITDIR ?= $(SYSTEMDIR)/systemd/system
 
-empty :=
-space := $(empty) $(empty)
 # What the shell gets as one word, whatever it contains.
 quoted = '$(subst ','\'',$(1))'
 installed = $(call quoted,$(DESTDIR)$(1))

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# packages_old.sh COMMIT VERSION PACKAGES FOLDER: packages of the commands as COMMIT has them, called VERSION, which
-# packages.sh upgrades from: those of PACKAGES with other programs. Building them takes as long as `make commands`.
+# packages_old.sh COMMIT VERSION PACKAGES FOLDER [PRODUCT...]: packages of the commands as COMMIT has them, called
+# VERSION, which packages.sh upgrades from: those of PACKAGES with other programs. It takes as long as `make commands`.
 set -eu
 
-[ $# = 4 ] || { echo "usage: $0 COMMIT VERSION PACKAGES FOLDER" >&2; exit 2; }
+[ $# -ge 4 ] || { echo "usage: $0 COMMIT VERSION PACKAGES FOLDER [PRODUCT...]" >&2; exit 2; }
 root=$(cd "$(dirname "$0")/../.." && pwd)
 packages=$(cd "$3" && pwd)
 mkdir -p "$4"
@@ -16,9 +16,10 @@ if [ ! -d "$source" ]; then
     mv "$source.new" "$source"
 fi
 
-build() { # build PRODUCT OPTION...
+build() { # build PRODUCT
     product=$1
-    shift
+    set --
+    [ "$product" = tenon ] || set -- --traits OpenSSL
     (cd "$source" && Tests/Scripts/swift.sh build -q -c release --static-swift-stdlib --disable-local-rpath \
         --scratch-path ".build/$product" --product "$product" "$@") || exit 1
     rm -rf "$folder/work"
@@ -32,7 +33,7 @@ build() { # build PRODUCT OPTION...
 
 version=$2-1
 commit=$1
-set --
-build tenon
-build tenon-authority --traits OpenSSL
+shift 4
+[ $# != 0 ] || set -- tenon tenon-authority
+for product; do build "$product"; done
 echo "$folder: the commands of $commit as $version"
