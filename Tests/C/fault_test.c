@@ -13,6 +13,7 @@
 
 #include "base/secure.h"
 #include "crypto/p256.h"
+#include "keri_rig.h"
 #include "proof_rig.h"
 #include "test.h"
 #include "tpm_rig.h"
@@ -85,6 +86,8 @@ static tenon_public_key public_key;
 static tenon_signature signature, forged;
 static tenon_key *random_key, *deterministic_key;
 static tenon_verifier *verifier;
+static keri_rig log_rig;
+static keri_event inception;
 
 enum { BOTH = TENON_KEY_SIGNS_DIGESTS | TENON_KEY_DETERMINISTIC };
 
@@ -95,6 +98,8 @@ static int set_up(void)
     CHECK_OK(tenon_key_public_key(random_key, &public_key));
     CHECK_OK(tenon_key_sign_digest(random_key, &signature, &digest));
     CHECK_OK(tenon_verifier_new(&verifier, &public_key));
+    keri_begin(&log_rig);
+    keri_make(&log_rig, &inception, KERI_INCEPTION, 0);
     forged = signature;
     forged.bytes[40] ^= 1;
     return 0;
@@ -102,6 +107,7 @@ static int set_up(void)
 
 static void tear_down(int *unused)
 {
+    keri_end(&log_rig);
     tenon_verifier_free(&verifier);
     tenon_key_free(&deterministic_key);
     tenon_key_free(&random_key);
@@ -175,6 +181,16 @@ static tenon_status import(void)
     return made(key, status);
 }
 
+/* Lack of memory is no verdict about an event, and leaves the log as it was. */
+static tenon_status append_to_log(void)
+{
+    tenon_status status = keri_append(&log_rig, &inception);
+    CHECK((status == TENON_OK) == (log_rig.state.prefix[0] == 'E'));
+    CHECK(status == TENON_OK || CHECK_ZERO(&log_rig.state, sizeof log_rig.state));
+    memset(&log_rig.state, 0, sizeof log_rig.state);
+    return status;
+}
+
 static tenon_status make_nonce(void)
 {
     char out[TENON_UUID_SIZE];
@@ -228,6 +244,7 @@ static const operation operations[] = {
     {"sign deterministic", sign_deterministic, true},
     {"generate", generate, true},
     {"import", import, false},
+    {"log", append_to_log, false},
     {"nonce", make_nonce, true},
     {"proof", rig_verify_good, false},
     {"proof, chain", rig_verify_chain, false},

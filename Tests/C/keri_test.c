@@ -86,6 +86,17 @@ TEST(keri_known_said_without_next_key)
 
 /* ---- What a device makes ---- */
 
+/* A fault in the first event, in the last or between leaves the log as it was, so that the good event still fits. */
+static void check_fault(const tenon_keri_state *log, const uint8_t *event, size_t n, const char *attachment)
+{
+    uint8_t broken[TENON_KERI_ROTATION_MAX];
+    tenon_keri_state state = *log;
+    memcpy(broken, event, n);
+    broken[n - 20] ^= 1;
+    CHECK(tenon_keri_append(&state, broken, n, attachment, TENON_KERI_ATTACHMENT_SIZE, 0) != TENON_OK);
+    CHECK_BYTES(&state, log, sizeof state);
+}
+
 /* Rotation after rotation, each from the state that the one before it left, past the second digit of the number. */
 TEST(keri_log_grows)
 {
@@ -107,6 +118,7 @@ TEST(keri_log_grows)
         CHECK_OK(tenon_key_sign_event(rig.keys[i % 3], &signature, event, n));
         CHECK_OK(tenon_signature_normalize(&signature));
         CHECK_OK(tenon_keri_attachment_encode(attachment, sizeof attachment, &attachment_n, &signature));
+        check_fault(&rig.state, event, n, attachment);
         CHECK_OK(tenon_keri_append(&rig.state, event, n, attachment, attachment_n, 0));
         CHECK_NUMBER(rig.state.sequence, i);
     }
