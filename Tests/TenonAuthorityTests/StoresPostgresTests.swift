@@ -138,7 +138,7 @@ import Testing
         var words = ""
         while words.isEmpty {
             let log = try SharedServers.log()
-            // The cause comes before the effect.
+            // The log has the error in the line before its statement.
             if let place = log.firstIndex(where: { $0.contains("AS \(name)") }), place > 0 { words = log[place - 1] }
             await Task.yield()
         }
