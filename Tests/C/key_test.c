@@ -158,7 +158,7 @@ static tenon_status sign_in_a_way(int way, const tenon_key *key, tenon_signature
     }
 }
 
-/* The digest that a device sees is that of the message, and nothing else. */
+/* The device sees exactly the digest of the message. */
 TEST(key_signs_what_it_says)
 {
     device made = make_device();
@@ -230,7 +230,7 @@ static const char *const data_of_no_kind[] = {
     "4",
     "\x04",
     "\xffTC",
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFG\n", /* 33 letters are no method */
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFG\n", /* 33 letters are not a method */
 };
 static const char *const data_of_a_kind[] = {
     "POST\n/v1/hsi\n1700000000\n{}",
@@ -246,8 +246,7 @@ static const char *const data_of_a_kind[] = {
     "\xffTCG\x80\x17",
 };
 
-/* Whoever may have data signed cannot have one of the messages signed, in whatever form a service might still take it.
- */
+/* A caller that may have data signed cannot have a message signed, in any form that a service might accept. */
 TEST(key_data_is_no_message)
 {
     device made = make_device();
@@ -285,7 +284,7 @@ static void check_messages(const tenon_key *key, const char *text, tenon_status 
     CHECK(as_event == TENON_OK || CHECK_ZERO(&signature, sizeof signature));
 }
 
-/* No message is of two kinds, so no signature can be passed off as another's. */
+/* No message has two kinds, so no signature can pass for one over another kind. */
 TEST(key_messages_are_of_one_kind)
 {
     device made = make_device();

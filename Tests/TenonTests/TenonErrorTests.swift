@@ -117,7 +117,7 @@ import Testing
         #expect(code.category == .rejected)
     }
 
-    /// A status that the core has and this module does not is found here.
+    /// Finds a status of the core that this module lacks.
     @Test func everyNamedCodeIsKnown() {
         let known = Set((Self.core + Self.rules).map(\.0))
         var named: Set<Code> = []
