@@ -66,7 +66,7 @@ TEST(tpm_persist_swapped_before_load)
     CHECK_OK(tpm_rig_sign(key));
 }
 
-/* Of any kind: an RSA key lies there; or nothing. */
+/* The handle holds an RSA key, or nothing. */
 TEST(tpm_persist_something_else_or_nothing)
 {
     OWNED_RIG rig = tpm_rig_start(NULL);

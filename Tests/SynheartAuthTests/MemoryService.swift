@@ -32,7 +32,7 @@ final class MemoryService: Transport {
 
     init() { (answered, tell) = AsyncStream.makeStream() }
 
-    /// What was asked for, by the last part of its path.
+    /// The requests, by the last part of their paths.
     var paths: [String] { state.withLock { $0.paths } }
     func answer(_ endpoint: String, _ status: Int, _ body: String) {
         state.withLock { $0.answers[endpoint] = (status, body) }

@@ -227,7 +227,7 @@ import Testing
         for wrong in [Date().timeIntervalSince1970 + 7200, 0, -1, .infinity, .nan] {
             auth.correctClockSkew(serverTimestamp: wrong)
             await asked(1)
-            // Whoever comes next waits until that has ended.
+            // The next caller waits until that has ended.
             _ = try await auth.registerDevice(appId: "com.myapp")
             #expect(abs(try skew()) <= 60)
         }
