@@ -80,7 +80,7 @@ public final class DeviceIdentity: Sendable {
         }
     }
 
-    /// What signs now, and under which name.
+    /// The key that signs now, and its name.
     func signing() throws(TenonError) -> (deviceID: String, key: IdentityKey, time: Int64) {
         guard let record = try record() else { throw .notRegistered }
         let time = record.serviceTime(context.clock)

@@ -5,9 +5,9 @@
 /// Switch on ``code``, or on its ``Code/category``, which says what a caller should do; show ``message`` to people.
 /// Two errors are equal when their codes are.
 public struct TenonError: Error, Sendable {
-    /// What went wrong.
+    /// The code of the error.
     public let code: Code
-    /// What happened, in a sentence for a person. It never contains what was read or signed.
+    /// The error in a sentence for a person. It never contains data that was read or signed.
     public private(set) var message: String
     /// One action that works from there. Nil where the code says all that there is to do.
     public package(set) var mend: String?

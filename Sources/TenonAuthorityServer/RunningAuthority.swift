@@ -75,7 +75,7 @@ enum AuthorityTPM {
         return HeldKey(tpm: name, file: key.dataRepresentation, publicKey: key.publicKey)
     }
 
-    /// Blocks.
+    /// Opens a key. Blocks.
     static let open: HeldKey.Opener = { held throws(TenonError) in
         let key = try TPM.PrivateKey(dataRepresentation: held.file, in: tpm(held.tpm), options: .signsDigests)
         guard key.publicKey == held.publicKey else {

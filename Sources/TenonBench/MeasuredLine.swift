@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
-/// What was measured of one side in one line. Times are in nanoseconds per operation.
+/// The measurements of one side in one line. Times are in nanoseconds per operation.
 package struct MeasuredLine: Sendable {
     package let line: String
     package let by: String

@@ -61,7 +61,7 @@ struct Setting {
         return bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes
     }
 
-    /// What the service may be shown of the TPM.
+    /// The part of the TPM's identity that the service may be shown.
     func disclosure() throws(TenonError) -> TPM.Disclosure {
         let chain = try arguments.value(Flag.endorsementChain.name)
         let whole = try arguments.value(Flag.endorsementCertificate.name)

@@ -5,6 +5,6 @@ public import Tenon
 extension TenonError.Code {
     /// The process may not open as many files as the program needs.
     public static let fileLimit = Self(0x0540_01f0, "TENON_ERROR_FILE_LIMIT")
-    /// What was asked for is done, and the answer could not be written down.
+    /// The command succeeded, but its answer could not be written.
     public static let output = Self(0x0540_01f1, "TENON_ERROR_OUTPUT")
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Program {
-    /// What `--help` prints.
+    /// The output of `--help`.
     var help: String {
         var text = "usage: \(name) \(hasDefault ? "[COMMAND]" : "COMMAND") [OPTIONS]\n\n\(about)\n\n"
         text += verbs.map { Help.row($0.usage, $0.summary) }.joined()
@@ -15,7 +15,7 @@ extension Program {
         return text + "\n" + Help.lines("Exit codes: \(codes).".split(separator: " ").map(String.init)) + "\n"
     }
 
-    /// What `help COMMAND` and `COMMAND --help` print.
+    /// The output of `help COMMAND` and `COMMAND --help`.
     func help(of verb: Verb) -> String {
         var text = "usage: \(name) \(verb.usage)\(verb.flags.isEmpty ? "" : " [OPTIONS]")\n\n\(verb.summary).\n"
         if !verb.details.isEmpty { text += "\(verb.details)\n" }

@@ -5,7 +5,8 @@ package import Tenon
 package struct Program: Sendable {
     package let name: String
     package let version: String
-    /// Whose P-256 and SHA-256 it was built with: `--version` says it, the manual is the same for all.
+    /// The library whose P-256 and SHA-256 it was built with: `--version` names it; the manual is the same for all
+    /// builds.
     package let backend: String
     /// One line, for the manual.
     package let summary: String

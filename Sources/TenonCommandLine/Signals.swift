@@ -6,7 +6,7 @@ internal import Tenon
 /// of its terminal. They cannot be blocked and waited for, as the main thread of a program with asynchronous code takes
 /// all of them.
 package enum Signals {
-    /// What the second signal of a kind does.
+    /// The effect of the second signal of a kind.
     package enum Second: Sendable {
         /// It ends the process at once.
         case ends

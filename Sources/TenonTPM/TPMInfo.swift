@@ -3,7 +3,7 @@ internal import CTenonTPM
 public import Tenon
 
 extension TPM {
-    /// What a TPM reports about itself.
+    /// A TPM's report about itself.
     public struct Info: Hashable, Sendable {
         /// The maker's four characters, as `IFX`.
         public let maker: String

@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-/* What its vectors do not say: see activation_vectors_test.c. */
+/* Cases that the vectors lack: see activation_vectors_test.c. */
 
 enum { ROOM = 128 };
 
@@ -54,7 +54,7 @@ static tenon_rotation a_rotation(void)
                             .timestamp_n = 10};
 }
 
-/* One text field of a struct, by where it is. */
+/* A text field of a struct, by its offset. */
 typedef struct {
     const char *name;
     size_t at, n_at;
@@ -127,7 +127,7 @@ static void check_field(digest_of *function, void *structure, const field *of, c
     set(structure, of, text, n);
 }
 
-/* What stands at the end of one field and at the beginning of the next is not the same on the other side. */
+/* Bytes at the end of one field are not equivalent to bytes at the beginning of the next. */
 static void check_border(digest_of *function, void *structure, const field *left, const field *right)
 {
     size_t left_n, right_n;
@@ -307,7 +307,7 @@ TEST(activation_verify_takes_the_value_only)
     CHECK_STATUS(tenon_activation_verify(bytes, 31, &activation, value.bytes, 32), TENON_ERROR_CREDENTIAL_FORM);
     CHECK_STATUS(tenon_activation_verify(bytes, 32, NULL, value.bytes, 32), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_activation_verify(bytes + 1, 32, &activation, value.bytes, 32), TENON_ERROR_ACTIVATION);
-    /* What a service in the middle could have had made for itself. */
+    /* Values that a service in the middle could have obtained for itself. */
     relayed.origin = "https://evil.example";
     CHECK_STATUS(tenon_activation_verify(bytes, 32, &relayed, value.bytes, 32), TENON_ERROR_ACTIVATION);
     relayed = activation;

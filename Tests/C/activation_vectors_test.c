@@ -6,7 +6,8 @@
 #include "tenon/activate.h"
 #include "test.h"
 
-/* Tests/Vectors/activation.txt: what somebody else computes from the same fields, and what must not pass for it. */
+/* Tests/Vectors/activation.txt: values that an independent program computed from the same fields, and values that must
+ * not pass. */
 
 enum { NAMES_MAX = 12 };
 
@@ -16,7 +17,7 @@ typedef struct {
     size_t count;
 } record;
 
-/* Whether the record is whole: what is derived stands last. */
+/* Whether the record is complete: the derived value is last. */
 static bool take(record *r, const char *name, const char *value)
 {
     if (!CHECK(r->count < NAMES_MAX))
@@ -47,7 +48,7 @@ static void check_digest(const record *r, const char *name, const tenon_digest *
     CHECK_BYTES(found->bytes, expected.bytes, sizeof expected.bytes);
 }
 
-/* The bytes that F is said to make are those that the value is of. */
+/* The value is computed over exactly the bytes of F. */
 static void check_message(const record *r, const char *fields, const char *result, const uint8_t *key, size_t key_n)
 {
     size_t n;

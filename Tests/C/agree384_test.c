@@ -83,7 +83,7 @@ static const char order[] =
     "ffffffffffffffffffffffffffffffffffffffffffffffffc7634d81f4372ddf581a0db248b0a77aecec196accc52973";
 static const char order_256[] = "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551";
 
-/* Where y is a root of b: OpenSSL by itself takes p for x = 0. */
+/* Where y is a root of b: OpenSSL by itself accepts p as x = 0. */
 static const char y_of_0[] =
     "c306610fb0ae5a159cf45c06069f22a6c5eb3641c602d42dea2c4b4f75550793406d80d2b91ad54f9048bd487af1ade1";
 
@@ -109,7 +109,7 @@ TEST(agree384_refuses_points_that_are_none)
     check_refused(TENONI_CURVE_P384, good.scalar, point, TENON_ERROR_POINT_RANGE);
     memset(point, 0xff, sizeof point);
     check_refused(TENONI_CURVE_P384, good.scalar, point, TENON_ERROR_POINT_RANGE);
-    /* The point is looked at before the scalar. */
+    /* The point is checked before the scalar. */
     memset(scalar, 0, sizeof scalar);
     check_refused(TENONI_CURVE_P384, scalar, point, TENON_ERROR_POINT_RANGE);
 }
@@ -126,7 +126,7 @@ TEST(agree384_refuses_scalars_out_of_range)
     check_refused(TENONI_CURVE_P384, scalar, good.point, TENON_ERROR_SCALAR_RANGE);
 }
 
-/* On P-256 it is what the older parts are; that they are right is tested with them. */
+/* On P-256, it agrees with the older functions, which have their own tests. */
 TEST(agree256_is_the_signer_and_the_agreement)
 {
     uint8_t one[32] = {[31] = 1}, two[32] = {[31] = 2}, scalar[32], z[32], ephemeral[64], expected[32];

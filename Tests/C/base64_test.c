@@ -20,7 +20,7 @@ static const form standard = {"base64", tenon_base64_encode, tenon_base64_decode
 static const form url_safe = {"base64url", tenon_base64url_encode, tenon_base64url_decode,
                               "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", false};
 
-/* By bits, in another way than the core does it. */
+/* Bit by bit, unlike the core. */
 static size_t model(const form *with, char *out, const uint8_t *data, size_t n)
 {
     size_t length = 0;
@@ -140,7 +140,7 @@ TEST(base64_refused)
     check_refused(&url_safe, "Zm\0v", 4, TENON_ERROR_BASE64_ALPHABET);
 }
 
-/* Whatever is taken is what the encoder gives: one value has one text. */
+/* An accepted text equals the encoder's: one value has one text. */
 static void check_canonical(const form *with, const char *text, size_t n)
 {
     uint8_t data[16];

@@ -6,7 +6,7 @@
 
 enum { LONGEST = 102400, PERIOD = 251 };
 
-/* What the official vectors are made of. */
+/* The input of the official vectors. */
 static uint8_t *make_input(void)
 {
     uint8_t *input = malloc(LONGEST);

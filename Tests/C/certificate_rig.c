@@ -231,7 +231,7 @@ static void give_back(const library *of)
     free(of->text);
 }
 
-/* A leak checker looks when a process ends: this one's, and that of a test's child. */
+/* A leak checker runs when a process ends: this one, and a test's child. */
 __attribute__((destructor)) static void give_back_all(void)
 {
     give_back(&certificates);
@@ -268,7 +268,7 @@ static tenon_status result_of(const char *text)
     exit(2);
 }
 
-/* The lines of a case stand in one order, the result last. */
+/* The lines of a case have a fixed order, with the result last. */
 static void take_line(certificate_case *one, const char *name, char *value)
 {
     if (strcmp(name, "Name") == 0)

@@ -6,22 +6,22 @@
 #include "tenon/activate.h"
 #include "test.h"
 
-/* The vectors of Tests/Vectors/certificates; and certificates that are made here, with the keys that sign them. */
+/* The vectors of Tests/Vectors/certificates, and certificates that the tests make, with the keys that sign them. */
 
 /* The public half of a scalar, and its signature over bytes. */
 tenon_public_key rig_public(const uint8_t *scalar);
 tenon_signature rig_sign(const uint8_t *scalar, const void *bytes, size_t n);
 
-/* Scalars of an AK, of the key that it certifies, and of one that has nothing to do with them. */
+/* Scalars of an AK, of the key that it certifies, and of an unrelated key. */
 extern const uint8_t rig_ak_scalar[TENON_SCALAR_SIZE];
 extern const uint8_t rig_key_scalar[TENON_SCALAR_SIZE];
 extern const uint8_t rig_other_scalar[TENON_SCALAR_SIZE];
 
-/* A certificate, written by code that is not the core's. What is NULL or false is not there. */
+/* A certificate, written without the core's code. Members that are NULL or false are left out. */
 typedef struct {
     const char *subject, *issuer; /* common names */
     const uint8_t *key, *signer;  /* scalars */
-    tenon_bytes spki;             /* in the place of the key's */
+    tenon_bytes spki;             /* replaces that of the key */
     const char *from, *to;        /* years */
     bool authority, leaf;         /* basic constraints that say yes, or no */
     const char *usage;            /* key usage: the content of its BIT STRING */
@@ -38,7 +38,8 @@ size_t certificate_write(uint8_t *out, const certificate_form *from);
 #define USAGE_AK "06056781050803"
 #define USAGE_EK "06056781050801"
 
-/* The DER of one, of certificates.txt or swtpm.txt; an unknown name ends the run. It lives as long as the program. */
+/* The DER of a certificate in certificates.txt or swtpm.txt; an unknown name ends the run. It lives as long as the
+ * program. */
 tenon_bytes certificate_named(const char *name);
 tenon_bytes certificate_of_swtpm(const char *name);
 

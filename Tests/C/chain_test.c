@@ -11,7 +11,7 @@ static tenon_status verify(const certificate_case *one)
                                TENON_RULE_24_CHAIN);
 }
 
-/* The rules of an EK come behind those of its chain. */
+/* The rules of an EK come after those of its chain. */
 static tenon_status of_chain(tenon_status result)
 {
     if (result == TENON_RULE_33_EK_CHAIN)
@@ -101,7 +101,7 @@ TEST(chain_signature_is_over_its_own_bytes)
 
 TEST(chain_hash_and_key_are_the_certificates)
 {
-    /* One message, signed by P-521 with SHA-512: neither another hash nor another kind of signature will do. */
+    /* One message, signed by P-521 with SHA-512: another hash or another kind of signature is refused. */
     certificate_case one = certificate_case_named("P-256 below P-384 below P-521");
     tenoni_certificate certificate, issuer;
     CHECK_OK(tenoni_certificate_read(&certificate, one.chain[1].bytes, one.chain[1].n));

@@ -27,7 +27,7 @@ static int failures;
 static void hide(void *bytes, size_t n) { (void)VALGRIND_MAKE_MEM_UNDEFINED(bytes, n); }
 static void show(void *bytes, size_t n) { (void)VALGRIND_MAKE_MEM_DEFINED(bytes, n); }
 
-/* Whether memcheck takes all of it for known, without a report. */
+/* Whether memcheck considers all of it defined, without a report. */
 static bool is_known(void *bytes, size_t n)
 {
     static uint8_t unknown_bits[2 * LONG];
@@ -57,7 +57,7 @@ static void fill(void)
 typedef tenon_status encoder(char *to, size_t n, size_t *written, const uint8_t *data, size_t data_n);
 typedef tenon_status decoder(uint8_t *to, size_t n, size_t *written, const char *from, size_t from_n);
 
-/* What is encoded is as secret as what it was made of. */
+/* An encoded secret is as secret as the original. */
 static void encode(encoder *function, size_t n)
 {
     size_t written = 0;
@@ -105,14 +105,14 @@ static int check_all(void)
     return failures != 0;
 }
 
-/* How often memcheck reports while a text of n secret bytes is decoded. */
+/* The number of memcheck's reports while a text of n secret bytes is decoded. */
 static unsigned reports(encoder *encoded_by, decoder *decoded_by, size_t n)
 {
     size_t text_n = 0, written = 0;
     fill();
     expect("encoded", encoded_by(text, sizeof text, &text_n, secret, n) == TENON_OK);
     show(&text_n, sizeof text_n);
-    /* Not the end of the text: where its padding begins gives the length away, which is no secret. */
+    /* Without the end of the text: its padding reveals the length, which is not secret. */
     hide(text, text_n - 3);
     show(text + text_n - 3, 3);
     unsigned before = VALGRIND_COUNT_ERRORS;

@@ -4,7 +4,7 @@
 #include "endorse.h"
 #include "test.h"
 
-/* A TPM opens credentials of ours: each EK template of the profile, with an AK under the SRK. */
+/* A TPM opens our credentials, for each EK template of the profile, with an AK under the SRK. */
 
 static const char *const names[SUPPORT_EKS] = {"L-1", "L-2", "H-1", "H-2", "H-3"};
 
@@ -47,7 +47,7 @@ static endorsed start(support_ek which)
     return e;
 }
 
-/* Nothing but the two keys is left in the TPM. */
+/* Only the two keys are left in the TPM. */
 static void stop(endorsed *e)
 {
     CHECK_NUMBER(support_transient_count(e->sw), 2);

@@ -61,7 +61,7 @@ static void digests(void)
     }
 }
 
-/* A key of a scalar that ends the sequence's, or is small, or is near n. */
+/* A key whose scalar is from the sequence, small, or near n. */
 static tenon_key *make_key(int i, tenon_public_key *public_key)
 {
     static const uint8_t order[16] = {0xff, 0xff, 0xff, 0xff, 0,    0,    0,    0,

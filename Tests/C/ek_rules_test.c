@@ -9,7 +9,7 @@
  * one; with any other left out it has to fare as before.
  */
 
-/* Behind all of them when it was accepted. */
+/* After all of them if it was accepted. */
 static size_t place(tenon_status status)
 {
     size_t i = 0;
@@ -57,7 +57,7 @@ static void count_accepted(const certificate_case *one)
         accepted[place(one->result)] += certificate_case_without(one, one->result) == TENON_OK;
 }
 
-/* Rules 22 and 23 leave nothing for those behind them, and a key for OAEP is of no kind. */
+/* Rules 22 and 23 leave nothing for later rules, and a key for OAEP has no kind. */
 TEST(ek_each_other_rule_alone_refuses)
 {
     certificate_each_case(count_accepted);

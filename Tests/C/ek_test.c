@@ -6,7 +6,7 @@
 #include "crypto/quirks.h"
 #include "proof_rig.h"
 
-/* The rules up to the one that does not hold, each with a line. */
+/* The rules up to the broken one, a line each. */
 static void check_report(const tenon_report *report, tenon_status verdict)
 {
     static const tenon_status rules[] = {TENON_RULE_22_CERTIFICATE,    TENON_RULE_23_CRITICAL, TENON_RULE_33_EK_CHAIN,
@@ -221,7 +221,7 @@ TEST(ek_read_without_trust)
     }
 }
 
-/* What is read is what a service finds once it trusts it. */
+/* The values are those that a service finds once it trusts the certificate. */
 TEST(ek_read_is_what_is_verified)
 {
     static const char *const names[] = {"RSA-2048 below RSA-3072 below RSA-4096", "P-256 below P-384 below P-521",

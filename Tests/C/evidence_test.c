@@ -50,7 +50,7 @@ static void judge(const vector *of)
 
 /* ---- As they were recorded ---- */
 
-/* The lines of a vector stand in one order, the result last. */
+/* The lines of a vector have a fixed order, with the result last. */
 static void take_line(vector *of, const char *name, const char *value)
 {
     if (strcmp(name, "Name") == 0)
@@ -123,7 +123,7 @@ static void record(vector *of, const char *name, const char *result)
         write_vector(of);
 }
 
-/* What is asked about a key of the device, with its AK trusted. */
+/* The policy for a key of the device, with a trusted AK. */
 static void ask(vector *of, certify_device *at, const certify_order *order)
 {
     memset(of, 0, sizeof *of);
@@ -203,7 +203,7 @@ static void record_others(vector *of, certify_device *at)
     MUST_BE_0(support_flush(at->tpm, key));
 }
 
-/* An unrestricted key of a TPM signs any digest, and so this statement about a software key. */
+/* An unrestricted key of a TPM signs any digest, including this statement about a software key. */
 static certify_device *forger;
 static uint32_t forger_key;
 

@@ -51,7 +51,7 @@ static void *hooked_realloc(void *old, size_t n, const char *file, int line)
 
 static void hooked_free(void *old, const char *file, int line) { free(old); }
 
-/* Before OpenSSL's first allocation, or it refuses. */
+/* Must come before OpenSSL's first allocation, or OpenSSL refuses it. */
 static int hooked;
 __attribute__((constructor)) static void hook(void)
 {
@@ -139,7 +139,7 @@ static tenon_status make_verifier(void)
 static tenon_status verify_once(void) { return tenon_p256_verify(&public_key, &digest, &signature); }
 static tenon_status verify_prepared(void) { return tenon_verifier_verify(verifier, &digest, &signature); }
 
-/* Lack of memory may not let a forgery through; that it is one may come out before the memory is needed. */
+/* A lack of memory must not let a forgery pass; the forgery may be found before the memory is needed. */
 static tenon_status verify_forged(void)
 {
     tenon_status status = tenon_p256_verify(&public_key, &digest, &forged);
@@ -256,7 +256,7 @@ static const operation operations[] = {
 
 enum { OPERATIONS = COUNT(operations) };
 
-/* What a library or a rig makes once for the process is made. */
+/* Lets libraries and rigs make their objects that are made once in a process. */
 static void run_each_once(void)
 {
     for (int i = 0; i < OPERATIONS; i++)
@@ -300,7 +300,7 @@ static bool fail_one(const operation *of, long number)
     return allocation_failed;
 }
 
-/* The first so many of them, and then some. */
+/* The first failures, and then a sample of the rest. */
 static void fail_each(const operation *of, long first, long step)
 {
     long number = 0;
@@ -350,7 +350,7 @@ static tenon_status chip_use_verified(void)
     return tpm_rig_sign_flags(key, TENON_TPM_KEY_VERIFIED | TENON_TPM_KEY_LOW_S);
 }
 
-/* Also where a session is salted, and so where the cryptographic library is asked in the middle of a TPM's answers. */
+/* This includes salted sessions, where the cryptographic library runs between a TPM's answers. */
 TEST(fault_no_memory_beside_a_tpm)
 {
     static const operation all[] = {
@@ -440,7 +440,7 @@ TEST(fault_randomness_in_pieces)
     CHECK_NUMBER(out[40], 0xa5);
 }
 
-/* A scalar that is not below n is drawn again. */
+/* A scalar of n or more is drawn again. */
 TEST(fault_randomness_out_of_range)
 {
     static tenon_status (*const runs[])(void) = {generate, make_credential_p256, make_credential_p384};

@@ -7,7 +7,7 @@
 #include "tenon/request.h"
 #include "test.h"
 
-/* Tests/Vectors/folded.txt, as a service that was told of it would see it: no TPM is asked. */
+/* Tests/Vectors/folded.txt from the view of a service: no TPM is used. */
 
 enum { ORIGIN, APP, CHALLENGE, NOW, PUBLIC_KEY, VERDICT, RELAY_ORIGIN, RELAY_VERDICT, TEXTS };
 enum { EK_ROOT, EK_ID, AK, AK_NAME, KEY, SECRET, CREDENTIAL, ENCRYPTED, ACTIVATION, PROOF, RELAY_ACTIVATION, VALUES };
@@ -140,7 +140,7 @@ static void check_credential(const vector *v, const tenon_ek *ek)
     CHECK(memcmp(encrypted, v->values[ENCRYPTED].bytes, encrypted_n) != 0);
 }
 
-/* As the service at this origin finds these values of an activation. */
+/* The verdict of the service at this origin on these values of an activation. */
 static tenon_status verify(const vector *v, const tenon_ek *ek, const char *origin, int value)
 {
     const tenon_activation wanted = activation_of(v, ek, origin);

@@ -7,7 +7,7 @@
 
 #include "test.h"
 
-/* What is random after a fork: parent and children may share none of it. */
+/* Random values after a fork: parent and children must not share any. */
 typedef struct {
     char nonce[TENON_UUID_SIZE];
     tenon_public_key generated;
@@ -39,7 +39,7 @@ static void check_differ(const made *left, const made *right)
     CHECK(memcmp(left->again.bytes, right->again.bytes, 32) != 0);
 }
 
-/* The child writes what it made, and gives back all that it has, as a leak checker looks at it, too. */
+/* The child writes its values and frees everything, because a leak checker checks it, too. */
 static void run_child(tenon_key **key, int to)
 {
     made mine;
@@ -56,7 +56,7 @@ TEST(fork_repeats_nothing)
     made all[PROCESSES];
     memset(all, 0, sizeof all);
     CHECK_OK(tenon_software_key_import(&key, scalar, sizeof scalar, TENON_KEY_SIGNS_DIGESTS));
-    CHECK(make(key, &all[0])); /* whatever generator there may be has begun */
+    CHECK(make(key, &all[0])); /* any generator has begun */
     for (int i = 1; i < PROCESSES; i++) {
         int ends[2], status = -1;
         CHECK_NUMBER(pipe(ends), 0);

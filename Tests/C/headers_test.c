@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-/* What tenon_request_headers is given; the tests change one thing of it. */
+/* The arguments of tenon_request_headers, of which each test changes one. */
 typedef struct {
     tenon_signature signature;
     const char *texts[4];

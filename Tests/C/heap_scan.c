@@ -17,7 +17,7 @@
 
 enum { SIZE = SCAN_SIZE, BOTH = TENON_KEY_SIGNS_DIGESTS | TENON_KEY_DETERMINISTIC };
 
-/* In a frame of its own, so that nothing of it stays in the caller's. */
+/* Has its own frame, so that nothing of it stays in the caller's. */
 __attribute__((noinline)) static tenon_key *import(uint32_t flags)
 {
     uint8_t scalar[SIZE];
@@ -44,7 +44,7 @@ static bool check(const char *name, uint32_t flags)
     bool good = key != NULL && sign(key, 1) && sign(key, 2);
     scan_list_regions();
     findings used = scan(false);
-    /* Nothing runs between the last signature, the free and the search: it would write over what they leave. */
+    /* Nothing else runs between the last signature, the free and the search: it would overwrite their remains. */
     good = good && sign(key, 3);
     tenon_key_free(&key);
     findings freed = scan(true);
@@ -134,7 +134,7 @@ static bool check_use(const char *what, tenon_status (*use)(void))
     for (size_t i = 0; i < sizeof masks; i++) {
         scan_reveal(given);
         scan_under(SCAN_MASK);
-        good = use() == TENON_OK && good; /* what it takes from the allocator is there when regions are listed */
+        good = use() == TENON_OK && good; /* so that its allocations exist before the regions are listed */
         scan_list_regions();
         before += scan(false).copies;
         good = use() == TENON_OK && good;
@@ -148,7 +148,8 @@ static bool check_use(const char *what, tenon_status (*use)(void))
     return good && before >= sizeof masks && left == 0;
 }
 
-/* RFC 8017, 7.1.1 with SHA-256, by code that is not the core's: what OAEP makes of the secret as seed and as salt. */
+/* RFC 8017, 7.1.1 with SHA-256, without the core's code: the values that OAEP makes of the secret as seed and as salt.
+ * */
 static void mask_with(uint8_t *bytes, size_t n, const uint8_t *seed, size_t seed_n)
 {
     uint8_t input[256];
@@ -183,7 +184,7 @@ __attribute__((noinline)) static void encode(uint8_t *masked_seed)
     explicit_bzero(seed, sizeof seed);
 }
 
-/* The function alone: those that call it wipe the stack below them, too. */
+/* Only this function: its callers also wipe the stack below them. */
 static bool encrypt_secret(void)
 {
     static uint8_t modulus[TENONI_RSA_SIZE], out[TENONI_RSA_SIZE];
@@ -195,7 +196,7 @@ static bool encrypt_secret(void)
     return status == TENON_OK;
 }
 
-/* Who has what goes into RSA has the seed. */
+/* RSA's input reveals the seed. */
 static bool check_encoded(void)
 {
     uint8_t copy[SIZE];

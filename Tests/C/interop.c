@@ -178,7 +178,7 @@ static int run(size_t mode, const char *tcti, char **files, const char *auth_fil
     tenon_tpm_key *key = NULL;
     if (auth_file != NULL)
         auth = read_file(auth_file);
-    /* tpm2-tss prints otherwise, and a library cannot keep it from that. */
+    /* tpm2-tss would print, and a library cannot prevent that. */
     setenv("TSS2_LOG", "all+NONE", 1);
     tenon_status status = tenon_tpm_open(&tpm, tcti, strlen(tcti), &options);
     if (status == TENON_OK)

@@ -155,7 +155,7 @@ TEST(issue_room)
                  TENON_ERROR_NULL);
 }
 
-/* An issuer of this key whose names and key id are so long that what it issues does not fit. */
+/* An issuer with this key whose names and key id are so long that its certificates do not fit. */
 static size_t large_issuer(uint8_t *out, size_t name_n, size_t id_n)
 {
     enum { SPKI = TENON_SPKI_SIZE };
@@ -200,7 +200,7 @@ static size_t large_issuer(uint8_t *out, size_t name_n, size_t id_n)
     return writer.used;
 }
 
-/* All that is issued is whole, however large its issuer's names are. */
+/* Every issued certificate is complete, however large its issuer's names are. */
 TEST(issue_does_not_cut)
 {
     static const size_t ids[] = {1, 1000, 1800, 2900};
@@ -287,7 +287,7 @@ TEST(issue_ak_issuers)
     CHECK_STATUS(issue_by(NULL, issuer, issuer_n, &request), TENON_ERROR_NULL);
     CHECK_STATUS(issue_by(issuer_key, NULL, 1, &request), TENON_ERROR_NULL);
     CHECK_STATUS(issue_by(issuer_key, issuer, issuer_n, NULL), TENON_ERROR_NULL);
-    /* An AK's certificate is no authority's, and RSA is no key of ours. */
+    /* An AK's certificate cannot issue, and RSA keys are not accepted. */
     CHECK_OK(issue_ak(&ak));
     CHECK_STATUS(issue_by(issuer_key, ak.bytes, ak.n, &request), TENON_ERROR_CERTIFICATE_FORM);
     CHECK_STATUS(issue_by(issuer_key, rsa.bytes, rsa.n, &request), TENON_ERROR_CERTIFICATE_FORM);
@@ -329,7 +329,7 @@ TEST(issue_authority_arguments)
     memset(wrong.serial, 0, sizeof wrong.serial);
     authority_fails(&wrong, TENON_ERROR_OPTIONS);
     authority_fails(NULL, TENON_ERROR_NULL);
-    /* The issuer's own path length is 0: nobody is issued below it. */
+    /* The issuer's own path length is 0: no issuer is allowed below it. */
     uint8_t out[TENON_CERTIFICATE_MAX];
     size_t n;
     wrong = good;

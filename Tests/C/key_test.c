@@ -158,7 +158,7 @@ static tenon_status sign_in_a_way(int way, const tenon_key *key, tenon_signature
     }
 }
 
-/* The digest that a device sees is that of the message, and nothing else. */
+/* The device sees exactly the digest of the message. */
 TEST(key_signs_what_it_says)
 {
     device made = make_device();
@@ -256,8 +256,7 @@ static const char *const data_of_a_kind[] = {
     "eyJhbGciOiJFUzI1NiIsImtpZCI6IjAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkifQ.",
 };
 
-/* Whoever may have data signed cannot have one of the messages signed, in whatever form a service might still take it.
- */
+/* A caller that may have data signed cannot have a message signed, in any form that a service might accept. */
 TEST(key_data_is_no_message)
 {
     device made = make_device();
@@ -368,7 +367,7 @@ static void check_messages(const tenon_key *key, const char *text, tenon_status 
     CHECK(as_event == TENON_OK || CHECK_ZERO(&signature, sizeof signature));
 }
 
-/* No message is of two kinds, so no signature can be passed off as another's. */
+/* No message has two kinds, so no signature can pass for one over another kind. */
 TEST(key_messages_are_of_one_kind)
 {
     device made = make_device();

@@ -110,7 +110,7 @@ static size_t put_hex(uint8_t *out, const char *hex, const char *usual)
     return strlen(digits) / 2;
 }
 
-/* The sequence of a case. Long lengths everywhere would be no DER: short, 81 or 82, as it needs. */
+/* The sequence of a case, with the shortest form of each length, as DER needs. */
 static size_t put_der(uint8_t *out, const der_case *c)
 {
     uint8_t fields[1400];
@@ -158,7 +158,7 @@ TEST(keyfile_fields)
     }
 }
 
-/* The values that the cases which are taken have; a description leaves no trace. */
+/* The values of the accepted cases; a description leaves no trace. */
 TEST(keyfile_values)
 {
     static const struct {

@@ -229,7 +229,7 @@ TEST(keyfile_arguments)
     CHECK_CLEARS(tenoni_keyfile_read(&file, NULL, 1), TENON_ERROR_NULL, &file);
     CHECK_STATUS(tenoni_keyfile_read(&file, NULL, 0), PEM);
     CHECK_STATUS(tpm_rig_read(&file, text, sizeof text), TENON_ERROR_TOO_LARGE);
-    /* As many empty lines as make a file of the greatest size. */
+    /* Empty lines that make a file of the greatest size. */
     memcpy(text + TENON_TPM_KEY_MAX - strlen(GOOD), GOOD, strlen(GOOD));
     CHECK_OK(tpm_rig_read(&file, text, TENON_TPM_KEY_MAX));
     text[TENON_TPM_KEY_MAX] = '\n';
@@ -243,13 +243,13 @@ TEST(keyfile_truncated)
         tenoni_keyfile file;
         tenon_status status = tpm_rig_read(&file, ours, n);
         test_about("%zu characters", n);
-        /* What is missing last is only the line feed. */
+        /* The last missing byte is only the line feed. */
         CHECK((status == TENON_OK) == (n == all - 1));
         CHECK(status == TENON_OK || tenon_status_category(status) == TENON_CATEGORY_FORMAT);
     }
 }
 
-/* Whatever is still taken is another key or fact in the one form that it has. */
+/* A changed file that is still accepted has another key or fact in its only form. */
 TEST(keyfile_flipped)
 {
     char text[sizeof ours], again[TENON_TPM_KEY_MAX];

@@ -10,7 +10,7 @@ typedef struct {
     tenon_signature signature;
 } sample;
 
-/* Both ways to verify say the same. */
+/* Both ways to verify agree. */
 static tenon_status verify(const sample *of)
 {
     tenon_verifier *verifier = NULL;
@@ -57,7 +57,7 @@ TEST(p256_hard_signatures)
     free(text);
 }
 
-/* A point that is none is refused by every way in, and by its own code. */
+/* Every function refuses a point that is not on the curve, with its own code. */
 TEST(p256_bad_points_are_refused_everywhere)
 {
     char *text = test_vectors("p256-hard.txt"), *at = text, *name, *value;

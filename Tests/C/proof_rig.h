@@ -12,7 +12,7 @@
 
 enum { RIG_PROOF_MAX = 40000, RIG_CERTIFICATE_MAX = 5000 };
 
-/* What may be changed, in the order in which it is built. */
+/* The parts that may be changed, in the order in which they are built. */
 typedef enum { RIG_AREA, RIG_ATTEST, RIG_CERTIFIED, RIG_SIGNATURE, RIG_EVIDENCE, RIG_PROOF } rig_stage;
 
 typedef struct {
@@ -20,7 +20,7 @@ typedef struct {
     tenon_digest nonce;
     tenon_public_key submitted;
     support_area ak_area;
-    uint8_t ak_scalar[TENON_SCALAR_SIZE]; /* what signs */
+    uint8_t ak_scalar[TENON_SCALAR_SIZE]; /* the signing key */
     support_bytes parent_qualified_name;  /* for rule 11; empty at first */
     uint32_t trust;
     const tenon_bytes *roots;
@@ -47,16 +47,16 @@ typedef struct {
     size_t proof_n;
 } proof_rig;
 
-/* Builds a proof that is good but for what change does at its stage; NULL for nothing. */
+/* Builds a proof that is valid except for the change at its stage; NULL changes nothing. */
 void rig_build(proof_rig *out, rig_stage stage, void (*change)(proof_rig *));
 
 tenon_policy rig_policy(const proof_rig *built);
 tenon_status rig_verify(tenon_report *report, const proof_rig *built);
 
-/* By all rules but this one. */
+/* The verdict of all rules except this one. */
 tenon_status rig_verify_without(const proof_rig *built, tenon_status rule);
 
-/* The AK right under an EK, at RIG_ATTEST. The signer stands in the statement: the TPM says so. */
+/* Puts the AK directly under an EK, at RIG_ATTEST. The TPM names the signer in the statement. */
 void rig_sign_under_ek(proof_rig *at);
 
 /* The order of P-256. */
@@ -65,12 +65,12 @@ void rig_sign_under_ek(proof_rig *at);
 /* The signature as DER, at RIG_EVIDENCE. */
 void rig_der(proof_rig *at);
 
-/* For tests of what happens without memory: good proofs, and one that was forged, whose refusal is TENON_OK. */
+/* For tests without memory: valid proofs, and a forged one, whose refusal is TENON_OK. */
 tenon_status rig_verify_good(void);
 tenon_status rig_verify_chain(void); /* with a chain to a root */
 tenon_status rig_verify_forged(void);
 
-/* Where among the rules a status stands; behind all of them when the proof was accepted. */
+/* The place of a status among the rules; after all of them if the proof was accepted. */
 size_t rig_place(tenon_status status);
 
 void rig_hex(support_bytes *out, const char *hex);
@@ -96,7 +96,7 @@ typedef struct {
     size_t n;
 } certify_proof;
 
-/* A command of the administrator's that has to succeed. */
+/* A command of the administrator that must succeed. */
 #define MUST_BE_0(call) CHECK_NUMBER(call, 0)
 
 certify_device certify_start(void);
@@ -114,7 +114,7 @@ typedef struct {
     const support_public *area;
     const char *auth;
     uint32_t signer;
-    bool signer_needs_scheme; /* one that is no AK */
+    bool signer_needs_scheme; /* a signer that is not an AK */
     const tenon_bytes *x5c;
     size_t x5c_count;
     bool der; /* sig in its DER form */

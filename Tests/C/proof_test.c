@@ -61,7 +61,7 @@ static bool same(tenon_bytes a, tenon_bytes b)
     return a.n == b.n && (a.n == 0 || memcmp(a.bytes, b.bytes, a.n) == 0);
 }
 
-/* What the rig tells a second time is what the core writes, and comes back from it. */
+/* The rig's independent proof equals the core's, and the core reads it back. */
 static void check_both_ways(rig_stage stage, void (*change)(proof_rig *))
 {
     static proof_rig built;
@@ -174,7 +174,7 @@ TEST(proof_decode_caps)
     CHECK_STATUS(tenon_proof_decode(&back, huge, TENON_PROOF_MAX), TENON_ERROR_CBOR_TYPE);
 }
 
-/* Where the items of a good proof begin: all of them stand one behind the other, strings with their bytes. */
+/* The offsets of the items of a valid proof, in order; strings include their bytes. */
 static size_t find_heads(const proof_rig *built, size_t *heads)
 {
     size_t count = 0;
@@ -278,7 +278,7 @@ TEST(proof_keys_are_these_in_this_order)
         }
 }
 
-/* Whole proofs of others, by hand. Each is right but for one thing. */
+/* Complete proofs, written by hand. Each has one fault. */
 #define HEAD "a263666d746374706d6761747453746d74"
 #define STMT "a663616c672663736967406376657263322e3063783563806770756241726561406863657274496e666f40"
 static const struct {

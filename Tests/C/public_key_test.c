@@ -28,7 +28,7 @@ static void check_decoder(decoder *decode, const void *bytes, size_t n, tenon_st
         CHECK_ZERO(&out, sizeof out);
 }
 
-/* All three forms of a point that may or may not be one. */
+/* All three forms of a point that may or may not be on the curve. */
 static void check_forms(const tenon_public_key *key, tenon_status expected)
 {
     uint8_t point[65] = {4}, spki[91], compressed[33], out[91];
@@ -129,8 +129,7 @@ TEST(public_key_forms_refused)
     check_decoder(tenon_public_key_decode_spki, bytes, SIZE_MAX, TENON_ERROR_SPKI_FORM, NULL);
 }
 
-/* What is taken is what the encoder gives: with any byte of the head changed nothing is taken, nor with one of the key.
- */
+/* An accepted text equals the encoder's: with any byte of the head or of the key changed, it is refused. */
 TEST(public_key_spki_mutations)
 {
     uint8_t spki[100], again[91];
@@ -162,7 +161,8 @@ TEST(public_key_spki_mutations)
     CHECK(n == 91 && memcmp(again, spki, 91) == 0);
 }
 
-/* Other forms of the same key that some readers take: compressed in SPKI, explicit algorithm with NULL, P-256 as k1. */
+/* Other forms of the same key that some readers accept: compressed in SPKI, explicit algorithm with NULL, P-256 as k1.
+ * */
 TEST(public_key_spki_of_others)
 {
     static const char *const forms[] = {

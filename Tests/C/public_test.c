@@ -253,7 +253,7 @@ TEST(public_area_is_storage)
     CHECK(!tenoni_public_is_storage(&key));
 }
 
-/* Sets one field to another value and says what becomes of each verdict. */
+/* Sets one field to another value, and says how each verdict changes. */
 #define CHANGED(base, change, storage_expected, own_expected, foreign_expected)                                        \
     do {                                                                                                               \
         tenoni_public key = known(base);                                                                               \

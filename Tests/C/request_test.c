@@ -121,7 +121,7 @@ TEST(request_bad_input)
     CHECK_CLEARS(tenon_request_finish(&request, &digest), TENON_ERROR_STREAM, &digest);
 }
 
-/* SHA-256("challenge" "key"), by another SHA-256: texts, one behind the other. */
+/* SHA-256("challenge" "key"), by another SHA-256: the concatenated texts. */
 TEST(request_binding_nonce)
 {
     tenon_digest nonce, expected;

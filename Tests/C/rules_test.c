@@ -7,7 +7,7 @@
 #include "proof_rig.h"
 #include "test_workers.h"
 
-/* What the tests did about each rule of tenon/verify.h and tenon/activate.h. */
+/* The tests' results for each rule of tenon/verify.h and tenon/activate.h. */
 
 typedef struct {
     atomic_size_t cases, caught; /* caught: and accepted, or refused by a later rule, with this rule left out */
@@ -18,7 +18,7 @@ typedef struct {
 /* TENON_RULE_<n> is FIRST + n. */
 enum { FIRST = 0x03000100, NUMBERS = 0x40 };
 
-/* Whoever runs a test notes here. */
+/* Each process that runs tests notes its results here. */
 static row *rows;
 
 __attribute__((constructor)) static void make_rows(void) { rows = test_shared(NUMBERS * sizeof *rows); }

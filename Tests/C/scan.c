@@ -54,7 +54,7 @@ static size_t place(int order, size_t i)
     }
 }
 
-/* How many bytes of the secret, in this order and from its byte `from`, stand at `at`. */
+/* The number of bytes of the secret, in this order and from its byte `from`, that are at `at`. */
 static size_t matching(const volatile uint8_t *at, size_t left, int order, size_t from)
 {
     size_t n = 0;
@@ -98,7 +98,7 @@ static struct {
 } regions[500];
 static size_t region_count;
 
-/* Every region that can be written, by the list of the kernel. */
+/* Every writable region, from the kernel's list. */
 void scan_list_regions(void)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -117,7 +117,7 @@ void scan_list_regions(void)
         fclose(maps);
 }
 
-/* Whether a page is still there: what was unmapped after the regions were listed is in nobody's memory. */
+/* Whether a page is still mapped: pages that were unmapped after the regions were listed do not count. */
 static bool is_there(uintptr_t page, size_t size)
 {
     unsigned char resident;
@@ -136,7 +136,7 @@ static void search_regions(void)
         }
 }
 
-/* On a stack of its own: on ours its frames would lie where those stood that are searched. */
+/* Runs on its own stack: on ours, its frames would overwrite the ones that are searched. */
 findings scan(bool wordy)
 {
     static uint8_t stack[1 << 16];

@@ -16,10 +16,10 @@ enum { SCAN_SIZE = 32, SCAN_MASK = 0xa5, SCAN_INNER_PAD = 0x36, SCAN_OUTER_PAD =
  */
 extern const uint8_t scan_secret[SCAN_SIZE];
 
-/* Writes the secret as it is. A function of its own: a compiler that sees both keeps a copy for the next time. */
+/* Writes the secret in clear. It is a separate function, because a compiler that sees both would keep a copy. */
 void scan_reveal(uint8_t *out);
 
-/* Looks for another one from now on: these bytes, which are wiped. */
+/* From now on, searches for these bytes, which are wiped. */
 void scan_for(uint8_t *secret);
 
 /* SCAN_MASK, or that and a pad of HMAC: a key under a pad is a copy of it. */
@@ -30,11 +30,11 @@ typedef struct {
     size_t copies, traces, bytes;
 } findings;
 
-/* Lists the regions, by the list of the kernel: apart from the search, since it writes where the search looks. */
+/* Lists the regions from the kernel's list. This is separate from the search, because it writes to searched memory. */
 void scan_list_regions(void);
 findings scan(bool verbose);
 
-/* While it is set the kernel draws the secret, again and again. */
+/* While it is set, each draw of random bytes returns the secret. */
 extern bool scan_draws;
 
 #endif

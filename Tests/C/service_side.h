@@ -24,7 +24,7 @@ typedef struct {
     int64_t now;
 } folded_service;
 
-/* What a service keeps under a challenge. */
+/* The entry that a service keeps under a challenge. */
 typedef struct {
     char challenge[FOLDED_TEXT_MAX];
     tenon_ek ek;
@@ -71,7 +71,7 @@ tenon_status folded_answer(const folded_device *at, folded_request *request, con
 tenon_status folded_attest(const folded_device *at, folded_request *request, const char *challenge,
                            const tpm_certificate *ak_certificate);
 
-/* What the activation binds, as the service has it. */
+/* The bound values of the activation, from the service's side. */
 tenon_activation folded_activation(const folded_service *service, const folded_state *state, const char *public_key,
                                    uint8_t *name);
 tenon_status folded_secret(const folded_service *service, const folded_state *state, tenon_digest *secret);

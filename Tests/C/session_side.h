@@ -34,10 +34,10 @@ void side_init(side_tpm *tpm, uint64_t seed);
 /* TPM2_StartAuthSession: the parameters are what they have to be, byte for byte, around nonce and point. */
 void side_start(side_tpm *tpm, const side_message *parameters, bool encrypts);
 
-/* Takes a command: answers whether it is authorised, and decrypts its first parameter. */
+/* Takes a command: returns whether it is authorised, and decrypts its first parameter. */
 bool side_take(side_tpm *tpm, const uint8_t *entry, const tenoni_session_use *use, uint8_t *parameters, size_t n);
 
-/* What is wrong with an answer, before its HMAC is made. */
+/* The faults of an answer, before its HMAC is made. */
 typedef struct {
     const char *what;
     uint32_t rc, code_bits;
@@ -46,7 +46,7 @@ typedef struct {
     size_t nonce_n, hmac_n; /* 0: 32 */
 } side_fault;
 
-/* Makes the answer of parameters in plain: they are encrypted if that was asked for. Gives the session's entry. */
+/* Makes the answer from plain parameters, encrypts them if asked to, and returns the session's entry. */
 side_message side_answer(side_tpm *tpm, const side_fault *fault, const tenoni_session_use *use, uint8_t *parameters,
                          size_t n);
 
@@ -65,15 +65,15 @@ void scene_open(scene *of, bool encrypts);
 /* Fills with a TPM2B of 40 bytes and 18 bytes behind it. */
 void scene_fill(scene *of, uint8_t *parameters, uint8_t *copy);
 
-/* Sends the command; whether the TPM finds it authorised. */
+/* Sends the command, and returns whether the TPM finds it authorised. */
 bool scene_send(scene *of);
 side_message scene_answer(scene *of, const side_fault *fault);
 tenon_status scene_receive(scene *of, const side_message *entry);
 
-/* The session is wiped but for this handle, and refuses every use. */
+/* Checks that the session is wiped except for this handle, and refuses every use. */
 void scene_check_over(scene *of, uint32_t handle);
 
-/* The answer is refused, it is not decrypted, and the session is over. */
+/* Checks that the answer is refused and not decrypted, and that the session has ended. */
 void scene_check_refused(scene *of, const side_message *entry);
 
 #endif

@@ -78,7 +78,7 @@ TEST(signature_der_refused)
     refuse("090380fe01090380fe01", TENON_ERROR_DER_TAG);
 }
 
-/* Whatever is taken is what the encoder gives for it. */
+/* An accepted signature equals the encoder's form of it. */
 static bool check_canonical(const uint8_t *der, size_t n)
 {
     tenon_signature signature, unused;

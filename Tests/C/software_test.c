@@ -199,7 +199,7 @@ TEST(software_key_bad_input)
     CHECK_STATUS(tenon_software_key_import(NULL, scalar, 32, 0), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_software_key_import(&key, NULL, 32, 0), TENON_ERROR_NULL);
     CHECK(key == NULL);
-    /* tenon.h: a pointer may be NULL when its length is 0; then it is the length that is wrong. */
+    /* tenon.h: a pointer may be NULL if its length is 0; then the length is the mistake. */
     CHECK_STATUS(tenon_software_key_import(&key, NULL, 0, 0), TENON_ERROR_SCALAR_RANGE);
     for (int bit = 0; bit < 32; bit++) {
         uint32_t flag = UINT32_C(1) << bit;

@@ -33,7 +33,7 @@ void test_add(test_case *test);
     static void test_name(void)
 #define TEST(test_name) TEST_CASE(test_name, false)
 
-/* Checks may be made in any thread. Each answers whether it held. */
+/* Any thread may make checks. Each returns whether it held. */
 __attribute__((format(printf, 3, 4))) void test_fail(const char *file, int line, const char *format, ...);
 bool test_status(const char *file, int line, const char *call, tenon_status found, tenon_status expected);
 bool test_number(const char *file, int line, const char *what, uint64_t found, uint64_t expected);
@@ -62,13 +62,13 @@ bool test_true(const char *file, int line, const char *what, bool holds);
 /* How many elements an array has. */
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Says which of many cases the checks of this thread are about; NULL for none. */
+/* Names the case that the checks of this thread are about; NULL for none. */
 __attribute__((format(printf, 1, 2))) void test_about(const char *format, ...);
 
 /* Whether a check has expected this status and got it, so far. */
 bool test_was_provoked(tenon_status status);
 
-/* A loop's length: the first, or with TENON_TEST_QUICK in the environment (for valgrind) the second. */
+/* The length of a loop: the first, or the second if TENON_TEST_QUICK is in the environment (for valgrind). */
 size_t test_rounds(size_t full, size_t quick);
 
 /*
@@ -79,10 +79,11 @@ typedef tenon_status (*test_output)(const void *input, uint8_t *out, size_t n, s
 #define OUTPUT(name) static tenon_status name(const void *input, uint8_t *out, size_t n, size_t *written)
 void test_output_rule(const char *name, test_output function, const void *input, const void *expected, size_t needed);
 
-/* Runs a function in so many threads, which begin at once: each with its element of this size. Ends with the last. */
+/* Runs a function in this many threads, which begin at once, each with its own element of this size. Returns after the
+ * last. */
 void test_threads(size_t count, void (*run)(void *), void *elements, size_t size);
 
-/* A whole file with a NUL behind it, to be freed; a file that cannot be read ends the run. */
+/* Reads a whole file and adds a NUL; the caller frees it. A file that cannot be read ends the run. */
 char *test_file(const char *path);
 char *test_vectors(const char *name);
 
@@ -92,11 +93,11 @@ bool test_line(char **text, char **name, char **value);
 /* The next "key": "value" of a JSON text that begins before end (or anywhere, for NULL); to be freed. NULL for none. */
 char *test_json(const char **text, const char *key, const char *end);
 
-/* Bytes of hexadecimal text, by code that is not the core's; n is exact. */
+/* Decodes hexadecimal text without the core's code; n is exact. */
 void test_hex(void *out, size_t n, const char *hex);
 uint8_t *test_hex_all(const char *hex, size_t *n);
 
-/* A sequence that is the same in each run. */
+/* A sequence of numbers that is the same in each run. */
 uint64_t test_random(uint64_t *state);
 void test_random_fill(uint64_t *state, void *out, size_t n);
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A clock of a test's thread, by -Wl,--wrap: it stands still but for what the thread sleeps, and nothing is slept. */
+/* The clock of a test's thread, by -Wl,--wrap. Only the thread's sleeps advance it, and they return at once. */
 typedef struct {
     uint64_t moved_ms;
     uint64_t longest_ms; /* of one sleep */
@@ -14,7 +14,7 @@ typedef struct {
 
 void test_clock_start(void);
 
-/* The thread has the machine's clock again. */
+/* Gives the thread the machine's clock again. */
 test_clock test_clock_stop(void);
 
 #endif

@@ -13,7 +13,7 @@ static test_case *tests;
 static atomic_int failures;
 static _Thread_local char about[160];
 
-/* Constructors run in no order that anybody promised: the list is kept sorted. */
+/* The order of constructors is not defined, so the list is kept sorted. */
 void test_add(test_case *test)
 {
     test_case **at = &tests;
@@ -34,7 +34,7 @@ void test_about(const char *format, ...)
     va_end(arguments);
 }
 
-/* What failed is said once more at the end, where it is looked for; a test may run in a process of its own. */
+/* Failures are repeated at the end, where people look; a test may run in a process of its own. */
 enum { DIGEST_MAX = 1500 };
 typedef struct {
     atomic_size_t used;
@@ -186,7 +186,7 @@ static const test_case *chosen[CHOSEN_MAX];
 static bool run_chosen(size_t i) { return run(chosen[i]); }
 static const char *name_chosen(size_t i) { return chosen[i]->name; }
 
-/* Those that are wanted, the last ones or all others, in so many processes; 0: in this one. */
+/* Runs the wanted tests, the last ones or all others, in this many processes; 0 means this one. */
 static void run_all(bool last, int count, char **names, size_t workers, test_tally *tally)
 {
     test_work work = {.run = run_chosen, .name = name_chosen};

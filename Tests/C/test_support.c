@@ -7,7 +7,7 @@
 
 #include "test.h"
 
-/* What the tests share. */
+/* Functions that the tests share. */
 
 uint64_t test_random(uint64_t *state)
 {
@@ -141,7 +141,7 @@ static bool untouched(const uint8_t *bytes, size_t from, size_t to)
     return true;
 }
 
-/* One size: the buffer is as long as said, with guard bytes behind it. */
+/* Tests one size: the buffer is exactly that long, with guard bytes behind it. */
 static void try_size(const char *name, test_output function, const void *input, const void *expected, size_t needed,
                      size_t n)
 {

@@ -22,7 +22,7 @@ typedef struct {
     progress *shared;
     pid_t processes[WORKERS_MAX];
     int output[WORKERS_MAX]; /* files without a name */
-    int lock;                /* who shows something; whoever dies lets go of it */
+    int lock;                /* held while output is shown; a process that dies releases it */
 } crew;
 
 static void *never_null(void *memory)
@@ -55,7 +55,7 @@ static void write_all(const char *text, size_t n)
     }
 }
 
-/* What the file holds, in one piece; then it is empty. */
+/* Shows the content of the file in one piece, and empties it. */
 static void show(const crew *of, int output)
 {
     char part[4096];
@@ -103,7 +103,7 @@ static void start(crew *of, size_t worker)
         be_worker(of, worker);
 }
 
-/* Of a worker that has ended. What a leak check says comes when no test runs any more. */
+/* Handles the end of a worker. A leak check reports after the last test. */
 static void bury(const crew *of, size_t worker, int status)
 {
     size_t at = atomic_exchange(&of->shared->at[worker], 0);

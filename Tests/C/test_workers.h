@@ -24,7 +24,7 @@ test_tally test_workers_run(size_t workers, const test_work *work);
 /* Zeros that all processes share, made before there is a second one; never given back. */
 void *test_shared(size_t n);
 
-/* To stderr, and once more at the end of the run. */
+/* Prints to stderr, and once more at the end of the run. */
 void test_say(const char *format, ...);
 
 #endif

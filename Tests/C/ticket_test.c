@@ -108,7 +108,7 @@ TEST(ticket_in_order_whoever_is_woken)
     tenoni_ticket_unlock(&ticket);
     wait_until(&served, WAITERS);
     if (!CHECK_NUMBER(atomic_load(&served), WAITERS))
-        return; /* they wait for ever */
+        return; /* they would wait for ever */
     for (int i = 0; i < WAITERS; i++) {
         CHECK_NUMBER(pthread_join(threads[i], NULL), 0);
         CHECK_NUMBER(order[i], i);

@@ -8,7 +8,7 @@
 #include "owned.h"
 #include "tenon/tpm/tpm.h"
 
-/* What Tenon's programs for scripts share. They end with 0, with the category of a status, or with one of these. */
+/* Functions for Tenon's programs for scripts. They end with 0, with the category of a status, or with one of these. */
 enum { TOOL_USAGE = 64, TOOL_FILES = 65 };
 
 typedef struct {

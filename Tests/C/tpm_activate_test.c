@@ -5,7 +5,7 @@
 #include "tpm/keyfile.h"
 #include "tpm_rig.h"
 
-/* TPM2_ActivateCredential: what it opens, what it refuses, and that a refusal says nothing about the signing key. */
+/* TPM2_ActivateCredential: the credentials that it opens and refuses; a refusal says nothing about the signing key. */
 
 static const uint32_t kinds[] = {TENON_EK_RSA_2048, TENON_EK_P256, TENON_EK_P384};
 static const char *const kind_names[] = {"RSA-2048", "P-256", "P-384"};
@@ -68,7 +68,7 @@ static tenon_status open_new(const tpm_device *device)
     return status;
 }
 
-/* The bytes are nowhere in the handle, where answers are read and decrypted. */
+/* The handle, where answers are read and decrypted, does not contain the bytes. */
 static void check_wiped(const tenon_tpm *tpm, const tenon_digest *secret)
 {
     const uint8_t *bytes = (const uint8_t *)tpm;
@@ -78,7 +78,7 @@ static void check_wiped(const tenon_tpm *tpm, const tenon_digest *secret)
     CHECK_NUMBER(found, 0);
 }
 
-/* Our service's credential and the TPM's own, on each kind; a secret does not cross the bus as it is. */
+/* Our service's credential and the TPM's own, on each kind; a secret does not cross the bus in clear. */
 TEST_EACH_KIND(tpm_activate_each_kind)
 {
     static const tenon_digest secret = {{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3}};
@@ -167,7 +167,7 @@ static tenon_status activate(const tpm_device *device, tenon_digest *value, cons
     return activate_with(device, value, credential, &activation);
 }
 
-/* A service that issued this secret for this EK and AK, and is at this origin. */
+/* A service at this origin that issued this secret for this EK and AK. */
 static tenon_status judge(const tenon_digest *secret, const tenon_digest *value, const binding *texts,
                           const tpm_device *state)
 {
@@ -182,7 +182,7 @@ static tenon_status judge(const tenon_digest *secret, const tenon_digest *value,
     return tenon_activation_verify(secret->bytes, sizeof secret->bytes, &activation, value->bytes, sizeof value->bytes);
 }
 
-/* The device of one service; each service that expected anything else refuses its value. */
+/* The device of one service; a service that expects any other value refuses it. */
 TEST_EACH_KIND(tpm_activate_value)
 {
     static const binding others[] = {
@@ -198,7 +198,8 @@ TEST_EACH_KIND(tpm_activate_value)
     CHECK_OK(activate(device, &value, &credential, &ours));
     CHECK_OK(judge(&secret, &value, &ours, device));
     CHECK_STATUS(judge(&other_secret, &value, &ours, device), TENON_ERROR_ACTIVATION);
-    /* What the origin of a relay has the device sign for itself is nothing to the one that made the credential. */
+    /* A relay has the device make a value for the relay's own origin; the service that made the credential refuses it.
+     * */
     for (size_t i = 0; i < COUNT(others); i++) {
         CHECK_STATUS(judge(&secret, &value, &others[i], device), TENON_ERROR_ACTIVATION);
         CHECK_OK(activate(device, &another, &credential, &others[i]));
@@ -212,7 +213,7 @@ TEST_EACH_KIND(tpm_activate_value)
     CHECK_STATUS(judge(&secret, &value, &ours, &other), TENON_ERROR_ACTIVATION);
 }
 
-/* ---- What is refused ---- */
+/* ---- Refusals ---- */
 
 TEST_EACH_KIND(tpm_activate_credential_of_another)
 {
@@ -235,7 +236,7 @@ TEST_EACH_KIND(tpm_activate_credential_of_another)
     CHECK_OK(open_new(device));
 }
 
-/* Every byte of both parts matters: whatever is wrong with it is the credential's fault and nobody else's. */
+/* Every byte of both parts matters: a changed one is reported as a fault of the credential only. */
 static void break_part(const tpm_device *device, tpm_credential *credential, uint8_t *part, size_t n, size_t step)
 {
     tenon_digest found;
@@ -292,7 +293,7 @@ TEST(tpm_activate_form)
     CHECK_STATUS(activate_with(&device, &found, &good, &activation), TENON_ERROR_OPTIONS);
     CHECK_STATUS(activate_with(&device, &found, &good, NULL), TENON_ERROR_NULL);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
-    /* Too little room for the secret: it is not given out in part. */
+    /* Too little room for the secret: no part of it is returned. */
     CHECK_STATUS(tenon_tpm_ak_secret(device.ak, found.bytes, 31, &n, of->bytes, of->n, good.credential,
                                      good.credential_n, good.encrypted, good.encrypted_n),
                  TENON_ERROR_BUFFER_TOO_SMALL);
@@ -351,7 +352,7 @@ TEST_EACH_KIND(tpm_activate_wherever_the_ak_is)
     }
 }
 
-/* An RSA key cannot be salted to as an SRK can: then the primary is, and the secret is hidden there, too. */
+/* A session cannot be salted to an RSA key as to an SRK: it is salted to the primary, which hides the secret, too. */
 TEST_EACH_KIND(tpm_activate_under_an_rsa_parent)
 {
     static const tenon_digest secret = {{8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8}};
@@ -369,7 +370,7 @@ TEST_EACH_KIND(tpm_activate_under_an_rsa_parent)
     CHECK_NUMBER(support_transport_watched(rig->wire), 0);
 }
 
-/* What was loaded is lost, each in turn; and somebody else holds a place. */
+/* Each loaded object is lost in turn; and another program holds a place. */
 TEST_EACH_KIND(tpm_activate_lost_objects)
 {
     static const uint32_t lost[] = {0x919, 0x9A2};
@@ -406,7 +407,7 @@ static void plan(support_transport *wire, support_when when, int fault)
         support_fail_code(wire, when, fault == BUSY ? 0x922 : 0x101);
 }
 
-/* It is done over or refused, nothing stays behind, and it works again. */
+/* It is repeated or refused, nothing stays behind, and it works again. */
 TEST_EACH_KIND(tpm_activate_faults_at_each_command)
 {
     support_transport_manage(rig->wire, true);
@@ -418,13 +419,13 @@ TEST_EACH_KIND(tpm_activate_faults_at_each_command)
             plan(rig->wire, support_nth(SUPPORT_ANY, nth), fault);
             tenon_status status = open_new(device);
             int32_t category = tenon_status_category(status);
-            /* What could not be flushed may leave no room for the rest. */
+            /* Objects that could not be flushed may leave no room for the rest. */
             if (fault != FAILURE)
                 CHECK(status == TENON_OK || category == TENON_CATEGORY_TRANSIENT);
             else
                 CHECK(category != TENON_CATEGORY_GONE && category != TENON_CATEGORY_INTERNAL);
             support_transport_forget_faults(rig->wire);
-            /* What the TPM refused to flush is there still. */
+            /* The object that the TPM refused to flush is still there. */
             CHECK(support_session_count(rig->sw) <= (fault == FAILURE ? 1 : 0));
             CHECK(support_transient_count(rig->sw) <= 3);
             if (fault == FAILURE)
@@ -444,7 +445,7 @@ static size_t answer_size(tpm_rig *rig, const tpm_device *device, uint32_t code)
     return n;
 }
 
-/* The answer to ActivateCredential is authentic, or it is none. */
+/* The answer to ActivateCredential must be authentic. */
 TEST(tpm_activate_answer_is_authentic)
 {
     OWNED_RIG rig = tpm_rig_ek_start(NULL);
@@ -455,7 +456,7 @@ TEST(tpm_activate_answer_is_authentic)
         test_about("byte %u of %u", (unsigned)at, (unsigned)whole);
         support_flip(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), (int32_t)at, 1);
         tenon_status status = open_new(&device);
-        /* The policy session's nonce and attributes are nothing to us. */
+        /* The policy session's nonce and attributes do not matter. */
         if (at < whole - 3 - 16 || at >= whole - 2)
             CHECK(status == TENON_ERROR_SESSION || status == TENON_ERROR_TPM_ANSWER);
         CHECK_NUMBER(support_session_count(rig.sw), 0);
@@ -513,7 +514,7 @@ TEST(tpm_activate_codes)
     CHECK_OK(open_new(&device));
 }
 
-/* Nobody's activation says that a key is gone but a TPM that was cleared. */
+/* Only with a cleared TPM does an activation report a lost key. */
 TEST(tpm_activate_gone)
 {
     OWNED_RIG rig = tpm_rig_ek_start(NULL);

@@ -4,7 +4,7 @@
 #include "tpm/keyfile.h"
 #include "tpm_rig.h"
 
-/* Attestation keys: what they are, where they lie, and that nobody takes one for a signing key. */
+/* Attestation keys: their attributes, their place, and that none passes for a signing key. */
 
 static tenon_status load_ak(tpm_rig *rig, tenon_tpm_key **ak, const tpm_pem *pem)
 {
@@ -127,7 +127,7 @@ TEST(tpm_ak_loads_again)
     CHECK_OK(load_ak(&rig, &ak, &pem));
 }
 
-/* The AK is beside the key, wherever that is: here under the primary, though there is an SRK by now. */
+/* The AK has the key's parent: here the primary, although there is an SRK now. */
 TEST(tpm_ak_under_the_parent_of_its_key)
 {
     OWNED_RIG rig = tpm_rig_start(NULL);

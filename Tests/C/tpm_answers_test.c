@@ -3,7 +3,7 @@
 
 #include "tpm_rig.h"
 
-/* Answers that are well formed as answers, and wrong in what they say. */
+/* Well-formed answers with wrong contents. */
 
 /* TPM2_Sign by password: header, parameterSize, sigAlg, hash, then r and s, each with its size before it. */
 enum { HEADER = 10, SCHEME_AT = HEADER + 4, HASH_AT = SCHEME_AT + 2, R_AT = HASH_AT + 2, S_AT = R_AT + 2 + 32 };
@@ -88,7 +88,7 @@ TEST(tpm_answers_number_too_long)
         }
 }
 
-/* One signature in 128 has a zero to leave out: it goes on until there was one. */
+/* One signature in 128 has a zero to leave out: the test continues until it met one. */
 TEST(tpm_answers_number_without_its_zeros)
 {
     STAGE;
@@ -118,7 +118,7 @@ TEST(tpm_answers_wrong_parameter_size)
         check_flipped(&at, i, 1);
         check_flipped(&at, i, 0x80);
     }
-    /* And what stands behind the parameters: a password's entry is five zeros. */
+    /* And the bytes behind the parameters: a password's entry is five zeros. */
     for (int32_t i = 1; i <= 5; i++) {
         support_flip(at.rig.wire, support_next(SUPPORT_CC_SIGN), -i, 1);
         tenon_status status = tpm_rig_sign(at.key);
@@ -126,7 +126,7 @@ TEST(tpm_answers_wrong_parameter_size)
     }
 }
 
-/* With VERIFIED a wrong signature is made again, and not given out; without, it is the caller's to look. */
+/* With VERIFIED, a wrong signature is made again and not returned; without it, the caller must check. */
 TEST(tpm_answers_wrong_signature)
 {
     static const tenon_digest digest = {{9}};
@@ -175,7 +175,7 @@ static void replay(tpm_rig *rig, uint32_t code, support_when when, uint8_t *kept
     }
 }
 
-/* The private half of one key and the public half of another are no key: the TPM does not load them. */
+/* The private half of one key and the public half of another are not a key: the TPM does not load them. */
 TEST(tpm_answers_create_of_another_key)
 {
     static uint8_t kept[TENON_TPM_BUFFER_SIZE];
@@ -222,7 +222,7 @@ TEST(tpm_answers_read_public_of_another_key)
     CHECK_NUMBER(support_transport_pending(rig.wire), 0);
 }
 
-/* The same handles again and again, or none in order: a TPM that lies must not keep us for ever. */
+/* The same handles repeatedly, or handles out of order: a lying TPM must not cause an endless loop. */
 static size_t same_handles(void *context, uint8_t *answer, size_t n, size_t size)
 {
     uint32_t count = *(const uint32_t *)context;
@@ -252,7 +252,8 @@ TEST(tpm_answers_endless_handles)
     support_transport_forget_faults(at.rig.wire);
 }
 
-/* Somebody makes an object persistent between the two walks: there is no room for it, and it is not written there. */
+/* Another program makes an object persistent between the two walks: there is no room for its handle, and nothing is
+ * written out of bounds. */
 static size_t one_more(void *context, uint8_t *answer, size_t n, size_t size)
 {
     answer[18] = (uint8_t)(answer[18] + 1);

@@ -3,7 +3,7 @@
 
 #include "tpm_rig.h"
 
-/* Every function of tpm.h with what it does not take. Nothing is sent, and outputs are NULL or 0. */
+/* Every function of tpm.h with invalid arguments. Nothing is sent, and outputs are NULL or 0. */
 
 static tpm_rig rig;
 static tenon_tpm_key *key;
@@ -72,7 +72,7 @@ OUTPUT(give_witness) { return tenon_tpm_key_witness(input, out, n, written); }
 
 OUTPUT(give_pem) { return tenon_tpm_key_export(input, (char *)out, n, written); }
 
-/* One command was sent in all: none of these. */
+/* One command was sent in all, and not by these calls. */
 TEST(tpm_arguments_null_and_outputs)
 {
     rig = tpm_rig_start(NULL);

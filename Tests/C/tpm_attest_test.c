@@ -6,7 +6,7 @@
 #include "tenon/verify.h"
 #include "tpm_rig.h"
 
-/* TPM2_Certify as a proof: what it says, what it costs, and every answer that is not it. */
+/* TPM2_Certify as a proof: its contents, its cost, and every wrong answer. */
 
 typedef struct {
     uint8_t bytes[TENON_PROOF_MAX];
@@ -98,7 +98,7 @@ TEST(tpm_attest_qualifying_data)
     CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 0);
 }
 
-/* Whatever stands for certificates: they are carried as they are. */
+/* Certificates are carried unchanged, whatever their bytes are. */
 TEST(tpm_attest_certificates)
 {
     static uint8_t bytes[TENON_CERTIFICATE_MAX + 1];
@@ -178,7 +178,7 @@ TEST(tpm_attest_salted_sessions)
         test_about("session %u", (unsigned)kinds[i]);
         support_transport_watch(at.rig.wire, nonce.bytes, sizeof nonce.bytes);
         check_attests(&at);
-        /* It stands in the answer; only the command hides it. */
+        /* The answer contains it; only the command hides it. */
         CHECK_NUMBER(support_transport_watched(at.rig.wire), kinds[i] == TENON_TPM_SESSION_SALTED ? 2 : 1);
         /* Somebody on the bus cannot have another key certified, nor another statement believed. */
         support_tamper(at.rig.wire, support_times(SUPPORT_CC_CERTIFY, 1, 2), -3, 1);
@@ -241,7 +241,7 @@ TEST(tpm_attest_after_a_reset)
     check_attests(&at);
 }
 
-/* Both have to be loaded at once. With one place too few it is said so, and it works when there is room again. */
+/* Both must be loaded at once. With one place too few, the error says so, and it works when there is room again. */
 TEST(tpm_attest_without_room)
 {
     OWNED_STAGE at = tpm_stage_start(NULL, NULL);
@@ -266,7 +266,7 @@ TEST(tpm_attest_without_room)
     CHECK_OK(attest(&at, &found));
 }
 
-/* What is at a handle is another key by now: that is noticed in the statement or its signature, and the blob used. */
+/* A handle now holds another key: the statement or its signature shows that, and the blob is used. */
 TEST(tpm_attest_another_key)
 {
     for (int which = 0; which < 2; which++) {
@@ -284,7 +284,7 @@ TEST(tpm_attest_another_key)
     }
 }
 
-/* And where the other key has an auth value, its refusal says nothing about ours. */
+/* If the other key has an auth value, its refusal says nothing about ours. */
 TEST(tpm_attest_another_key_with_auth)
 {
     OWNED_STAGE at = tpm_stage_start(NULL, NULL);
@@ -369,7 +369,7 @@ TEST(tpm_attest_answers_that_are_none)
     CHECK_OK(attest(&at, &found));
 }
 
-/* So it is with a session, for which the parent is searched first. */
+/* The same with a session, for which the parent is searched first. */
 TEST(tpm_attest_gone_with_auth)
 {
     OWNED_STAGE at = tpm_stage_start(NULL, "auth");
@@ -379,7 +379,7 @@ TEST(tpm_attest_gone_with_auth)
     CHECK_STATUS(attest(&at, &found), TENON_ERROR_KEY_GONE);
 }
 
-/* A TPM that is cleared has neither; a key of the new seed is not lost with the AK of the old one. */
+/* A cleared TPM has neither; a key of the new seed is not lost with the AK of the old one. */
 TEST(tpm_attest_gone)
 {
     OWNED_STAGE at = tpm_stage_start(NULL, NULL);

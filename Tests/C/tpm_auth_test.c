@@ -3,7 +3,7 @@
 
 #include "tpm_rig.h"
 
-/* Auth values of keys and hierarchies, and the sessions that they are proved in. */
+/* Auth values of keys and hierarchies, and the sessions that prove them. */
 
 static const uint8_t value[] = "0123456789abcdef0123456789abcdef";
 static const uint8_t other[] = "fedcba9876543210fedcba9876543210";
@@ -53,7 +53,7 @@ TEST(tpm_auth_never_crosses_the_wire)
         }
 }
 
-/* The watch itself sees a value that does cross it: the owner's is a password. */
+/* The watch does see a value that crosses the bus: the owner's is a password. */
 TEST(tpm_auth_watch_sees)
 {
     static const tenon_tpm_options owner = {
@@ -175,7 +175,7 @@ TEST(tpm_auth_power_cuts)
         }
 }
 
-/* What others set does not concern a key that signs. */
+/* Other auth values do not affect a signing key. */
 TEST(tpm_auth_of_hierarchies)
 {
     static const tenon_tpm_options owner = {

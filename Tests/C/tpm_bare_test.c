@@ -3,7 +3,7 @@
 
 #include "tpm_rig.h"
 
-/* A TPM without a resource manager: three places for all, and what somebody leaves there stays. */
+/* A TPM without a resource manager: three places for all programs, and objects that a program leaves stay. */
 
 static void check_empty(const tpm_rig *rig, const char *after)
 {
@@ -12,7 +12,7 @@ static void check_empty(const tpm_rig *rig, const char *after)
     CHECK_NUMBER(support_session_count(rig->sw), 0);
 }
 
-/* Whoever ends without a word, as a program that returns from main, leaves nothing. */
+/* A program that ends without closing, by returning from main, leaves nothing. */
 TEST(tpm_bare_nothing_stays)
 {
     static const uint8_t nonce[32] = {1};
@@ -41,7 +41,7 @@ TEST(tpm_bare_nothing_stays)
     check_empty(&rig, "evict");
 }
 
-/* What that costs; and that a persistent copy costs nothing. */
+/* The cost of that; a persistent copy costs nothing. */
 TEST(tpm_bare_commands)
 {
     OWNED_RIG rig = tpm_rig_bare(NULL);
@@ -58,7 +58,7 @@ TEST(tpm_bare_commands)
     CHECK_NUMBER(COMMANDS(rig, tpm_rig_sign(key)), 1);
 }
 
-/* As processes do: a handle and a connection each, at one TPM. */
+/* Like processes: each has a handle and a connection, at one TPM. */
 typedef struct {
     support_swtpm *sw;
     const tpm_pem *pem;
@@ -100,7 +100,7 @@ static uint32_t start_policy_session(support_swtpm *sw)
     return (uint32_t)answer[10] << 24 | (uint32_t)answer[13];
 }
 
-/* What a dead program left is waited for, and then it is named. */
+/* The core waits for objects that a dead program left, and then names them. */
 TEST(tpm_bare_left_by_others_is_named)
 {
     static const tenon_tpm_options short_wait = {.size = sizeof short_wait, .deadline_ms = 5};
@@ -128,7 +128,7 @@ TEST(tpm_bare_left_by_others_is_named)
     CHECK_OK(tpm_rig_use(&rig, &pem));
 }
 
-/* What this handle has loaded behind a resource manager is not others'. */
+/* Behind a resource manager, this handle's objects are not reported as those of others. */
 TEST(tpm_bare_own_is_not_named)
 {
     OWNED_RIG rig = tpm_rig_start(NULL);

@@ -4,7 +4,7 @@
 #include "tpm/keyfile.h"
 #include "tpm_rig.h"
 
-/* Damage to what is kept of a key: it is refused, and never called gone. */
+/* Damaged key files: they are refused, and the key is never reported as gone. */
 
 typedef struct {
     tpm_rig rig;
@@ -83,7 +83,7 @@ TEST(tpm_blob_cut_short)
     }
 }
 
-/* The two halves of two keys; and attributes that a good key of another purpose has. */
+/* Halves of two keys; and attributes of a valid key for another purpose. */
 TEST(tpm_blob_mixed)
 {
     STAGE;
@@ -95,8 +95,7 @@ TEST(tpm_blob_mixed)
     try_damage(&at, &mixed);
 }
 
-/* Facts that are well formed and wrong say nothing bad of the key: it is found by its parent, or its parent is missing.
- */
+/* Well-formed but wrong facts do not condemn the key: it is found by its parent, or its parent is missing. */
 TEST(tpm_blob_wrong_facts)
 {
     STAGE;

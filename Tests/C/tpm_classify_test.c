@@ -2,7 +2,7 @@
 #include "test.h"
 #include "tpm/classify.h"
 
-/* contracts: the table of (command, code, which key), one row a line, by hand and not from the code that it tests. */
+/* The table of (command, code, which key), a row a line, written by hand and independently of the code under test. */
 typedef struct {
     uint32_t rc;
     const char *code;
@@ -111,7 +111,7 @@ TEST(tpm_classify_numbers_do_not_matter)
     }
 }
 
-/* No code says it, whatever the command and the key. */
+/* No code means it, whatever the command and the key are. */
 TEST(tpm_classify_never_gone)
 {
     static const uint32_t commands[] = {TENONI_CC_LOAD, TENONI_CC_SIGN, TENONI_CC_CREATE_PRIMARY,
@@ -147,7 +147,7 @@ TEST(tpm_classify_retries)
 
 static bool is_within(uint32_t rc, uint32_t first, uint32_t last) { return rc >= first && rc <= last; }
 
-/* Part 2, 6.6.3: what is not there any more, and what there is no room for; of each range the first and the last. */
+/* Part 2, 6.6.3: missing objects, and lack of room; the first and the last of each range. */
 TEST(tpm_classify_lost_and_full)
 {
     for (uint32_t rc = 1; rc < 0x1000; rc++) {

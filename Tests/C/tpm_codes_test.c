@@ -90,7 +90,7 @@ static tpm_stage set(const operation *what)
     return at;
 }
 
-/* A refused signature may have cost the loaded key; a foreign object, and what is persistent, never. */
+/* A refused signature may unload the key, but never a foreign or a persistent object. */
 static void check_unharmed(tpm_stage *at, uint32_t persistent)
 {
     support_public area;
@@ -130,7 +130,7 @@ TEST(tpm_codes_at_each_command)
         try_operation(&operations[i]);
 }
 
-/* The persistent copy is a cache: what is missing there, or refused once, is found again in the blob. */
+/* The persistent copy is a cache: if it is missing or refused once, the blob is used. */
 TEST(tpm_codes_at_the_persistent_copy)
 {
     static const uint32_t lost[] = {0x18B, 0xB018B, 0x910};

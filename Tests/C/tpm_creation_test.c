@@ -4,7 +4,7 @@
 #include "tpm_rig.h"
 #include "wire.h"
 
-/* TPM2_CertifyCreation: what an attestation CA is told of an AK, read by hand as such a CA does. */
+/* TPM2_CertifyCreation: the statement about an AK for an attestation CA, read by hand as such a CA does. */
 
 static void check_signature(const tpm_stage *at, const tenon_tpm_creation *found)
 {
@@ -99,7 +99,7 @@ TEST(tpm_creation_lost_objects)
     }
 }
 
-/* Whatever an answer says of something else is not given out. */
+/* An answer about another object is not returned. */
 TEST(tpm_creation_answers_that_are_none)
 {
     enum { NAME_AT = 16 + 4 + 2 + 36 + 2 + 17 + 8 + 2 + 20, HASH_AT = NAME_AT + 14 + 2 + 20 };
@@ -113,7 +113,7 @@ TEST(tpm_creation_answers_that_are_none)
         test_about("byte %u", (unsigned)i);
         support_flip(at.rig.wire, support_times(SUPPORT_CC_CERTIFY_CREATION, 1, 2), (int32_t)i, 1);
         tenon_status status = tenon_tpm_ak_creation(at.ak, &found);
-        /* A password's entry echoes attributes, which are nothing to us. */
+        /* A password's entry echoes attributes, which do not matter. */
         if (i != whole - 3)
             CHECK(status == TENON_ERROR_TPM_ANSWER || status == TENON_ERROR_SIGNATURE_INVALID);
         if (i == NAME_AT || i == HASH_AT)
@@ -143,7 +143,7 @@ static size_t ticket_at(tpm_rig *rig)
     return at;
 }
 
-/* What Create says of an AK has to be whole: the data's size, its digest's, the ticket's tag and size. */
+/* Create's answer about an AK must be complete: the data's size, its digest's, the ticket's tag and size. */
 TEST(tpm_creation_of_a_create_that_lies)
 {
     enum { HASH = 2 + 32, TAG_AND_HIERARCHY = 2 + 4 };
@@ -162,7 +162,7 @@ TEST(tpm_creation_of_a_create_that_lies)
         CHECK(ak == NULL);
         CHECK_NUMBER(support_transport_pending(at.rig.wire), 0);
     }
-    /* Another digest is one that the ticket is not for. */
+    /* The ticket is not valid for another digest. */
     support_flip(at.rig.wire, support_next(SUPPORT_CC_CREATE), (int32_t)(ticket - 1), 1);
     CHECK_OK(tenon_tpm_ak_create(at.key, &ak));
     CHECK_RC(tenon_tpm_ak_creation(ak, &found), TENON_CATEGORY_ARGUMENT, 0x4E0);

@@ -5,7 +5,7 @@
 #include "tpm_rig.h"
 #include "wire.h"
 
-/* EK certificates as they lie in NV, and the EKs that they are for, wherever those are. */
+/* EK certificates in NV, and their EKs, wherever those are. */
 
 static tenon_status read_certificate(tpm_rig *rig, uint32_t kind, tpm_certificate *out)
 {
@@ -13,7 +13,7 @@ static tenon_status read_certificate(tpm_rig *rig, uint32_t kind, tpm_certificat
     return tenon_tpm_ek_certificate(rig->tpm, kind, out->bytes, sizeof out->bytes, &out->n);
 }
 
-/* What swtpm_setup wrote, as openssl would read it. */
+/* The certificate that swtpm_setup wrote, as openssl would read it. */
 TEST(tpm_ek_certificates_in_nv)
 {
     static const char *const files[] = {".build/make/swtpm/ek-rsa2048.crt", ".build/make/swtpm/ek-secp384r1.crt"};
@@ -52,7 +52,7 @@ TEST(tpm_ek_arguments)
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
 }
 
-/* What stands before and behind it in NV does not come out; nor does anything that is no certificate. */
+/* Bytes before and behind it in NV are not returned, nor is anything but a certificate. */
 TEST(tpm_ek_certificate_is_trimmed)
 {
     static uint8_t nv[1900];
@@ -115,7 +115,7 @@ static void write_index(tpm_rig *rig, uint32_t index, const char *owner_auth, co
 /* OWNERWRITE, NO_DA, and who may read. */
 enum { NV_NOBODY = 0x02080002, NV_OWNER = 0x02020002, NV_AUTH = 0x02040002, NV_BOTH = 0x02060002 };
 
-/* What is told is of the index that was asked for, or it is no answer. */
+/* An answer must be about the requested index. */
 TEST(tpm_ek_certificate_of_another_index)
 {
     enum { INDEX_AT = 10 + 2 };
@@ -248,7 +248,7 @@ TEST(tpm_ek_of_each_template)
     }
 }
 
-/* A persistent EK is used where it lies, and not made; whatever else lies there is passed over. */
+/* A persistent EK is used at its handle, and not made; other persistent objects are ignored. */
 TEST(tpm_ek_persistent)
 {
     static const uint32_t elsewhere = 0x8101FFFF; /* the last one */
@@ -276,7 +276,7 @@ TEST(tpm_ek_persistent)
     }
 }
 
-/* A template in NV is the maker's own: other attributes, other unique. Then it is that one. */
+/* A template in NV is the maker's own, with other attributes and another unique. Then that EK is used. */
 TEST(tpm_ek_template_in_nv)
 {
     OWNED_RIG rig = tpm_rig_ek_start(NULL);
@@ -291,13 +291,13 @@ TEST(tpm_ek_template_in_nv)
     CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
     CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template, template.bytes, template.n), 0);
     CHECK_OK(open_new(&device, &certificate));
-    /* An EK whose policy nobody knows cannot be used. */
+    /* An EK with an unknown policy cannot be used. */
     CHECK_NUMBER(support_nv_remove(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template), 0);
     template.bytes[10] ^= 1;
     certificate = tpm_rig_ek_certify(&rig, SUPPORT_EK_P256_L2, &template);
     CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template, template.bytes, template.n), 0);
     CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
-    /* One that is no template is none of this TPM's. */
+    /* Bytes that are not a template match no EK of this TPM. */
     CHECK_NUMBER(support_nv_remove(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template), 0);
     CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template, template.bytes, 20), 0);
     CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
@@ -318,7 +318,7 @@ TEST(tpm_ek_of_another_tpm)
     }
 }
 
-/* Another program takes the EK away between the look and its use. */
+/* Another program removes the EK between the check and its use. */
 TEST(tpm_ek_evicted_meanwhile)
 {
     OWNED_RIG rig = tpm_rig_ek_start(NULL);
@@ -329,7 +329,7 @@ TEST(tpm_ek_evicted_meanwhile)
     CHECK_OK(open_new(&device, &device.certificate));
 }
 
-/* What an EK's public area says is asked for, also where the key in it is the certificate's. */
+/* The EK's public area is checked, even if its key is the certificate's. */
 static size_t unrestrict(void *context, uint8_t *answer, size_t n, size_t size)
 {
     enum { TYPE_AT = 12, ATTRIBUTES_AT = 16, RESTRICTED = 0x01 };
@@ -369,7 +369,7 @@ TEST(tpm_ek_answer_with_bytes_behind_it)
     CHECK_OK(open_new(&device, &device.certificate));
 }
 
-/* A part of another size than was asked for is no part: three that are empty, then what there is. */
+/* A part whose size differs from the request is refused: three empty ones, then the real one. */
 static size_t empty_part(void *context, uint8_t *answer, size_t n, size_t size)
 {
     static const uint8_t empty[] = {0x80, 0x02, 0, 0, 0, 21, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 0};

@@ -7,9 +7,9 @@
 #include "tenon/encoding.h"
 #include "tenon/request.h"
 
-/* Keys that are in no TPM, brought to one from outside: TPM2_LoadExternal takes any. */
+/* Keys from outside any TPM that are loaded into one: TPM2_LoadExternal accepts any. */
 
-/* ---- A software key: TPM and AK are an attacker's own and genuine, and so is the activation ---- */
+/* ---- A software key: the TPM, the AK and the activation are the attacker's own, and genuine ---- */
 
 /* TPM2_Certify by the device's own AK, over the nonce that binds the software key to the challenge. */
 static void certify_software_key(const folded_scene *s, uint32_t ak, folded_request *request)
@@ -52,7 +52,7 @@ TEST(tpm_fake_key_of_software)
     folded_stop(&s.at);
 }
 
-/* ---- A fake AK: the public half alone of a key that somebody has elsewhere ---- */
+/* ---- A fake AK: only the public half of a key that somebody has elsewhere ---- */
 
 enum { CC_POLICY_COMMAND_CODE = 0x16C, AUTH_UNAVAILABLE = 0x12F };
 
@@ -107,7 +107,7 @@ static uint32_t activate_for(folded_scene *s, uint32_t object, const support_pub
     return rc;
 }
 
-/* The same with the AK of this TPM is opened: what refuses the others is what they are. */
+/* The same credential with the AK of this TPM is opened: so the others are refused for what they are. */
 static void check_genuine(folded_scene *s)
 {
     support_public area = {.n = 0};
@@ -136,7 +136,7 @@ TEST(tpm_fake_ak)
             CHECK_NUMBER(support_load_external(s.at.rig.sw, hierarchies[i], &area, &object), 0);
             uint32_t session = which == POLICY_ONLY ? open_policy(s.at.rig.sw) : 0;
             CHECK_NUMBER(activate_for(&s, object, &area, session), AUTH_UNAVAILABLE);
-            /* A service would take the first only. */
+            /* A service would accept only the first. */
             CHECK_STATUS(tenon_ak_check(NULL, area.bytes, area.n), which == NO_POLICY ? TENON_OK : TENON_RULE_29_AK);
             CHECK_NUMBER(support_flush(s.at.rig.sw, object), 0);
         }

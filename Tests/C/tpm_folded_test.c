@@ -6,9 +6,10 @@
 
 #include "service_side.h"
 
-/* The folded activation end to end, on an EK of each template; and each way to cheat in it, with what stops that. */
+/* The folded activation end to end, on an EK of each template; and each way to cheat in it, with the check that stops
+ * it. */
 
-/* ---- It works; and the vectors are made of it ---- */
+/* ---- Success, which also makes the vectors ---- */
 
 static void put(FILE *out, const char *name, const void *bytes, size_t n)
 {
@@ -66,7 +67,7 @@ static FILE *vectors_file(void)
     return out;
 }
 
-/* The device keeps the certificate that it gets, and its next proof is good by that. */
+/* The device keeps the certificate that it gets, and its next proof is valid with it. */
 static void check_certificate(const folded_scene *s)
 {
     static const char next[] = "the next challenge";
@@ -83,7 +84,7 @@ static void check_certificate(const folded_scene *s)
     CHECK_STATUS(folded_verify_later(&s->service, &later, s->state.challenge), TENON_RULE_7_NONCE);
 }
 
-/* And the same device, which believes that it talks to the relay: its answer is nothing to the service. */
+/* And the same device, which believes that it talks to the relay: the service refuses its answer. */
 TEST(tpm_folded_works)
 {
     static folded_scene s;
@@ -105,7 +106,7 @@ TEST(tpm_folded_works)
         CHECK_NUMBER(fclose(out), 0);
 }
 
-/* ---- What a stranger's message is worth ---- */
+/* ---- Messages of a stranger ---- */
 
 /* An EK of each kind. */
 static void each_kind(void (*visit)(folded_scene *s))
@@ -138,7 +139,7 @@ static void check_another_place(folded_scene *s)
 
 TEST(tpm_folded_for_another_app_or_challenge) { each_kind(check_another_place); }
 
-/* Whoever once had a secret, as from a device that gave it out, has nothing for the next challenge. */
+/* A secret of an earlier challenge, for example leaked by a device, does not help with the next one. */
 static void check_reused_secret(folded_scene *s)
 {
     static folded_state next;
@@ -161,7 +162,7 @@ static void check_reused_secret(folded_scene *s)
 
 TEST(tpm_folded_secret_of_before) { each_kind(check_reused_secret); }
 
-/* A credential that was made for the AK or the EK of another: the TPM does not open it, and loses nothing by that. */
+/* A credential for the AK or the EK of another device: the TPM does not open it, and loses nothing. */
 static void check_another_key(folded_scene *s)
 {
     folded_device other = s->at;
@@ -172,7 +173,7 @@ static void check_another_key(folded_scene *s)
     CHECK_OK(folded_challenge(&s->service, &state, &offer, &other));
     CHECK_RC(folded_answer(&s->at, &s->request, &offer, folded_origin, folded_app), TENON_CATEGORY_REJECTED, 0x1DF);
     CHECK_ZERO(&s->request.activation, sizeof s->request.activation);
-    /* The other AK's value is not this one's, even where it was opened. */
+    /* The other AK's value is not valid for this one, even if it was opened. */
     CHECK_OK(folded_answer(&other, &s->request, &offer, folded_origin, folded_app));
     CHECK_OK(folded_register(&s->service, &state, &s->request));
     CHECK_STATUS(folded_register(&s->service, &s->state, &s->request), TENON_ERROR_ACTIVATION);
@@ -199,7 +200,7 @@ static void check_another_ek(folded_scene *s)
     certify_other(&other, s->at.which);
     const folded_service service = folded_service_for(&other, folded_origin, folded_app);
     CHECK_OK(folded_challenge(&service, &state, &offer, &other));
-    /* With its own certificate at hand, and with the other's: that EK is not here. */
+    /* With its own certificate, and with the other's, whose EK is not in this TPM. */
     CHECK_CATEGORY(folded_answer(&s->at, &s->request, &offer, folded_origin, folded_app), TENON_CATEGORY_REJECTED);
     CHECK_STATUS(folded_answer(&other, &s->request, &offer, folded_origin, folded_app), TENON_ERROR_EK_MISSING);
     CHECK_ZERO(&s->request.activation, sizeof s->request.activation);

@@ -5,7 +5,7 @@
 #include "tpm_rig.h"
 #include "wire.h"
 
-/* Keys that others made, and files that others wrote. */
+/* Keys and files of other tools. */
 
 static const uint32_t elsewhere = 0x81000005;
 static const uint8_t auth[] = {'a', 'u', 't', 'h'};
@@ -50,7 +50,7 @@ static void check_hardware(tpm_rig *rig, uint32_t attributes, int32_t expected)
     CHECK_OK(tpm_rig_sign(key));
 }
 
-/* A key that may be duplicated may be somewhere else in the clear. */
+/* A key that may be duplicated may exist elsewhere in clear. */
 TEST(tpm_foreign_key_that_is_not_hardware)
 {
     OWNED_RIG rig = tpm_rig_start(NULL);
@@ -89,7 +89,7 @@ static void put_parent(support_swtpm *sw, support_public *area)
     CHECK_NUMBER(support_read_public(sw, elsewhere, area), 0);
 }
 
-/* ReadPublic's answer about somebody's P-256 storage key; there is none where there is no object. */
+/* ReadPublic's answer about somebody's P-256 storage key; an empty handle gives none. */
 static size_t answer_with_another(void *context, uint8_t *answer, size_t n, size_t size)
 {
     const support_public *other = context;
@@ -110,7 +110,7 @@ static size_t answer_with_another(void *context, uint8_t *answer, size_t n, size
     return at;
 }
 
-/* A parent whose Name nobody can compute, as of another nameAlg: the key loads, and has none of it. */
+/* A parent whose Name cannot be computed, because of another nameAlg: the key loads, without its parent's Name. */
 TEST(tpm_foreign_parent_without_a_name)
 {
     enum { NAME_ALGORITHM_AT = 10 + 2 + 3, TO_SHA384 = 0x0b ^ 0x0c };
@@ -171,7 +171,7 @@ TEST(tpm_foreign_parent_is_kept)
     support_transport_forget_faults(rig.wire);
 }
 
-/* The key itself, where an administrator has put it: his to take away. */
+/* The key itself at an administrator's handle, which only the administrator may remove. */
 TEST(tpm_foreign_persistent_handle)
 {
     static const uint32_t handles[] = {0x81000007, 0x8107ffff, 0x81090000};

@@ -13,7 +13,7 @@
 
 #include "tpm_rig.h"
 
-/* A TPM belongs to the process that opened it. The child is told so, sends nothing, and can free what it has. */
+/* A TPM belongs to the process that opened it. A child gets an error, sends nothing, and can free its handles. */
 
 /* By -Wl,--wrap: a child that has its parent's number, as the first of another pid namespace, and that namespace's
  * file; and a kernel or sandbox that cannot empty a page in a child. */
@@ -57,7 +57,7 @@ typedef struct {
     tpm_pem pem;
 } family;
 
-/* Runs in the child: how many functions answered something else. alarm ends a child that waits for ever. */
+/* Runs in the child, and returns the number of functions with another result. alarm ends a child that hangs. */
 static int wrong_in_child(family *all)
 {
     tenon_tpm_key *key;
@@ -129,7 +129,7 @@ static void check_child(pid_t child)
     CHECK_NUMBER(WEXITSTATUS(status), 0);
 }
 
-/* What a child is known by: a page that is empty in it, its number, and the file of its pid namespace. */
+/* A child is recognised by a page that is empty in it, by its number, and by the file of its pid namespace. */
 static const struct {
     const char *what;
     bool cannot_wipe, same_number;
@@ -143,7 +143,7 @@ static const struct {
     {"by the device of its namespace alone", true, true, 1, 0},
 };
 
-/* The parent goes on with what is loaded. */
+/* The parent continues with its loaded objects. */
 TEST(tpm_fork_child_is_told)
 {
     for (size_t i = 0; i < COUNT(children); i++) {
@@ -172,8 +172,7 @@ static void *sign(void *context)
     return NULL;
 }
 
-/* Forked while one thread is in a command, and two others wait for their turn: of them the child has only the traces.
- */
+/* Forks while one thread is in a command and two others wait for their turn: the child has only their traces. */
 TEST(tpm_fork_while_others_wait)
 {
     enum { WAITING = 3 };

@@ -5,8 +5,8 @@
 #include "tpm_rig.h"
 
 /*
- * When a key is gone, and all that looks like it and is not. Gone takes another seed, INTEGRITY under each parent that
- * there is, and the same again two seconds later over a fresh transport.
+ * A key that is gone, and everything that only looks like it. Gone needs another seed, INTEGRITY under each existing
+ * parent, and the same again two seconds later over a fresh transport.
  */
 
 static uint64_t now_ms(void)
@@ -68,7 +68,7 @@ TEST(tpm_gone_on_another_tpm)
     tpm_rig_stop(&one);
 }
 
-/* The second observation decides: a TPM that was another one for a moment is no reason. */
+/* The second observation decides: a TPM that differs only for a moment is not enough. */
 TEST(tpm_gone_needs_two_observations)
 {
     OWNED_RIG rig = tpm_rig_start(NULL);
@@ -98,7 +98,7 @@ TEST(tpm_gone_needs_a_reopened_transport)
     CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_ERROR_TPM_MISSING);
 }
 
-/* One INTEGRITY, or any number of them, while the witness is the same: the blob is refused, the seed is not lost. */
+/* One or more INTEGRITY errors with an unchanged witness: the blob is refused, but the seed is not lost. */
 TEST(tpm_gone_not_by_integrity_alone)
 {
     OWNED_RIG rig = tpm_rig_start(NULL);
@@ -127,7 +127,7 @@ TEST(tpm_gone_not_by_other_codes)
         support_fail_code(rig.wire, support_times(SUPPORT_CC_LOAD, 1, SUPPORT_ALWAYS), codes[i]);
         CHECK_NUMBER(tenon_status_tpm_rc(tpm_rig_use(&rig, &pem)), codes[i]);
         support_transport_forget_faults(rig.wire);
-        /* Nor when only one of the parents could be asked. */
+        /* Nor if only one of the parents could be tried. */
         support_fail_code(rig.wire, support_times(SUPPORT_CC_LOAD, 2, SUPPORT_ALWAYS), codes[i]);
         CHECK_NUMBER(tenon_status_tpm_rc(tpm_rig_use(&rig, &pem)), codes[i]);
         support_transport_forget_faults(rig.wire);

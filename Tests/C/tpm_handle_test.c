@@ -3,7 +3,7 @@
 
 #include "tpm_rig.h"
 
-/* Handles that a TPM gives: of what it made for us, and of what is persistent. */
+/* Handles from a TPM: those of objects that it made for us, and of persistent objects. */
 
 enum { HANDLE_AT = 10, MORE_AT = 10, COUNT_AT = 15, VALUES_AT = 19 };
 
@@ -35,7 +35,8 @@ static tenon_status create_and_sign(tpm_rig *rig, tenon_tpm_key **key)
     return status == TENON_OK ? tpm_rig_sign(*key) : status;
 }
 
-/* What was made stays in the TPM, as nobody knows where it is; what is at the handle stays, as it is not ours. */
+/* The new object stays in the TPM, because its handle is unknown; the object at the handle stays, because it is not
+ * ours. */
 static void try_handle(tpm_rig *rig, const tpm_pem *pem, uint32_t code, uint32_t handle)
 {
     tenon_tpm_key *before, *key;
@@ -74,7 +75,7 @@ TEST(tpm_handle_of_another_kind)
     tpm_rig_again(&rig, NULL);
 }
 
-/* The same at the handle of somebody who is there. */
+/* The same at the handle of an existing object of another program. */
 TEST(tpm_handle_of_somebody_else)
 {
     OWNED_RIG rig = tpm_rig_start(NULL);
@@ -150,7 +151,7 @@ TEST(tpm_handle_properties_in_pieces)
     CHECK(support_transport_count(rig.wire, SUPPORT_CC_GET_CAPABILITY) < 200);
 }
 
-/* So many handles from here on, and more; each call goes on where the last one ended. */
+/* This many handles from here on, and a hint of more; each call continues where the last one ended. */
 typedef struct {
     uint32_t next, count;
 } invented;
@@ -168,7 +169,7 @@ static size_t invent_handles(void *context, uint8_t *answer, size_t n, size_t si
     return VALUES_AT + 4 * list->count;
 }
 
-/* When the list cannot be had whole, nothing is said of how long it is. */
+/* If the list is incomplete, its length is not reported. */
 TEST(tpm_handle_list_fails_in_the_middle)
 {
     OWNED_RIG rig = tpm_rig_start(NULL);
@@ -207,7 +208,7 @@ static size_t none_but_more(void *context, uint8_t *answer, size_t n, size_t siz
     return n < VALUES_AT ? n : VALUES_AT;
 }
 
-/* The first property again and again. */
+/* The first property repeatedly. */
 static size_t same_property(void *context, uint8_t *answer, size_t n, size_t size)
 {
     cut one = {1};

@@ -11,7 +11,7 @@
 #include "tenon/tpm/tpm.h"
 #include "tpm/session.h"
 
-/* tpm_heap_scan STATE: nothing secret that went to a TPM or came from one is left in the process. */
+/* tpm_heap_scan STATE: no secret that was sent to a TPM or came from one is left in the process. */
 
 static uint8_t given[SCAN_SIZE];
 
@@ -27,7 +27,7 @@ static size_t look(bool verbose)
     return found.copies + found.traces;
 }
 
-/* A TPM without any object, which is gone when somebody authorises with the owner's auth value. */
+/* A TPM without objects, which fails when a command uses the owner's auth value. */
 static tenon_status vanish(void *context, uint8_t *answer, size_t size, size_t *length, const uint8_t *command,
                            size_t n)
 {
@@ -42,7 +42,7 @@ static tenon_status vanish(void *context, uint8_t *answer, size_t size, size_t *
     return TENON_OK;
 }
 
-/* It stays in the handle while that is open, and nowhere else. */
+/* It stays in the open handle, and nowhere else. */
 static bool check_owner_auth(void)
 {
     bool asked = false;
@@ -152,7 +152,7 @@ static bool check_activation(const char *state)
     return good;
 }
 
-/* The value that authorises a command, in a session that is there. */
+/* The value that authorises a command, in an open session. */
 static bool authorise(void)
 {
     tenoni_session session = {.state = TENONI_SESSION_LIVE};
@@ -201,7 +201,7 @@ static tenon_public_key salt_to;
 
 static bool start_and_end(void) { return start_session(&salt_to); }
 
-/* The scalar that is drawn for a salt; and what both sides agree on with it, which is looked for from there on. */
+/* The random scalar for a salt, and the shared secret from it, which is searched for from then on. */
 static bool check_salt(void)
 {
     static const uint8_t two[SCAN_SIZE] = {[SCAN_SIZE - 1] = 2};

@@ -4,7 +4,7 @@
 #include "tpm_rig.h"
 #include "wire.h"
 
-/* What a TPM says of itself: each property in its own place. */
+/* A TPM's report about itself: each property in its own place. */
 
 /* Part 3, 30.2 TPM2_GetCapability: moreData, capability, count, values. */
 enum { CAPABILITY_AT = 11, COUNT_AT = 15, VALUES_AT = 19, CAP_TPM_PROPERTIES = 6 };

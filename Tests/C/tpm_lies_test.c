@@ -5,8 +5,8 @@
 #include "tpm_rig.h"
 
 /*
- * Answers that are none, at each command of each operation. The status says so; nothing crashes, hangs or leaks, no key
- * is called gone, and afterwards the key works.
+ * Invalid answers at each command of each operation. The status says so; nothing crashes, hangs or leaks, no key is
+ * reported as gone, and afterwards the key works.
  */
 static tenon_status create(tpm_stage *at) { return tenon_tpm_key_create(at->rig.tpm, &at->key, NULL, 0); }
 
@@ -92,7 +92,7 @@ static void end(tpm_stage *at)
     tpm_rig_stop(&at->rig);
 }
 
-/* What the operation is answered when nobody lies. */
+/* The operation's answers without a lie. */
 static size_t learn(tpm_stage *at, const operation *what, answer_kind *answers)
 {
     begin(at, what);
@@ -119,7 +119,7 @@ typedef struct {
     answer_kind answer;
 } place;
 
-/* A header that lies is seen, whatever stands behind it. Only what a flush answers does not matter. */
+/* A wrong header is noticed, whatever follows it. Only the answer to a flush does not matter. */
 static void try_header(tpm_stage *at, const place *where, const char *how,
                        void (*lie)(tpm_stage *, support_when, size_t), size_t value)
 {
@@ -198,7 +198,7 @@ static void check_known(tenon_status status)
           category != TENON_CATEGORY_PERMISSION);
 }
 
-/* Cut off behind any byte, with a size that says so: what is missing is seen where it is read. */
+/* Cut after any byte, with a matching size: the missing part is noticed where it is read. */
 static void cut_off(tpm_stage *at, const place *where)
 {
     size_t step = test_rounds(13, 61);
@@ -216,7 +216,7 @@ static void cut_off(tpm_stage *at, const place *where)
 
 TEST(tpm_lies_cut_off) { for_each_answer(cut_off); }
 
-/* One bit anywhere behind the header, so that every size inside is too large or too small once. */
+/* One changed bit anywhere behind the header, so that every inner size is too large or too small once. */
 static void flip_bits(tpm_stage *at, const place *where)
 {
     size_t step = test_rounds(11, 53);

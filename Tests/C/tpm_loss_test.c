@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tpm_rig.h"
 
-/* A loss that is found whatever the key is signed with, and what is not lost however it looks. */
+/* A loss that is found in each kind of session, and keys that only seem lost. */
 
-/* Once it was judged, it is said at once: reopening is what comes with the two seconds. */
+/* After the judgement, the loss is reported at once; reopening belongs to the wait of two seconds. */
 static void sign_when_gone(const tenon_tpm_options *options, const char *auth)
 {
     OWNED_RIG rig = tpm_rig_start(options);
@@ -38,7 +38,7 @@ TEST(tpm_loss_found_in_a_salted_session)
     sign_when_gone(&salted, NULL);
 }
 
-/* What is no parent of anybody's at a parent's place does not stand for one that could not be asked. */
+/* An object that is not a parent, at a parent's handle, does not count as a parent that could not be tried. */
 TEST(tpm_loss_found_beside_a_signing_key)
 {
     OWNED_RIG rig = tpm_rig_start(NULL);
@@ -64,14 +64,14 @@ TEST(tpm_loss_not_for_want_of_the_owner)
     tpm_rig_again(&rig, NULL);
     CHECK_OK(tpm_rig_use(&rig, &pem));
     CHECK(support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY) >= 1);
-    /* The persistent one is not it: then the owner's auth is what is said to be lacking. */
+    /* The persistent object is another one: then the error says that the owner's auth is missing. */
     CHECK_NUMBER(support_evict_srk(rig.sw, "owner"), 0);
     CHECK_NUMBER(support_persist_srk(rig.sw, "owner", SUPPORT_SRK_RSA), 0);
     CHECK_RC(tpm_rig_use(&rig, &pem), TENON_CATEGORY_AUTH, 0x9a2);
     CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
 }
 
-/* A transport knows of the way to the TPM, and nothing of keys. */
+/* A transport knows the connection to the TPM, and nothing about keys. */
 TEST(tpm_loss_not_by_the_word_of_a_transport)
 {
     static const tenon_status others[] = {TENON_ERROR_KEY_GONE,  TENON_ERROR_KEY_NAME,    TENON_ERROR_AUTH_NEEDED,
@@ -98,7 +98,7 @@ TEST(tpm_loss_not_by_the_word_of_a_transport)
     }
 }
 
-/* A primary that is not what was asked for: its Name, or that it has none, is no witness. */
+/* A primary that differs from the request: neither its Name nor a missing Name is a witness. */
 TEST(tpm_loss_not_by_another_primary)
 {
     enum { SIZE_AT = 10 + 4 + 4, TYPE_AT = SIZE_AT + 2, NAME_ALG_AT = TYPE_AT + 2, ATTRIBUTES_AT = NAME_ALG_AT + 2 };

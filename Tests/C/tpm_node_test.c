@@ -16,7 +16,7 @@
 #include "wire.h"
 
 /*
- * The node of a bare TPM is one process's at a time: whoever opens it meanwhile waits, with waits that grow, until the
+ * One process at a time has the node of a bare TPM: another one that opens it waits, with growing waits, until the
  * deadline.
  */
 
@@ -117,7 +117,7 @@ TEST(tpm_node_is_waited_for_until_the_deadline)
     CHECK(strstr(tenon_status_text(TENON_ERROR_TPM_BUSY), "until the deadline") != NULL);
 }
 
-/* The way alone, which has no options, waits as the default does. */
+/* Opening only the transport, which has no options, waits like the default. */
 TEST(tpm_node_of_a_way_is_waited_for)
 {
     tenon_tpm_transport way;
@@ -131,7 +131,7 @@ TEST(tpm_node_of_a_way_is_waited_for)
     way.close(way.context);
 }
 
-/* A signal in the middle of an open says nothing of the node: it is opened again at once. */
+/* A signal during an open says nothing about the node: it is opened again at once. */
 TEST(tpm_node_whose_open_is_interrupted)
 {
     hold(5, EINTR, EINTR);
@@ -147,7 +147,7 @@ TEST(tpm_node_whose_open_is_interrupted)
     CHECK_NUMBER(test_clock_stop().moved_ms, 30);
 }
 
-/* What waiting does not mend is said at once. */
+/* Errors that waiting cannot cure are reported at once. */
 TEST(tpm_node_that_is_not_held)
 {
     static const struct {
@@ -206,7 +206,7 @@ TEST(tpm_node_behind_a_transport)
     CHECK_OK(tpm_rig_sign(key));
 }
 
-/* Behind the kernel's resource manager, by the class of the node; where nobody says that, by its usual name. */
+/* The class of the node tells whether it is the kernel's resource manager; without a class, its usual name does. */
 TEST(tpm_node_is_managed)
 {
     static const struct {
@@ -241,7 +241,7 @@ TEST(tpm_node_is_managed)
     class = NULL;
 }
 
-/* A driver on the other side of a terminal: it takes a command whole, and gives its answer in one piece. */
+/* A driver at the other end of a terminal: it reads a whole command, and writes the answer in one piece. */
 typedef struct {
     int side;
     size_t length; /* of the answer */

@@ -22,9 +22,9 @@
 
 extern char **environ;
 
-/* By which names a TPM is opened, and by which none is: a TCTI's name can be code. */
+/* The names that open a TPM, and names that are refused, because a TCTI's name can load code. */
 
-/* The way alone is opened, or refused, alike; one that is refused is all zeros. */
+/* Opening only the transport accepts and refuses the same names; a refused one is all zeros. */
 static void check_way(const char *name, uint32_t allow_simulator, tenon_status expected)
 {
     static const tenon_tpm_transport none;
@@ -113,7 +113,7 @@ TEST(tpm_open_simulator_is_asked_for)
     CHECK_STATUS(open_options("swtpm:path=/nonexistent/socket", &simulator), TENON_ERROR_TPM_MISSING);
 }
 
-/* Handed on, it is closed with the TPM that is opened over it; else by whoever opened it. */
+/* If it was handed over, it is closed with the TPM over it; otherwise the caller that opened it closes it. */
 TEST(tpm_open_way_is_closed_once)
 {
     static const char name[] = "device:/dev/null";
@@ -134,7 +134,7 @@ TEST(tpm_open_way_is_closed_once)
     CHECK_NUMBER(count_open(&inherited), before);
 }
 
-/* A NUL within the length: what would be opened is not what was asked. */
+/* A NUL within the length: another name than the given one would be opened. */
 TEST(tpm_open_nul_in_the_name)
 {
     static const char device[] = "device:/dev/null\0/../tpm0", socket[] = "swtpm:path=x\0y";
@@ -176,7 +176,7 @@ TEST(tpm_open_null_device)
     }
 }
 
-/* As somebody who is in no group: in a child, as there is no way back. Root alone can become nobody. */
+/* As a user without groups, in a child, because this cannot be undone. Only root can become nobody. */
 TEST(tpm_open_without_permission)
 {
     int status = -1;
@@ -217,7 +217,7 @@ TEST(tpm_open_closes_on_exec)
     CHECK_NUMBER(count_open(&inherited), before);
 }
 
-/* What tpm2-tss opens for a simulator of the reference code: it powers it on, and keeps the socket of commands. */
+/* The sockets of tpm2-tss for a simulator of the reference code: it powers it on, and keeps the command socket. */
 static void *simulate(void *context)
 {
     const int *listening = context;
@@ -241,7 +241,7 @@ static int listen_at(uint16_t port)
     return -1;
 }
 
-/* Two ports, one behind the other, as the simulator has them. */
+/* Two consecutive ports, like the simulator's. */
 static uint16_t listen_at_two(int *listening)
 {
     for (uint16_t port = 20000; port < 60000; port += 2) {
@@ -341,7 +341,7 @@ TEST(tpm_open_by_name_end_to_end)
     waitpid(child, NULL, 0);
     tenon_status status = tpm_rig_sign(key);
     CHECK(status == TENON_ERROR_TPM_MISSING || status == TENON_ERROR_TPM_TRANSPORT);
-    CHECK_NUMBER(count_open(&inherited), before); /* what failed was closed before another was opened */
+    CHECK_NUMBER(count_open(&inherited), before); /* a failed one was closed before the next was opened */
     tenon_tpm_key_free(&key);
     tenon_tpm_free(&tpm);
     unlink(strchr(name, '/'));

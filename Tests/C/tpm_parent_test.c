@@ -5,8 +5,8 @@
 #include "tpm_rig.h"
 
 /*
- * Storage keys come and go with administrators and other tools. A key works as long as its parent can be made or found;
- * if it cannot, or nobody can say, that is not the loss of the key.
+ * Administrators and other tools add and remove storage keys. A key works as long as its parent can be made or found;
+ * if it cannot, or if that is unknown, the key is not lost.
  */
 static const uint32_t elsewhere = 0x81000005;
 
@@ -46,7 +46,7 @@ TEST(tpm_parent_goes_while_the_key_is_loaded)
     CHECK_OK(tpm_rig_sign(key));
 }
 
-/* A key as some other tool would leave it: under any parent, at any handle. */
+/* A key like that of another tool: under any parent, at any handle. */
 static tpm_pem write_pem(const support_blob *blob, uint32_t parent, const uint8_t *parent_name, const uint8_t *witness)
 {
     tenoni_keyfile file = tpm_rig_keyfile(blob, parent);
@@ -98,7 +98,7 @@ TEST(tpm_parent_of_a_third_template)
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_LOAD), 0);
 }
 
-/* Without a witness there is no saying that the seed is another. */
+/* Without a witness, nothing shows that the seed is another. */
 TEST(tpm_parent_without_witness_is_never_gone)
 {
     OWNED_RIG rig = tpm_rig_start(NULL);
@@ -132,7 +132,7 @@ TEST(tpm_parent_import_is_never_gone)
     CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
 }
 
-/* The seed is the old one, or nobody can compute its witness: each is what it is, and never gone. */
+/* The seed is the old one, or its witness cannot be computed: each has its own error, and is never gone. */
 TEST(tpm_parent_witness_cannot_be_computed)
 {
     static const tenon_tpm_options owner = {

@@ -3,11 +3,11 @@
 
 #include "tpm_rig.h"
 
-/* The persistent copy is a cache whose Name is looked at; the blob is the truth. */
+/* The persistent copy is a cache whose Name is checked; the blob counts. */
 
 static const uint32_t first = 0x81080000;
 
-/* How many commands a fresh process sends until the key can sign. */
+/* The number of commands that a fresh process sends before the key can sign. */
 static uint32_t commands_to_load(tpm_rig *rig, const tpm_pem *pem)
 {
     tenon_tpm_key *key;
@@ -52,7 +52,7 @@ TEST(tpm_persist_commands_before_the_first_signature)
     CHECK_NUMBER(commands_to_load(&rig, &persistent), 0);
 }
 
-/* Somebody else's key lies at the handle when the key is loaded: it is not used, and not evicted. */
+/* Another key is at the handle when the key is loaded: it is not used, and not evicted. */
 TEST(tpm_persist_swapped_before_load)
 {
     OWNED_RIG rig = tpm_rig_start(NULL);
@@ -70,7 +70,7 @@ TEST(tpm_persist_swapped_before_load)
     tenon_tpm_key_free(&key);
 }
 
-/* Of any kind: an RSA key lies there; or nothing. */
+/* The handle holds an RSA key, or nothing. */
 TEST(tpm_persist_something_else_or_nothing)
 {
     OWNED_RIG rig = tpm_rig_start(NULL);
@@ -87,7 +87,7 @@ TEST(tpm_persist_something_else_or_nothing)
     CHECK_NUMBER(support_persistent_count(rig.sw), 2);
 }
 
-/* Somebody's key is in the copy's place by now. What the next signature is, if one is made before anybody looks. */
+/* Another key has replaced the copy. The next signature, if it is made before any check. */
 static void check_swapped(const tenon_tpm_options *options, tenon_status (*look)(tpm_rig *rig, tenon_tpm_key *key))
 {
     OWNED_RIG rig = tpm_rig_start(options);
@@ -99,7 +99,7 @@ static void check_swapped(const tenon_tpm_options *options, tenon_status (*look)
     CHECK_OK(tenon_tpm_key_check(key));
 }
 
-/* A password does not bind the Name: until somebody looks, as who verifies does, the other key signs. */
+/* A password does not bind the Name: until a check, like that of VERIFIED, the other key signs. */
 static tenon_status sign_and_check(tpm_rig *rig, tenon_tpm_key *key)
 {
     CHECK_STATUS(tpm_rig_sign(key), TENON_ERROR_SIGNATURE_INVALID);
@@ -108,7 +108,7 @@ static tenon_status sign_and_check(tpm_rig *rig, tenon_tpm_key *key)
 
 static tenon_status verify(tpm_rig *rig, tenon_tpm_key *key) { return tpm_rig_sign_flags(key, TENON_TPM_KEY_VERIFIED); }
 
-/* After the transport was opened again the Name is looked at by itself. */
+/* After the transport was reopened, the Name is checked without being asked. */
 static tenon_status reopen(tpm_rig *rig, tenon_tpm_key *key)
 {
     support_fail_before(rig->wire, support_next(SUPPORT_CC_SIGN), TENON_ERROR_TPM_TRANSPORT);
@@ -163,7 +163,7 @@ TEST(tpm_persist_makes_one_copy)
     CHECK_OK(tpm_rig_sign(key));
 }
 
-/* There is none, says the answer that is one moment too old. */
+/* An outdated answer says that there is none. */
 static size_t none_there(void *context, uint8_t *answer, size_t n, size_t size)
 {
     enum { COUNT_AT = 15, VALUES_AT = 19 };
@@ -241,7 +241,7 @@ TEST(tpm_persist_needs_the_owner)
     CHECK_NUMBER(support_persistent_count(rig.sw), 2);
 }
 
-/* The last handle of ours is ours. */
+/* The last handle of our range belongs to us. */
 TEST(tpm_persist_at_the_last_handle)
 {
     static const uint32_t last = 0x8108ffff;
@@ -250,7 +250,7 @@ TEST(tpm_persist_at_the_last_handle)
     tpm_pem pem = tpm_rig_make(&rig);
     OWNED_TPM_KEY key = tpm_rig_loaded(&rig, &pem);
     CHECK_OK(tpm_rig_sign(key));
-    /* Who made the copy there did not tell us. */
+    /* Another process made the copy there, unknown to this one. */
     size_t n;
     CHECK_NUMBER(support_handles(rig.sw, 0x80000000, &loaded, 1, &n), 0);
     CHECK_NUMBER(n, 1);

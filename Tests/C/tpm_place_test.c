@@ -3,7 +3,7 @@
 
 #include "tpm_rig.h"
 
-/* Somebody else's object is where the key was: it is looked at, not guessed at and not flushed. */
+/* Another program's object is at the key's handle: it is checked, not assumed, and not flushed. */
 
 static uint32_t lockout_counter(support_swtpm *sw)
 {
@@ -12,7 +12,7 @@ static uint32_t lockout_counter(support_swtpm *sw)
     return counter;
 }
 
-/* A signing key that dictionary attack protection is for, with a value that is nobody's. */
+/* A signing key with dictionary attack protection and an unknown auth value. */
 static void put_protected(support_swtpm *sw, uint32_t persistent)
 {
     uint32_t parent, handle;
@@ -80,16 +80,16 @@ TEST(tpm_place_of_a_loaded_key_is_checked)
     support_transport_reset_counts(rig.wire);
     CHECK_OK(tenon_tpm_key_check(key));
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC), 1);
-    /* Behind a resource manager it is nobody else's: what is not in our books any more may not stay. */
+    /* Behind a resource manager, it cannot belong to others: an object that is no longer recorded must not stay. */
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_FLUSH_CONTEXT), 1);
     CHECK_OK(tpm_rig_sign(key));
     CHECK_OK(tpm_rig_sign(key));
-    /* Nothing is wrong now: one command, and nothing is loaded again. */
+    /* Now all is well: one command, and nothing is loaded again. */
     CHECK_NUMBER(COMMANDS(rig, tenon_tpm_key_check(key)), 1);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC), 1);
 }
 
-/* On a bare TPM a key is at no place between two calls: what somebody loads there is neither used nor flushed. */
+/* On a bare TPM, a key has no handle between two calls: an object that somebody loads is neither used nor flushed. */
 TEST(tpm_place_on_a_bare_tpm)
 {
     OWNED_RIG rig = tpm_rig_bare(NULL);
@@ -104,7 +104,7 @@ TEST(tpm_place_on_a_bare_tpm)
     CHECK_NUMBER(support_flush(rig.sw, handle), 0);
 }
 
-/* Who verifies needs no check of his own. */
+/* With VERIFIED, the caller needs no check. */
 TEST(tpm_place_of_a_loaded_key_that_is_verified)
 {
     OWNED_RIG rig = tpm_rig_start(NULL);

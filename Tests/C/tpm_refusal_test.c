@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tpm_rig.h"
 
-/* Refusals after which something else is done first, and then the same again: room, and another salt. */
+/* Refusals that are followed by another step and a repetition: making room, and another salt. */
 
 static const uint8_t auth[] = {'a', 'u', 't', 'h'};
 
-/* A flush that finds no room would make some by flushing. */
+/* A flush that fails for lack of room would make room by flushing. */
 TEST(tpm_refusal_of_every_flush)
 {
     static const tenon_tpm_options no_wait = {.size = sizeof no_wait, .deadline_ms = 1};
@@ -38,7 +38,7 @@ TEST(tpm_refusal_of_every_flush)
 
 typedef struct {
     uint32_t code, command;
-    uint32_t loads, sessions; /* what another key of ours has to do again */
+    uint32_t loads, sessions; /* the commands that another key of ours must repeat */
 } room;
 
 /* Each code that says which room is lacking, or only that some is: then the oldest goes, object or session. */
@@ -99,7 +99,7 @@ TEST(tpm_refusal_of_a_salted_create)
     support_transport_forget_faults(rig.wire);
 }
 
-/* A refusal that says no code, or more than one. */
+/* A refusal without a code, or with more than one. */
 TEST(tpm_refusal_without_a_code)
 {
     static const uint32_t codes[] = {0x00010000, 0x000b0000, 0x00100000, 0x80000000,
@@ -114,7 +114,7 @@ TEST(tpm_refusal_without_a_code)
     }
 }
 
-/* A refusal is its header: with a byte behind it, however it says its size, it is no answer. */
+/* A refusal consists of its header: with a byte behind it, whatever its size field says, it is invalid. */
 TEST(tpm_refusal_with_a_byte_behind_it)
 {
     static const uint8_t refusal[] = {0x80, 0x01, 0, 0, 0, 11, 0, 0, 0x09, 0x21, 0};

@@ -95,7 +95,7 @@ TEST(tpm_retry_deadline_of_setting_up)
     }
 }
 
-/* Places that others have taken are waited for as a busy TPM is, with nothing of ours in them meanwhile. */
+/* The core waits for places that others hold as for a busy TPM, and holds none meanwhile. */
 TEST(tpm_retry_for_room)
 {
     static const uint32_t codes[] = {0x902, 0x903, 0x904, 0x905, 0x906, 0xB0902};
@@ -112,7 +112,7 @@ TEST(tpm_retry_for_room)
     }
 }
 
-/* What is not to be retried is not. */
+/* Other codes are not retried. */
 TEST(tpm_retry_of_nothing_else)
 {
     static const uint32_t final[] = {0x9A2, 0x98E, 0x921, 0x101, 0x3E0, 0x907, 0x909, 0x143, 0x126};

@@ -331,7 +331,7 @@ tpm_certificate tpm_rig_ek_own_root(void)
     return root;
 }
 
-/* What stands between the lines of a PEM file. */
+/* The text between the lines of a PEM file. */
 static tpm_certificate read_pem(const char *path)
 {
     static const char begin[] = "-----BEGIN CERTIFICATE-----\n";

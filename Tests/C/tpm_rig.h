@@ -10,14 +10,14 @@
 #include "test_transport.h"
 #include "tpm/keyfile.h"
 
-/* A software TPM, the wire to it, and a handle over that: what each test of the TPM layer begins with. */
+/* A software TPM, the wire to it, and a handle over that, with which each test of the TPM layer begins. */
 typedef struct {
     support_swtpm *sw;
     support_transport *wire;
     tenon_tpm *tpm;
 } tpm_rig;
 
-/* A key as its owner keeps it. */
+/* A key in the form that its owner keeps. */
 typedef struct {
     char text[TENON_TPM_KEY_MAX];
     size_t n;
@@ -57,7 +57,7 @@ void tpm_rig_without_parent(tenon_tpm_key *key);
 #define COMMANDS(rig, call)                                                                                            \
     (support_transport_reset_counts((rig).wire), CHECK_OK(call), support_transport_count((rig).wire, SUPPORT_ANY))
 
-/* Signs a digest that no call before had, and checks that the signature is the key's. */
+/* Signs a new digest, and checks the signature with the key. */
 tenon_status tpm_rig_sign(tenon_tpm_key *key);
 tenon_status tpm_rig_sign_flags(tenon_tpm_key *key, uint32_t flags);
 
@@ -66,7 +66,7 @@ tpm_pem tpm_rig_make(tpm_rig *rig);
 tpm_pem tpm_rig_export(const tenon_tpm_key *key);
 tenon_status tpm_rig_load(tpm_rig *rig, tenon_tpm_key **key, const tpm_pem *pem);
 
-/* A key file as some other tool would leave it, its text, and what is read of a text: zeros where it is refused. */
+/* A key file like that of another tool, its text, and the result of reading a text: zeros if it is refused. */
 tenoni_keyfile tpm_rig_keyfile(const support_blob *blob, uint32_t parent);
 tpm_pem tpm_rig_write(const tenoni_keyfile *file);
 tenon_status tpm_rig_read(tenoni_keyfile *file, const char *text, size_t n);
@@ -74,7 +74,7 @@ tenon_status tpm_rig_read(tenoni_keyfile *file, const char *text, size_t n);
 /* Loads, signs and frees. */
 tenon_status tpm_rig_use(tpm_rig *rig, const tpm_pem *pem);
 
-/* What many tests of a noun begin with; each sets what it needs. */
+/* The common beginning of many tests; each sets the members that it needs. */
 typedef struct {
     tpm_rig rig;
     tenon_tpm_key *key, *ak;
@@ -87,7 +87,7 @@ tpm_stage tpm_stage_start(const tenon_tpm_options *options, const char *auth);
 void tpm_stage_stop(tpm_stage *at);
 #define OWNED_STAGE __attribute__((cleanup(tpm_stage_stop))) tpm_stage
 
-/* Operations that faults are tried on: the stage's key is loaded, and what is made is freed. */
+/* Operations on which faults are tried: the stage's key is loaded, and new objects are freed. */
 tenon_status tpm_stage_create(tpm_stage *at);
 tenon_status tpm_stage_sign(tpm_stage *at);
 tenon_status tpm_stage_persist(tpm_stage *at);
@@ -95,8 +95,8 @@ tenon_status tpm_stage_info(tpm_stage *at);
 tenon_status tpm_stage_list(tpm_stage *at);
 
 /*
- * Ends a fork's child with this code, by another program: where a process of its own ends, valgrind looks for leaks,
- * and what the parent holds is none.
+ * Ends a fork's child with this code, by executing another program: at a normal end, valgrind would report the parent's
+ * objects as leaks.
  */
 _Noreturn void tpm_rig_end_child(int code);
 
@@ -123,7 +123,7 @@ tpm_rig tpm_rig_ek_start(const tenon_tpm_options *options);
 #define EK_RSA_HANDLE 0x81010001u
 #define EK_P384_HANDLE 0x81010016u
 
-/* Where the certificate of an EK lies, and its template. */
+/* The NV indices of an EK's certificate and of its template. */
 typedef struct {
     const char *name;
     uint32_t kind;
@@ -151,15 +151,16 @@ tpm_certificate tpm_rig_ek_issue(support_ek which, const support_public *area);
 /* The same for the EK that the TPM makes of this template, NULL for the TCG's; it is flushed. */
 tpm_certificate tpm_rig_ek_certify(const tpm_rig *rig, support_ek which, const support_public *template);
 
-/* What a service trusts: this authority, and the root of swtpm_state.sh; and the authority between that and the EKs. */
+/* The certificates that a service trusts: this authority, and the root of swtpm_state.sh; and the authority between
+ * that root and the EKs. */
 tpm_certificate tpm_rig_ek_own_root(void);
 tpm_certificate tpm_rig_ek_root(void);
 tpm_certificate tpm_rig_ek_issuer(void);
 
-/* A service that trusts the two authorities that sign: what tenon_ek_verify says. */
+/* The verdict of tenon_ek_verify at a service that trusts both signing authorities. */
 tenon_ek tpm_rig_ek_read(const tpm_certificate *certificate);
 
-/* What a service makes for an AK; and the same as the TPM itself makes it, for the EK at a handle. */
+/* A service's credential for an AK; and the same made by the TPM itself, for the EK at a handle. */
 tpm_credential tpm_rig_ek_credential(const tpm_certificate *certificate, const tenon_tpm_key *ak,
                                      const tenon_digest *secret);
 tpm_credential tpm_rig_ek_credential_of_tpm(tpm_rig *rig, uint32_t ek, const tenon_tpm_key *ak,

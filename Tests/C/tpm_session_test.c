@@ -11,7 +11,7 @@ typedef struct {
     tenon_tpm_key *b;
 } pair;
 
-/* Two keys with auth values that have both signed, so that each has its session. */
+/* Two keys with auth values that have both signed, so that each has a session. */
 static pair pair_start(void)
 {
     pair keys = {.rig = tpm_rig_start(NULL)};
@@ -53,8 +53,8 @@ TEST(tpm_session_each_key_has_its_own_after_a_power_cut)
     pair_stop(&keys);
 }
 
-/* The TPM has rolled its nonce on and we have not seen it: the next command begins with a new session, not with a try.
- */
+/* The TPM has changed its nonce and we have not seen it: the next command begins with a new session, not with an
+ * attempt. */
 static void check_over_after(void (*plan)(support_transport *wire), tenon_status expected)
 {
     pair keys = pair_start();

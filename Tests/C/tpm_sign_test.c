@@ -6,7 +6,7 @@
 
 #include "tpm_rig.h"
 
-/* What a signature costs and what it is. */
+/* The cost and the form of a signature. */
 
 enum { SIGNATURES = 40 };
 
@@ -103,7 +103,7 @@ TEST(tpm_sign_needs_the_capability)
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_SIGN), 1);
 }
 
-/* Whatever happens, nobody's stderr is written to: not for a busy TPM, a lost one, a wrong key, a missing node. */
+/* Nothing is ever written to stderr: not for a busy TPM, a lost one, a wrong key, or a missing node. */
 static void do_much(void)
 {
     OWNED_RIG rig = tpm_rig_start(NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tpm_rig.h"
 
-/* A TPM has few places for objects and sessions. Ours are given up for each other; those of others are not ours. */
+/* A TPM has few places for objects and sessions. Our objects make room for each other; those of others are never
+ * flushed. */
 
 enum { KEYS = 5 };
 
@@ -74,7 +75,7 @@ TEST(tpm_slots_many_keys_with_auth)
     use_in_turn(true, true, 0);
 }
 
-/* Room is made by what the command does not need: a key is loaded under a parent, and another key gives way. */
+/* Objects that the command does not need make room: a key is loaded under a parent, and another key is flushed. */
 TEST(tpm_slots_parent_is_kept)
 {
     OWNED_RIG rig = tpm_rig_start(NULL);
@@ -98,7 +99,7 @@ TEST(tpm_slots_parent_is_kept)
     CHECK_NUMBER(support_flush(rig.sw, others), 0);
 }
 
-/* Where the answer's Name is another, it is the answer that lies: what leaves the books is flushed. */
+/* If the answer has another Name, the answer is wrong: an object that is no longer recorded is flushed. */
 TEST(tpm_slots_name_that_lies)
 {
     enum { LAST_OF_Y = 10 + 2 + 86 - 1 };
@@ -116,7 +117,7 @@ TEST(tpm_slots_name_that_lies)
     CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
 }
 
-/* A flush whose answer cannot be read may not have been done. */
+/* A flush with an unreadable answer may not have happened. */
 TEST(tpm_slots_flush_that_nobody_can_tell)
 {
     OWNED_RIG rig = tpm_rig_start(NULL);
@@ -133,7 +134,7 @@ TEST(tpm_slots_flush_that_nobody_can_tell)
     }
 }
 
-/* A flush that was done after all: its handle is given to what is loaded next, which stays. */
+/* A flush that did happen: the next object gets its handle, and stays. */
 TEST(tpm_slots_given_anew_is_not_flushed)
 {
     enum { LAST_OF_Y = 10 + 2 + 86 - 1 };
@@ -150,7 +151,7 @@ TEST(tpm_slots_given_anew_is_not_flushed)
     CHECK_OK(tpm_rig_sign(key));
 }
 
-/* What could not be flushed when its key was freed is tried once more when the TPM is closed. */
+/* If the flush failed when a key was freed, it is tried once more when the TPM is closed. */
 TEST(tpm_slots_closing_flushes_what_was_left)
 {
     OWNED_RIG rig = tpm_rig_start(NULL);
@@ -164,8 +165,8 @@ TEST(tpm_slots_closing_flushes_what_was_left)
     CHECK_NUMBER(support_transient_count(rig.sw), 0);
 }
 
-/* A TPM that flushes nothing: more is left than there is room to note. What is beyond is the TPM's, and nothing else.
- */
+/* A TPM that flushes nothing: more objects are left than can be noted. Those beyond the limit stay in the TPM, and
+ * nothing else is affected. */
 TEST(tpm_slots_more_left_than_noted)
 {
     enum { LEFT = 20, HANDLE_AT = 13 };
@@ -184,8 +185,8 @@ TEST(tpm_slots_more_left_than_noted)
     CHECK_OK(tpm_rig_use(&rig, &pem));
 }
 
-/* What the TPM made and could not tell: nobody knows its handle. A resource manager takes it away with the connection.
- */
+/* An object whose handle is unknown, because the TPM's answer was lost: a resource manager removes it with the
+ * connection. */
 TEST(tpm_slots_lost_end_in_a_reopen)
 {
     enum { HANDLE_AT = 10 };

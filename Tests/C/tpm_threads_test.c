@@ -63,7 +63,7 @@ TEST(tpm_threads_sessions)
     run_threads(test_rounds(60, 9), false, &encrypted);
 }
 
-/* What else may be asked meanwhile: the persistent copy comes and goes, the key is exported, checked, listed. */
+/* Other calls meanwhile: the persistent copy is made and removed, the key is exported, checked, listed. */
 static void change(void *context)
 {
     work *mine = context;
@@ -105,8 +105,8 @@ static void *sign_once(void *context)
     return NULL;
 }
 
-/* A key of another tool with a persistent copy, which somebody evicted: its parent becomes known while it is asked for.
- */
+/* A key of another tool whose persistent copy somebody evicted: its parent becomes known during calls that ask for it.
+ * */
 TEST(tpm_threads_parent_becomes_known)
 {
     static const char fact[] = "tenon-handle: 81080000\n";
@@ -132,7 +132,7 @@ TEST(tpm_threads_parent_becomes_known)
     CHECK_NUMBER(pthread_join(thread, NULL), 0);
 }
 
-/* Each waiter signs the digest that is its number; what went over the wire says who was served when. */
+/* Each waiter signs the digest of its number, so the wire shows the order of service. */
 typedef struct {
     tenon_key *view;
     uint8_t number;

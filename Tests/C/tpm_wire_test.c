@@ -4,9 +4,9 @@
 #include "tpm_rig.h"
 
 /*
- * The way to the TPM fails at each command of each operation: before the TPM saw it, after it did it, with the TPM
- * killed, with a way that cannot be opened again. It ends in success after one reopen, or in transient or unavailable;
- * the key is never gone, and works when the fault is over.
+ * The connection to the TPM fails at each command of each operation: before the TPM sees it, after the TPM carried it
+ * out, with the TPM killed, and with a connection that cannot be reopened. It ends in success after one reopen, or in
+ * transient or unavailable; the key is never gone, and works when the fault is over.
  */
 static tenon_status create_sealed(tpm_stage *at)
 {
@@ -78,7 +78,7 @@ static void ready(tpm_stage *at, const operation *what)
     support_transport_reset_counts(at->rig.wire);
 }
 
-/* One reopen is enough for one fault. Where there is more to it, the status says that it may be tried again. */
+/* One reopen is enough for one fault. If it is not, the status says to try again. */
 static void check_end(tpm_stage *at, fault kind, tenon_status status)
 {
     int32_t category = tenon_status_category(status);
@@ -98,7 +98,8 @@ static uint32_t commands_of(tpm_stage *at, const operation *what)
     return support_transport_count(at->rig.wire, SUPPORT_ANY);
 }
 
-/* What a TPM had done when its answer was lost nobody can flush by name: a manager does, as /dev/tpmrm0. */
+/* An object whose handle was lost with an answer cannot be flushed by the core; a resource manager like /dev/tpmrm0
+ * does. */
 static void try_fault(const operation *what, fault kind, bool manages)
 {
     tpm_stage at = {.rig = tpm_rig_start(NULL)};

@@ -24,7 +24,7 @@ typedef struct {
     bool no_root, no_chain, leaf_only, other_root, wrong_order;
     int64_t now;
     uint32_t flags;
-    size_t makers; /* so many of the list */
+    size_t makers; /* how many of the list */
 } chain;
 
 static chain good_chain(void)
@@ -262,7 +262,7 @@ TEST(verify_report_notes_a_maker)
     CHECK_NUMBER(line_of_maker("maker_is_listed"), 1);
 }
 
-/* What is signed may not differ in a bit, nor what signs it. */
+/* Any changed bit of the signed data or of the signing key is refused. */
 TEST(verify_no_bit_of_a_chain_may_differ)
 {
     build(&cases[0]);

@@ -6,11 +6,11 @@
 #include "proof_rig.h"
 
 /*
- * For each rule proofs that break this rule and no other. Each has to be refused with the rule's code; with the rule
- * left out it has to be accepted, or refused by a later rule, and no other proof may fare otherwise than before.
+ * For each rule, proofs that break only this rule. Each must be refused with the rule's code. With the rule left out,
+ * it must be accepted, or refused by a later rule, and no other proof's verdict may change.
  */
 
-/* ---- What a row needs more than one field for ---- */
+/* ---- Rows that need more than one field ---- */
 
 #define CHANGE(name) static void name(proof_rig *at)
 
@@ -71,7 +71,7 @@ CHANGE(certified_by_itself)
     at->submitted = rig_public(rig_ak_scalar);
     at->area = support_area_of(at->submitted.bytes, SUPPORT_KEY_ATTRIBUTES, false);
 }
-/* One signs whatever it is given, also this statement about a software key. */
+/* It signs any data, including this statement about a software key. */
 CHANGE(ak_of_an_unrestricted_key)
 {
     at->ak_area = support_area_of(rig_public(rig_ak_scalar).bytes, SUPPORT_KEY_ATTRIBUTES, false);
@@ -155,11 +155,11 @@ static const rule_case rows[] = {
     GOOD(AREA, "this_parent", HEX(parent_qualified_name, "000b" A5_31 "a5")),
     GOOD(ATTEST, "firmware_is_known", BY(rig_sign_under_ek)),
     GOOD(ATTEST, "firmware_is_the_least", BY(rig_sign_under_ek), IS(firmware_min, SUPPORT_FIRMWARE)),
-    /* Of these nothing is known, so nothing is judged; and nothing may be demanded. */
+    /* These are unknown, so they are not judged, and the policy may not demand them. */
     GOOD(ATTEST, "firmware_of_another_signer", BY(rig_sign_under_ek), XOR(attest.signer.bytes[33], 1)),
     GOOD(ATTEST, "firmware_of_a_signer_without_a_name", BY(rig_sign_under_ek), IS(attest.signer.n, 0)),
 
-    /* What would be right but for its size. */
+    /* Values that would be right except for their size. */
     ROW(1_SIZE, ATTEST, "certified_too_large", PADDED(attest.signer, 100)),
     ROW(1_SIZE, AREA, "area_too_large", PADDED(area.policy, 200)),
     ROW(1_SIZE, SIGNATURE, "signature_too_large", PADDED(ecdsa.r, 250)),
@@ -285,12 +285,12 @@ static const rule_case rows[] = {
     ROW(32_SIGNATURE, SIGNATURE, "signature_other", XOR(ecdsa.r.bytes[31], 1)),
     ROW(32_SIGNATURE, SIGNATURE, "signature_of_something_else", BY(signature_of_something_else)),
     ROW(32_SIGNATURE, EVIDENCE, "der_of_another", BY(rig_der), XOR(signature.bytes[10], 1)),
-    /* Not part of what any rule reads, but signed. */
+    /* No rule reads these, but they are signed. */
     ROW(32_SIGNATURE, EVIDENCE, "clock_other", XOR(certified.bytes[4 + 2 + 2 + 34 + 2 + 32], 1)),
 };
 /* clang-format on */
 
-/* Which rule each attribute of the key is about; noDA may be as it likes. The AK's are all about rule 29. */
+/* The rule for each attribute of the key; noDA is free. All attributes of the AK belong to rule 29. */
 static tenon_status rule_of_bit(unsigned bit)
 {
     static const struct {

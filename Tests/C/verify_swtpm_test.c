@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "proof_rig.h"
 
-/* What evidence_test.c does not ask a TPM: keys that are no signing keys, other signers, the firmware of a signer. */
+/* Cases with a TPM that evidence_test.c lacks: keys that are not signing keys, other signers, the firmware of a signer.
+ * */
 
 /* What certify does without more. */
 static void certify_by(certify_device *at, uint32_t key, const support_public *area, uint32_t signer,
@@ -48,8 +49,8 @@ TEST(verify_other_keys_that_a_tpm_certified)
 }
 
 /*
- * The AK right under a primary of the endorsement hierarchy, which stands in for the EK. Of this signer the TPM says
- * its firmware's version as it is, of one in the owner hierarchy it does not.
+ * The AK directly under a primary of the endorsement hierarchy, which replaces the EK. For this signer, the TPM gives
+ * its true firmware version; for one in the owner hierarchy, it does not.
  */
 TEST(verify_firmware_of_a_signer_under_the_ek)
 {
@@ -86,7 +87,7 @@ TEST(verify_firmware_of_a_signer_under_the_ek)
     certify_stop(&at);
 }
 
-/* It is not born here, and the TPM knows. */
+/* The key was not made here, and the TPM's attributes show that. */
 TEST(verify_a_software_key_is_not_loaded_as_one_of_the_tpm)
 {
     certify_device at = certify_start();

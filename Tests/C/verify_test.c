@@ -112,7 +112,7 @@ TEST(verify_policies)
     check_policy(policy, TENON_ERROR_NULL);
 }
 
-/* What could never be enforced, and what belongs to the other trust. */
+/* Demands that could never be enforced, and options of the other kind of trust. */
 TEST(verify_policies_of_makers_and_firmware)
 {
     static const uint8_t bytes[TENON_NAME_SIZE];
@@ -142,7 +142,7 @@ TEST(verify_policies_of_makers_and_firmware)
     check_policy(policy, TENON_ERROR_NULL);
 }
 
-/* Nothing is accepted for want of a rule. */
+/* A missing rule never leads to acceptance. */
 TEST(verify_without_rules)
 {
     rig_build(&built, RIG_AREA, NULL);
@@ -162,7 +162,7 @@ static void known_parent(proof_rig *at)
     support_bytes_pad(&at->parent_qualified_name, 32);
 }
 
-/* The rules of this trust in order, all of them held. */
+/* The rules of this kind of trust, in order, all fulfilled. */
 static void check_lines(const tenon_report *report, bool hierarchy_known, bool firmware_known)
 {
     size_t line = 0;
@@ -213,7 +213,7 @@ TEST(verify_report_ends_where_a_rule_did_not_hold)
         CHECK_NUMBER(report.checks[i].held, i + 1 < report.count);
     CHECK_NUMBER(report.checks[report.count - 1].rule, TENON_RULE_7_NONCE);
     CHECK(report.clock_safe == 0 && report.hierarchy_known == 0);
-    /* Where the verdict is the CBOR's the line is the rule's. */
+    /* If the verdict is about the CBOR, the line is the rule's. */
     built.proof_n--;
     CHECK_STATUS(rig_verify(&report, &built), TENON_ERROR_CBOR_TRUNCATED);
     CHECK_STATUS(report.checks[report.count - 1].rule, TENON_RULE_2_CBOR);
@@ -269,7 +269,7 @@ TEST(verify_coordinates_without_their_zeros)
     CHECK_OK(rig_verify(NULL, &built));
 }
 
-/* ---- What is changed ---- */
+/* ---- Changes ---- */
 
 static bool is_refusal(tenon_status status)
 {
@@ -296,7 +296,7 @@ TEST(verify_no_bit_may_differ)
     flip_bits(test_rounds(3, 101));
 }
 
-/* Of what is trusted as well. */
+/* The same for the trusted values. */
 TEST(verify_no_bit_of_the_ak_may_differ)
 {
     rig_build(&built, RIG_AREA, NULL);

@@ -23,7 +23,7 @@ TEST(writer_numbers_are_big_endian)
     CHECK(writer.overflowed && writer.used == 15 && buffer[15] == 0xa5);
 }
 
-/* What does not fit is not written in part, and the writer stays overflowed for what would. */
+/* Bytes that do not fit are not written in part, and the writer then refuses even bytes that would fit. */
 TEST(writer_never_leaves_its_buffer)
 {
     for (size_t n = 0; n < 8; n++) {

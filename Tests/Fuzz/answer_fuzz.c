@@ -3,9 +3,9 @@
 #include "tenon/p256.h"
 #include "tpm_wire.h"
 
-/* Input: how the TPM is opened, what is done with keys, and then what the TPM answers. */
+/* Input: how the TPM is opened, the operations on keys, and then the TPM's answers. */
 
-/* What is done. */
+/* The operations. */
 enum {
     INFO = 0x01,
     HANDLES = 0x02,
@@ -17,7 +17,7 @@ enum {
     CHECK = 0x80
 };
 
-/* A key of a software TPM that is no more. */
+/* A key of a software TPM that no longer exists. */
 static const char key_pem[] = "tenon-parent: 000bdf93045a3ff350b54f64ad2d6a7f0299c1abb905d4d5cbd1cc739ba561b7b4b2\n"
                               "tenon-witness: 000bdf93045a3ff350b54f64ad2d6a7f0299c1abb905d4d5cbd1cc739ba561b7b4b2\n"
                               "tenon-handle: 81080000\n"
@@ -101,7 +101,7 @@ static tenon_status get_key(tenon_tpm *tpm, tenon_tpm_key **key, uint8_t what, u
     }
 }
 
-/* One key after the other, and all are freed together: each is in the way of the next. */
+/* Makes the keys one after the other and frees them together, so that each competes with the next for room. */
 static void work(tenon_tpm *tpm, const tpm_wire *wire, uint8_t what)
 {
     tenon_tpm_key *keys[3] = {NULL};

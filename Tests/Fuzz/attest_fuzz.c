@@ -4,8 +4,8 @@
 #include "tpm_wire.h"
 
 /*
- * Input: how the TPM is opened, what is done for an attestation, the kind of the EK, the lengths of a credential and of
- * its encrypted seed and both, and then what the TPM answers. attest_record makes the seeds.
+ * Input: how the TPM is opened, the steps of an attestation, the kind of the EK, the lengths of a credential and of its
+ * encrypted seed, both of these, and then the TPM's answers. attest_record makes the seeds.
  */
 enum { HEAD = 5 };
 

@@ -4,7 +4,7 @@
 #include "swtpm.h"
 #include "tpm_wire.h"
 
-/* attest_record STATE FOLDER: the seeds of attest_fuzz, recorded of a software TPM that has EK certificates. */
+/* attest_record STATE FOLDER: records the seeds of attest_fuzz from a software TPM with EK certificates. */
 
 typedef struct {
     support_swtpm *tpm;

@@ -7,8 +7,8 @@
 #include "tenon/tenon.h"
 #include "tenon/tpm/tpm.h"
 
-/* What an attestation takes of a TPM: done by the fuzzer with answers out of its input, and by who records the seeds.
- */
+/* The steps of an attestation at a TPM: the fuzzer runs them with answers from its input, and attest_record with a TPM.
+ * */
 enum {
     CERTIFICATE = 0x01, /* is read from NV; without it there is nothing to activate with */
     RELOAD = 0x02,      /* the AK is exported, freed and loaded again */
@@ -29,7 +29,7 @@ typedef struct {
 
 static const uint32_t attest_kinds[] = {TENON_EK_RSA_2048, TENON_EK_P256, TENON_EK_P384};
 
-/* Is asked about each status that the library gave. */
+/* Called with each status that the library returned. */
 typedef void (*attest_judge)(void *context, tenon_status status);
 
 typedef struct {
@@ -37,7 +37,7 @@ typedef struct {
     size_t n;
 } attest_blob;
 
-/* For the key in this certificate, whoever issued it. */
+/* For the key in this certificate, whatever its issuer. */
 static bool make_credential(attest_blob *credential, attest_blob *encrypted, const uint8_t *certificate, size_t n,
                             uint32_t kind, const tenon_tpm_key *ak)
 {

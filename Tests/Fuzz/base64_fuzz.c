@@ -14,7 +14,7 @@ static void must_refuse_short_room(decoder *decode, const char *text, size_t tex
     MUST(fuzz_all(room, needed - 1, FUZZ_FILL));
 }
 
-/* What decodes is what the encoder gives for it; what is refused writes nothing. */
+/* A text that decodes equals the encoder's text for the result; a refused text writes nothing. */
 static void decode_any(encoder *encode, decoder *decode, const char *text, size_t n)
 {
     size_t written, again;

@@ -3,7 +3,7 @@
 #include "proof/certificate.h"
 #include "tenon/activate.h"
 
-/* A part that was found lies in the certificate. */
+/* A part that was found lies within the certificate. */
 static void inside(tenoni_reader part, const uint8_t *der, size_t n)
 {
     MUST(part.left == 0 || (part.at >= der && part.at <= der + n && part.left <= (size_t)(der + n - part.at)));
@@ -34,7 +34,7 @@ static void check_key(const tenoni_certified_key *key)
     }
 }
 
-/* What is read is read to its end, from these bytes, and is nobody's but its issuer's. */
+/* A certificate is read to its end, from these bytes only, and only its own issuer matches. */
 static void read_any(const uint8_t *der, size_t n)
 {
     tenoni_certificate certificate, again;
@@ -76,7 +76,8 @@ static void trim_any(const uint8_t *bytes, size_t n)
     read_any(found.bytes, found.n);
 }
 
-/* No input signs itself: without a root nothing is taken, and the input as its own root is no leaf below it. */
+/* No input signs itself: without a root, nothing is accepted, and an input that is its own root is not a leaf below it.
+ * */
 static void verify_any(const uint8_t *der, size_t n)
 {
     tenon_bytes one = {der, n};

@@ -51,7 +51,7 @@ static void write_rest(tenoni_writer *out, choices *from)
     from->left -= n;
 }
 
-/* What the input says instead of a form; false: a form is chosen, whose number is *form. */
+/* Reads bytes of the input that replace a form; false if the input chooses a form, whose number is *form. */
 static bool write_raw(tenoni_writer *out, choices *from, uint8_t *form)
 {
     *form = next(from);
@@ -197,7 +197,7 @@ static void write_key(tenoni_writer *out, choices *from)
     tenoni_der_end(out, spki);
 }
 
-/* The value of the names of a TPM, with a text out of the input in place of one of them. */
+/* The value of a TPM's names, with a text from the input in place of one of them. */
 static void write_tpm_names(tenoni_writer *out, choices *from, uint8_t form)
 {
     static const char *const oids[] = {"\x67\x81\x05\x02\x01", "\x67\x81\x05\x02\x02", "\x67\x81\x05\x02\x03"};
@@ -229,7 +229,7 @@ static const char *const extension_oids[EXTENSIONS] = {
     "\x55\x1d\x11", "\x55\x1d\x0e", "\x55\x1d\x23",
     "\x55\x1d\x20", "\x55\x1d\x1e", "\x2b\x06\x01\x04\x01\x83\xb2\x03\x01"};
 
-/* The value of an extension as makers write it. */
+/* The value of an extension in the form that makers write. */
 static void write_value(tenoni_writer *out, choices *from, size_t level, bool of_ak, uint8_t which, uint8_t form)
 {
     static const uint8_t ca[] = {0x01, 0x01, 0xff}, sign[] = {0x01, 0x06}, decrypt[] = {0x03, 0x08},
@@ -282,7 +282,7 @@ static void write_extension(tenoni_writer *out, choices *from, size_t level, boo
     tenoni_der_end(out, begun);
 }
 
-/* Those that the place of the certificate wants, one of which may be left out, and some more. */
+/* The extensions that the certificate's place in the chain needs, of which one may be left out, and some more. */
 static void write_extensions(tenoni_writer *out, choices *from, size_t level, bool of_ak)
 {
     uint8_t form;

@@ -16,7 +16,7 @@
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-/* What is done with an input. It lies in memory of its own size, so that a byte read behind its end is seen. */
+/* Runs the target with an input, in memory of exactly its size, so that a read beyond its end is seen. */
 #define FUZZ_TARGET(data, n)                                                                                           \
     static void fuzz_target(const uint8_t *data, size_t n);                                                            \
     int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)                                                          \
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
     }                                                                                                                  \
     static void fuzz_target(const uint8_t *data, size_t n)
 
-/* An assert that no build leaves out. */
+/* An assertion that every build keeps. */
 #define MUST(condition) ((condition) ? (void)0 : fuzz_fail(#condition, __FILE__, __LINE__))
 
 static inline _Noreturn void fuzz_fail(const char *condition, const char *file, int line)

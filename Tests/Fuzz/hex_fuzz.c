@@ -12,7 +12,7 @@ static bool is_lower_case_of(const char *lower, const char *text, size_t n)
     return true;
 }
 
-/* What decodes is, but for its case, what the encoder gives for it; what is refused writes nothing. */
+/* A text that decodes equals, except for case, the encoder's text for the result; a refused text writes nothing. */
 static void decode_any(const char *text, size_t n)
 {
     size_t written, again;

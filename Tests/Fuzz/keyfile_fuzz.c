@@ -10,7 +10,7 @@
 
 static bool is_fact(const char *line) { return strncmp(line, "tenon-", 6) == 0 || *line == '\n'; }
 
-/* What is read can be written, and is read again as the same; what was written is the only form of it. */
+/* A file that is read can be written, and is read again as the same; the written form is the only one. */
 static void must_come_back(const tenoni_keyfile *file)
 {
     char text[TENON_TPM_KEY_MAX], same[TENON_TPM_KEY_MAX];
@@ -22,12 +22,12 @@ static void must_come_back(const tenoni_keyfile *file)
     MUST(memcmp(&again, file, sizeof again) == 0);
     MUST(tenoni_keyfile_write(same, sizeof same, &same_n, &again) == TENON_OK);
     MUST(same_n == n && memcmp(same, text, n) == 0);
-    /* The line feed at the end is all that may be missing. */
+    /* Only the line feed at the end may be missing. */
     MUST(tenoni_keyfile_read(&again, exact, n - 1) == TENON_OK);
     MUST(tenoni_keyfile_read(&again, exact, n - 2) != TENON_OK);
 }
 
-/* Told a second time: facts and empty lines, one block, nothing behind it. */
+/* An independent check of the form: facts and empty lines, one block, nothing behind it. */
 static void must_be_framed(const char *text, size_t n)
 {
     static const char begin[] = "-----BEGIN TSS2 PRIVATE KEY-----\n";
@@ -82,7 +82,7 @@ static void read_der(const uint8_t *der, size_t n)
          (status != TENON_ERROR_PEM_FORM && status != TENON_ERROR_PEM_FACT));
 }
 
-/* An area that is read is written as it was, and no verdict contradicts another. */
+/* An area that is read is written unchanged, and no verdict contradicts another. */
 static void read_area(const uint8_t *area, size_t n)
 {
     tenoni_public key;

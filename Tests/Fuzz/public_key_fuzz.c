@@ -20,14 +20,14 @@ static const form forms[] = {
     {TENON_SPKI_SIZE, tenon_public_key_encode_spki, tenon_public_key_decode_spki, TENON_ERROR_SPKI_FORM},
 };
 
-/* SP 800-186, 3.2.1.3: the prime p, told a second time. */
+/* SP 800-186, 3.2.1.3: the prime p, written independently. */
 static const uint8_t prime[TENON_SCALAR_SIZE] = {0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00,
                                                  0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff,
                                                  0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
 enum { FORMS = sizeof forms / sizeof forms[0] };
 
-/* A key that was accepted has one text in each form, and every form gives the same key back. */
+/* An accepted key has one text in each form, and every form gives the same key. */
 static void round_trip(const form *shape, const tenon_public_key *key)
 {
     uint8_t bytes[TENON_SPKI_SIZE];
@@ -59,7 +59,7 @@ static void accepted(const form *shape, const tenon_public_key *key, const uint8
     thumbprint(key);
 }
 
-/* The code of a point of the right form that is refused: its coordinates are the last bytes. */
+/* The status for a refused point of the right form: its coordinates are the last bytes. */
 static tenon_status refusal_of_point(const form *shape, const uint8_t *data)
 {
     size_t coordinates = shape->size == TENON_COMPRESSED_SIZE ? 1 : 2;

@@ -98,7 +98,7 @@ static size_t header_size(const uint8_t *bytes, size_t n, uint8_t tag, size_t *c
     return size != 0 && *content <= n - size ? size : 0;
 }
 
-/* Where a reader stands after an error is its own affair, within its bounds. */
+/* After an error, a reader may be at any place within its bounds. */
 static void settle(machine *m, level *l)
 {
     MUST(l->reader.left <= l->to - l->from);
@@ -123,7 +123,7 @@ static void read_element(machine *m, uint8_t tag)
     push(m, part, l->from - content, l->from);
 }
 
-/* What is read as a number of n bytes is written back as the bytes that were read. */
+/* A number that was read from n bytes is written as the same bytes. */
 static void read_unsigned(machine *m, size_t n)
 {
     level *l = &m->levels[m->top];
@@ -174,7 +174,7 @@ static void run(machine *m, uint8_t instruction, uint8_t operand)
     }
 }
 
-/* What is written as a number is read back. */
+/* A number that was written is read back. */
 static void write_unsigned(const uint8_t *bytes, size_t n)
 {
     uint8_t written[130], number[126];

@@ -15,7 +15,7 @@ typedef struct {
     size_t n;
 } field;
 
-/* Each field is a copy of its own size: a byte read behind its end is seen. */
+/* Each field is a copy of exactly its size, so that a read beyond its end is seen. */
 static field next_field(const uint8_t **data, size_t *n)
 {
     const uint8_t *end = *n == 0 ? NULL : memchr(*data, SEPARATOR, *n);
@@ -27,7 +27,7 @@ static field next_field(const uint8_t **data, size_t *n)
     return made;
 }
 
-/* The grammar of tenon/request.h, told a second time: how many characters, and which. */
+/* The grammar of tenon/request.h, written independently: the number of characters, and which. */
 static bool is_made_of(field f, size_t min, size_t max, const char *letters)
 {
     for (size_t i = 0; i < f.n; i++)
@@ -84,7 +84,7 @@ static uint8_t *put(uint8_t *at, field f, const char *end)
     return at + f.n + strlen(end);
 }
 
-/* Whoever splits the message at its first three line feeds has the fields: no two requests have one message. */
+/* Splitting the message at its first three line feeds gives the fields, so no two requests have one message. */
 static void must_split(const uint8_t *message, size_t n, const field *fields)
 {
     for (size_t i = 0; i < 3; i++) {
@@ -114,7 +114,7 @@ static void begin(const field *fields)
     OWNED uint8_t *message = fuzz_room(n);
     put(put(put(put(message, method, "\n"), path, "\n"), timestamp, "\n"), body, "");
     must_split(message, n, fields);
-    /* The body in two pieces, cut where its own first byte says. */
+    /* The body in two pieces, cut at the place that its first byte says. */
     size_t cut = body.n == 0 ? 0 : (uint8_t)body.text[0] % (body.n + 1);
     const uint8_t *bytes = (const uint8_t *)body.text;
     MUST(tenon_request_update(&request, bytes, cut) == TENON_OK);

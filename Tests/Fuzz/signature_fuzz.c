@@ -2,7 +2,7 @@
 #include "fuzz.h"
 #include "tenon/encoding.h"
 
-/* SP 800-186, 3.2.1.3: the order n, told a second time. */
+/* SP 800-186, 3.2.1.3: the order n, written independently. */
 static const uint8_t order[TENON_SCALAR_SIZE] = {0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff, 0xff,
                                                  0xff, 0xff, 0xff, 0xff, 0xff, 0xbc, 0xe6, 0xfa, 0xad, 0xa7, 0x17,
                                                  0x9e, 0x84, 0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x51};
@@ -17,7 +17,7 @@ static bool both_in_range(const tenon_signature *signature)
     return in_range(signature->bytes) && in_range(signature->bytes + TENON_SCALAR_SIZE);
 }
 
-/* What decodes is what the encoder gives for it: there is one DER form of a signature. */
+/* DER that decodes equals the encoder's form of the result: a signature has one DER form. */
 static void decode_any(const uint8_t *der, size_t n)
 {
     tenon_signature signature;
@@ -45,7 +45,7 @@ static void normalize(tenon_signature signature)
     MUST(memcmp(&low, &signature, TENON_SCALAR_SIZE) == 0);
 }
 
-/* What encodes decodes to itself; what does not is a range that normalize refuses as well. */
+/* A signature that encodes decodes to itself; one that does not has a range that normalize refuses, too. */
 static void encode_any(tenon_signature signature)
 {
     uint8_t der[TENON_SIGNATURE_DER_MAX];

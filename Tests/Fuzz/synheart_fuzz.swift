@@ -79,7 +79,7 @@ private func checkDates(_ text: String) {
     }
 }
 
-/// What is read and written is read to the same.
+/// A value that is read and written is read again as the same.
 private func checkURL(_ text: String) {
     if let base = (try? Synheart(baseURL: text, appID: "a"))?.declaration.baseURL {
         must(!base.hasSuffix("/"))

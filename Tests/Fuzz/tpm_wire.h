@@ -80,7 +80,7 @@ static void store_header(uint8_t *answer, uint16_t tag, size_t n, const uint8_t 
     memcpy(answer, header, sizeof header);
 }
 
-/* Whatever the TPM said: nothing but sessions and transient objects is flushed, and our handles alone are evicted. */
+/* Whatever the TPM says, only sessions and transient objects are flushed, and only our handles are evicted. */
 static void must_be_harmless(const uint8_t *command, size_t n)
 {
     MUST(n >= HEADER && n <= TENON_TPM_BUFFER_SIZE && fetch32(command + 2) == n);
@@ -149,7 +149,7 @@ static tenon_status reopen(void *context)
     return TENON_OK;
 }
 
-/* Gone takes a second look over a fresh transport; and what the caller did is not wrong. */
+/* Gone needs a second check over a fresh transport; and the caller is not at fault. */
 static void must_be_possible(tenon_status status, const tpm_wire *wire)
 {
     int32_t category = tenon_status_category(status);

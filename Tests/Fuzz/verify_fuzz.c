@@ -52,7 +52,7 @@ static tenon_status verify_prepared(const claim *made)
     return status;
 }
 
-/* What mbedTLS's own verification says of a key that is on the curve, whichever backend is under test. */
+/* The verdict of mbedTLS's own verification for a key on the curve, whichever backend is under test. */
 static bool mbedtls_accepts(const claim *made)
 {
     mbedtls_ecp_group group;
@@ -76,7 +76,7 @@ static bool mbedtls_accepts(const claim *made)
     return error == 0;
 }
 
-/* The lower s goes as well; another digest does not. */
+/* The lower s is accepted, too; another digest is not. */
 static void accepted(const claim *made)
 {
     claim other = *made;

@@ -57,7 +57,7 @@ static bool begins(const tenon_bytes *part, size_t at, const void *bytes, size_t
     return part->n >= at + n && memcmp(part->bytes + at, bytes, n) == 0;
 }
 
-/* What the verifier says, told a second time where the fields of an accepted proof can only stand. */
+/* An independent check of the verdict, at the only places where the fields of an accepted proof can be. */
 static void must_be_good(const tenon_evidence *evidence)
 {
     static const uint8_t area_head[] = {0x00, 0x23, 0x00, 0x0b, 0x00, 0x04};
@@ -99,7 +99,7 @@ FUZZ_TARGET(data, n)
     tenon_evidence evidence;
     tenon_public_key key;
     bool decodes = tenon_proof_decode(&evidence, data, n) == TENON_OK;
-    /* A point of no curve stays all zeros. */
+    /* A point on no curve stays all zeros. */
     (void)!tenon_object_public_key(&key, evidence.public_area.bytes, evidence.public_area.n);
     tenon_status status = verify(data, n, &key);
     MUST(decodes || status != TENON_OK);

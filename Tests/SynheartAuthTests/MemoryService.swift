@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import Tenon
 
-/// A Synheart service in memory, in the dialect `tenon`. It tells its secret to whoever asks, where a real one has the
+/// A Synheart service in memory, in the dialect `tenon`. It reveals its secret to every client; a real service lets the
 /// TPM find it.
 final class MemoryService: Transport {
     struct State {
@@ -14,14 +14,14 @@ final class MemoryService: Transport {
         var devices: [String: PublicKey] = [:]
         var nonces: Set<String> = []
         var origin = ""
-        /// Whether nobody is there.
+        /// Whether the service is unreachable.
         var isDown = false
-        /// What is answered to each endpoint in place of the truth.
+        /// Answers that replace the true ones, by endpoint.
         var answers: [String: (status: Int, body: String)] = [:]
         var paths: [String] = []
-        /// How far its clock is ahead of the device's, in seconds.
+        /// The seconds by which its clock is ahead of the device's.
         var skew: Int64 = 0
-        /// Waited for before anything is answered, with the last part of the path.
+        /// Awaited before each answer, with the last part of the path.
         var hold: (@Sendable (String) async -> Void)?
     }
 
@@ -32,7 +32,7 @@ final class MemoryService: Transport {
 
     init() { (answered, tell) = AsyncStream.makeStream() }
 
-    /// What was asked for, by the last part of its path.
+    /// The requests, by the last part of their paths.
     var paths: [String] { state.withLock { $0.paths } }
     func answer(_ endpoint: String, _ status: Int, _ body: String) {
         state.withLock { $0.answers[endpoint] = (status, body) }
@@ -155,7 +155,7 @@ extension MemoryService.State {
         return (200, "{\"status\":\"active\",\"key_thumbprint\":\"\(thumbprint)\"}")
     }
 
-    /// Whether these headers are of a device that is known, and of this request only.
+    /// Whether these headers belong to a known device and to this request only.
     mutating func isSigned(_ values: [String: String], _ method: String, _ path: String, _ body: [UInt8]) -> Bool {
         guard let key = devices[values["X-Device-ID"] ?? ""], values["X-App-ID"] == "com.myapp",
             values["X-Synheart-Sig-Version"] == "1", nonces.insert(values["X-Synheart-Nonce"] ?? "").inserted,

@@ -2,7 +2,7 @@
 import Synchronization
 import Tenon
 
-/// Stands for a TPM: keys in memory by the text of their file.
+/// Replaces a TPM: keeps keys in memory, by the text of their file.
 final class MemoryVault: KeyVault {
     private struct State {
         var keys: [[UInt8]: SoftwareKey] = [:]
@@ -43,7 +43,7 @@ final class MemoryVault: KeyVault {
     func endorsementKeyID() async throws(TenonError) -> Digest { try blockingEndorsementKeyID() }
     func blockingEndorsementKeyID() throws(TenonError) -> Digest { try Digest(hashing: [0x30, 0x00]) }
 
-    /// The nonce, which the service of these tests looks at.
+    /// The nonce, which the service of these tests checks.
     func proof(
         of key: KeyFacts, by ak: KeyFacts, qualifyingData: [UInt8], certificates: [[UInt8]]
     ) async throws(TenonError) -> Proof {

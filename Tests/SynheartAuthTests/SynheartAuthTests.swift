@@ -184,7 +184,7 @@ import Testing
     @Test func w9AStateThatCannotBeReadIsAnError() async throws {
         _ = try await auth.registerDevice(appId: "com.myapp")
         let name = try IdentityName(profile: "synheart", baseURL: "http://localhost/auth", appID: "com.myapp")
-        // Of an older record that is left the service would be asked which key it holds.
+        // If an older record is left, the device asks the service which key it holds.
         for file in [name.record, name.record + ".prev"] {
             try Data("{".utf8).write(to: URL(fileURLWithPath: folder + "/" + file))
         }
@@ -227,7 +227,7 @@ import Testing
         for wrong in [Date().timeIntervalSince1970 + 7200, 0, -1, .infinity, .nan] {
             auth.correctClockSkew(serverTimestamp: wrong)
             await asked(1)
-            // Whoever comes next waits until that has ended.
+            // The next caller waits until that has ended.
             _ = try await auth.registerDevice(appId: "com.myapp")
             #expect(abs(try skew()) <= 60)
         }
@@ -244,7 +244,7 @@ import Testing
         let made = Mutex<[String]>([])
     }
 
-    /// What was being made when the configuration changed is no identity of the new one.
+    /// An identity that is being made when the configuration changes does not belong to the new one.
     @Test func anIdentityOfBeforeIsNotKept() {
         let (makers, make) = (Makers(), Self.maker(service, vault, folder))
         let auth = SynheartAuth { baseUrl, appId throws(TenonError) in
@@ -309,7 +309,7 @@ import Testing
         await #expect(throws: SynheartAuthError.notRegistered) { try await auth.reportCompromise(appId: "other") }
     }
 
-    /// What to add is said where the short configuration is not enough.
+    /// The error says what to add if the short configuration is not enough.
     @Test func anAttestationThatCannotBeMadeSaysWhatToAdd() throws {
         let text = try #require(SynheartAuthError.attestationUnavailable.errorDescription)
         for word in ["attestationService", ".tenon", ".endorsement()", "tenon doctor"] {
@@ -349,7 +349,7 @@ extension SynheartAuthError {
 }
 
 extension FlowLimits {
-    /// A test waits for nobody.
+    /// Tests do not wait.
     fileprivate init(impatient: Bool) {
         self.init()
         retry.tries = 1

@@ -91,7 +91,7 @@ import Testing
             #expect(ended.code == 0 && ended.output.contains("Line 2 says how the log before it"))
             ended = try await Program.run("audit", "verify", "--state-dir", state, "--head", head)
             #expect(ended.code == 3 && ended.output.contains("Line 2"))
-            // A copy without its database knows of no line more.
+            // A copy without its database cannot know that lines are missing.
             rename(state + "/authority.db", folder + "/authority.db")
             ended = try await Program.run("audit", "verify", "--state-dir", state)
             #expect(ended.code == 0 && ended.output.contains("No database was asked"))
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    /// A terminal that goes, or a service manager that reloads, ends nothing: it is answered with a sentence.
+    /// A closing terminal, or a reloading service manager, does not end the program, which answers with a sentence.
     @Test func aHangupEndsNothing() async throws {
         try await withFolder { folder in
             let port = try freePort()
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    /// Metrics have a port of their own, where nothing else is, and say what each of them is.
+    /// Metrics have a port of their own that serves nothing else, and describe themselves.
     @Test func metricsOnLoopback() async throws {
         try await withFolder { folder in
             let (port, metrics) = (try freePort(), try freePort())
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    /// What was kept of a clock that was ahead is forgotten when an operator says so.
+    /// An operator can make the store forget the time of a clock that was ahead.
     @Test func aClockIsReset() async throws {
         try await withFolder { folder in
             let ahead = SystemClock().now().advanced(byMilliseconds: 7_200_000)
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    /// A roll makes another key, and no other name; the operator may give one.
+    /// A roll makes a new key and keeps the name, unless the operator gives a new one.
     @Test func aCAThatIsRolledKeepsItsName() async throws {
         func names(_ output: String) throws -> [Bool] {
             let first = try #require(output.split(separator: "-----BEGIN CERTIFICATE-----\n").first)
@@ -231,12 +231,12 @@ import Testing
                 #expect(first.contains(part), "\(part) in \(first)")
             }
             #expect(!output.contains(challenge) && !output.contains(key))
-            // So many lines a second, and the number of those that have none.
+            // A limited number of lines a second, and the number of refusals without a line.
             #expect(lines.count < 41 && output.contains(" more refusals "))
         }
     }
 
-    /// On an address that others reach nothing is made by itself.
+    /// On an address that others reach, no keys are made automatically.
     @Test func noCA() async throws {
         try await withFolder { folder in
             let text = """
@@ -292,7 +292,7 @@ import Testing
         #expect(ended.code == 1 && ended.output.contains(cause) && ended.output.contains(mend))
     }
 
-    /// Each command is in the help, and has one of its own.
+    /// Each command is in the help, and has its own help.
     @Test func help() async throws {
         let text = try await Program.run("--help").output
         #expect(try await Program.run("--version").output == "tenon-authority \(tenonVersion) with \(tenonBackend)\n")
@@ -303,7 +303,7 @@ import Testing
             for flag in verb.flags { #expect(ended.output.contains("  \(flag.name)")) }
             #expect(ended.output.contains("\nexamples:\n  tenon-authority \(verb.name)"))
             #expect(try await Program(["help"] + verb.words).ended().output == ended.output)
-            // What the example has is what the command takes.
+            // The command accepts the members of the example.
             let words = try #require(verb.examples.first).split(separator: " ").dropFirst().prefix { $0 != ">" }
             let tried = try await Program(words.map(String.init) + ["--help"]).ended()
             #expect(tried.output == ended.output)
@@ -324,7 +324,7 @@ import Testing
         let headers = forwarded.map { (name: "X-Forwarded-For", value: $0) }
         let asker = ForwardedAddress.asker(peer, headers, trusted: ["10.0.0.1", "10.0.0.2"])
         #expect(asker == expected)
-        // Who comes by a unix socket is believed only where the operator says so.
+        // Clients of a unix socket are believed only if the operator says so.
         #expect(ForwardedAddress.asker("", [("X-Forwarded-For", "1.1.1.1")], trusted: ["unix"]) == "1.1.1.1")
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import TenonAuthorityServer
 @testable import TenonAuthoritySynheart
 
-/// What is written for others says what is so.
+/// The documents match the program.
 @Suite struct DocumentTests {
     private func read(_ name: String) throws -> String {
         let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
@@ -44,7 +44,7 @@ import Testing
         for code in codes { #expect(text.contains("\(code.rawValue) (\(code.status)): ")) }
     }
 
-    /// Each reference has what it names, and each part is named.
+    /// Each reference resolves, and each part is referenced.
     @Test func referencesAreWhole() throws {
         let api = try api()
         var named: Set<String> = []
@@ -67,7 +67,7 @@ import Testing
         for verb in Verb.authority { #expect(page.contains(".SS \(verb.name)")) }
     }
 
-    /// Each member of the configuration, and each of its limits, is in the paper for operators.
+    /// The operators' document has each member of the configuration and each limit.
     @Test func theConfiguration() throws {
         let paper = try read("authority.md")
         func check(_ path: String) throws {

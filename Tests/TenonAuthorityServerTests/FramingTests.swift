@@ -13,13 +13,13 @@ import Testing
         let statuses: [Int]
         let arrived: [String]
 
-        /// One that is taken as it is, and then the one behind it.
+        /// Checks that a request is accepted unchanged, and then the one behind it.
         static func taken(_ name: String, _ request: String, _ arrived: String) -> Shape {
             Shape(
                 testDescription: name, request: request, statuses: [200, 200], arrived: [arrived, FramingTests.last])
         }
 
-        /// One that is refused, and the connection with it.
+        /// Checks that a request is refused and its connection ended.
         static func refused(_ name: String, _ status: Int, _ request: String) -> Shape {
             Shape(testDescription: name, request: request, statuses: [status], arrived: [])
         }
@@ -106,7 +106,7 @@ import Testing
     func shape(_ shape: Shape) async throws {
         try await withServer { server, arrivals in
             let answers = await (try RawClient(port: server.socket.port)).talk(shape.request + Self.behind)
-            // Of what libmicrohttpd itself refuses it sends the head twice, and ends the connection.
+            // When libmicrohttpd itself refuses a request, it sends the head twice, and ends the connection.
             let isRefused = shape.arrived.isEmpty
             #expect((isRefused ? Array(statuses(answers).prefix(1)) : statuses(answers)) == shape.statuses)
             #expect(!isRefused || !statuses(answers).contains(200))
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// What is no HTTP/1.1 gets no further, whatever it is told.
+    /// Anything but HTTP/1.1 is refused, whatever the answer is.
     @Test(arguments: [
         "GET /x HTTP/2.0\r\nHost: a\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "GET /x\r\n\r\n",
         "GET  /x HTTP/1.1\r\n\r\n", "GET /x  HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test func oneByteAtATime() async throws {
-        // Others may have the pool for long between two bytes.
+        // Other tests may occupy the pool for long between two bytes.
         try await withServer(.init(seconds: 600)) { server, arrivals in
             let client = try RawClient(port: server.socket.port)
             for byte in (Self.post + "Content-Length: 4\r\n\r\nbody").utf8 {
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    /// The connection ends at each byte: what is not whole is not handed over.
+    /// The connection ends at each byte: an incomplete request is not handed over.
     @Test func cutAtEachByte() async throws {
         try await withServer { server, arrivals in
             let request = Array((Self.post + "Content-Length: 4\r\n\r\nbody").utf8)

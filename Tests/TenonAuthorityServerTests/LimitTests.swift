@@ -6,11 +6,11 @@ import Testing
 @testable import TenonAuthority
 @testable import TenonAuthorityServer
 
-/// What is slow, too much, or about to end.
+/// Slow clients, too many clients, and stops.
 @Suite(.timeLimit(.minutes(1))) struct LimitTests {
     private static let get = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    /// A request that never gets whole ends, however often a byte of it comes.
+    /// A request that is never completed ends, however often a byte of it arrives.
     @Test(arguments: ["", "GET /x HT", "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbo"])
     func slowRequest(_ begun: String) async throws {
         var options = HTTPServer.Options()
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// One that is answered in time may ask again, and has its time anew.
+    /// A client that was answered in time may ask again, and gets the full time again.
     @Test func aKeptConnection() async throws {
         try await withServer { server, arrivals in
             let client = try RawClient(port: server.socket.port)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// Answers that wait hold up nobody else, and no thread.
+    /// Waiting answers hold up no other client and no thread.
     @Test func manyAtOnce() async throws {
         let gate = Gate()
         try await withServer { _ in
@@ -81,7 +81,7 @@ import Testing
                 client.send(Self.get)
                 #expect(statuses(await client.readAnswer()) == [200])
             }
-            // Who is refused has no place to give back.
+            // A refused client has no place to give back.
             for number in 3..<12 {
                 let more = try RawClient(port: server.socket.port)
                 more.send(Self.get)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    /// A /64 is one asker, and whoever goes makes room. Half of the places are for whoever comes.
+    /// A /64 counts as one client, and a client that leaves makes room. Half of the places are for anybody.
     @Test func connectionsOfASubscriber() {
         let counts = ConnectionCounts(.connections(4, each: 2), shared: ["10.0.0.1"])
         for _ in 0..<3 { #expect(counts.enter("10.0.0.1")) }
@@ -102,7 +102,7 @@ import Testing
         #expect(counts.enter("2001:db8::3") && !counts.enter("2001:db8::4"))
     }
 
-    /// While half of the places are free an address may have them all, again and again.
+    /// While half of the places are free, one address may take all of them, again and again.
     @Test func placesThatAreGivenBackAreFree() {
         let counts = ConnectionCounts(.connections(8, each: 1))
         for _ in 0..<3 {
@@ -125,8 +125,8 @@ import Testing
         }
     }
 
-    /// Whose peer has closed has its place back at once, and not when its time is over: in the middle of a head, of a
-    /// body, and while its answer is made.
+    /// A connection whose peer has closed frees its place at once, and not at its deadline: in the middle of a head, of
+    /// a body, and while its answer is made.
     @Test(arguments: ["", "GET /x HT", "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbo", get])
     func aClosedConnectionGivesItsPlaceBack(_ begun: String) async throws {
         var options = HTTPServer.Options()
@@ -151,8 +151,8 @@ import Testing
         }
     }
 
-    /// What came before the end is read, and done: nobody knows whether the peer waits for an answer. A second is what
-    /// it has for that, so that a machine that stands still for one is asked again.
+    /// A request that arrived before the end is read and carried out, because the peer may still wait for its answer.
+    /// The server has a second for that, so a machine that stalls for a second is tried again.
     @Test func whatCameBeforeTheEndIsRead() async throws {
         var options = HTTPServer.Options()
         options.threads = 1
@@ -180,7 +180,7 @@ import Testing
         client.close()
     }
 
-    /// While an answer is made no time runs: here for longer than another has for its request.
+    /// There is no deadline while an answer is made: here, that takes longer than a request may take.
     @Test func anAnswerMayTakeLonger() async throws {
         var options = HTTPServer.Options()
         options.seconds = 1
@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    /// 17 addresses take what they get: somebody else still comes in, while they hold what they have.
+    /// 17 addresses take all the places that they can get and keep them: another client still gets in.
     @Test func manyAddressesKeepNobodyOut() async throws {
         try await withAuthority(#", "limits": {"connections": 68}"#) { port, _ in
             var clients: [RawClient] = []
@@ -217,8 +217,8 @@ import Testing
         }
     }
 
-    /// Behind a proxy each answer ends its connection: what the two of them may read otherwise is nobody else's
-    /// request.
+    /// Behind a proxy, each answer ends its connection, so bytes that the two read differently cannot become another
+    /// client's request.
     @Test func aProxysConnectionEndsWithTheAnswer() async throws {
         var options = HTTPServer.Options()
         options.proxies = ["127.0.0.1"]
@@ -229,7 +229,7 @@ import Testing
         }
     }
 
-    /// Who is gone before his answer is made harms nobody, and a stop waits for it.
+    /// A client that leaves before its answer is made does no harm, and a stop waits for the answer.
     @Test func aStopWaitsForWhatNobodyWaitsFor() async throws {
         let gate = Gate()
         let begun = Atomic(0)
@@ -238,7 +238,7 @@ import Testing
         let server = try HTTPServer(socket) { _, _ in
             begun.add(1, ordering: .relaxed)
             await gate.pass()
-            // Longer than a stop takes that waits for nothing.
+            // Longer than a stop that waits for nothing.
             for _ in 0..<20_000 { await Task.yield() }
             over.add(1, ordering: .relaxed)
             return AuthorityAnswer(status: 200, body: [1])
@@ -259,7 +259,7 @@ import Testing
         #expect(over.load(ordering: .relaxed) == begun.load(ordering: .relaxed))
     }
 
-    /// What is computed is computed elsewhere, so that there is always somebody who can refuse more.
+    /// Computations run on other threads, so that the server can always refuse more requests.
     @Test func theActivationGate() async throws {
         let gate = ActivationGate(capacity: 2, threads: 1)
         let (begun, goOn) = (Mark(), Mark())
@@ -285,7 +285,7 @@ import Testing
         #expect(error?.code == .notFound && gate.occupancy == 0)
     }
 
-    /// A stop answers what was asked, ends who is idle, and takes nobody in.
+    /// A stop answers open requests, ends idle connections, and accepts no new ones.
     @Test func gracefulStop() async throws {
         let gate = Gate()
         let socket = try ListeningSocket(address: "127.0.0.1", port: 0)
@@ -310,7 +310,7 @@ import Testing
         await server.stop()
     }
 
-    /// Who goes while his answer is made harms nobody.
+    /// A client that leaves while its answer is made does no harm.
     @Test func theAskerGoes() async throws {
         let gate = Gate()
         try await withServer { _ in
@@ -326,7 +326,7 @@ import Testing
         }
     }
 
-    /// Who does not read his answer is let go.
+    /// The server drops a client that does not read its answer.
     @Test func theAskerDoesNotRead() async throws {
         var options = HTTPServer.Options()
         options.seconds = 1
@@ -341,7 +341,7 @@ import Testing
     }
 }
 
-/// What a thread waits for.
+/// A gate that a thread waits at.
 private final class Mark: Sendable {
     private nonisolated(unsafe) let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
@@ -354,7 +354,7 @@ private final class Mark: Sendable {
     func wait() { while sem_wait(semaphore) != 0 {} }
 }
 
-/// Where answers wait until the test lets them go.
+/// Holds answers until the test releases them.
 final class Gate: Sendable {
     private struct State {
         var count = 0
@@ -379,7 +379,7 @@ final class Gate: Sendable {
         }
     }
 
-    /// Waits until so many have come.
+    /// Waits until this many have arrived.
     func waitFor(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

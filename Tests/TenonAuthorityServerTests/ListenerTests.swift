@@ -8,7 +8,7 @@ import Testing
 @testable import TenonAuthority
 @testable import TenonAuthorityServer
 
-/// Sockets: who may come in, and who is told that he is there.
+/// Sockets: which clients may connect, and which addresses are already in use.
 @Suite(.timeLimit(.minutes(1))) struct ListenerTests {
     @Test func aUnixSocketIsItsOwnersAlone() async throws {
         try await withFolder { folder in
@@ -38,7 +38,7 @@ import Testing
                 #expect(former.descriptor >= 0 && link(folder + "/former", path) == 0)
             }
             #expect(access(path, F_OK) == 0)
-            // A child of another test has the former one, too, until it is another program.
+            // A forked child of another test also holds the former socket until it executes its program.
             var socket: ListeningSocket?
             while socket == nil {
                 socket = try? ListeningSocket(path: path, mode: 0o600)

@@ -30,7 +30,7 @@ func withAuthority(
 }
 
 extension RawClient {
-    /// Posts a body, byte for byte, and gives the answer's.
+    /// Posts a body unchanged, and returns the body of the answer.
     func post(_ path: String, _ body: [UInt8]) async -> (status: Int, json: JSON) {
         send(Array("POST \(path) HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body)
         return RawClient.parsed(await readAnswer())
@@ -44,7 +44,7 @@ extension RawClient {
 }
 
 enum Routes {
-    /// Every route that the program has.
+    /// All routes of the program.
     static func all() throws -> [ServiceRoute] {
         let text = #"{"origins": ["http://127.0.0.1:8420"], "apps": [{"id": "open", "require_attestation": false}]}"#
         let configuration = try Configuration(parsing: Array(text.utf8), services: HostedService.all)

@@ -7,7 +7,7 @@ import Testing
 @testable import TenonAuthority
 @testable import TenonAuthorityServer
 
-/// A whole authority, asked over its sockets.
+/// A complete authority, asked over its sockets.
 @Suite(.timeLimit(.minutes(1))) struct LiveTests {
     private func challenge(_ client: RawClient) async throws -> String {
         let answer = await client.post("/v1/device/challenge", Array(#"{"app_id":"open"}"#.utf8))
@@ -23,7 +23,7 @@ import Testing
         return try json.encoded()
     }
 
-    /// 64 connections redeem one challenge at once: one is a device.
+    /// 64 connections redeem one challenge at once: one becomes a device.
     @Test func oneOfManyWins() async throws {
         try await withAuthority { port, folder in
             let challenge = try await challenge(RawClient(port: port))
@@ -40,7 +40,7 @@ import Testing
             #expect(answers == ["200 ": 1, "400 INVALID_CHALLENGE": 63])
             let listed = try await Program.run("devices", "--state-dir", folder)
             #expect(listed.output.split(separator: "\n").count == 1)
-            // The admin socket is asked as it was typed, whatever the id has in it.
+            // The admin socket gets the id as it was typed, whatever characters it contains.
             let none = try await Program.run("devices", "--state-dir", folder, "--app", "a:b/%c")
             #expect(none.code == 0 && none.output.isEmpty)
             let some = try await Program.run("devices", "--state-dir", folder, "--app", "open")
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// One device goes, and its machine may come back: the operator reads it, and what keeps it away.
+    /// One device is revoked, and its machine may register again: the output says so, and says how to prevent it.
     @Test func whatARevocationLeaves() async throws {
         try await withAuthority { port, folder in
             let client = try RawClient(port: port)
@@ -60,7 +60,7 @@ import Testing
             let ended = try await revoke()
             #expect(ended.code == 0 && ended.output.contains("can register again"))
             #expect(ended.output.contains("require_attestation"))
-            // Nothing of a TPM is known of this one.
+            // The TPM of this device is unknown.
             let compromised = try await revoke("--compromised")
             #expect(compromised.code == 0 && compromised.output.contains(id))
             #expect(compromised.output.contains("can register again"))
@@ -88,7 +88,7 @@ import Testing
             Array(#"{"app_id":"open"}"#.utf8).flatMap { [$0, 0] },
         ]
 
-    /// What is not strict JSON, or has another form, is refused as that, and the connection goes on.
+    /// A body that is not strict JSON, or has another form, is refused as such, and the connection continues.
     @Test func hostileJSON() async throws {
         try await withAuthority { port, _ in
             let client = try RawClient(port: port)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    /// What is asked at one listener is not answered at another (decision: listeners).
+    /// Each route is answered only at its own listeners (decision: listeners).
     @Test func doors() async throws {
         try await withAuthority { port, _ in
             let client = try RawClient(port: port)
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    /// Whoever runs the authority, and root, whatever the mode of the socket has become.
+    /// Only the authority's user and root are admitted, whatever the mode of the socket has become.
     @Test func whoIsAnOperator() async throws {
         try await withFolder { folder in
             let text =

@@ -8,7 +8,7 @@ final class Program: Sendable {
     private let process: pid_t
     private let output: Int32
 
-    /// - Parameter words: what stands behind `tenon-authority`.
+    /// - Parameter words: the words after `tenon-authority`.
     convenience init(_ words: [String]) throws {
         let bundle = try #require(CommandLine.arguments.first { $0.hasSuffix(".xctest") })
         try self.init(
@@ -19,7 +19,7 @@ final class Program: Sendable {
         (process, output) = try Program.oneByOne.withLock { _ in try Program.start(path, words) }
     }
 
-    /// Else another child would have the end of a pipe that is not closed on exec yet, and keep it open.
+    /// Otherwise another child could inherit a pipe's end before it is marked close-on-exec, and keep it open.
     private static let oneByOne = Mutex(())
 
     private static func start(_ path: String, _ words: [String]) throws -> (pid_t, Int32) {
@@ -46,7 +46,7 @@ final class Program: Sendable {
         try await Program(words).ended()
     }
 
-    /// The next line of what it prints; nil behind the last.
+    /// The next line of its output; nil after the last.
     func line() async -> String? {
         await onThread { [output] in
             var line: [UInt8] = []
@@ -61,7 +61,7 @@ final class Program: Sendable {
 
     func signal(_ number: Int32) { kill(process, number) }
 
-    /// Its exit status, 128 and the signal's number where one ended it, and what else it prints.
+    /// Its exit status (128 plus the number of a signal that ended it) and the rest of its output.
     func ended() async throws -> (code: Int32, output: String) {
         var text = ""
         while let line = await line() { text += line + "\n" }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TenonAuthorityServer
 
-/// A client that says exactly its bytes, on a thread of its own: what answers runs on the cooperative pool.
+/// A client that sends exact bytes, on a thread of its own, because the server's answers run on the cooperative pool.
 final class RawClient: Sendable {
     private let socket: Int32
 
@@ -36,10 +36,10 @@ final class RawClient: Sendable {
 
     deinit { Glibc.close(socket) }
 
-    /// Ends the connection; what is asked of it afterwards fails.
+    /// Ends the connection; later calls fail.
     func close() { shutdown(socket, Int32(SHUT_RDWR)) }
 
-    /// Sends and gives what comes back until the server ends the connection.
+    /// Sends, and returns all bytes until the server ends the connection.
     func talk(_ bytes: [UInt8]) async -> [UInt8] {
         send(bytes)
         return await onThread { [socket] in
@@ -65,13 +65,13 @@ final class RawClient: Sendable {
         }
     }
 
-    /// Whether the other end has not closed the connection, and nothing came.
+    /// Whether the peer has not closed the connection and nothing has arrived.
     var isOpen: Bool {
         var byte: UInt8 = 0
         return recv(socket, &byte, 1, Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN
     }
 
-    /// One byte of what comes back, or nil at the end.
+    /// The next byte, or nil at the end.
     func readByte() async -> UInt8? {
         await onThread { [socket] in
             var byte: UInt8 = 0
@@ -103,7 +103,7 @@ func statuses(_ answers: String) -> [Int] {
     answers.split(separator: "HTTP/1.1 ").compactMap { Int($0.prefix(3)) }
 }
 
-/// Runs what blocks on a thread.
+/// Runs a blocking body on a thread.
 func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
         startThread { continuation.resume(returning: body()) }

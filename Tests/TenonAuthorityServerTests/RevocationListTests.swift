@@ -7,9 +7,9 @@ import Testing
 @testable import TenonAuthority
 @testable import TenonAuthorityServer
 
-/// Revocation lists as a CA of openssl makes them.
+/// Revocation lists from a CA of openssl.
 @Suite(.timeLimit(.minutes(1))) struct RevocationListTests {
-    /// `a` is revoked, `b` is not; `none` is a list of nothing.
+    /// `a` is revoked, `b` is not; `none` is an empty list.
     private static let script = """
         set -e; cd "$1"
         new="-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
@@ -44,7 +44,7 @@ import Testing
             var revoked = RevokedCertificates()
             try revoked.read(folder + "/none.crl")
             #expect(try !revoked.contains(certificate(folder + "/a.pem")))
-            // Of the folder's files those that end so; the certificates are none of them.
+            // Only the folder's files with this ending are read; the certificates have another one.
             for name in ["ca", "a", "b", "other"] { rename("\(folder)/\(name).pem", "\(folder)/\(name).crt") }
             try revoked.read(folder)
             #expect(try revoked.contains(certificate(folder + "/a.crt")))
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// Cut anywhere, or with a byte changed that it is understood by, it is none: the operator is told, with the file.
+    /// A list that is cut anywhere, or has a changed structural byte, is refused: the operator is told the file.
     @Test func whatIsNoList() async throws {
         try await withLists { folder in
             let list = try #require(try PEMFile(path: folder + "/some.crl").blocks("X509 CRL", member: "").first)
@@ -72,7 +72,7 @@ import Testing
                 #expect(found?.code == .configuration && found?.message.contains("/x.crl") == true)
             }
             #expect(try error(list + [0])?.code == .configuration)
-            // The reason of an entry, as if it were critical: what follows another issuer's name, it might say.
+            // The reason of an entry, marked critical: a critical extension could name another issuer.
             let reason: [UInt8] = [0x30, 0x0a, 0x06, 0x03, 0x55, 0x1d, 0x15, 0x04, 0x03, 0x0a, 0x01, 0x01]
             let start = try #require(list.indices.first { list[$0...].starts(with: reason) })
             var critical = list

@@ -5,7 +5,7 @@ import Testing
 @testable import TenonAuthority
 @testable import TenonAuthorityServer
 
-/// What came through to the function behind a server.
+/// The requests that reached the function behind a server.
 final class Arrivals: Sendable {
     private let state = Mutex([AuthorityRequest]())
 

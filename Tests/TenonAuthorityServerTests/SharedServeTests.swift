@@ -9,7 +9,7 @@ import Testing
 @testable import TenonAuthorityServer
 @testable import TenonCommandLine
 
-/// `tenon-authority serve --shared`, on the servers of Tests/Scripts/stores.sh where they are.
+/// `tenon-authority serve --shared`, on the servers of Tests/Scripts/stores.sh if they run.
 @Suite(.timeLimit(.minutes(1))) struct SharedServeTests {
     static let servers = getenv("TENON_TEST_STORES").map { [String(cString: $0)] } ?? []
 
@@ -38,7 +38,7 @@ import Testing
             try #require(Glibc.write(file, text, text.utf8.count) == text.utf8.count)
         }
 
-        /// Runs until it says where it listens.
+        /// Waits until it prints where it listens.
         func serve(_ words: String...) async throws -> Program {
             let program = try Program(["serve", "--state-dir", state] + words)
             while let line = await program.line() {
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    /// The addresses may be typed; they are either there or not.
+    /// The addresses may be operands: both or neither.
     @Test(arguments: servers) func addressesMayBeTyped(_ servers: String) async throws {
         try await withFolder { folder in
             let postgres = "host=\(servers) user=tenon dbname=postgres"
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    /// Of the file, else of the environment; never of the command line.
+    /// From the file, or else from the environment; never from the command line.
     @Test func thePasswordIsInAFile() async throws {
         try await withFolder { folder in
             let text = #""shared": {"redis": "unix:/r", "postgres": "host=/p", "redis_password_file": "password"},"#

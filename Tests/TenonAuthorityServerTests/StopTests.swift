@@ -6,9 +6,9 @@ import Testing
 @testable import TenonAuthority
 @testable import TenonAuthorityServer
 
-/// What a stop does with those who ask at that moment.
+/// A stop while clients send requests.
 @Suite(.timeLimit(.minutes(2))) struct StopTests {
-    /// Whatever was handed over is answered: a request is executed and answered, or neither.
+    /// Every request that was handed over is answered: a request is carried out and answered, or neither.
     @Test(arguments: ["GET", "POST"])
     func whatIsExecutedIsAnswered(_ method: String) async throws {
         var (executed, answered) = (0, 0)
@@ -23,7 +23,7 @@ import Testing
             let clients = try (0..<24).map { _ in try RawClient(port: server.socket.port) }
             let body = method == "POST" ? "Content-Length: 2\r\n\r\n{}" : "\r\n"
             let text = "\(method) /x HTTP/1.1\r\nHost: a\r\n" + body
-            // Some have asked before, so that their connections are known.
+            // Some clients have asked before, so that their connections are known.
             for client in clients.prefix(12) {
                 client.send(Array(text.utf8))
                 if await client.readAnswer().hasPrefix("HTTP/1.1 200") { answered += 1 }

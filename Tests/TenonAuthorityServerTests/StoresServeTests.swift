@@ -9,7 +9,7 @@ import Testing
 @testable import TenonAuthorityServer
 @testable import TenonCommandLine
 
-/// `tenon-authority serve --shared` beside a PostgreSQL that hangs, and beside others of its kind.
+/// `tenon-authority serve --shared` with a PostgreSQL that hangs, and beside other instances.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct StoresServeTests {
     private typealias Instance = SharedServeTests.Instance
 
@@ -33,8 +33,8 @@ import Testing
             ["app_id": "open", "challenge": try #require(given["challenge"]), "public_key": .string(key)])
     }
 
-    /// PostgreSQL answers nobody. Who asks is told so in time, an operator is told that nothing was done, the process
-    /// ends when it is told to, and the next one starts when the server is back.
+    /// PostgreSQL does not answer. Clients are told so in time, an operator is told that nothing was done, the process
+    /// ends when told to, and the next one starts when the server is back.
     @Test(arguments: SharedServeTests.servers) func postgresHangs(_ servers: String) async throws {
         try await withFolder { folder in
             let instance = try Instance(
@@ -67,7 +67,8 @@ import Testing
         }
     }
 
-    /// A name is one process's; one that was killed is followed at once, and another policy is said at the start.
+    /// A name belongs to one process; a killed process is followed at once, and a different policy is reported at the
+    /// start.
     @Test(arguments: SharedServeTests.servers) func namesAndPolicies(_ servers: String) async throws {
         try await withFolder { folder in
             let shared = Self.shared(servers)
@@ -92,7 +93,7 @@ import Testing
             #expect(await second.line()?.hasPrefix("tenon-authority ") == true)
             first.signal(SIGKILL)
             #expect(try await first.ended().code == 128 + SIGKILL)
-            // Its configuration is the former one still.
+            // It still has the former configuration.
             let again = try await one.serve("--shared", "--rolling")
             for program in [again, second] { try await SharedServeTests.stop(program) }
         }

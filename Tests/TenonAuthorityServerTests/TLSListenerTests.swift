@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// By flags, without a configuration: what is written then has the origin that devices see.
+    /// With flags and without a configuration: the default configuration has the origin that devices see.
     @Test func byFlags() async throws {
         try await withCertificate { folder in
             let (state, port) = (folder + "/state", try ListeningSocket(address: "127.0.0.1", port: 0).port)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// A certificate of another key, and what is none.
+    /// A certificate for another key, and a file that is not a certificate.
     @Test(arguments: ["ca.pem", "server.key", "server.csr"])
     func noPair(_ certificate: String) async throws {
         try await withCertificate { folder in

@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// Of those who ask at once one gives the answer, and the others wait for it.
+    /// Of several simultaneous callers, one gives the answer, and the others wait for it.
     @Test(arguments: StoreKind.allCases)
     func oneGivesTheAnswer(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// One who began and was killed keeps nobody waiting for long.
+    /// A caller that began and was killed does not keep others waiting for long.
     @Test func whoBeganIsNotWaitedForForEver() async throws {
         try await StoreKind.sqlite.withStores { stores in
             let one = try Sample.digest("one")
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// Names that would run into each other.
+    /// Pairs of names whose concatenations are equal.
     @Test(arguments: StoreKind.allCases)
     func namesAreApart(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in

@@ -3,7 +3,7 @@ import Tenon
 import TenonAuthority
 import Testing
 
-/// Devices that an operator has to let in.
+/// Devices that an operator must approve.
 @Suite struct ApprovalTests {
     private func pending(_ sample: Sample, limit: Int = 9, perEK: Int? = nil) throws -> DeviceRegistration {
         let certificate = try RegistrationTests.certificate(UInt8(truncatingIfNeeded: sample.number), ek: "ek")
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// Whoever may ask cannot fill the store, nor one TPM the queue.
+    /// Clients cannot fill the store, and one TPM cannot fill the queue.
     @Test(arguments: StoreKind.allCases)
     func asManyAsMayWait(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in
@@ -97,7 +97,7 @@ import Testing
             #expect(try await stores.devices.allow(ek: Sample.digest("ek"), reason: ""))
             device.state = .active
             #expect(try await stores.register(sample.registration(ek: "ek")) == .registered(device))
-            // And the other way: who was let in stays.
+            // Conversely, an approved device stays.
             guard case .known(let known) = try await stores.register(pending(sample)) else { throw Surprise("refused") }
             #expect(known.state == .active)
             let other = try await stores.register(pending(Sample()))
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    /// The same by what is sent.
+    /// The same through requests.
     @Test func overTheWire() async throws {
         let apps = """
             [{"id": "open", "require_attestation": false, "registration": "approve", "max_pending": 2}]

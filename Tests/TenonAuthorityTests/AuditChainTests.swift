@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// What the database knows has to be there, to its last line.
+    /// Every line that the database knows must be there, up to the last.
     @Test func whatTheDatabaseKnowsIsThere() async throws {
         let folder = try TestFolder()
         var marks: [AuditMark] = []
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    /// The one form: what means the same is not the same.
+    /// Only the canonical form is accepted: other texts with the same meaning are refused.
     @Test func aLineHasOneForm() async throws {
         let lines = try await Self.lines(1, in: TestFolder())
         let text = String(decoding: lines[0], as: UTF8.self)
@@ -103,7 +103,7 @@ import Testing
         #expect(try folder.read(AuditLog.fileName) == bytes)
     }
 
-    /// What a crash leaves behind the last line was acknowledged to nobody.
+    /// Bytes that a crash leaves behind the last line were never acknowledged.
     @Test(arguments: ["{\"app\":\"de", "\0\0\0\0", "{\"app\":\"d\0\0\0", "{\0\0"])
     func aTornEndIsCutOff(_ torn: String) async throws {
         for count in 0..<4 {
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    /// A full disk refuses, keeps no half of a line, and is over when there is room.
+    /// On a full disk, lines are refused and no partial line stays; with room again, it works again.
     @Test func aFullDiskIsSaidAndOver() async throws {
         let folder = try TestFolder()
         await #expect(processExitsWith: .success) { [path = folder.path as String] in

@@ -5,7 +5,7 @@ import Tenon
 import TenonAuthority
 import Testing
 
-/// What a verifier says of the log of a folder.
+/// A verifier's result for the log of a folder.
 enum AuditReader {
     static func verify(
         _ bytes: [UInt8], key: [UInt8], instance: String = "main", piece: Int = .max,
@@ -134,7 +134,7 @@ enum AuditReader {
             #expect(try heads() == 0)
             clock.advance(1)
             try await log.append(Self.event(3))
-            // Behind the answer to the third; this one waits for it, and has nothing to sign.
+            // The head was signed after the answer to the third line; this call waits for that and has nothing to sign.
             try await log.signHead()
             #expect(try heads() == 1)
             try await log.append(Self.event(4))
@@ -143,12 +143,12 @@ enum AuditReader {
             try await log.append(Self.event(5))
         }
         #expect(try heads() == 3)
-        // What was signed is not signed again by a start and a stop.
+        // A start and a stop do not sign the same head again.
         try await Self.withLog(folder, clock: clock, sign: Self.sign) { try await $0.signHead() }
         #expect(try heads() == 3)
     }
 
-    /// What a crash left without its head gets one.
+    /// Lines that a crash left without a signed head get one.
     @Test func unsignedLinesAreSignedAfterAStart() async throws {
         let folder = try TestFolder()
         try await Self.withLog(folder) { try await $0.append(Self.event(1)) }

@@ -4,7 +4,7 @@ import Tenon
 import TenonAuthority
 import Testing
 
-/// A start on a log that is not the one that was written, and one on what a crash leaves.
+/// A start on a changed log, and one on a log after a crash.
 @Suite struct AuditStartTests {
     static let log = AuditLog.fileName
     static let store = ["authority.db", "authority.db-wal"]
@@ -41,7 +41,7 @@ import Testing
         try AuditReader.lines(folder).compactMap { $0["reason"]?.string }
     }
 
-    /// Starts on a log that somebody changed: it says so, and the log stays as it is.
+    /// A start on a log that somebody changed reports it, and leaves the log unchanged.
     static func expectRefusal(_ folder: TestFolder, _ what: String) async throws {
         let before = try folder.read(log)
         let error = await errorThrown { try await life(folder, ["later"]) }
@@ -49,7 +49,7 @@ import Testing
         #expect(try folder.read(log) == before, "\(what)")
     }
 
-    /// Every count of lines that is not all of them, and none.
+    /// Every number of remaining lines below all of them, including 0.
     @Test func aLogThatIsShorterStopsTheStart() async throws {
         let folder = try TestFolder()
         try await Self.life(folder, ["a", "b", "c"])
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    /// The same database, and the log of another life.
+    /// The same database with another log.
     @Test func anotherLifesLogStopsTheStart() async throws {
         let folder = try TestFolder()
         try await Self.life(folder, ["a"])
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// A database that is older than the log does not have what the log tells of.
+    /// A database older than the log lacks changes that are in the log.
     @Test func anOlderDatabaseStopsTheStart() async throws {
         let folder = try TestFolder()
         try await Self.life(folder, ["a"])
@@ -127,7 +127,7 @@ import Testing
         try await Self.expectRefusal(folder, "an older database")
     }
 
-    /// Only zeros that end the file are what a disk had not written yet.
+    /// Only zeros at the end of the file can be bytes that a disk had not written yet.
     @Test(arguments: ["first", "middle", "last", "a line of zeros"]) func aNULElsewhereStopsTheStart(
         _ place: String
     ) async throws {
@@ -160,8 +160,8 @@ import Testing
         }
     }
 
-    /// An operator goes on: the log says what was wrong with it, is whole behind that, and the next start is as usual.
-    /// What cannot be gone on with is moved away, and not lost.
+    /// An operator continues: the log records its fault and is whole from there on, and the next start is normal. A log
+    /// that cannot be continued is moved away, and not lost.
     @Test(arguments: ["shorter", "missing", "a NUL", "a line changed"]) func anOperatorGoesOn(
         _ what: String
     ) async throws {
@@ -203,7 +203,7 @@ import Testing
         #expect(try Self.reasons(folder).suffix(2) == [Self.waits, "later"])
     }
 
-    /// Of a line that is longer than the one that says that an operator goes on.
+    /// The size of a line that is longer than the one that records that an operator continues.
     private static let waits = String(repeating: "w", count: 700)
 
     /// Cuts a log, goes on with it where there is room for the line that says so, and ends as a process that is killed.

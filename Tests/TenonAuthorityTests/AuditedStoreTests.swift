@@ -3,7 +3,7 @@ import Tenon
 import TenonAuthority
 import Testing
 
-/// Devices whose changes are in the log before anybody is told of them.
+/// Changes of devices are in the log before they are acknowledged.
 @Suite struct AuditedStoreTests {
     struct Audited {
         let stores: TestStores
@@ -146,8 +146,8 @@ import Testing
         }
     }
 
-    /// Without its line nothing is acknowledged, and no change stays without its line: it is written when it can be, in
-    /// the order of the changes, and once.
+    /// A change is not acknowledged without its line, and no change stays without one: the line is written when
+    /// possible, once, and in the order of the changes.
     @Test(arguments: StoreKind.allCases)
     func aLineThatCouldNotBeWrittenIsWrittenLater(_ kind: StoreKind) async throws {
         try await Self.withStore(kind) { audited in
@@ -185,7 +185,8 @@ import Testing
         }
     }
 
-    /// A process that ends between writing a line and taking it out of the store: the next one sees that it is there.
+    /// A process ends between writing a line and removing it from the store: the next one sees that the line is in the
+    /// log.
     @Test(arguments: StoreKind.allCases)
     func aLineThatWasWrittenIsNotWrittenAgain(_ kind: StoreKind) async throws {
         try await Self.withStore(kind) { audited in
@@ -261,7 +262,7 @@ import Testing
             return "registered \(index)"
         }.compactMap { $0 }
         #expect(acknowledged.count >= 32)
-        // The other finds nothing of it.
+        // The other instance finds nothing of it.
         for store in stores { try? await store.tidy(at: FakeClock().now()) }
         await logs[1].close()
         let again = try Self.log(folders[0], instance: "a")

@@ -51,7 +51,7 @@ import Testing
 
     @Test func anothersFolderAndFilesAreRefused() async throws {
         let folder = try TestFolder()
-        // Only root can give a file away; for others, root's are another's.
+        // Only root can give a file away; for other users, root's files belong to another user.
         guard geteuid() == 0 else {
             #expect(await errorThrown { try Self.open("/usr") }?.code == .storePermission)
             return
@@ -89,7 +89,7 @@ import Testing
         #expect(await errorThrown { try Self.open("\(links.path)/last") }?.code == .storePermission)
         #expect(symlink(folder.path, "\(links.path)/parent") == 0)
         #expect(await errorThrown { try Self.open("\(links.path)/parent/state") } == nil)
-        // Until the threads of the store have closed it.
+        // Waits until the threads of the store have closed it.
         for name in ["authority.lock", "authority.db", "authority.db-wal", "authority.db-shm"] {
             unlink("\(folder.path)/state/\(name)")
         }

@@ -16,8 +16,8 @@ import Testing
             AuthorityRequest(method: "POST", target: path, body: try body.encoded()), at: .public)
     }
 
-    /// A device that was acknowledged is there after a new start, what it signed before is good no more, and the audit
-    /// log tells of it.
+    /// After a new start, an acknowledged device is still there, requests that it signed before are refused, and the
+    /// audit log has its line.
     @Test func itKeepsWhatItSaid() async throws {
         let (folder, clock) = (try TestFolder(), FakeClock())
         let key = try SoftwareKey()
@@ -91,7 +91,7 @@ import Testing
         await authority.close()
     }
 
-    /// What a demo made by itself is for demos, also when the operator opens it to others later.
+    /// Keys that were made automatically are only for demos, even if the operator opens the authority to others later.
     @Test func aTestsCAServesNobodyElse() async throws {
         let folder = try TestFolder()
         let state = try AuthorityFolder(folder.path)
@@ -146,7 +146,7 @@ import Testing
         #expect(await first.engine.answer(request, at: .public).verdict == "200")
         #expect(await second.engine.answer(request, at: .public).verdict == "409 NONCE_REPLAY")
         await first.close()
-        // A CA that takes the place of the one that is settled is taken, and the former one then is not.
+        // A CA that replaces the settled one is accepted, and the former one is then refused.
         _ = try AuthorityKeys.roll(in: states[0], name: "Later", at: 1_800_000_000)
         let rolled = try await AuthorityInstance(configuration(), in: states[0], shared: shared, clock: clock)
         await rolled.close()

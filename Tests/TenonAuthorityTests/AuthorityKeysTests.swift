@@ -18,13 +18,13 @@ import Testing
         let id = try Digest(hashing: [1])
         #expect(try read.hidden(id) == made.hidden(id) && read.audit == made.audit)
         #expect(try read.hidden(id) != Digest(authenticating: id.rawRepresentation, key: read.audit))
-        // Never over one that is there.
+        // Existing keys are never replaced.
         let error = #expect(throws: TenonError.self) { try AuthorityKeys.create(in: state, name: "Example", at: now) }
         #expect(error?.code == .storeInUse)
         #expect(try folder.read("ca.json") == bytes)
     }
 
-    /// Its certificates are those of an authority for AKs, and what it signs is its key's.
+    /// Its certificates are those of an authority for AKs, and its signatures are by its key.
     @Test func whatItIssues() throws {
         let folder = try TestFolder()
         let keys = try AuthorityKeys.create(in: AuthorityFolder(folder.path), name: "Example", at: now)
@@ -59,7 +59,7 @@ import Testing
         #expect(third.roots.count == 2 && third.roots[1] == second.roots[0])
         #expect(third.former == [first.publicKey, second.publicKey])
         #expect(try AuthorityKeys(from: state)?.issuer.certificate == third.issuer.certificate)
-        // A test's is never anybody's.
+        // A test CA is never used for anything else.
         let other = try TestFolder()
         let test = try AuthorityFolder(other.path)
         _ = try AuthorityKeys.create(in: test, name: nil, at: now)
@@ -75,7 +75,7 @@ import Testing
             #expect(error?.code == .storeCorrupt)
             #expect(throws: TenonError.self) { try AuthorityKeys.create(in: state, name: "Example", at: now) }
         }
-        // What was begun and never written is none.
+        // Keys that were begun and never written do not count.
         let folder = try TestFolder()
         try folder.write([], to: "ca.json")
         #expect(try AuthorityKeys(from: AuthorityFolder(folder.path)) == nil)

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// A secret of the attestation CA is no challenge, and is not burnt by being tried as one.
+    /// A secret of the attestation CA is not a challenge, and trying it as one does not use it up.
     @Test(arguments: StoreKind.allCases)
     func purposesAreApart(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in
@@ -83,7 +83,7 @@ import Testing
             #expect(try await stores.take("b") != nil)
             try await stores.put(Self.entry(stores), "e")
             #expect(await errorThrown { try await stores.put(Self.entry(stores), "f") }?.code == .storeFull)
-            // What has expired makes room.
+            // Expired entries make room.
             stores.clock.advance(90_000)
             for text in ["g", "h", "i"] { try await stores.put(Self.entry(stores), text) }
             #expect(await errorThrown { try await stores.put(Self.entry(stores), "j") }?.code == .storeFull)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// More than are removed at a time.
+    /// More entries than are removed at a time.
     @Test(arguments: StoreKind.allCases)
     func manyThatHaveExpiredMakeRoom(_ kind: StoreKind) async throws {
         try await kind.withStores(maxChallenges: 1_200) { stores in
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    /// 17 addresses that ask as often as they may keep nobody else from a challenge, and a /64 is one address.
+    /// 17 addresses that ask as often as they may do not keep another client from a challenge. A /64 is one address.
     @Test func manyAddressesKeepNobodyOut() async throws {
         try await ServiceRig.with(limits: #"{"challenges": 340, "per_address_per_minute": 20}"#) { rig in
             func status(_ peer: String) async throws -> Int {
@@ -123,13 +123,13 @@ import Testing
             }
             #expect(try await status("198.51.100.1") == 200)
             #expect(try await status("2001:db8:1::1") == 200)
-            // What has expired makes room for them, too.
+            // Expired entries make room for them, too.
             rig.clock.advance(90_000)
             #expect(try await status("192.0.2.16") == 200)
         }
     }
 
-    /// Where challenges are scarce, an address that redeems one may have another.
+    /// When challenges are scarce, an address that redeems one may have another.
     @Test(arguments: StoreKind.allCases)
     func aShareIsGivenBack(_ kind: StoreKind) async throws {
         try await kind.withStores(maxChallenges: 10) { stores async throws in

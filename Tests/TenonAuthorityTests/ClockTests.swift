@@ -18,10 +18,10 @@ final class FakeClock: AuthorityClock {
         time.withLock { $0 = $0.advanced(byMilliseconds: milliseconds) }
     }
 
-    /// Sets the wall clock and not the other.
+    /// Sets only the wall clock.
     func step(_ milliseconds: Int64) { time.withLock { $0.wall += milliseconds } }
 
-    /// The machine is started again.
+    /// Restarts the machine.
     func reboot() { time.withLock { $0.boot = 0 } }
 }
 
@@ -39,7 +39,8 @@ final class FakeClock: AuthorityClock {
         #expect(clock.stepBack == 0)
     }
 
-    /// One that nobody else has made is not believed: the time goes on by the boot clock, and is right when it is over.
+    /// A step that no other clock has made is not believed: the time follows the boot clock, and is right when the step
+    /// is undone.
     @Test(arguments: [Int64(3_600_000), -3_600_000, 60_001, -60_001])
     func aWrongStepIsNotBelieved(_ step: Int64) {
         let source = FakeClock(wall: 10_000_000, boot: 0)
@@ -58,7 +59,7 @@ final class FakeClock: AuthorityClock {
         #expect(clock.now() == source.now() && clock.stepBack == 0 && clock.stepAhead == 0)
     }
 
-    /// Neither is one that is made again and again, nor one that others deny for as long as they do.
+    /// Nor is a repeated step, or one that other clocks contradict.
     @Test func othersMayDenyAStep() {
         let source = FakeClock(wall: 10_000_000, boot: 0)
         let clock = SteadyClock(source)
@@ -81,7 +82,7 @@ final class FakeClock: AuthorityClock {
         #expect(clock.now() == source.now())
     }
 
-    /// A boot clock that went ahead with the wall clock, and back, was none: nothing waits by it.
+    /// A boot clock that went ahead with the wall clock and came back was no boot clock: no deadline depends on it.
     @Test func aBootClockMayGoBack() {
         let source = FakeClock(wall: 10_000_000, boot: 0)
         let clock = SteadyClock(source)
@@ -93,7 +94,7 @@ final class FakeClock: AuthorityClock {
         #expect(clock.now() == source.now())
     }
 
-    /// Where nobody can be asked, a step is the time when requests of before cannot be made again.
+    /// If no other clock can be asked, a step is believed once earlier requests cannot be replayed.
     @Test(arguments: [Int64(3_600_000), -3_600_000])
     func aStepThatStaysIsBelieved(_ step: Int64) {
         let source = FakeClock(wall: 10_000_000, boot: 0)

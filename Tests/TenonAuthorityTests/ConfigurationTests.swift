@@ -6,7 +6,7 @@ import TenonAuthoritySynheart
 import Testing
 
 @Suite struct ConfigurationTests {
-    /// A configuration in which every member stands.
+    /// A configuration with every member.
     static let whole = """
         {
           "origins": ["https://auth.example", "http://127.0.0.1:8420"],
@@ -100,13 +100,13 @@ import Testing
         #expect(app.requiresAttestation && app.ekAdmission == .chain && !app.allowsDevelopment)
         #expect(app.dialects == [.docs, .tenon] && app.maxDevicesPerEK == 8 && app.maxKeyAgeDays == nil)
         #expect(app.registration == .open && !app.requiresOwnerHierarchy)
-        // What is right, and yet not what everybody expects, is told at the start.
+        // A valid setting that may surprise an operator is reported at the start.
         #expect(read.notes.count == 1 && read.notes[0].hasPrefix("app demo: "))
         #expect(try Self.parse(Self.small(app: #""dialects": ["tenon"]"#)).notes.isEmpty)
         #expect(app.unprovenRotation == .refuse && app.version1Query == .refuseWrites)
     }
 
-    /// A configuration that is right but for one member, which stands in line 3.
+    /// A configuration with one invalid member, in line 3.
     static func small(_ member: String = "", app: String = "") -> String {
         """
         {
@@ -119,7 +119,7 @@ import Testing
         """
     }
 
-    /// What stands in the configuration, the line of the mistake, and what is said of it.
+    /// The configuration's text, the line of the mistake, and the error.
     @Test(arguments: [
         (#""unknown": 1"#, 3, "unknown is not known"),
         (#""public": {"port": 1}"#, 3, "public needs \"unix\", or \"address\" and \"port\""),
@@ -205,7 +205,7 @@ import Testing
         await Self.expect(Self.small(app: member), 6, what)
     }
 
-    /// Where a rotation can be proven, or need not be, a key may have an age.
+    /// The age of keys may be limited only if a rotation can be proven or needs no proof.
     @Test(arguments: [
         #""dialects": ["tenon"], "max_key_age_days": 90"#,
         #""require_attestation": false, "unproven_rotation": "mark_unattested", "max_key_age_days": 90"#,
@@ -237,7 +237,7 @@ import Testing
         await Self.expect(apps + "\"backends\": [\(lonely)]}", 3, "backends[0] needs \"apps\"")
     }
 
-    /// Without roots nobody can be attested: a demo on loopback may start so, a service may not.
+    /// Without roots, no device can be attested: a demo on loopback may start without them, a service may not.
     @Test func rootsAreNeededWhereStrangersCome() async throws {
         let proxies = #""trusted_proxies": ["10.0.0.2"]"#
         let open = #""public": {"address": "10.0.0.1", "port": 1, "behind_proxy": true}, "# + proxies
@@ -260,7 +260,7 @@ import Testing
         #expect(try Self.parse(unix.replacing("127.0.0.1:8420", with: "localhost")).isLocal)
     }
 
-    /// Else whoever asks says who he is, or everybody is the proxy (decision: shares).
+    /// Otherwise clients could choose their own address, or all of them would have the proxy's (decision: shares).
     @Test func aProxyIsNamed() async throws {
         let open = #""public": {"address": "10.0.0.1", "port": 1, "behind_proxy": true}"#
         let app = #""ek_roots": [{"path": "a"}]"#
@@ -305,7 +305,7 @@ import Testing
         #expect(large?.code == .configuration)
     }
 
-    /// A certificate on the command line goes before the text's, and lets it listen where others come.
+    /// A certificate on the command line replaces that of the text, and allows an address that others can reach.
     @Test func tlsFromOutside() async throws {
         let tls = Listener.TLS(certificate: "/c", key: "/k")
         let app = #""ek_roots": [{"path": "a"}]"#

@@ -5,18 +5,18 @@ import Tenon
 import TenonAuthority
 import Testing
 
-/// A process that is killed while many write, and one whose disk is full: nothing that was acknowledged is missing.
+/// A process that is killed during many writes, and one whose disk is full: no acknowledged change is missing.
 @Suite struct CrashTests {
     static let auditKey = [UInt8](repeating: 7, count: 32)
     static let workers = 16
 
-    /// What was acknowledged, in a file that a kill cannot take back.
+    /// Records the acknowledged changes in a file that survives a kill.
     final class Acknowledgements: Sendable {
         private let file: Int32
         private let count = Atomic(0)
         private let lethal: Int
 
-        /// - Parameter lethal: the process is killed at this one, while the others go on.
+        /// - Parameter lethal: the process is killed at this one, while the others continue.
         init(_ folder: String, lethal: Int = .max) throws {
             file = Glibc.open("\(folder)/acknowledged", O_WRONLY | O_CREAT | O_APPEND, 0o600)
             guard file >= 0 else { throw Surprise("no file") }
@@ -110,7 +110,7 @@ import Testing
         let replays = try await MemoryReplayStore(clock: after.store.clock, horizon: after.store)
         for line in acknowledged { try await Self.check(line, after.store, replays, events) }
         try await Self.checkLines(of: after.store, events)
-        // It goes on where it was.
+        // The clock continues from the same time.
         _ = try await after.store.register(Sample().registration(id: "after"), at: FakeClock().now())
         #expect(try AuditReader.events(folder, key: Self.auditKey).last == "registered after")
         await after.log.close()
@@ -137,7 +137,7 @@ import Testing
         #expect(events.contains("\(words[0]) \(words[1])"), "\(line)")
     }
 
-    /// Each change that is stored, acknowledged or not, has one line, and nothing else has.
+    /// Each stored change has exactly one line, whether it was acknowledged or not, and nothing else has a line.
     private static func checkLines(of store: SQLiteStore, _ events: [String]) async throws {
         var changes: [String] = []
         var place: Int64?
@@ -153,7 +153,7 @@ import Testing
         #expect(events.sorted() == changes.sorted())
     }
 
-    /// A disk that is full for a while.
+    /// A disk that is full for some time.
     @Test func aFullDiskIsSaidAndOver() async throws {
         let folder = try TestFolder()
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
@@ -170,7 +170,7 @@ import Testing
         await after.store.close()
     }
 
-    /// Registers until no file may grow any more, and again when it may.
+    /// Registers devices until no file can grow any more, and again when files can.
     static func fill(_ path: String) async throws {
         let (store, log) = try await open(path)
         let acknowledged = try Acknowledgements(path)
@@ -200,7 +200,7 @@ import Testing
         await store.close()
     }
 
-    /// The log's disk is full, the store's is not: the lines are written when there is room, without a new start.
+    /// The log's disk is full, and the store's is not: the lines are written when there is room, without a new start.
     @Test func linesThatWaitAreWrittenWhenThereIsRoom() async throws {
         let folder = try TestFolder()
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
@@ -232,11 +232,11 @@ import Testing
         limitFiles(to: .max)
         try await store.tidy(at: FakeClock().now())
         guard store.waitingLines == 0 else { throw Surprise("lines wait") }
-        // As a process that is killed.
+        // Like a killed process.
         _exit(0)
     }
 
-    /// Of the process: what is written behind this fails, as on a full disk.
+    /// The process's limit of file sizes: writes beyond it fail, as on a full disk.
     static func limitFiles(to bytes: rlim_t) {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import TenonAuthority
 
-/// What is kept of devices in memory says what the store says.
+/// Cached devices match the store.
 @Suite struct DeviceCacheTests {
-    /// Each is asked before and after it is changed, in each of the ways that there are.
+    /// Reads each device before and after each kind of change.
     @Test(arguments: StoreKind.allCases)
     func whatChangedIsSeenAtOnce(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// What was read before a change came is not kept after it.
+    /// A device that was read before a change is not cached after it.
     @Test func whatIsOldAlreadyIsNotKept() throws {
         let (cache, device) = (DeviceCache(capacity: 2), try Sample().device())
         func found() -> (device: Device?, changes: Int) { cache.find(device.id) }

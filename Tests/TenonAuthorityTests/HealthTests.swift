@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenonAuthority
 
-/// What an instance says of itself.
+/// An instance's health, metrics and logs.
 @Suite struct HealthTests {
     private func ask(_ service: AuthorityEngine, _ path: String, _ door: AuthorityRequest.Door) async
         -> AuthorityAnswer
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// Why devices were refused, by cause; nothing of a request is a label.
+    /// Refusals are counted by cause; labels never come from a request.
     @Test func refusalsAreCountedByCause() async throws {
         try await ServiceRig.with { rig in
             let key = try SoftwareKey().publicKey
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// Those who ask whether it is well take no device's line.
+    /// Requests for health take no line from a device.
     @Test func aHealthCheckHasNoLine() async throws {
         try await ServiceRig.with { rig in
             let lines = Mutex<[String]>([])
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// One cause has three lines in a second, and then it is said how many had none.
+    /// One cause gets three lines in a second; then a line says how many refusals had none.
     @Test func aFloodHasFewLines() async throws {
         try await ServiceRig.with { rig in
             let lines = Lines()
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// Strangers learn that it is not well; operators what it is.
+    /// Strangers learn only that there is a fault; operators learn which one.
     @Test func notWell() async throws {
         try await ServiceRig.with { rig in
             var health = StoreHealth()
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    /// What an instance signs itself goes the way of a device's requests, and is refused as those are.
+    /// A request that the instance signs itself is handled, and refused, like a device's.
     @Test func aRequestOfItsOwn() async throws {
         try await ServiceRig.with { rig in
             let test = try SelfTest()
@@ -129,12 +129,12 @@ import Testing
                 let error = await errorThrown { try await test.run(rig.service, at: rig.seconds + ahead) }
                 #expect(error?.message.contains(code) == true)
             }
-            // A horizon that lies ahead refuses everybody.
+            // With a horizon in the future, every request is refused.
             #expect(await text(rig.service).contains("answers_total{") == false)
         }
     }
 
-    /// The head of the audit log that is signed is where operators, and who watches, see it.
+    /// Operators and monitors see the signed head of the audit log.
     @Test func theHeadOfTheLog() async throws {
         let (folder, told) = (try TestFolder(), Told())
         let text = #"{"origins": ["http://localhost"], "apps": [{"id": "open", "require_attestation": false}]}"#

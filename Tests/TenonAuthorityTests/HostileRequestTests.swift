@@ -4,7 +4,7 @@ import TenonAuthority
 import TenonAuthoritySynheart
 import Testing
 
-/// Requests that somebody changed are answered, with a code that is known, and give nobody anything.
+/// Altered requests are answered with a known code, and never succeed.
 @Suite struct HostileRequestTests {
     private struct Generator: RandomNumberGenerator {
         var state: UInt64
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    /// A body of the greatest size is read, and one byte more is not.
+    /// A body of the greatest size is accepted, and one with one byte more is not.
     @Test func aBodyHasItsLimit() async throws {
         try await ServiceRig.with { rig in
             let limit = rig.service.configuration.limits.bodyBytes
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// What a device signed, with one place changed: it is refused unless it says the same.
+    /// A signed request with one byte changed is refused, unless it means the same.
     @Test func signedRequests() async throws {
         try await ServiceRig.with(limits: #"{"per_address_per_minute": 1000000}"#) { rig in
             var generator = Generator(state: 7)
@@ -89,7 +89,7 @@ import Testing
                 case 0: bad.body = mutated(good.body, &generator)
                 case 1: bad.target = mutated(good.target, &generator)
                 default:
-                    // The first is the host, of which version 1 signs nothing.
+                    // The first header is the host, which version 1 does not sign.
                     let index = 1 + (place - 2) % (good.headers.count - 1)
                     bad.headers[index].value = mutated(good.headers[index].value, &generator)
                 }

@@ -5,7 +5,7 @@ import Testing
 @testable import TenonAuthority
 
 @Suite(.timeLimit(.minutes(1))) struct JobThreadsTests {
-    /// As many wait as may, and are done in their order, also by an end.
+    /// Up to the limit, jobs wait and are done in order, even if the threads end.
     @Test func asManyWaitAsMay() async throws {
         let (begun, goOn, done) = (Signal(), Signal(), Lines())
         let threads = try JobThreads<String>.start(1, limit: 2) { _, job in
@@ -27,7 +27,7 @@ import Testing
     }
 }
 
-/// What threads wait for.
+/// A gate that threads wait at.
 private final class Signal: Sendable {
     private nonisolated(unsafe) let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 

@@ -5,8 +5,8 @@ import Testing
 
 @testable import TenonAuthority
 
-/// The folder of an authority as it was written before services had a seam: configuration, CA, database and audit log
-/// go on as they are. `Tests/Vectors/authority` holds them; the scalars of its devices have 32 times one byte.
+/// The folder of an authority from before services were separated: its configuration, CA, database and audit log still
+/// work. `Tests/Vectors/authority` holds them; the scalars of its devices have 32 times one byte.
 @Suite struct KeptFilesTests {
     private static let vectors =
         "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/") + "/Vectors/authority"
@@ -16,7 +16,7 @@ import Testing
 
         init() throws { json = try JSON(parsing: KeptFilesTests.bytes("story.json")) }
 
-        /// Just after it was stopped.
+        /// A moment just after the stop.
         var clock: FakeClock {
             FakeClock(wall: (json["wall"]?.integer ?? 0) + 5_000, boot: (json["boot"]?.integer ?? 0) + 5_000)
         }
@@ -32,7 +32,7 @@ import Testing
         try TestFolder.read("\(vectors)/\(name)")
     }
 
-    /// A folder as it was left, whose database is made of its dump.
+    /// A copy of that folder, with the database restored from its dump.
     private static func folder() throws -> TestFolder {
         let folder = try TestFolder()
         for name in ["authority.json", "ca.json", "audit.log", "roots.pem"] { try folder.write(bytes(name), to: name) }
@@ -75,10 +75,10 @@ import Testing
                 return await authority.engine.answer(request, at: .public).verdict
             }
             var rotated = try story.device("rotated", "open", key: 2)
-            // What the life before may have taken is refused for two seconds.
+            // For two seconds, requests that the process before may have accepted are refused.
             clock.advance(3_000)
             #expect(try await echo(rotated) == "200")
-            // It may have been taken before the stop.
+            // This request may have been accepted before the stop.
             #expect(try await echo(rotated, ago: 9) == "401 CLOCK_SKEW")
             rotated.key = try SoftwareKey(scalar: [UInt8](repeating: 1, count: 32))
             #expect(try await echo(rotated) == "401 INVALID_SIGNATURE")
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// The log goes on where it ended, under the same keys.
+    /// The log continues where it ended, under the same keys.
     @Test func itsLogGoesOn() async throws {
         let before = try Self.bytes("audit.log")
         let folder = try await Self.with {
@@ -129,7 +129,7 @@ import Testing
         #expect(summary.acceptances.isEmpty && summary.signedLines > 0)
     }
 
-    /// What each member of the configuration said, it says.
+    /// Each member of the configuration has the same meaning as before.
     @Test func itsConfigurationIsRead() throws {
         let read = try Configuration(parsing: Self.bytes("authority.json"))
         let (open, demo, gated) = (read.apps[0], read.apps[1], read.apps[2])

@@ -3,11 +3,11 @@ import Tenon
 import TenonAuthority
 import Testing
 
-/// A wall clock that was wrong once, and a start by one that is right.
+/// A start with a right wall clock after one with a wrong clock.
 @Suite struct KeptTimeTests {
     static let (hour, year): (Int64, Int64) = (3_600_000, 365 * 86_400_000)
 
-    /// A life of the store; requests are taken three seconds after its start.
+    /// Opens the store; requests arrive three seconds later.
     static func life(
         _ folder: TestFolder, _ clock: FakeClock, _ body: (SQLiteStore, MemoryReplayStore) async throws -> Void
     ) async throws {
@@ -24,7 +24,7 @@ import Testing
             at: clock.now().seconds + ahead, device: device, nonce: ReplayStoreTests.nonce(number), r: number)
     }
 
-    /// The store takes requests again at once, and what it accepted before, by either clock, is accepted no more.
+    /// The store accepts requests again at once, and refuses requests that it accepted before by either clock.
     @Test func yearsAheadDoNotStay() async throws {
         let (folder, clock) = (try TestFolder(), FakeClock())
         let right = try [Self.use(clock, 1, ahead: 3), Self.use(clock, 2, ahead: 200)]
@@ -48,7 +48,7 @@ import Testing
         try await Self.life(folder, clock) { (_, replays) async throws in
             #expect(try await replays.remember(Self.use(clock, 20)) == .fresh)
         }
-        // When that time comes, what was accepted in it is known to be forgotten.
+        // When that time comes, requests that were accepted in it are refused.
         clock.advance(10 * Self.year - 400_000)
         try await Self.life(folder, clock) { (_, replays) async throws in
             for use in ahead { #expect(try await replays.remember(use) == .mayBeForgotten) }
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// A machine whose clock lost its time is not right because it is behind.
+    /// A clock that lost its time and is behind is not believed.
     @Test func aClockThatLostItsTimeIsNotBelieved() async throws {
         let (folder, clock) = (try TestFolder(), FakeClock())
         try await Self.life(folder, clock) { (_, _) async throws in }

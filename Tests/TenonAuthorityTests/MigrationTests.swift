@@ -4,9 +4,9 @@ import Testing
 
 @testable import TenonAuthority
 
-/// Stores that an earlier version left.
+/// Stores of earlier versions.
 @Suite struct MigrationTests {
-    /// What has been released is never changed: a store of that version would be taken for what it is not.
+    /// Released upgrade steps never change: otherwise a store of that version would be misread.
     @Test(arguments: [
         (
             SQLiteSchema.migrations,
@@ -34,7 +34,7 @@ import Testing
         #expect(try migrations.map { try Sample.digest($0).description } == digests)
     }
 
-    /// A device, its key, and horizons, as the first version has them.
+    /// A device, its key, and horizons, in the form of the first version.
     private static func rows(_ sample: Sample, blob: ([UInt8]) -> String) throws -> String {
         let key = blob(sample.key.rawRepresentation)
         let hash = blob(try Digest(hashing: sample.key.derRepresentation).rawRepresentation)
@@ -48,7 +48,7 @@ import Testing
 
     private static func hex(_ bytes: [UInt8]) -> String { TextEncoding.hex.encode(bytes) }
 
-    /// Everything that was there is there, and what this version does works.
+    /// All rows are kept, and this version works with them.
     private static func check(_ store: some SQLDeviceStore, _ sample: Sample, clock: FakeClock) async throws {
         let device = try #require(try await store.device(app: "demo", id: "old"))
         #expect(device.publicKey == sample.key && device.registeredAt == 1_700_000_000)
@@ -103,7 +103,7 @@ import Testing
         await again.close()
     }
 
-    /// A version is made as a whole or not at all.
+    /// An upgrade happens completely or not at all.
     @Test func oneThatFailsChangesNothing() async throws {
         let (folder, sample, clock) = (try TestFolder(), try Sample(), FakeClock())
         try Self.makeFile(folder, sample, more: "CREATE TABLE outbox (x INTEGER);")

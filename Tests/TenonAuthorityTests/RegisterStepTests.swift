@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// What is no challenge for us.
+    /// Texts that are not challenges of ours.
     @Test(arguments: [
         ("{}", "400 INVALID_REQUEST"), (#"{"app_id":"nobody"}"#, "403 UNKNOWN_APP"),
         (#"{"app_id":7}"#, "400 INVALID_REQUEST"), (#"{"app_id":"open","app_id":"open"}"#, "400 INVALID_REQUEST"),
@@ -53,7 +53,7 @@ import Testing
             #expect(device.publicKey == key && device.level == .unattested && device.platform == "linux")
             // The same key under a fresh challenge is the same device (decision: same-key-again).
             #expect(try await rig.register(key).json["device_id"]?.string == id)
-            // In another app it is nobody's.
+            // In another app, the key belongs to no device.
             #expect(try await rig.register(key, app: "loose").verdict == "403 REGISTRATION_REJECTED")
         }
     }
@@ -73,7 +73,7 @@ import Testing
             let late = try await rig.challenge()
             rig.clock.advance(90_000)
             #expect(try await rig.register(key, challenge: late).verdict == "400 CHALLENGE_EXPIRED")
-            // Also when no store knows of it any more; what was never ours did not expire.
+            // It is reported as expired even when no store knows it any more; a foreign challenge never is.
             rig.clock.advance(86_400_000)
             #expect(try await rig.register(key, challenge: late).verdict == "400 CHALLENGE_EXPIRED")
             #expect(try await rig.register(key, challenge: "AAAA").verdict == "400 INVALID_CHALLENGE")
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// A challenge is redeemed at the origin that gave it, which is one of ours.
+    /// A challenge is redeemed only at the origin that issued it, which is one of ours.
     @Test func origins() async throws {
         try await ServiceRig.with(origins: #"["https://localhost", "https://127.0.0.1:8443"]"#) { rig in
             func post(_ path: String, _ host: String?, _ members: [String: JSON]) async throws -> AuthorityAnswer {
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// Of any number who redeem one challenge at once one is registered.
+    /// Of any number of clients that redeem one challenge at once, one is registered.
     @Test func oneOfManyWins() async throws {
         try await ServiceRig.with { rig in
             let challenge = try await rig.challenge()
@@ -123,7 +123,8 @@ import Testing
         }
     }
 
-    /// Without a proof: only where attestation is not required, or to development builds where the record says so.
+    /// Without a proof, a device is registered only if attestation is not required, or if it is a development build and
+    /// the record allows that.
     @Test func whoMayBeUnattested() async throws {
         try await ServiceRig.with { rig in
             func verdict(_ app: String, isDevelopment: Bool) async throws -> String {
@@ -173,7 +174,7 @@ import Testing
             // Four apps: an attestation CA has to be named.
             #expect(await verdict("POST", "/attest", .public) == "404 NOT_FOUND")
             #expect(await verdict("POST", "/ca/open/attest", .public) == "400 INVALID_REQUEST")
-            // Each listener answers what is its own (decision: listeners).
+            // Each listener answers only its own routes (decision: listeners).
             for (target, doors) in [
                 ("/v1/revoke", [.public, .internal]), ("/v1/devices", [.public, .internal]),
                 ("/auth/v1/device/verify", [.public, .admin]), ("/v1/device/challenge", [.internal, .admin]),
@@ -187,7 +188,7 @@ import Testing
         }
     }
 
-    /// Rates by address, an IPv6 /64 being one, and by app; they end with the minute.
+    /// Rates count by address, where an IPv6 /64 is one, and by app. They end with the minute.
     @Test func tooManyRequests() async throws {
         try await ServiceRig.with(limits: #"{"per_address_per_minute": 2, "per_app_per_minute": 3}"#) {
             rig async throws in
@@ -206,7 +207,7 @@ import Testing
         }
     }
 
-    /// From three addresses, as one has no more than its share of so few.
+    /// Sent from three addresses, because one may have only its share of so few.
     @Test func fullIsRefused() async throws {
         try await ServiceRig.with(limits: #"{"challenges": 2}"#) { rig in
             for (index, verdict) in ["200", "200", "503 UNAVAILABLE"].enumerated() {

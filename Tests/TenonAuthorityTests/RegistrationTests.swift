@@ -32,7 +32,7 @@ import Testing
             let sample = try Sample()
             let first = try sample.registration(ek: "ek")
             _ = try await stores.register(first)
-            // Neither the id that is offered nor what the device says of itself changes anything.
+            // Neither the offered id nor the device's own data changes anything.
             var again = try sample.registration(ek: "ek", id: "another")
             again.device.localID = "another"
             #expect(try await stores.register(again) == .known(first.device))
@@ -43,7 +43,7 @@ import Testing
             ] {
                 #expect(try await stores.register(changed) == .refused(.keyInUse))
             }
-            // An attestation key that was lost is made anew, in the TPM that is known (decision: command-and-code).
+            // A lost attestation key is replaced by a new one in the known TPM (decision: command-and-code).
             var anotherAK = try sample.registration(ek: "ek")
             anotherAK.device.attestation?.akName = [1]
             anotherAK.device.attestation?.akPublic = [2]
@@ -61,7 +61,7 @@ import Testing
             _ = try await stores.register(one.registration(challenge: "c"))
             #expect(try await stores.register(two.registration(challenge: "c")) == .refused(.challengeSpent))
             #expect(try await stores.register(one.registration(challenge: "c")) == .refused(.challengeSpent))
-            // A registration of a known key spends its challenge; one that was refused does not.
+            // A registration of a known key spends its challenge; a refused one does not.
             #expect(try await stores.register(one.registration(ek: "ek", challenge: "d")) == .refused(.keyInUse))
             guard case .known = try await stores.register(one.registration(challenge: "d")) else {
                 throw Surprise("the key is not known")
@@ -98,7 +98,7 @@ import Testing
             for _ in 0..<3 {
                 #expect(try await stores.register(third.registration(ek: "ek", limit: 2)) == .refused(.tooManyDevices))
             }
-            // Other TPMs, other apps and known keys are not held up.
+            // The limit does not affect other TPMs, other apps and known keys.
             _ = try await stores.register(Sample().registration(ek: "other ek", limit: 2))
             _ = try await stores.register(Sample().registration(app: "other", ek: "ek", limit: 2))
             _ = try await stores.revoke(.device(app: "demo", id: devices[0].id, compromised: false))
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    /// A new certificate by registering again leaves the old one live; a device keeps the last serial.
+    /// Registering again gives a new certificate and leaves the old one live; the device keeps the last serial.
     @Test(arguments: StoreKind.allCases)
     func certificatesAreRenewed(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in

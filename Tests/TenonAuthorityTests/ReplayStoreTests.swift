@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// A wall clock that was set back stands still meanwhile, or goes on by the boot clock: what is in time by it is
+    /// After a step back, the wall clock stands still or follows the boot clock: requests that are in time by it are
     /// remembered.
     @Test(arguments: [Int64(-59_000), -700_000]) func aClockThatIsSetBackForgetsNothing(step: Int64) async throws {
         try await StoreKind.sqlite.withStores { stores in
@@ -86,7 +86,8 @@ import Testing
         }
     }
 
-    /// The hole of version 1: nothing of its headers but the time is signed, and of s there are two.
+    /// The weakness of version 1: of its headers, only the time is signed, and each signature has two valid values of
+    /// s.
     @Test(arguments: StoreKind.allCases)
     func eachROfAKeyOnce(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in
@@ -132,7 +133,7 @@ import Testing
     }
 }
 
-/// What only the store in memory has: a clock of its own, and a life before this one.
+/// Properties of the store in memory only: its own clock, and an earlier process.
 @Suite struct MemoryReplayTests {
     @Test func rememberedFor660Seconds() async throws {
         try await StoreKind.sqlite.withStores { stores in
@@ -174,7 +175,7 @@ import Testing
         }
     }
 
-    /// Two lives of one authority, and what its clock did between them.
+    /// Two processes of one authority, and a change of its clock between them.
     private static func nextLife(
         ahead: [Int64] = [0], between: (FakeClock) -> Void = { _ in },
         _ body: (MemoryReplayStore, FakeClock, [SignedUse]) async throws -> Void
@@ -204,7 +205,7 @@ import Testing
     @Test func whatWasAcceptedBeforeIsRefused() async throws {
         try await Self.nextLife(ahead: [-300, -1, 0, 1, 2, 3, 299, 300]) { replays, clock, uses in
             for use in uses { #expect(try await replays.remember(use) == .mayBeForgotten) }
-            // Who was ahead waits until his clock has passed; the others do not wait for him.
+            // A device that was ahead waits until its clock has passed; the others do not wait for it.
             let soon = clock.now().seconds + 3
             for (device, expected) in [("0", SignedUse.Outcome.fresh), ("7", .mayBeForgotten), ("new", .fresh)] {
                 let use = try ReplayStoreTests.use(
@@ -218,7 +219,7 @@ import Testing
         }
     }
 
-    /// A machine without a clock of its own wakes up in the past, and only later learns the time.
+    /// A machine without a battery-backed clock starts in the past, and only later learns the time.
     @Test func aClockThatIsBehindAfterAStartHidesNothing() async throws {
         try await Self.nextLife(ahead: [0]) { clock in
             clock.reboot()
@@ -237,7 +238,7 @@ import Testing
         }
     }
 
-    /// A request is not accepted when the next life would not know of it.
+    /// A request is not accepted if the next process would not know of it.
     @Test func withoutAHorizonNothingIsAccepted() async throws {
         let folder = try TestFolder()
         let clock = FakeClock()
@@ -250,7 +251,7 @@ import Testing
         }
     }
 
-    /// A horizon counts when it is stored: who comes while it is being stored stores it, too.
+    /// A horizon counts once it is stored: a caller that arrives meanwhile stores it, too.
     @Test func aHorizonThatIsUnderWayIsNone() async throws {
         let (clock, horizon) = (FakeClock(), SlowHorizon())
         let replays = try await MemoryReplayStore(clock: clock, horizon: horizon)
@@ -266,7 +267,7 @@ import Testing
         }
     }
 
-    /// A request that was refused, as its horizon could not be stored, is not spent.
+    /// A request that was refused because its horizon could not be stored is not used up.
     @Test(arguments: [Int64(0), 300]) func withoutAHorizonNothingIsSpent(ahead: Int64) async throws {
         let (clock, horizon) = (FakeClock(), SlowHorizon())
         let replays = try await MemoryReplayStore(clock: clock, horizon: horizon)
@@ -276,7 +277,7 @@ import Testing
         #expect(try await replays.remember(use) == .fresh)
     }
 
-    /// What is in time by a clock that was set back is remembered, to its last second.
+    /// Requests that are in time by a clock that was set back are remembered up to the last second.
     @Test func whatIsInTimeIsRemembered() async throws {
         let (clock, horizon) = (FakeClock(), SlowHorizon())
         let replays = try await MemoryReplayStore(clock: clock, horizon: horizon)
@@ -289,7 +290,7 @@ import Testing
         #expect(try await replays.remember(use) == .fresh)
     }
 
-    /// The same with Redis, where one stores the horizon and the others wait for it.
+    /// The same with Redis, where one caller stores the horizon and the others wait for it.
     @Test(arguments: SharedStoreTests.kinds) func aHorizonThatIsUnderWayIsNoneInRedis(_: StoreKind) async throws {
         let (clock, horizon, fresh) = (FakeClock(), SlowHorizon(), Lines())
         let store = try SharedServers.redis(SharedServers.name(), clock: clock, server: clock, horizon: horizon)
@@ -301,7 +302,7 @@ import Testing
         horizon.meanwhile {
             let task = Task { if (try? await store.remember(uses[1])) == .fresh { fresh.add("fresh") } }
             other.withLock { $0 = task }
-            // Longer than it takes to be accepted.
+            // Longer than an acceptance takes.
             for _ in 0..<100 { _ = try? await store.look() }
             #expect(fresh.all.isEmpty)
         }
@@ -311,7 +312,7 @@ import Testing
         await store.close()
     }
 
-    /// Spans that touch or overlap are one, as long as the longest reaches.
+    /// Overlapping spans are merged, up to the latest end.
     @Test func spansAreMerged() {
         func span(_ from: Int64, _ to: Int64) -> ReplaySpan { ReplaySpan(from: from, to: to) }
         let all = ReplayHorizons(
@@ -320,7 +321,7 @@ import Testing
     }
 }
 
-/// Stores nothing, fails when it is told to, and lets others come meanwhile.
+/// Stores nothing, fails when told to, and lets other callers run meanwhile.
 private final class SlowHorizon: ReplayHorizon {
     private struct State {
         var count = 0
@@ -330,12 +331,12 @@ private final class SlowHorizon: ReplayHorizon {
 
     private let state = Mutex(State())
 
-    /// How often something was to be stored.
+    /// The number of calls to store.
     var count: Int { state.withLock { $0.count } }
 
     func meanwhile(_ body: @escaping @Sendable () async -> Void) { state.withLock { $0.meanwhile = body } }
 
-    /// Once.
+    /// Called once.
     func fail() { state.withLock { $0.fails = true } }
 
     func raise(device: String?, to span: ReplaySpan, epoch: String) async throws(TenonError) {

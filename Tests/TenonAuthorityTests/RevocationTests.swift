@@ -39,7 +39,8 @@ import Testing
         }
     }
 
-    /// A certificate that a second device of the same AK showed is recorded for that one, and is the first one's too.
+    /// A certificate that a second device with the same AK showed is recorded for that one, and still belongs to the
+    /// first.
     @Test(arguments: StoreKind.allCases)
     func aSharedCertificateGoesWithEitherDevice(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in
@@ -68,7 +69,7 @@ import Testing
         }
     }
 
-    /// A look says what a revocation would do, and does none of it.
+    /// A preview says what a revocation would do, and changes nothing.
     @Test(arguments: StoreKind.allCases)
     func aLookChangesNothing(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in
@@ -125,7 +126,7 @@ import Testing
             #expect(try await !stores.devices.isDenied(ek: ek))
             #expect(try await Self.isLive(1, stores) == false)
             _ = try await Self.attested(stores, 3)
-            // A TPM that never came is denied before it does.
+            // A TPM can be denied before it ever registers.
             #expect(
                 try await stores.revoke(.ek(Sample.digest("new"))) == Revocation.Outcome(tpm: .denied, found: false))
             #expect(try await stores.register(Sample().registration(ek: "new")) == .refused(.ekDenied))

@@ -39,7 +39,7 @@ import Testing
             #expect(try await stores.rotate(third.rotation(of: three, by: second.key)) == .current(three))
             #expect(try await stores.rotate(third.rotation(of: three, by: first.key)) == .refused(.superseded))
             #expect(try await stores.rotate(third.rotation(of: three, by: Sample().key)) == .refused(.superseded))
-            // A held-back request of the past changes nothing.
+            // An old request that was held back changes nothing.
             #expect(try await stores.rotate(second.rotation(of: device)) == .refused(.superseded))
             #expect(try await stores.rotate(second.rotation(of: three)) == .refused(.keyInUse))
             #expect(try await stores.devices.device(app: "demo", id: device.id) == three)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// 64 rotations of one device to 64 keys: one wins, and the rest are told that they came late.
+    /// 64 rotations of one device to 64 keys: one wins, and the others are refused as late.
     @Test(arguments: StoreKind.allCases)
     func raceOfRotations(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    /// One new key wanted by 64 devices and by 64 registrations: it gets one owner.
+    /// 64 devices and 64 registrations want one new key: it gets one owner.
     @Test(arguments: StoreKind.allCases)
     func raceForOneKey(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in
@@ -122,7 +122,8 @@ import Testing
         }
     }
 
-    /// Registrations, rotations and revocations of one device at once leave one of the orders that there are.
+    /// Simultaneous registrations, rotations and revocations of one device leave the result of one of the possible
+    /// orders.
     @Test(arguments: StoreKind.allCases)
     func raceOfEverything(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in

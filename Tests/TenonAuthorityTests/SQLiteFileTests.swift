@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenonAuthority
 
-/// The file of the SQLite store: what is in it after a stop, and which files are refused.
+/// The file of the SQLite store: its content after a stop, and the files that are refused.
 @Suite struct SQLiteFileTests {
     static let fileName = "authority.db"
 
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// The places of a list go on behind those before.
+    /// The places of a list continue after the earlier ones.
     @Test func theOrderOfDevicesStays() async throws {
         let folder = try TestFolder()
         var ids: [String] = []
@@ -68,14 +68,14 @@ import Testing
     @Test func timeGoesOnWhereItStopped() async throws {
         let folder = try TestFolder()
         let clock = FakeClock()
-        // Each life counts, not the first alone.
+        // Each process counts, not only the first.
         try await Self.withStore(folder, clock: clock) { _ in }
         clock.advance(3_600_000)
         let seen = clock.now().wall
         try await Self.withStore(folder, clock: clock) { _ in }
         clock.step(-7_200_000)
         try await Self.withStore(folder, clock: clock) { store in
-            // The stamp is a second coarse.
+            // The stamp has a resolution of one second.
             #expect(seen - 1_000...seen ~= store.clock.now().wall)
             #expect(store.clock.stepBack > 7_190_000)
         }
@@ -95,7 +95,7 @@ import Testing
         #expect(error?.code == .storeClosed)
     }
 
-    /// `close` waits for what was asked before it: each call either is stored or throws.
+    /// `close` waits for earlier calls: each is either stored or throws.
     @Test func callsThatAreUnderWayEndBeforeClose() async throws {
         let folder = try TestFolder()
         let store = try SQLiteStore(in: AuthorityFolder(folder.path))
@@ -128,7 +128,7 @@ import Testing
         return error
     }
 
-    /// Where the file format keeps PRAGMA user_version and application_id, and where the pages of the tables begin.
+    /// The offsets of PRAGMA user_version and application_id in the file format, and of the pages of the tables.
     enum Offset {
         static let userVersion = 60
         static let applicationID = 68

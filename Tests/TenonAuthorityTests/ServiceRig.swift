@@ -5,8 +5,8 @@ import TenonAuthority
 import TenonAuthoritySynheart
 import Testing
 
-/// A service on empty stores, and what is asked of it. Its apps: `demo` as a development server has it, `open` without
-/// attestation, `strict` with all of it.
+/// A service on empty stores, with functions that ask it. Its apps: `demo`, as on a development server; `open`, without
+/// attestation; `strict`, with all requirements.
 struct ServiceRig: Sendable {
     let service: AuthorityEngine
     let stores: AuthorityStores
@@ -33,8 +33,8 @@ struct ServiceRig: Sendable {
          {"id": "loose", "require_attestation": false, "v1_query": "allow", "dialects": ["docs"]}]
         """
 
-    /// Runs a test on a service of its own, on each kind of stores. They are older than any request is in time for: new
-    /// ones refuse what they may have forgotten.
+    /// Runs a test on a service of its own, on each kind of stores. The stores are older than any valid request,
+    /// because new ones refuse requests that they may have forgotten.
     static func with(
         apps: String = apps, limits: String = "{}", origins: String = #"["http://127.0.0.1:8420"]"#,
         _ body: (ServiceRig) async throws -> Void
@@ -105,26 +105,26 @@ struct ServiceRig: Sendable {
         try await post("/v1/device/register", .members(registration(key, app: app, challenge: challenge)))
     }
 
-    /// A device that is registered.
+    /// A registered device.
     func device(_ app: String = "open") async throws -> TestDevice {
         let key = try SoftwareKey()
         let answer = try await register(key.publicKey, app: app)
         return TestDevice(app: app, id: try #require(answer.json["device_id"]?.string), key: key)
     }
 
-    /// Asks as a device does.
+    /// Sends a request like a device.
     func ask(_ request: AuthorityRequest, at door: AuthorityRequest.Door = .public) async -> AuthorityAnswer {
         await service.answer(request, at: door)
     }
 }
 
-/// What signs as a device.
+/// The key of a device.
 struct TestDevice: Sendable {
     var app: String
     var id: String
     var key: SoftwareKey
 
-    /// A signed request, with one thing wrong if told so.
+    /// A signed request, with one fault if the caller wants it.
     func request(
         _ method: String, _ path: String, _ body: [UInt8] = [], at seconds: Int64, nonce: String? = nil,
         target: String? = nil
@@ -187,7 +187,7 @@ extension JSON {
     }
 }
 
-// What most tests read and write is of one service.
+// Most tests use the form of one service.
 extension Configuration {
     init(parsing bytes: [UInt8], tls: Listener.TLS? = nil) throws(TenonError) {
         try self.init(parsing: bytes, services: [.synheart], tls: tls)

@@ -3,9 +3,9 @@ import Tenon
 import TenonAuthority
 import Testing
 
-/// Whose time decides where instances share Redis: Redis's; an instance whose clock differs from it takes no part.
+/// If instances share Redis, its time decides. An instance whose clock differs from it does not take part.
 @Suite(.serialized) struct SharedClockTests {
-    /// Instances over the same stores, and all the clocks that there are.
+    /// Instances over the same stores, and all their clocks.
     private struct Rig {
         let name = SharedServers.name()
         let server = FakeClock()
@@ -13,7 +13,7 @@ import Testing
         var clocks: [FakeClock] = []
         var instances: [SharedInstance] = []
 
-        /// - Parameter ahead: by how many milliseconds the instances' clocks are ahead of Redis's.
+        /// - Parameter ahead: the milliseconds by which the instances' clocks are ahead of Redis's.
         init(ahead: [Int64] = [0], in place: String = "") throws {
             self.place = place
             for ahead in ahead { try add(ahead: ahead) }
@@ -51,7 +51,7 @@ import Testing
         await rig.close()
     }
 
-    /// It is told so in words, takes nothing and gives nothing, and is back when its clock is.
+    /// Its error says so, it accepts and issues nothing, and it works again when its clock is right.
     @Test(arguments: SharedStoreTests.kinds, [Int64(2_001), -2_001, 60_000, -60_000, 3_600_000])
     func oneThatDiffersDoesNotServe(_: StoreKind, ahead: Int64) async throws {
         try await Self.with(ahead: [0, 2_000, -2_000, ahead]) { (rig) async throws in
@@ -87,7 +87,7 @@ import Testing
             #expect(try await rig.remember(use, at: 1) == .mayBeForgotten)
             rig.advance(1)
             #expect(try await rig.remember(use, at: 1) == .mayBeForgotten)
-            // What is dated further ahead than a request may be would be in time still when it is let go.
+            // A request dated further ahead than allowed would still be in time when its entry expires.
             #expect(try await rig.remember(rig.use(2, ahead: 400), at: 1) == .mayBeForgotten)
         }
     }
@@ -105,8 +105,8 @@ import Testing
         }
     }
 
-    /// All clocks are set back once an entry is over: far, so that they are believed, or a little, and time stands
-    /// still.
+    /// All clocks are set back after an entry has expired: either far, so that they are believed, or a little, so that
+    /// time stands still.
     @Test(arguments: SharedStoreTests.kinds, [Int64(59_000), 661_000])
     func clocksThatAreSetBackAcceptNothingTwice(_: StoreKind, back: Int64) async throws {
         try await Self.with { (rig) async throws in
@@ -124,8 +124,8 @@ import Testing
         }
     }
 
-    /// Redis has forgotten, and it and the instances are a minute behind: what was accepted is refused until the clocks
-    /// have caught up, and what is new is not.
+    /// Redis has forgotten, and it and the instances are a minute behind: accepted requests are refused until the
+    /// clocks have caught up, and new ones are not.
     @Test(arguments: SharedStoreTests.kinds, [Int64(-60_000), -299_000, 0, 60_000])
     func aRestartWithAnotherTimeAcceptsNothingTwice(_: StoreKind, step: Int64) async throws {
         try await Self.with(in: SharedStoreTests.fragile) { (rig) async throws in
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    /// An hour ahead and back again: nothing is served meanwhile, everything as soon as it is over, nothing twice.
+    /// An hour ahead and back again: nothing is served meanwhile, everything afterwards, and nothing twice.
     @Test(arguments: SharedStoreTests.kinds, [true, false])
     func aJumpHealsByItself(_: StoreKind, ofAll: Bool) async throws {
         try await Self.with(ahead: [0, 0]) { (rig) async throws in
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    /// Where every clock makes it, a jump is the time; and when they come back, what is signed then is no replay.
+    /// A jump that every clock makes is believed; when they come back, newly signed requests are not replays.
     @Test(arguments: SharedStoreTests.kinds)
     func aJumpOfAllClocksIsBelieved(_: StoreKind) async throws {
         try await Self.with { (rig) async throws in
@@ -194,7 +194,7 @@ import Testing
             step(-3_600_000)
             #expect(try await rig.remember(before) == .mayBeForgotten)
             #expect(try await rig.remember(rig.use(3)) == .fresh)
-            // When the time has come that was said too early.
+            // When the wrongly announced time has really come.
             rig.advance(3_595_000)
             #expect(try await rig.remember(during) == .mayBeForgotten)
         }
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    /// Without anything that stands in for it, the time is Redis's.
+    /// Without a test's replacement, the time is Redis's own.
     @Test(arguments: SharedStoreTests.kinds)
     func theTimeIsRediss(_: StoreKind) async throws {
         let (name, real) = (SharedServers.name(), SystemClock().now())

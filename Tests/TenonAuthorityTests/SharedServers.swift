@@ -11,10 +11,10 @@ enum SharedServers {
 
     private static let count = Atomic(0)
 
-    /// A name that nobody else has on these servers.
+    /// A name that is unique on these servers.
     static func name() -> String { "t\(getpid())_\(count.add(1, ordering: .relaxed).newValue)" }
 
-    /// What a test that is not about the deadline waits for at most: it must not fail where a disk is busy.
+    /// The deadline of tests that are not about deadlines, long enough for a busy disk.
     static let patience = Duration.seconds(30)
 
     static func postgres(
@@ -40,7 +40,7 @@ enum SharedServers {
         return try RedisStore(options: options, clock: clock, horizon: horizon)
     }
 
-    /// What the PostgreSQL that stays has said.
+    /// The log of the PostgreSQL that keeps running.
     static func log() throws -> [String] {
         let path = "\(try #require(folder))/postgres.log"
         guard let file = fopen(path, "re") else { throw Surprise("no log") }
@@ -66,7 +66,7 @@ struct SharedInstance {
     let redis: RedisStore
     let stores: TestStores
 
-    /// - Parameter server: the clock of Redis, which is the instance's own if no other is given.
+    /// - Parameter server: the clock of Redis; the instance's own by default.
     init(
         _ name: String = SharedServers.name(), in place: String = "", clock: FakeClock = FakeClock(),
         server: FakeClock? = nil, maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000,

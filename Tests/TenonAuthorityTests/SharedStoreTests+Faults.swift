@@ -4,10 +4,10 @@ import Tenon
 import TenonAuthority
 import Testing
 
-// Servers that go, forget, or have no room.
+// Servers that stop, forget, or have no room.
 extension SharedStoreTests {
-    /// PostgreSQL is killed while many write, and comes back: nothing that was acknowledged is missing, and nobody has
-    /// to start the authority again.
+    /// PostgreSQL is killed during many writes, and comes back: no acknowledged change is missing, and the authority
+    /// needs no restart.
     @Test(arguments: kinds)
     func postgresIsKilledUnderLoad(_: StoreKind) async throws {
         let instance = try SharedInstance(in: Self.fragile)
@@ -36,8 +36,8 @@ extension SharedStoreTests {
         await instance.close()
     }
 
-    /// Redis is killed while every request is made twice, at two instances, and challenges are taken: what fails is
-    /// told so, nothing is taken twice, and it goes on by itself.
+    /// Redis is killed while every request is sent twice, to two instances, and challenges are redeemed: failures are
+    /// reported, nothing is accepted twice, and service resumes by itself.
     @Test(arguments: kinds)
     func redisIsKilledUnderLoad(_: StoreKind) async throws {
         let (name, server) = (SharedServers.name(), FakeClock())
@@ -80,7 +80,7 @@ extension SharedStoreTests {
         for instance in instances { await instance.close() }
     }
 
-    /// What a device is told while a server is away: 503, and when; then all goes on by itself.
+    /// While a server is away, a device gets 503 with a time to retry; then service resumes by itself.
     @Test(arguments: kinds)
     func theServiceSaysThatItCannotAnswer(_: StoreKind) async throws {
         let instance = try SharedInstance(in: Self.fragile)
@@ -108,7 +108,7 @@ extension SharedStoreTests {
         try SharedServers.command("redis start")
         #expect(try await refused() == [false, false, true, true, true])
         try SharedServers.command("postgres start")
-        // What Redis forgot meanwhile is not taken for what was not there.
+        // An entry that Redis forgot is not mistaken for one that never existed.
         _ = try await ask()
         instance.stores.clock.advance(3_000)
         #expect(try await refused() == [false, false, false, false, false])
@@ -116,7 +116,7 @@ extension SharedStoreTests {
         await instance.close()
     }
 
-    /// A server that was started again with nobody noticing costs no request.
+    /// A server that was restarted unnoticed costs no request.
     @Test(arguments: kinds)
     func aRestartBetweenRequestsIsNotNoticed(_: StoreKind) async throws {
         let instance = try SharedInstance(in: Self.fragile)
@@ -153,7 +153,7 @@ extension SharedStoreTests {
         await instance.close()
     }
 
-    /// Decision: forgetful-stores. What came before the loss is refused, also of a device whose clock is ahead.
+    /// Decision: forgetful-stores. Requests from before the loss are refused, even from a device whose clock is ahead.
     @Test(arguments: kinds)
     func aRedisThatForgotIsNotBelieved(_: StoreKind) async throws {
         let name = SharedServers.name()
@@ -183,7 +183,7 @@ extension SharedStoreTests {
         for instance in instances { await instance.close() }
     }
 
-    /// A server that throws entries away readmits replays.
+    /// A server that evicts entries would admit replays.
     @Test(arguments: kinds)
     func aRedisThatEvictsIsRefused(_: StoreKind) async throws {
         let instance = try SharedInstance(in: Self.fragile)
@@ -197,7 +197,7 @@ extension SharedStoreTests {
         try SharedServers.command("redis set maxmemory-policy noeviction")
         #expect(await errorThrown { try await stores.remember(use) }?.code == .storeFailed)
         _ = try await instance.redis.look()
-        // It may have thrown away what came before.
+        // It may have evicted earlier entries.
         #expect(try await stores.remember(use) == .mayBeForgotten)
         #expect(instance.redis.losses == 1)
         stores.clock.advance(3_000)
@@ -205,7 +205,7 @@ extension SharedStoreTests {
         await instance.close()
     }
 
-    /// Also when it is over before anybody has looked.
+    /// Even if the eviction ends before anybody has looked.
     @Test(arguments: kinds)
     func whatWasThrownAwayIsNotAcceptedAgain(_: StoreKind) async throws {
         let instance = try SharedInstance(in: Self.fragile)
@@ -253,7 +253,7 @@ extension SharedStoreTests {
             errorThrown { try await stores.remember(ReplayStoreTests.use(stores, nonce: 1)) },
         ]
         #expect(errors.map { $0?.code } == [.storeFull, .storeFull])
-        // An answer that is not kept is none that is lost.
+        // An answer that cannot be kept does not make the request fail.
         try await stores.answers.keep([1], backend: "b", requestID: "1", request: Sample.digest("request"))
         try SharedServers.command("redis set maxmemory 0")
         #expect(try await stores.take("one") != nil)

@@ -4,8 +4,8 @@ import Testing
 
 @testable import TenonAuthority
 
-/// What there is only with Redis and PostgreSQL: other instances, and servers that go and forget. Where the servers are
-/// not, ``StoreKind`` has no such kind.
+/// Tests only for Redis and PostgreSQL: several instances, and servers that stop and forget. Without the servers,
+/// ``StoreKind`` has no such kind.
 @Suite(.serialized) struct SharedStoreTests {
     static let kinds = StoreKind.allCases.filter { $0 == .shared }
     static let fragile = "/fragile"
@@ -52,8 +52,8 @@ import Testing
         for instance in instances { await instance.close() }
     }
 
-    /// What is acknowledged is on the disk, whatever is set for the role; and a commit that PostgreSQL made none of is
-    /// none.
+    /// Acknowledged changes are on the disk, whatever the role's settings are; and a commit that PostgreSQL turned into
+    /// a rollback fails.
     @Test(arguments: kinds)
     func aCommitIsOne(_: StoreKind) async throws {
         let (name, folder) = (SharedServers.name(), try #require(SharedServers.folder))
@@ -82,7 +82,7 @@ import Testing
         await store.close()
     }
 
-    /// Of instances that start at once on an empty database one makes the tables.
+    /// If several instances start at once on an empty database, one makes the tables.
     @Test(arguments: kinds)
     func manyFirstStarts(_: StoreKind) async throws {
         let name = SharedServers.name()
@@ -115,7 +115,7 @@ import Testing
     }
 }
 
-/// Addresses that are refused before anything is sent there.
+/// Addresses that are refused before anything is sent to them.
 @Suite struct SharedAddressTests {
     @Test(arguments: [
         "", "postgres://", "postgres:///tenon", "postgres://db.example/tenon",
@@ -133,7 +133,7 @@ import Testing
         #expect(await errorThrown { try PostgresStore(options: options) }?.code == .configuration)
     }
 
-    /// Nobody is there, but they may be asked.
+    /// No server is there, but the addresses are allowed.
     @Test(arguments: ["host=/nowhere", "postgres://127.0.0.1:1/tenon", "postgres://[::1]:1/tenon"])
     func ofThisMachine(_ address: String) async {
         #expect(await errorThrown { try PostgresStore(options: .init(address: address)) }?.code == .storeFailed)

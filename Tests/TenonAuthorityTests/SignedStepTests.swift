@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// The order of docs/synheart.md: each request breaks one thing and all that is checked behind it.
+    /// The order of docs/synheart.md: each request breaks one check and all later ones.
     @Test func theOrderOfChecks() async throws {
         try await ServiceRig.with { rig in
             let device = try await rig.device()
@@ -60,12 +60,12 @@ import Testing
                 twice.headers += twice.headers.filter { $0.name == name }.map { ($0.name.lowercased(), $0.value) }
                 #expect(await rig.ask(twice).verdict == "400 INVALID_REQUEST", "\(name)")
             }
-            // No try spent the nonce.
+            // No attempt used up the nonce.
             #expect(await rig.ask(request).verdict == "200")
         }
     }
 
-    /// Everything that is signed, changed.
+    /// Changes to each signed part.
     @Test func tampering() async throws {
         try await ServiceRig.with { rig in
             let device = try await rig.device()
@@ -106,7 +106,7 @@ import Testing
             for (app, method, verdict) in [
                 ("open", "POST", "400 INVALID_REQUEST"), ("open", "GET", "200"), ("loose", "POST", "200"),
                 ("open", "HEAD", "200"), ("open", "DELETE", "400 INVALID_REQUEST"),
-                // Whatever does not promise to read only: who knows what a backend does with it.
+                // Every method that does not promise to be read-only, because a backend may change something.
                 ("open", "OPTIONS", "400 INVALID_REQUEST"), ("open", "PROPPATCH", "400 INVALID_REQUEST"),
                 ("open", "MOVE", "400 INVALID_REQUEST"), ("loose", "MOVE", "200"),
             ] {
@@ -130,7 +130,7 @@ import Testing
             #expect(again.verdict == "200" && again.json["status"]?.string == "rotated")
             let own = await rig.ask(try device.request("GET", "/v1/device/self", at: rig.seconds))
             #expect(try own.json["key_thumbprint"]?.string == new.publicKey.thumbprint)
-            // It settles that, and signs nothing else any more.
+            // The old key settles that, and signs nothing else any more.
             #expect(
                 await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds)).verdict
                     == "401 INVALID_SIGNATURE")
@@ -160,7 +160,7 @@ import Testing
                 let request = try device.request("POST", "/v1/device/rotate-key", body.encoded(), at: rig.seconds)
                 #expect(await rig.ask(request).verdict == "400 INVALID_REQUEST")
             }
-            // Nobody rotates with a signature of the new key alone.
+            // A signature by the new key alone does not rotate.
             var thief = device
             thief.key = try SoftwareKey()
             let request = try thief.rotation(to: thief.key.publicKey, at: rig.seconds)
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    /// Of two rotations at once one is, and the device has that key.
+    /// Of two simultaneous rotations, one succeeds, and the device has its key.
     @Test func rotationsThatRace() async throws {
         try await ServiceRig.with { rig in
             let device = try await rig.device()
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    /// Of 64 who send one request at once one is answered.
+    /// If one request is sent 64 times at once, one is accepted.
     @Test func replaysThatRace() async throws {
         try await ServiceRig.with { rig in
             let request = try await rig.device().request("POST", "/v1/echo", [1], at: rig.seconds)
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    /// An old key may say who it is and rotate, and nothing else.
+    /// A key that is too old may only identify itself and rotate.
     @Test func keysThatAreTooOld() async throws {
         try await ServiceRig.with { rig in
             var device = try await rig.device()
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    /// A retired key that signs, later than what was under way: somebody has a copy (decision: copied-key).
+    /// A retired key that signs after requests under way have ended: somebody has a copy (decision: copied-key).
     @Test func aRetiredKeyIsAnAlarm() async throws {
         try await ServiceRig.with { rig in
             let device = try await rig.device()
@@ -228,7 +228,7 @@ import Testing
                 let answer = await rig.ask(AuthorityRequest(method: "GET", target: "/metrics"), at: .admin)
                 return !String(decoding: answer.body, as: UTF8.self).contains("retired_key_uses_total 0\n")
             }
-            // What was under way is none.
+            // A request that was under way is not an alarm.
             #expect(
                 await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds)).verdict
                     == "401 INVALID_SIGNATURE")
@@ -238,7 +238,8 @@ import Testing
                 await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds)).verdict
                     == "401 INVALID_SIGNATURE")
             #expect(await alarms())
-            // Who rotates to another key than the device did has a copy; who asks which key is held may be the device.
+            // A caller that rotates to another key than the device did has a copy; a caller that asks which key is held
+            // may be the device.
             let other = try SoftwareKey().publicKey
             #expect(await rig.ask(try device.rotation(to: other, at: rig.seconds)).verdict == "409 ROTATION_FAILED")
             #expect(await rig.ask(try device.request("GET", "/v1/device/self", at: rig.seconds)).verdict == "200")
@@ -259,7 +260,7 @@ import Testing
             let answer = await broken.answer(request, at: .public)
             #expect(answer.verdict == "503 UNAVAILABLE" && answer.header("Retry-After") == "7")
             #expect(answer.header("x-server-timestamp") == String(rig.seconds))
-            // It was not accepted: it still can be.
+            // The request was not accepted, so it still can be.
             #expect(await rig.ask(request).verdict == "200")
             stores.challenges = BrokenChallenges()
             let body = try JSON.members(["app_id": "open"]).encoded()

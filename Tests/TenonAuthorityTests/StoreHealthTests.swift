@@ -4,11 +4,11 @@ import Tenon
 import TenonAuthority
 import Testing
 
-/// What a timer asks of the stores, and what they say of themselves.
+/// The timer's tasks in the stores, and their health.
 @Suite(.serialized) struct StoreHealthTests {
     private static let day: Int64 = 86_400_000
 
-    /// Certificates and spent challenges are kept for a day behind their time, and no longer, however many there are.
+    /// Certificates and spent challenges are kept for a day after they expire, and no longer, however many there are.
     @Test(arguments: StoreKind.allCases)
     func whatHasExpiredIsRemoved(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in
@@ -89,7 +89,7 @@ import Testing
         return try Configuration(parsing: Array(text.utf8))
     }
 
-    /// Looks again and again: a Redis that throws entries away and clocks that are apart are seen without a request.
+    /// Repeated looks notice a Redis that evicts entries, and clocks that differ, without a request.
     @Test(.timeLimit(.minutes(1)), arguments: SharedStoreTests.kinds)
     func sharedStoresAreLookedAt(_: StoreKind) async throws {
         let folder = try TestFolder()
@@ -122,7 +122,7 @@ import Testing
         await wait { fault("redis", $0)?.contains("noeviction") == true }
         try SharedServers.command("redis set maxmemory-policy noeviction")
         await wait { fault("redis", $0) == nil }
-        // What is read can be read still; what is written cannot.
+        // Reads still work; writes do not.
         try SharedServers.command("redis set maxmemory 1")
         await wait { fault("redis", $0)?.contains("OOM") == true && !$0.isHealthy }
         try SharedServers.command("redis set maxmemory 0")
@@ -138,7 +138,7 @@ import Testing
     }
 }
 
-/// The machine's clock, and by how much it is set wrong.
+/// The machine's clock, with a settable error.
 private final class SteppedClock: AuthorityClock {
     private let ahead = Mutex<Int64>(0)
 
@@ -151,7 +151,7 @@ private final class SteppedClock: AuthorityClock {
     func step(_ milliseconds: Int64) { ahead.withLock { $0 += milliseconds } }
 }
 
-/// What a log was told.
+/// The lines of a log.
 final class Lines: Sendable {
     private let lines = Mutex<[String]>([])
 

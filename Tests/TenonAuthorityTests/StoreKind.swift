@@ -6,17 +6,17 @@ import TenonAuthority
 import TestFolders
 import Testing
 
-/// The stores that the one suite of store tests runs on.
+/// The kinds of stores that the suite of store tests runs on.
 enum StoreKind: CaseIterable, CustomTestStringConvertible {
     case sqlite
-    /// Redis and PostgreSQL, where they are: see Tests/Scripts/stores.sh.
+    /// Redis and PostgreSQL, if they run: see Tests/Scripts/stores.sh.
     case shared
 
     static var allCases: [StoreKind] { SharedServers.folder == nil ? [.sqlite] : [.sqlite, .shared] }
 
     var testDescription: String { "\(self)" }
 
-    /// Runs a test on empty stores, whose clock it sets.
+    /// Runs a test on empty stores with a clock that the test sets.
     func withStores(
         maxChallenges: Int = 10_000, replayLimits: MemoryReplayStore.Limits = .init(),
         _ body: (TestStores) async throws -> Void
@@ -70,7 +70,7 @@ struct TestStores: Sendable {
         try await devices.revoke(revocation, reason: "a test", at: clock.now())
     }
 
-    /// Registers a device that is new.
+    /// Registers a new device.
     func registered(_ sample: Sample) async throws -> Device {
         guard case .registered(let device) = try await register(sample.registration()) else {
             throw Surprise("it was not registered")
@@ -85,7 +85,7 @@ struct Surprise: Error {
     init(_ what: String) { self.what = what }
 }
 
-/// An empty folder, which is gone with this value.
+/// An empty folder, which is removed with this value.
 final class TestFolder: Sendable {
     private let folder: ScratchFolder
 
@@ -108,7 +108,7 @@ final class TestFolder: Sendable {
 
     func read(_ name: String) throws -> [UInt8] { try TestFolder.read("\(path)/\(name)") }
 
-    /// The whole of a file.
+    /// The content of a file.
     static func read(_ path: String) throws -> [UInt8] {
         guard let file = fopen(path, "rb") else { throw Surprise("no file \(path)") }
         defer { fclose(file) }
@@ -161,7 +161,7 @@ struct Sample: Sendable {
         var device = try device(
             app: app, level: ek == nil ? .unattested : .attested, attestation: ek.map(Sample.attestation))
         if let id { device.id = id }
-        // A child process counts from the beginning, too.
+        // The same numbers in a child process.
         let fresh = "challenge \(getpid()) \(number) \(Sample.count.add(1, ordering: .relaxed).newValue)"
         return DeviceRegistration(
             device: device, challenge: try Sample.digest(challenge ?? fresh), certificate: certificate,
@@ -178,7 +178,7 @@ struct Sample: Sendable {
     }
 }
 
-/// What the bodies give when they all run at once, each in a task of its own.
+/// The results of bodies that all run at once, each in a task of its own.
 func atOnce<Value: Sendable>(
     _ count: Int, _ body: @escaping @Sendable (Int) async throws -> Value
 ) async throws -> [Value] {

@@ -24,7 +24,7 @@ import Testing
         await store.close()
     }
 
-    /// A fault is told in the store's words, again when it has become another, and its end.
+    /// A fault is reported in the store's words, again when it changes, and when it ends.
     @Test func aFaultAndItsEnd() async throws {
         let fault = Mutex<String?>(nil)
         let store = StoreWatch.Watched(name: "redis") { () async throws(TenonError) in
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// One that hangs is a fault by itself, and hides nothing of the other.
+    /// A store that hangs is a fault, and does not hide the state of the other.
     @Test func oneThatHangs() async throws {
         let isStuck = Atomic(true)
         let looks = Atomic(0)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// What may be so for a moment is told of when it stays.
+    /// A fault that may be brief is reported only if it lasts.
     @Test func patience() async throws {
         let patient = StoreWatch.Watched(name: "requests", patience: .seconds(3_600)) { () async throws(TenonError) in
             throw TenonError(.storeFailed, message: "for a moment")
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// It lasts since it began, and not since the last look.
+    /// Its duration counts from its start, and not from the last look.
     @Test func patienceEnds() async throws {
         let patient = StoreWatch.Watched(name: "requests", patience: .milliseconds(300)) {
             () async throws(TenonError) in
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// What a store said of the time is not said any more when it cannot be asked.
+    /// The time difference of a store is no longer reported when it cannot be asked.
     @Test func aStoreThatIsGoneHasNoClock() async throws {
         let isGone = Atomic(false)
         let store = StoreWatch.Watched(name: "redis") { () async throws(TenonError) in
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// A disk without room is told in the system's words: here a limit of the size of files stands for it.
+    /// A full disk is reported in the system's words; here, a limit of file sizes simulates it.
     @Test func aFolderWithoutRoom() async throws {
         let folder = try TestFolder()
         let state = try AuthorityFolder(folder.path)
@@ -122,7 +122,7 @@ import Testing
         var small = rlimit(rlim_cur: 4_096, rlim_max: before.rlim_max)
         setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &small)
         let error = await errorThrown { try await look.look() }
-        // What is there can be read still.
+        // Existing data can still be read.
         let written = await errorThrown { try await store.look() }
         setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &before)
         #expect(error?.code == .storeFull && error?.message.contains("File too large") == true)

@@ -5,15 +5,15 @@ import Testing
 
 @testable import TenonAuthority
 
-/// A PostgreSQL that hangs, has no room for connections, or holds what somebody damaged.
+/// A PostgreSQL that hangs, has no room for connections, or contains damaged rows.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct StoresPostgresTests {
-    /// That of an authority whose configuration says nothing.
+    /// The deadline of an authority whose configuration does not set one.
     static let deadline = PostgresStore.Options(address: "").deadline
 
-    /// Of what a registration writes to; the servers have the tables of other tests, too.
+    /// The tables that a registration writes to; the servers have the tables of other tests, too.
     static let analyze = "ANALYZE devices, keys, spent_challenges, certificates, denied_eks"
 
-    /// Gives what a call threw, or `Surprise` when it was not over after so many seconds.
+    /// Returns the error of a call, or `Surprise` if the call did not end within this many seconds.
     static func thrown<Value: Sendable>(
         within seconds: Int = 5, _ body: @escaping @Sendable () async throws -> Value
     ) async -> (any Error)? {
@@ -49,7 +49,8 @@ import Testing
         try SharedServers.command("postgres resume")
     }
 
-    /// The server answers nobody: each call is over in time, health says so, and an instance ends. Then all goes on.
+    /// The server does not answer: each call ends in time, health reports it, and an instance can stop. Then everything
+    /// works again.
     @Test(arguments: SharedStoreTests.kinds)
     func aServerThatHangs(_: StoreKind) async throws {
         let instance = try SharedInstance(in: SharedStoreTests.fragile, deadline: Self.deadline)
@@ -72,7 +73,7 @@ import Testing
         await instance.close()
     }
 
-    /// Somebody holds a lock on a table: who writes is refused in time, in PostgreSQL's words, and health sees it.
+    /// Somebody holds a lock on a table: writes are refused in time, in PostgreSQL's words, and health notices.
     @Test(arguments: SharedStoreTests.kinds)
     func aLockOnDevices(_: StoreKind) async throws {
         let name = SharedServers.name()
@@ -93,7 +94,7 @@ import Testing
         await instance.close()
     }
 
-    /// What PostgreSQL says is what is told: no room for a connection is not "cannot be reached".
+    /// PostgreSQL's own words are reported: having no room for a connection is not "cannot be reached".
     @Test(arguments: SharedStoreTests.kinds)
     func theWordsArePostgresOwn(_: StoreKind) async throws {
         let (name, folder) = (SharedServers.name(), try #require(SharedServers.folder))
@@ -107,7 +108,7 @@ import Testing
         try owner.runScript("ALTER ROLE \(name) CONNECTION LIMIT 0")
         let full = await errorThrown { try await store.device(app: "a", id: "b") }
         #expect(full?.code == .storeFailed && full?.message.contains("too many connections") == true, "\(full as Any)")
-        // The look has its connection, and says all the same what requests met.
+        // The look has its connection, and still reports the fault that requests met.
         let look = await errorThrown { try await store.look() }
         #expect(look?.message.contains("too many connections") == true, "\(look as Any)")
         try owner.runScript("ALTER ROLE \(name) CONNECTION LIMIT -1 NOLOGIN")
@@ -122,7 +123,7 @@ import Testing
         owner.close()
     }
 
-    /// What nobody waits for any more is cancelled on the server, before its own time for a statement is over.
+    /// An abandoned statement is cancelled on the server before the server's own timeout.
     @Test(arguments: SharedStoreTests.kinds)
     func whatNobodyWaitsForIsCancelled(_: StoreKind) async throws {
         let name = SharedServers.name()
@@ -137,7 +138,7 @@ import Testing
         var words = ""
         while words.isEmpty {
             let log = try SharedServers.log()
-            // Why stands before what.
+            // The log has the error in the line before its statement.
             if let place = log.firstIndex(where: { $0.contains("AS \(name)") }), place > 0 { words = log[place - 1] }
             await Task.yield()
         }
@@ -145,7 +146,7 @@ import Testing
         await store.close()
     }
 
-    /// A few wait for a connection that hangs; the others are told at once to come back.
+    /// A few calls wait for a connection that hangs; the others are told at once to try again.
     @Test(arguments: SharedStoreTests.kinds)
     func theQueueIsBounded(_: StoreKind) async throws {
         let servers = try #require(SharedServers.folder) + SharedStoreTests.fragile
@@ -167,10 +168,11 @@ import Testing
         await store.close()
     }
 
-    /// The server hangs before a commit: nothing is stored. It hangs behind it: nobody knows, and the same again says.
+    /// If the server hangs before a commit, nothing is stored. If it hangs after it, the outcome is unknown, and
+    /// repeating the call tells.
     @Test(arguments: SharedStoreTests.kinds)
     func anOutcomeIsTrue(_: StoreKind) async throws {
-        // One connection, which has learned its statements. What comes before a pause has to fit in the deadline.
+        // One connection, whose statements are prepared. The work before a pause must fit in the deadline.
         let store = try SharedServers.postgres(
             SharedServers.name(), in: SharedStoreTests.fragile, connections: 1, deadline: .seconds(5))
         #expect(try await store.settle("one", as: Sample.digest("one")))
@@ -226,7 +228,7 @@ import Testing
         owner.close()
     }
 
-    /// The plans of what registers and lists do not depend on what the server knows of the tables.
+    /// The plans of registrations and listings do not depend on the server's statistics.
     @Test(arguments: SharedStoreTests.kinds)
     func plansDoNotDependOnStatistics(_: StoreKind) async throws {
         let instance = try SharedInstance()
@@ -246,7 +248,7 @@ import Testing
             return plans
         }
         for plan in plans { #expect(!plan.contains("Seq Scan"), "\(plan)") }
-        // A scan that has to be costs more than any, by our settings; to compile it would take a second and more.
+        // By our settings, an unavoidable scan looks extremely expensive; compiling it would take more than a second.
         let scan = try await instance.postgres.maintain { connection throws(TenonError) in
             let rows = try connection.run("EXPLAIN SELECT device FROM replay_horizons WHERE timestamp <= 5")
             return try rows.map { row throws(TenonError) in try row.text(0) }.joined(separator: "\n")
@@ -255,8 +257,8 @@ import Testing
         await instance.close()
     }
 
-    /// A server that was started again has the name still; another process that took it meanwhile keeps it, and the
-    /// first stores nothing more.
+    /// After a server's restart, the instance still has its name; another process that took it meanwhile keeps it, and
+    /// the first stores nothing more.
     @Test(arguments: SharedStoreTests.kinds)
     func aNameOutlivesItsConnection(_: StoreKind) async throws {
         let name = SharedServers.name()
@@ -282,7 +284,7 @@ import Testing
         await log.close()
     }
 
-    /// Instances that would treat the devices of an app differently do not start beside each other, unless told so.
+    /// Instances with different policies for an app do not run beside each other, unless told to.
     @Test(arguments: SharedStoreTests.kinds)
     func anotherPolicyIsSaid(_: StoreKind) async throws {
         let world = try SharedWorld(3)
@@ -299,7 +301,7 @@ import Testing
         }
         #expect(told.withLock { $0 } == ["The instance \"one\" has another policy for the app \"open\"."])
         await first.close()
-        // The last with the former policy has gone: nobody is asked any more.
+        // The last instance with the former policy has ended, so the new policy needs no permission.
         let third = try await world.start("three", in: 2, app: other)
         for instance in [second, third] { await instance.close() }
     }
@@ -337,12 +339,13 @@ import Testing
         #expect(second?.code == .configuration && second?.message.contains("one") == true, "\(second as Any)")
         let other = try await world.start("two", in: 1)
         await first.close()
-        // The name is free at once.
+        // The name is released at once.
         let again = try await world.start("one", in: 0)
         for instance in [other, again] { await instance.close() }
     }
 
-    /// Who asks twice at the same time, at one instance or at two, gets one answer, and the request is used once.
+    /// A caller that asks twice at the same time, at one instance or at two, gets one answer, and the request is used
+    /// once.
     @Test(arguments: StoreKind.allCases)
     func concurrentVerifyIsOneUse(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in
@@ -362,7 +365,7 @@ import Testing
         }
     }
 
-    /// A row that somebody damaged is named, and the others are listed.
+    /// A damaged row is named, and the others are listed.
     @Test(arguments: StoreKind.allCases)
     func aDamagedRowStopsNoListing(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in
@@ -396,7 +399,7 @@ import Testing
         func register(_ count: Int) async throws {
             let instance = try SharedInstance(name)
             for _ in 0..<count { _ = try await instance.stores.registered(Sample()) }
-            // What it counted is told when its connections end.
+            // Its counters are reported when its connections end.
             await instance.close()
         }
         try await register(5)
@@ -414,7 +417,7 @@ import Testing
     }
 }
 
-/// Folders of instances that have one CA, over the servers that stay.
+/// Folders of instances that share a CA, over the servers that keep running.
 struct SharedWorld {
     let folders: [TestFolder]
     let shared: AuthorityInstance.Shared

@@ -6,12 +6,12 @@ import Testing
 
 @testable import TenonAuthority
 
-/// What our own code syncs: it stands before the C library's fdatasync.
+/// Records our own code's syncs: it replaces the C library's fdatasync.
 enum Syncs {
     private struct State {
-        /// How long each file was when it was synced last.
+        /// The length of each file at its last sync.
         var sizes: [ino_t: off_t] = [:]
-        /// Files of disks that fail.
+        /// Files on failing disks.
         var broken: Set<ino_t> = []
     }
 
@@ -23,7 +23,7 @@ enum Syncs {
         return facts
     }
 
-    /// Whether everything that is in the file now would be there after a power cut.
+    /// Whether the present content of the file would survive a power cut.
     static func hold(_ path: String) -> Bool {
         let facts = facts(path)
         return facts.st_size > 0 && state.withLock { $0.sizes[facts.st_ino] } == facts.st_size
@@ -51,7 +51,7 @@ enum Syncs {
 
 @_cdecl("fdatasync") func countedSync(_ file: Int32) -> Int32 { Syncs.sync(file) }
 
-/// What was acknowledged is on the disk, and not only on its way there.
+/// Acknowledged data is on the disk, and not only on its way there.
 @Suite struct SyncTests {
     @Test func aLineIsSyncedBeforeItIsAcknowledged() async throws {
         let folder = try TestFolder()
@@ -64,7 +64,7 @@ enum Syncs {
         }
     }
 
-    /// SQLite's own words: 2 is FULL, which syncs each commit. With less a power cut takes back what was acknowledged.
+    /// In SQLite's words, 2 is FULL, which syncs each commit. With less, a power cut could undo acknowledged changes.
     @Test func aTransactionIsSyncedBeforeItIsAcknowledged() async throws {
         let folder = try TestFolder()
         let store = try SQLiteStore(in: AuthorityFolder(folder.path), clock: FakeClock())
@@ -75,7 +75,7 @@ enum Syncs {
         await store.close()
     }
 
-    /// Behind a sync that failed nobody knows what is on the disk, also when the next one does not fail.
+    /// After a failed sync, the content of the disk is unknown, even if the next sync succeeds.
     @Test func aSyncThatFailsIsSaid() async throws {
         let folder = try TestFolder()
         let path = "\(folder.path)/\(AuditLog.fileName)"
@@ -86,7 +86,7 @@ enum Syncs {
             Syncs.setBroken(path, false)
             #expect(await AuditChainTests.append(log)?.code == .storeFailed)
         }
-        // What is there, a start finds.
+        // A new start finds the lines that are there.
         try await AuditLogTests.withLog(folder) { #expect(await AuditChainTests.append($0) == nil) }
         #expect(try AuditReader.verify(folder.read(AuditLog.fileName), key: AuditLogTests.key).lines == 3)
     }

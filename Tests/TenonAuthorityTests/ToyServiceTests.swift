@@ -8,7 +8,7 @@ import Testing
 import ToyAuthority
 import ToyService
 
-/// A second service, with a wire of its own, beside the first: it is in its folders, and in the list of this test.
+/// A second service with its own messages beside the first. Only its folders and this test's list know it.
 @Suite struct ToyServiceTests {
     private static func configuration(_ apps: String) throws -> Configuration {
         let text = """
@@ -69,7 +69,7 @@ import ToyService
         }
     }
 
-    /// What the engine refuses has the form of the service below whose mount it was asked.
+    /// The engine's refusals have the form of the service whose mount the path begins with.
     @Test func theEngineRefusesInItsForm() async throws {
         try await Self.with { authority, _ in
             func ask(_ method: String, _ path: String, body: Int = 0) async -> AuthorityAnswer {
@@ -91,7 +91,7 @@ import ToyService
                 #expect(answer.header("Content-Type") == "application/x-www-form-urlencoded")
                 #expect(answer.header("x-synheart-error") == nil)
             }
-            // The other has its own, also for an app that is not its own.
+            // The other service has its own form, even for an app that is not its own.
             let other = await ask("GET", "/v1/device/challenge")
             #expect(other.verdict == "405 METHOD_NOT_ALLOWED")
             #expect(other.header("x-synheart-error") == "METHOD_NOT_ALLOWED")
@@ -101,13 +101,13 @@ import ToyService
                     method: "POST", target: "/v1/device/challenge", headers: [("Host", "127.0.0.1:8420")],
                     body: try message.encoded()), at: .public)
             #expect(foreign.verdict == "403 UNKNOWN_APP")
-            // An operator asks neither.
+            // An operator's requests belong to neither service.
             let admin = await authority.engine.answer(AuthorityRequest(method: "GET", target: "/toy/a"), at: .admin)
             #expect(admin.verdict == "404 NOT_FOUND" && admin.header("x-synheart-error") == nil)
         }
     }
 
-    /// The bare path is one app's, and nobody's where there are two.
+    /// The bare path belongs to the only app, and to no app if there are two.
     @Test func theMountTellsAppsApart() async throws {
         let second = Self.garden + ", " + Self.garden.replacing("garden", with: "field")
         for (apps, status) in [(Self.garden, 200), (second, 404)] {
@@ -121,7 +121,7 @@ import ToyService
         }
     }
 
-    /// Settings are a service's own, and a mistake in them is a mistake with its place.
+    /// A service has its own settings, and a mistake in them is reported with its place.
     @Test func itsSettings() async throws {
         for (member, sentence) in [
             (#""longest_name": 0"#, "longest_name must be"), (#""dialects": []"#, "dialects is not known"),

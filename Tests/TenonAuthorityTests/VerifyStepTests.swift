@@ -3,7 +3,7 @@ import Tenon
 import TenonAuthority
 import Testing
 
-/// What backends ask, and what operators do.
+/// Requests of backends and of operators.
 @Suite struct VerifyStepTests {
     private static let authorization = [(name: "Authorization", value: "Bearer \(ServiceRig.token)")]
 
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// A lost answer is asked for again, and another question under its id is not that.
+    /// A lost answer can be asked for again; another question under its id is refused.
     @Test func aLostAnswer() async throws {
         try await ServiceRig.with { rig in
             let device = try await rig.device()
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// A device that is revoked between an answer and its repetition is good no more.
+    /// A device that is revoked between an answer and its repetition is refused.
     @Test func aLostAnswerOfADeviceThatIsRevoked() async throws {
         try await ServiceRig.with { rig in
             let device = try await rig.device()
@@ -115,7 +115,7 @@ import Testing
             #expect(try await Self.ask(rig, query).verdict == "400 INVALID_REQUEST")
             let method = try Self.question(device, at: rig.seconds, ["method": "post"])
             #expect(try await Self.ask(rig, method).verdict == "400 INVALID_REQUEST")
-            // Nothing of it spent the nonce.
+            // None of these requests used up the nonce.
             #expect(try await Self.ask(rig, good).verdict == "200")
         }
     }
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    /// Counted by endpoint and code; what a request says is no label.
+    /// Answers are counted by endpoint and code; labels never come from a request.
     @Test func metrics() async throws {
         try await ServiceRig.with { rig in
             _ = try await rig.challenge()

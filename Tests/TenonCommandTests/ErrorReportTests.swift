@@ -9,7 +9,7 @@ import Testing
 
 /// Each error is reported with the action that mends its cause.
 @Suite struct ErrorReportTests {
-    /// A code, and words of the mend that only its cause calls for.
+    /// A code, and words that only the mend for its cause contains.
     static let mends: [(TenonError.Code, String)] = [
         (.tpmMissing, "tenon doctor"), (.tpmPermission, "tenon doctor"), (.parentMissing, "tenon doctor"),
         (.tpmBusy, "--tpm device:/dev/tpmrm0"), (.tcti, "--tpm device:/dev/tpmrm0, tabrmd:, or swtpm:path=SOCKET"),
@@ -31,7 +31,7 @@ import Testing
         (.stateBusy, "other programs"), (.dialectChanged, "--dialect"), (.foreignTPM, "machine"),
         (.rotationFailed, "tenon rotate"), (.rotationOpen, "which key it holds"),
         (.cancelled, "again: it"), (.outcomeUnknown, "again: it"),
-        // A code without a mend of its own has that of its category.
+        // A code without its own mend gets that of its category.
         (.options, "tenon --help"), (.signatureInvalid, "Do not use it"),
         (.stateReadOnly, "tenon doctor"), (.memory, "tenon --version"), (.operationInFlight, "tenon status"),
         (.httpTimeout, "again: it"), (.registrationInProgress, "again"),
@@ -43,7 +43,7 @@ import Testing
         #expect(report.mend.contains(words), "\(code): \(report.mend)")
     }
 
-    /// What the TPM itself answers, as a status that carries its code.
+    /// A response code of the TPM, as a status that carries it.
     @Test(
         arguments: [
             (0x07, 0x9a2, "--owner-auth FILE"), (0x05, 0x100, "tpm2_startup -c"), (0x05, 0x101, "Restart the machine"),
@@ -57,7 +57,7 @@ import Testing
         #expect(report.mend.contains(words), "\(report.mend)")
     }
 
-    /// The attestation CA has flags of its own, so that its errors have mends of their own.
+    /// The attestation CA has its own flags, so its errors have their own mends.
     @Test(
         arguments: [
             (.httpConnect, "Check --attestation-ca"), (.tlsHost, "Check --attestation-ca"),

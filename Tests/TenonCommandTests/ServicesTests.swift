@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// The profile that a service makes is the one by which its identities are found again.
+    /// A service's profile finds its identities again.
     @Test func profileIsThatOfTheRecord() throws {
         for service in Services.all {
             let url = try service.normalURL("https://example.org/auth/")

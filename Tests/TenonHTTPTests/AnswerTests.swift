@@ -5,7 +5,7 @@ import Testing
 
 /// Answers of every shape.
 @Suite(.timeLimit(.minutes(1))) struct AnswerTests {
-    /// What the server says, and what is made of it: a status and body, or a code.
+    /// The server's bytes, and the result: a status and body, or a code.
     struct Shape: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let answer: [UInt8]
@@ -70,7 +70,7 @@ import Testing
             .httpMalformed),
         Shape("gzip, chunked", ok + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", .httpMalformed),
         Shape("identity", ok + "Transfer-Encoding: identity\r\n\r\nx", .httpMalformed),
-        // For libcurl this is a connection that broke.
+        // libcurl reports this as a broken connection.
         Shape("no chunk", ok + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", .httpNoAnswer),
         Shape("chunk cut", ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nab", .httpNoAnswer),
         Shape("no last chunk", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n", .httpNoAnswer),
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    /// Where others follow, the next server would have the request, and its answer be taken for the service's.
+    /// If redirects were followed, the next server would get the request, and its answer would count as the service's.
     @Test("W28: no redirect is followed", arguments: [301, 302, 303, 307, 308])
     func w28_noRedirectIsFollowed(_ status: Int) async throws {
         try await withServer(answeringOnce(good.utf8)) { other in
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    /// The largest answer that is read is 64 KiB: of a longer one nothing is kept.
+    /// The largest accepted answer has 64 KiB; nothing of a longer one is kept.
     @Test("W28: an answer has a limit", arguments: [65_536, 65_537, 1 << 24])
     func w28_anAnswerHasALimit(_ length: Int) async throws {
         let answer = Self.ok + "\r\n" + Self.x(length)
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    /// The hundredth is taken.
+    /// The hundredth is accepted.
     @Test func aHundredHeaders() async throws {
         let head = String(repeating: "X: y\r\n", count: 99) + "Content-Length: 0\r\n\r\n"
         try await withServer(answering(Self.ok + head)) { server in
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    /// A head that is no UTF-8 is text all the same.
+    /// A head that is not UTF-8 is still accepted as text.
     @Test func aHeaderOfAnyBytes() async throws {
         let answer = Array((Self.ok + "X: ").utf8) + [0xe9, 0xff] + Array("\r\nContent-Length: 0\r\n\r\n".utf8)
         try await withServer(answeringOnce(answer)) { server in

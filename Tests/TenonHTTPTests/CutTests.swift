@@ -4,7 +4,7 @@ import Tenon
 import TenonHTTP
 import Testing
 
-/// The connection ends where it should not: by a close, or by a reset.
+/// The connection ends too early, by a close or by a reset.
 @Suite(.timeLimit(.minutes(1))) struct CutTests {
     @Test(arguments: [false, true])
     func withinTheAnswer(_ resets: Bool) async throws {
@@ -40,7 +40,7 @@ import Testing
             for length in 0...whole {
                 count.store(length, ordering: .relaxed)
                 let code = await transport.failure(server.url)
-                // A connection that is cut at once may be so before anything is sent.
+                // A connection that is cut at once may end before anything is sent.
                 let isUnsent = length == 0 && code == .httpConnect
                 #expect(code == .httpNoAnswer || isUnsent, "\(length) bytes")
             }
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// A kept connection that dies under the second request: libcurl alone would send that again.
+    /// A kept connection dies during the second request, which libcurl by itself would send again.
     @Test(arguments: [false, true])
     func aRequestIsSentOnce(_ resets: Bool) async throws {
         try await withServer { connection in
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// A kept connection that the server is seen to have closed is not used.
+    /// A kept connection that the server has visibly closed is not used.
     @Test func aClosedConnectionIsSeen() async throws {
         let closed = Signal()
         try await withServer { connection in
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// What stands behind an answer is not the next one's.
+    /// Bytes behind an answer do not belong to the next one.
     @Test func anAnswerThatNobodyAskedFor() async throws {
         try await withServer { connection in
             while connection.readRequest() != nil {

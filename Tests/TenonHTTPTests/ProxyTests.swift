@@ -75,7 +75,7 @@ import Testing
         #expect(await nowhere.failure("https://authority.example/") == .httpResolve)
     }
 
-    /// This machine is reached without it.
+    /// Requests to this machine bypass the proxy.
     @Test func loopback() async throws {
         try await withServer(answering(good)) { server in
             let transport = try HTTPTransport(.init(proxy: "http://127.0.0.1:1"))
@@ -97,7 +97,7 @@ import Testing
 }
 
 extension Connection {
-    /// Carries bytes to a port of loopback and back, until that side ends.
+    /// Relays bytes to and from a port of loopback, until that side ends.
     func join(port: UInt16) {
         let socket = connectToLoopback(port)
         defer { Glibc.close(socket) }

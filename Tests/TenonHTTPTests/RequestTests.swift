@@ -4,7 +4,7 @@ import TenonHTTP
 import TestFolders
 import Testing
 
-/// What leaves the machine, byte for byte, and what is refused before it could.
+/// Requests as sent, byte for byte, and requests that are refused before sending.
 @Suite(.timeLimit(.minutes(1))) struct RequestTests {
     @Test func theWholeRequest() async throws {
         try await withServer(answering(good)) { server in
@@ -145,7 +145,7 @@ import Testing
             let path = folder + "/socket"
             try await withServer(path: path, answering(good)) { server in
                 let transport = try HTTPTransport(.init(unixSocket: path))
-                // Any host: none is looked up.
+                // Any host will do, because none is looked up.
                 #expect(try await transport.post("http://authority.example/v1/device/verify").status == 200)
                 #expect(server.requests.first?.contains("\r\nHost: authority.example\r\n") == true)
             }
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    /// A moment is between those before and after, on both clocks.
+    /// The times lie between those before and after, on both clocks.
     @Test func moments() async throws {
         try await withServer(answering(good)) { server in
             let before = ContinuousClock.now

@@ -4,8 +4,7 @@ import Synchronization
 import Tenon
 import Testing
 
-/// A server of one test, on raw sockets, which says exactly the bytes that its script says. Each connection has a
-/// thread.
+/// A test's server on raw sockets, which sends exactly the bytes of its script. Each connection has a thread.
 final class Server: Sendable {
     let port: UInt16
     let path: String?
@@ -29,7 +28,7 @@ final class Server: Sendable {
                     connection.close()
                 }
             }
-            // Not by whoever stops: accept would be called with a number that is somebody else's by then.
+            // The caller that stops the server must not close it: accept could be called with a reused descriptor.
             Glibc.close(listener)
         }
     }
@@ -45,7 +44,7 @@ final class Server: Sendable {
 
     var url: String { "http://127.0.0.1:\(port)/v1/device/challenge" }
 
-    /// The requests that arrived, whole or not.
+    /// The requests that arrived, complete or not.
     var requests: [String] { state.withLock { $0.requests } }
 
     var connectionCount: Int { state.withLock { $0.connections.count } }
@@ -65,7 +64,7 @@ final class Connection: Sendable {
 
     private var descriptor: Int32 { socket.withLock { $0 } }
 
-    /// At most so many bytes; none at the end.
+    /// At most this many bytes; none at the end.
     func read(_ count: Int) -> [UInt8] {
         let descriptor = descriptor
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -73,7 +72,7 @@ final class Connection: Sendable {
         }
     }
 
-    /// Exactly so many bytes, or fewer at the end.
+    /// Exactly this many bytes, or fewer at the end.
     func readAll(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -84,7 +83,7 @@ final class Connection: Sendable {
         return bytes
     }
 
-    /// A head with its empty line; what there was of it at the end.
+    /// A head with its empty line, or an incomplete one at the end.
     func readHead() -> String {
         var head: [UInt8] = []
         while head.suffix(4) != Array("\r\n\r\n".utf8)[...] {
@@ -106,7 +105,7 @@ final class Connection: Sendable {
         return request
     }
 
-    /// Whether the peer took it.
+    /// Whether the peer accepted it.
     @discardableResult func write(_ bytes: some Sequence<UInt8>) -> Bool {
         let bytes = Array(bytes)
         var sent = 0
@@ -122,12 +121,12 @@ final class Connection: Sendable {
 
     @discardableResult func write(_ text: String) -> Bool { write(text.utf8) }
 
-    /// Reads until the peer is gone.
+    /// Reads until the peer has closed.
     func waitForEnd() {
         while !read(65_536).isEmpty {}
     }
 
-    /// Ends by a reset.
+    /// Ends the connection with a reset.
     func reset() {
         socket.withLock { socket in
             var linger = linger(l_onoff: 1, l_linger: 0)
@@ -137,7 +136,7 @@ final class Connection: Sendable {
         }
     }
 
-    /// Also for a child of another test, which has the socket, too, until it is another program.
+    /// This also affects a forked child of another test, which holds the socket until it executes its program.
     func close() {
         socket.withLock { socket in
             if socket >= 0 {

@@ -29,13 +29,13 @@ func answeringOnce(_ answer: some Sequence<UInt8> & Sendable) -> @Sendable (Conn
     }
 }
 
-/// More than the buffers on the way to a server take.
+/// More bytes than the buffers on the way to a server hold.
 let large = [UInt8](repeating: UInt8(ascii: "x"), count: 16 << 20)
 
 let good = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{\"a\":\"b c\"}\n"
 
 extension HTTPTransport {
-    /// As long as a test may take; each expects its end by itself.
+    /// The longest time for a test; each test checks its own deadline.
     static var soon: ContinuousClock.Instant { .now + .seconds(50) }
 
     func post(
@@ -57,8 +57,8 @@ extension HTTPTransport {
         }
     }
 
-    /// The code with which a POST fails at a deadline that is over when it was sent, and soon after: on a busy machine
-    /// a brief time is over before that, and then it is longer the next time.
+    /// The code with which a POST fails at a deadline soon after it was sent. On a busy machine, a brief time may end
+    /// before sending; then the next try gets more time.
     static func lateFailure(_ url: String, _ body: [UInt8] = []) async throws -> TenonError.Code? {
         var time = Duration.milliseconds(100)
         while true {
@@ -69,7 +69,7 @@ extension HTTPTransport {
     }
 }
 
-/// What one thread or task says to a task, each time it happens.
+/// An event that a thread or task reports to a task.
 final class Signal: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation

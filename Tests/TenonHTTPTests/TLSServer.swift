@@ -4,8 +4,7 @@ import Tenon
 import TestFolders
 import Testing
 
-/// A TLS server of OpenSSL's, which answers each GET with a page about the connection, and the CA that stands behind
-/// it.
+/// OpenSSL's TLS server, which answers each GET with a page about the connection, and its CA.
 final class TLSServer: Sendable {
     let port: UInt16
     let caFile: String
@@ -14,7 +13,7 @@ final class TLSServer: Sendable {
     private let process: pid_t
     private let output: Int32
 
-    /// - Parameter arguments: more of `openssl s_server`.
+    /// - Parameter arguments: more arguments of `openssl s_server`.
     init(in folder: String, host: String, valid: (from: String, to: String), _ arguments: [String]) throws {
         let script =
             "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Tests/Scripts/tls_server.sh"
@@ -77,7 +76,7 @@ private func startReading(_ program: String, _ arguments: [String]) throws -> (p
     return (child, ends[0])
 }
 
-/// Reads to the line `ACCEPT 127.0.0.1:port`, which says that connections are taken.
+/// Reads up to the line `ACCEPT 127.0.0.1:port`, which means that the server is ready.
 private func listeningPort(_ output: Int32) throws -> UInt16 {
     var line = ""
     while !line.hasPrefix("ACCEPT ") {

@@ -3,9 +3,9 @@ import Tenon
 import TenonHTTP
 import Testing
 
-/// Who is at the other end: certificates, pins, versions. Nothing is sent to whom it is not meant for.
+/// The identity of the server: certificates, pins, versions. Nothing is sent to the wrong server.
 @Suite(.timeLimit(.minutes(1))) struct TLSTests {
-    /// What a GET comes to: a code, or nil where there is an answer.
+    /// The result of a GET: a code, or nil if there is an answer.
     private func expect(
         _ expected: TenonError.Code?, _ url: String, _ options: HTTPTransport.Options,
         _ location: SourceLocation = #_sourceLocation
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// A pin is asked beside the CA, and does not stand for it.
+    /// A pin is checked in addition to the CA, and does not replace it.
     @Test("W28: a pin is asked beside the CA") func w28_aPinIsAskedBesideTheCA() async throws {
         try await withTLSServer { server in
             let url = "https://localhost:\(server.port)/"
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// Whoever speaks no TLS, or is cut within it, gets nothing.
+    /// A peer that does not speak TLS, or that is cut during the handshake, gets nothing.
     @Test(arguments: ["HTTP/1.1 400 Bad Request\r\n\r\n", "", "\u{16}\u{3}\u{3}"])
     func noTLS(_ answer: String) async throws {
         try await withServer { connection in

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// How long a connection may take says nothing of how long an answer may.
+    /// The limit for connecting does not limit the answer.
     @Test func silenceAfterTheTimeToConnect() async throws {
         try await withServer {
             $0.waitForEnd()
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// Something comes all the time, and never the end.
+    /// Bytes keep arriving, and the end never does.
     @Test func slowDrip() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -67,13 +67,13 @@ import Testing
             _ = connection.readRequest()
             while connection.write("H") { usleep(1000) }
         } _: { server in
-            // Where no status line can begin it is over sooner.
+            // If the bytes cannot begin a status line, it fails earlier.
             let code = try await HTTPTransport.lateFailure(server.url)
             #expect(code == .httpTimeout || code == .httpMalformed)
         }
     }
 
-    /// The server takes nothing of the body.
+    /// The server reads nothing of the body.
     @Test func whileSending() async throws {
         try await withServer { connection in
             _ = connection.read(1)
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    /// Who waits for a turn does not wait longer than for the deadline.
+    /// A call that waits for its turn does not wait beyond its deadline.
     @Test func whileQueued() async throws {
         let arrived = Signal()
         try await withServer { connection in
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    /// The exchange after a cancelled one is not touched by it, and gets none of its answer.
+    /// The exchange after a cancelled one is not affected, and gets nothing of the other's answer.
     @Test func theNextExchange() async throws {
         let arrived = Signal()
         try await withServer { connection in
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    /// However cancellation and answer race, there is one result and it says what is known.
+    /// However cancellation and answer race, there is one result, and it is true.
     @Test func cancelledAtAnyMoment() async throws {
         try await withServer(answering(good)) { server in
             let transport = try HTTPTransport()
@@ -238,7 +238,7 @@ extension Signal {
     }
 }
 
-/// A port of loopback where connecting takes for ever, and whether somebody tries.
+/// A port of loopback where connecting never ends, and whether somebody tries.
 private func withFullBacklog(_ body: (_ url: String, _ isConnecting: () -> Bool) async throws -> Void) async throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     defer { close(listener) }
@@ -253,7 +253,7 @@ private func withFullBacklog(_ body: (_ url: String, _ isConnecting: () -> Bool)
     address.sin_port = localPort(listener).bigEndian
     var fillers: [Int32] = []
     defer { for filler in fillers { close(filler) } }
-    // Where loopback does not connect soon there was no place.
+    // If loopback does not connect soon, the queue was full.
     var isFull = false
     while !isFull {
         let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue

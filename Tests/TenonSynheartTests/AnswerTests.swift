@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// A success is one with its status, too.
+    /// A success also needs its status.
     @Test(arguments: [100, 199, 300, 302, 400, 404, 500])
     func withoutA2xxNothingIsAccepted(_ status: Int) throws {
         let said = try Self.registration(#"{"device_id":"d","status":"registered"}"#, status: status)

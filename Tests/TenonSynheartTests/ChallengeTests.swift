@@ -8,7 +8,7 @@ import Testing
 
     static func wrapped(_ member: String) -> String { "{\"challenge\":\"\(text)\",\(member)}" }
 
-    /// As docs/synheart.md has it: the union of what is documented and what is sent.
+    /// As in docs/synheart.md: the union of the documented members and those that are sent.
     static let accepted: [(body: String, life: Duration?)] = [
         ("{\"challenge\":\"\(text)\"}", nil),
         ("{\"challenge_nonce\":\"\(text)\"}", nil),
@@ -47,7 +47,7 @@ import Testing
         #expect(challenge.credential == nil)
     }
 
-    /// W7: a date that cannot be read, or compared, is no life without end; what is not known is for the cap.
+    /// W7: a date that cannot be read or compared does not mean an endless life; the cap applies.
     @Test func w7WithoutTheServersClockADateSaysNothing() throws {
         let body = Self.wrapped("\"expires_at\":\"2099-01-01T00:00:00Z\"")
         let challenge = try service().challenge(in: answer(200, body, date: nil)).value
@@ -110,7 +110,7 @@ import Testing
         #expect(Outcome(try service().challenge(in: answer(200, body))) == .unclear)
     }
 
-    /// The limit itself is taken: what is refused above is its length.
+    /// The limit itself is accepted, so the refusals above are due to the length.
     @Test func w28ABodyOf64KiBIsTaken() throws {
         let frame = "{\"challenge\":\"\(Self.text)\",\"pad\":\"\"}".utf8.count
         for (size, outcome) in [(65_536, Outcome.accepted), (65_537, .unclear)] {

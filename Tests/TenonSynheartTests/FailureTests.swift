@@ -3,7 +3,7 @@ import Tenon
 import TenonSynheart
 import Testing
 
-/// Answers that are no success: by their code first, their status second (docs/synheart.md).
+/// Answers that are not a success: judged by their code first, and by their status second (docs/synheart.md).
 @Suite struct FailureTests {
     static let shapes = [
         "{\"error_code\":\"CLOCK_SKEW\",\"error_description\":\"x\",\"server_timestamp\":1795276800}",
@@ -42,7 +42,7 @@ import Testing
         ("CLOCK_SKEW", .clockSkew, .clockSkew), ("KEY_EXPIRED", .keyExpired, .keyExpired),
         ("NONCE_REPLAY", .nonceReplay, .nonceReplay),
         ("ROTATION_FAILED", .rotationRefused, .rotationFailed),
-        // Decision: definite-refusal. What a service says of a key never reaches the key.
+        // Decision: definite-refusal. A service's word about a key never affects the key itself.
         ("KEY_INVALIDATED", nil, .serviceRefused), ("DEV_001", nil, .serviceRefused),
         ("device_revoked", nil, .serviceRefused), ("DEVICE_REVOKED ", nil, .serviceRefused),
     ]
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// What ends an identity, or says that its key is another, is believed of a refusal that is one for good.
+    /// A code that ends an identity, or names another key, is believed only in a permanent refusal.
     @Test(arguments: ["DEVICE_REVOKED", "REGISTRATION_REJECTED", "NOT_REGISTERED", "INVALID_SIGNATURE"])
     func aCodeEndsNothingOutsideADefiniteRefusal(_ code: String) throws {
         let body = "{\"code\":\"\(code)\"}"
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// Decision: definite-refusal. A known code changes a state only where it is said in JSON.
+    /// Decision: definite-refusal. A known code changes a state only if it comes in JSON.
     @Test(arguments: ["text/html", "text/plain", "application/problem+json", ""])
     func outsideJSONACodeHasNoForce(_ type: String) throws {
         let body = "{\"code\":\"DEVICE_REVOKED\"}"
@@ -110,7 +110,7 @@ import Testing
         #expect(Outcome(success) == .unclear)
     }
 
-    /// The shape of the core's provider: what the body does not say may stand in headers.
+    /// The form of the core's provider: headers may contain what the body lacks.
     @Test func codeAndTimeMayStandInHeaders() throws {
         let headers = [(name: "x-synheart-error", value: "CLOCK_SKEW"), ("X-Server-Timestamp", "1795276801")]
         for body in ["", "{}", "{\"code\":\"OTHER\"}"] {
@@ -134,7 +134,7 @@ import Testing
         #expect(refusal?.serverTime == nil)
     }
 
-    /// W19: what an error comes from is kept.
+    /// W19: the cause of an error is kept.
     @Test func w19StatusCodeAndWaitAreKept() throws {
         let read = try service().registration(
             in: answer(429, "{\"error\":{\"code\":\"RATE_LIMITED\"}}", headers: [("Retry-After", "7")]), to: request)
@@ -144,7 +144,7 @@ import Testing
         #expect(read.error?.retryAfter == .seconds(7))
     }
 
-    /// What a service writes never gets into a text for people.
+    /// A service's text never becomes part of a text for people.
     @Test func theMessageHoldsNothingOfTheAnswer() throws {
         let body = "{\"code\":\"hunter2\",\"message\":\"hunter2 hunter2\",\"detail\":\"hunter2\"}"
         for status in [200, 302, 401, 500] {
@@ -153,14 +153,14 @@ import Testing
         }
     }
 
-    /// An application's own service: what it says only leads to a question to the auth service.
+    /// An application's own service: its word only leads to a question to the auth service.
     @Test func anApplicationsAnswerIsReadAlike() throws {
         let synheart = try service()
         #expect(synheart.refusal(in: answer(401, "{\"code\":\"NONCE_REPLAY\"}"))?.verdict == .nonceReplay)
         #expect(synheart.refusal(in: answer(401, "no"))?.error.httpStatus == 401)
         #expect(synheart.refusal(in: answer(401, "no"))?.verdict == nil)
         #expect(synheart.refusal(in: answer(200, "{\"code\":\"DEVICE_REVOKED\"}")) == nil)
-        // What was done is not done again for a word in its answer.
+        // A completed action is not repeated because of a word in its answer.
         for code in synheart.declaration.verdicts.keys {
             for status in [200, 201, 299] {
                 #expect(synheart.refusal(in: answer(status, "{\"code\":\"\(code)\"}")) == nil)

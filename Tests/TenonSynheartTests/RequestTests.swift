@@ -3,7 +3,7 @@ import Tenon
 import TenonSynheart
 import Testing
 
-/// What is sent, byte for byte.
+/// Requests, byte for byte.
 @Suite struct RequestTests {
     static let device = ServiceDevice(
         appID: "app_1", localID: "9b2d1f6e-0c3a-4b5d-8e7f-001122334455", deviceID: "dev_1")
@@ -40,7 +40,7 @@ import Testing
         #expect(Self.text(request) == #"{"app_id":"app_1"}"#)
     }
 
-    /// As docs/synheart.md has it.
+    /// As in docs/synheart.md.
     @Test func theTPMIsNamedWhereItIsToBeActivated() throws {
         let area = try Self.area(of: SoftwareKey().publicKey)
         var offer = AttestationOffer(endorsementCertificates: [[1, 2, 3], [4]], attestationKey: area)
@@ -93,7 +93,7 @@ import Testing
         #expect(body.object?.members.count == 7)
     }
 
-    /// W25: no build but one for development registers without a proof, and none says so by itself.
+    /// W25: only a development build registers without a proof, and no build claims to be one by itself.
     @Test func w25WithoutAProofNothingIsSent() throws {
         let terms = RegistrationTerms(
             key: try SoftwareKey().publicKey, challenge: ServiceChallenge(text: challengeText))
@@ -151,8 +151,7 @@ import Testing
         #expect(#expect(throws: TenonError.self) { try local().qualifyingData(Self.device, terms) }?.code == .empty)
     }
 
-    /// As docs/synheart.md has it: six headers of the current key, over the path and the body as they are sent, and
-    /// nothing else.
+    /// As in docs/synheart.md: six headers by the current key, over the path and the body as sent, and nothing else.
     @Test func aRotationIsSignedByTheCurrentKey() async throws {
         let current = try SoftwareKey()
         let new = try SoftwareKey().publicKey
@@ -178,7 +177,7 @@ import Testing
         try check(request, "GET", "/auth/v1/device/self", key.publicKey)
     }
 
-    /// Decision: attested-rotation. What the attestation key certifies of a new key.
+    /// Decision: attested-rotation. The attestation key's statement about a new key.
     @Test func theProofOfARotationNamesAllThatItIsFor() throws {
         let (current, new) = (try SoftwareKey().publicKey, try SoftwareKey().publicKey)
         let terms = RotationTerms(current: current, new: new, stamp: Self.stamp)

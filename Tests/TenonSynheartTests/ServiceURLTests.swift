@@ -10,7 +10,7 @@ import Testing
         return (synheart.declaration.baseURL, try synheart.challengeRequest(device, nil).url)
     }
 
-    /// As docs/synheart.md has it: one place has one text, and one identity.
+    /// As in docs/synheart.md: one place has one text, and one identity.
     @Test(arguments: [
         ("https://api.example.org/auth", "https://api.example.org/auth"),
         ("https://api.example.org/auth/", "https://api.example.org/auth"),

@@ -10,7 +10,7 @@ func service(_ dialect: Dialect = .docs) throws -> Synheart {
     try Synheart(baseURL: "http://localhost/auth", appID: "app_1", dialect: dialect)
 }
 
-/// An answer that was a second on its way.
+/// An answer that took a second.
 func answer(
     _ status: Int, _ body: String, type: String? = "application/json", date: String? = nowText,
     headers: [(name: String, value: String)] = []
@@ -22,7 +22,7 @@ func answer(
         status: status, headers: common + headers, body: Array(body.utf8), sent: sent, received: received)
 }
 
-/// What an answer came to, to be compared.
+/// The result of an answer, for comparison.
 enum Outcome: Equatable {
     case accepted
     case refused(ServiceVerdict?)

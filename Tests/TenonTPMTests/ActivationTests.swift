@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// A service that passes on what another one sent it gets nothing that the other one takes.
+    /// A service that forwards another one's challenge gets nothing that the other one accepts.
     @Test func aRelayIsRefused() throws {
         try withTPM(state: Endorsed.state) { _, tpm in
             let device = try Device(tpm)
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// The value is good, and the proof is of something else.
+    /// The value is valid, and the proof is about something else.
     @Test func proofsOfSomethingElse() throws {
         try withTPM(state: Endorsed.state) { _, tpm in
             let device = try Device(tpm)
@@ -99,12 +99,12 @@ import Testing
             }
             let (_, good) = try service.challenge("c", device.chain, device.ak.publicArea.dataRepresentation)
             #expect(error(good, device.chain[0]) == nil)
-            // Of another AK of this TPM.
+            // For another AK of this TPM.
             let otherAK = try TPM.AttestationKey(beside: device.key)
             let (_, foreign) = try service.challenge("c", device.chain, otherAK.publicArea.dataRepresentation)
             #expect(error(foreign, device.chain[0])?.code.category == .rejected)
             #expect(error(foreign, device.chain[0])?.tpmCode != nil)
-            // Of another EK of this TPM.
+            // For another EK of this TPM.
             let rsa = try tpm.endorsementCertificate(.rsa2048)
             #expect(error(good, rsa)?.code.category == .rejected)
             // Two halves of two credentials.
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    /// As an attestation CA has it; the secret does not cross the bus as it is.
+    /// As with an attestation CA; the secret does not cross the bus in clear.
     @Test(arguments: [(EndorsementKey.Kind.rsa2048, 1), (.rsa2048, 32), (.p384, 32), (.p384, 48)])
     func secrets(_ kind: EndorsementKey.Kind, _ count: Int) async throws {
         try await withTPM(state: Endorsed.state) { software, tpm in
@@ -174,7 +174,7 @@ import Testing
             let found = try await device.ak.secret(of: credential, certificate: device.chain[0])
             #expect(found == secret && found.count == count)
             #expect(support_transport_watched(software.wire) == 0)
-            // What is no secret of ours makes no activation.
+            // A secret that is not ours gives no activation.
             let code = await errorAwaited { () async throws(TenonError) in
                 try await device.ak.activate(
                     Activation(origin: "o", appID: "a", challenge: "c", keyText: "k"), with: credential,

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TenonAuthority
 
-/// What is asked of an EK's certificates beside their chain.
+/// The checks of an EK's certificates besides their chain.
 @Suite(.timeLimit(.minutes(2))) struct AdmissionTests {
     /// A revocation list counts for each certificate that was sent, also for those above the EK's.
     @Test func aListMayNameAnAuthority() async throws {
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// What was verified is believed for an hour, of the app for which it was.
+    /// A verified certificate is believed for an hour, for its app only.
     @Test func anEKIsVerifiedAgain() throws {
         let cache = EndorsementCache(capacity: 2)
         var found: EndorsementKey?
@@ -43,14 +43,14 @@ import Testing
         #expect(cache.key(names[1], at: now) == nil)
         let later = now.advanced(byMilliseconds: 3_600_000)
         #expect(cache.key(names[0], at: later) == nil)
-        // What is over makes room, and nothing else does.
+        // Only expired entries make room.
         for name in names { cache.keep(key, name, at: now) }
         #expect(names.map { cache.key($0, at: now) != nil } == [true, true, false])
         cache.keep(key, names[2], at: later)
         #expect(names.map { cache.key($0, at: later) != nil } == [false, false, true])
     }
 
-    /// A list of one entry, which nobody signed: whoever configures it has looked at it.
+    /// An unsigned list with one entry: the operator who configures it vouches for it.
     private static func list(naming certificate: [UInt8]) throws -> [UInt8] {
         var outer = DERReader(certificate)
         guard var whole = outer.enter(0x30), var body = whole.enter(0x30), body.take(0xa0) != nil,

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenonTPM
 
-/// The forms that wait: on the TPM's own thread, never on one of the cooperative pool.
+/// The asynchronous functions wait on the TPM's own thread, never on one of the cooperative pool.
 @Suite(.timeLimit(.minutes(1))) struct AsyncTests {
     @Test func eachFormOnce() async throws {
         try await withTPM { software, tpm in
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// While the TPM is at its first command no other one is begun, and the pool does everything else.
+    /// During the TPM's first command, no other one begins, and the pool does everything else.
     @Test func thePoolIsFree() async throws {
         try await withTPM { software, tpm in
             let key: any DeviceKey = try await TPM.PrivateKey(in: tpm)
@@ -92,13 +92,13 @@ import Testing
                     }
                 }
             }
-            // Some wait by now; those that do not yet end all the same.
+            // Some calls wait by now; those that do not yet wait end, too.
             for _ in 0..<1000 { await Task.yield() }
             for other in others { other.cancel() }
             for other in others { #expect(await other.value?.code == .cancelled) }
             first.cancel()
             support_release(software.wire)
-            // What was begun goes on.
+            // The command that was begun continues.
             #expect(await first.value)
             #expect(software.commands() == 1)
         }
@@ -124,7 +124,7 @@ import Testing
         #expect(software.leftovers == 0)
     }
 
-    /// Nobody who drops a key waits for the TPM to forget it.
+    /// Dropping a key does not wait for the TPM to forget it.
     @Test func lettingGoDoesNotWait() async throws {
         try await withTPM { software, tpm in
             let key = try await TPM.PrivateKey(in: tpm)

@@ -48,7 +48,7 @@ import Testing
             let issued = try SecretAnswer(parsing: authority.secret(SecretRequest(secret).encoded()))
             try issued.verify(for: ak.publicArea.publicKey, roots: [authority.root], now: authority.policy.now)
 
-            // With it a proof stands for itself.
+            // With the certificate, a proof needs nothing else.
             let nonce = try Digest(hashing: Array("client data".utf8))
             let proof = try await key.attest(
                 by: ak, qualifyingData: nonce.rawRepresentation, certificates: issued.chain)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// The TPM opens no secret for an AK that it has not: the one of a request that somebody else sends.
+    /// The TPM does not open a secret for another AK, such as one in somebody else's request.
     @Test func anAKThatIsNotInTheTPM() throws {
         try withTPM(state: Endorsed.state) { _, tpm in
             try withTPM { _, foreign in

@@ -4,7 +4,7 @@ import Tenon
 import TenonTPM
 import Testing
 
-/// Attestation keys, what they certify, and what is issued for them.
+/// Attestation keys, their statements, and their certificates.
 @Suite(.timeLimit(.minutes(1))) struct AttestationKeyTests {
     private let nonce = [UInt8](repeating: 7, count: 32)
 
@@ -41,7 +41,7 @@ import Testing
                 let proof = try await key.attest(by: ak, qualifyingData: nonce)
                 #expect(try verify(proof, key, made.publicArea) == .accepted)
             }
-            // Whatever was loaded for the first is flushed after the second.
+            // Objects that were loaded for the first are flushed after the second.
             support_transport_reset_counts(software.wire)
             let proof = try await key.attest(by: ak, qualifyingData: nonce)
             #expect(try verify(proof, key, made.publicArea) == .accepted)
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// Somebody else's statement about the key is not given out.
+    /// A statement by another key is not returned.
     @Test func aWireThatLies() throws {
         try withTPM { software, tpm in
             let key = try TPM.PrivateKey(in: tpm)
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    /// A key that takes another one's place is certified by the same AK.
+    /// The same AK certifies a key that replaces another one.
     @Test func rotation() throws {
         try withTPM { _, tpm in
             let old = try TPM.PrivateKey(in: tpm)

@@ -32,7 +32,7 @@ struct AuthorityRig: Sendable {
             held = HeldKey(tpm: "device:/dev/another", file: key.dataRepresentation, publicKey: key.publicKey)
         }
         let made = try AuthorityKeys.create(in: folder, name: "Test", at: now, held: held)
-        // Who checks signatures needs no TPM, and makes none.
+        // A program that only checks signatures needs no TPM.
         let unsigned = errorThrown { () throws(TenonError) in try made.signature(of: [1]) }
         #expect(unsigned?.code == (held == nil ? nil : .configuration))
         let opened = try AuthorityKeys(from: folder) { held throws(TenonError) in
@@ -94,7 +94,7 @@ struct AuthorityRig: Sendable {
         return try await post("/v1/device/challenge", message)
     }
 
-    /// What an honest device sends to redeem a challenge.
+    /// The registration of an honest device.
     func registration(
         _ device: Device, _ answer: AuthorityAnswer, app: String = "demo", origin: String = "https://localhost"
     ) async throws -> [String: JSON] {

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Each breaks one thing of a registration that is good else.
+    /// Each case breaks one part of a registration that is otherwise valid.
     @Test func whatIsNoActivation() async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
             try await AuthorityRig.with { rig in
@@ -53,7 +53,7 @@ import Testing
                     try await verdict { message, _ in
                         message["activation_proof"] = .sent([UInt8](repeating: 0, count: 32))
                     } == refused)
-                // Of another challenge.
+                // For another challenge.
                 let earlier = try await rig.challenge(device)
                 let earlierMessage = try await rig.registration(device, earlier)
                 #expect(
@@ -68,7 +68,7 @@ import Testing
                         let proof = try await device.key.attest(by: other, qualifyingData: nonce.rawRepresentation)
                         message["proof"] = .string(TextEncoding.base64url.encode(proof.dataRepresentation))
                     } == refused)
-                // Of a key that is in no TPM.
+                // For a key outside any TPM.
                 #expect(
                     try await verdict { message, _ in
                         message["public_key"] = .sent(try SoftwareKey().publicKey.derRepresentation)
@@ -92,10 +92,10 @@ import Testing
                 for verdict in ["200", "200", "403 REGISTRATION_REJECTED"] {
                     #expect(try await rig.register(Device(tpm), app: "few").verdict == verdict)
                 }
-                // That one app takes it says nothing to another.
+                // One app's acceptance does not count for another.
                 #expect(try await rig.challenge(device).verdict == "200")
                 #expect(try await rig.challenge(device, app: "bare").verdict == "403 INVALID_ATTESTATION")
-                // Denied between the challenge and the registration.
+                // The EK is denied between the challenge and the registration.
                 let challenge = try await rig.challenge(device)
                 #expect(try await rig.revoke(["ek_id": .string(ek.id.description)]) == "200")
                 let message = try await rig.registration(device, challenge)
@@ -129,7 +129,7 @@ import Testing
                         #expect(
                             await rig.post("/ca/\(app)/attest", try request.encoded()).verdict == verdict, "\(deny)")
                     }
-                    // Nobody vouches for what this certificate says; a lie in it makes nothing worse.
+                    // Nobody vouches for the words of this certificate, so a lie in it changes nothing.
                     let request = try AttestRequest(ekCertificates: [device.chain[0]], ak: device.ak.publicArea)
                     let named = await rig.post("/ca/named/attest", try request.encoded())
                     #expect(named.verdict == verdict, "\(deny)")
@@ -138,7 +138,8 @@ import Testing
         }
     }
 
-    /// Where an inventory admits, nobody has looked at who signed the EK's certificate: its words are anybody's.
+    /// If an inventory alone admits, nobody has checked the signature of the EK's certificate: anybody can write its
+    /// words.
     @Test func whatAnUncheckedCertificateSaysIsNotPassedOn() async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
             let device = try Device(tpm)
@@ -166,7 +167,7 @@ import Testing
         }
     }
 
-    /// What the operator's own line says goes into the certificate, and is looked at by what the operator denies.
+    /// The words of the operator's own line go into the certificate, and the operator's denials apply to them.
     @Test func whatTheInventorySays() async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
             let device = try Device(tpm)
@@ -185,7 +186,7 @@ import Testing
             }
             try await AuthorityRig.with(inventory: [ek.id], words: words) { rig in
                 let issued = try #require(try await certificate(rig).certificate)
-                // The third is not known, and says so.
+                // The third word is unknown, and the certificate says so.
                 for word in ["id:4F574E00", "rack 7", "id:00000000"] {
                     #expect(issued.firstRange(of: Array(word.utf8)) != nil, "\(word)")
                 }
@@ -193,7 +194,7 @@ import Testing
             }
             for (denied, verdict) in [
                 (#"{"model": "RACK 7"}"#, "403 INVALID_ATTESTATION"), (#"{"model": "rack 8"}"#, "200"),
-                // A part of each: neither hides what the other says.
+                // A part of each: neither hides the words of the other.
                 (#"{"model": "rack 7", "maker": "id:00001014"}"#, "403 INVALID_ATTESTATION"),
             ] {
                 let deny = "{\"models\": [\(denied)]}"
@@ -206,8 +207,8 @@ import Testing
         }
     }
 
-    /// A key of the NULL hierarchy is gone at the next reset: an app may ask which one a key is of. No Name that is
-    /// made up does for it.
+    /// A key of the NULL hierarchy is gone at the next reset, so an app may require the owner hierarchy. An invented
+    /// Name does not pass.
     @Test func theHierarchyOfAKey() async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
             try await AuthorityRig.with { rig in
@@ -224,7 +225,7 @@ import Testing
                     let message = try await rig.registration(device, challenge, app: app)
                     return try await rig.post("/v1/device/register", message)
                 }
-                // Where it is not asked it decides nothing.
+                // If the app does not require it, it decides nothing.
                 #expect(try await registered(device.ak.name, app: "demo").verdict == "200")
                 for other in [device.ak.name, device.key.name, [0, 0x0b] + [UInt8](repeating: 0, count: 32)] {
                     let other = try await registered(other)
@@ -236,7 +237,7 @@ import Testing
                 let answer = try await rig.post("/v1/device/register", message)
                 #expect(answer.verdict == "200")
                 let id = try #require(answer.json["device_id"]?.string)
-                // A rotation is no way around it.
+                // A rotation does not get around it.
                 let next = try await TPM.PrivateKey(in: tpm)
                 let text = TextEncoding.base64.encode(next.publicKey.derRepresentation)
                 func rotated(_ name: [UInt8]?) async throws -> String {
@@ -279,7 +280,7 @@ import Testing
                     message["activation_proof"] = activation
                     return try await rig.post("/v1/device/register", message)
                 }
-                // Without a credential never with an activation (decision: never-weaker).
+                // A challenge without a credential never takes an activation (decision: never-weaker).
                 #expect(try await verdict(chain, activation: "AAAA").verdict == "400 INVALID_ATTESTATION")
                 // A certificate is good for one app (decision: own-ak), and so is none at all.
                 #expect(try await verdict(others).verdict == "403 INVALID_ATTESTATION")
@@ -296,8 +297,8 @@ import Testing
         }
     }
 
-    /// What an attestation CA gives is one app's, and a secret is good once wherever it is brought.
-    /// A CA whose key is in a TPM (decision: authority-keys): what it issues is as good.
+    /// A certificate of an attestation CA is for one app, and a secret works once, wherever it is sent. The
+    /// certificates of a CA whose key is in a TPM are just as valid (decision: authority-keys).
     @Test func theKeyOfTheCAInATPM() async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
             try await AuthorityRig.with(caIn: tpm) { rig in
@@ -326,7 +327,7 @@ import Testing
                 let credential = try AttestAnswer(parsing: offer.body).credential
                 let secret = try await device.ak.secret(of: credential, certificate: device.chain[0])
                 let body = try SecretRequest(secret).encoded()
-                // No secret is a challenge, nor a challenge a secret.
+                // A secret is not a challenge, and a challenge is not a secret.
                 let text = TextEncoding.base64.encode(secret.withBytes { span in span.indices.map { span[$0] } })
                 let message: [String: JSON] = [
                     "app_id": "demo", "challenge": .string(text), "public_key": .string(device.keyText),
@@ -342,7 +343,7 @@ import Testing
         }
     }
 
-    /// The machine is in other hands, so all that its TPM registered goes, whatever the app; a look changes nothing.
+    /// The machine is in other hands, so all devices of its TPM are revoked in every app; a preview changes nothing.
     @Test func aCompromisedMachine() async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
             try await AuthorityRig.with { rig in
@@ -386,7 +387,7 @@ import Testing
                     ]).encoded()
                 }
                 #expect(rotated.verdict == revoked)
-                // Nor a new one, with a challenge from before or after.
+                // Nor can a new device register, with a challenge from before or after.
                 let message = try await rig.registration(spare, early)
                 #expect(try await rig.post("/v1/device/register", message).verdict == "403 INVALID_ATTESTATION")
                 #expect(try await rig.challenge(spare, app: "other").verdict == "403 INVALID_ATTESTATION")
@@ -394,7 +395,7 @@ import Testing
         }
     }
 
-    /// A rotated key is certified by the same AK, or refused.
+    /// A new key is refused unless the same AK certifies it.
     @Test func rotation() async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
             try await AuthorityRig.with { rig in
@@ -427,7 +428,7 @@ import Testing
                 #expect(try await verdict(device.ak, origin: "https://evil.example") == "400 INVALID_ATTESTATION")
                 #expect(try await rig.signed(device.key, "demo", id, "GET", "/v1/device/self").verdict == "200")
                 #expect(try await verdict(device.ak) == "200")
-                // Again, as after a lost answer; nothing changes, so nothing is to be proven.
+                // The same again, as after a lost answer: nothing changes, so no proof is needed.
                 #expect(try await verdict(nil) == "200")
                 #expect(try await rig.signed(next, "demo", id, "GET", "/v1/echo").verdict == "200")
                 let stored = try #require(try await rig.stores.devices.device(app: "demo", id: id))
@@ -436,8 +437,8 @@ import Testing
         }
     }
 
-    /// By another AK of the same EK that has a live certificate for the same app; or without a proof, where the app's
-    /// record has the device marked.
+    /// A rotation by another AK of the same EK with a live certificate for the same app; or without a proof, if the
+    /// app's record says to mark the device.
     @Test(arguments: [
         ("demo", "demo" as String?, EndorsementKey.Kind.p384, "200", TenonAuthority.Device.Level.attested, false),
         ("demo", "demo", .p384, "403 INVALID_ATTESTATION", .attested, true),
@@ -466,7 +467,7 @@ import Testing
                             newKeyText: text, timestamp: timestamp)
                         let certificates = try await rig.certificates(second, app: certifier)
                         let ek = try EndorsementKey(unverified: second.chain[0])
-                        // No certificate of it is live any more; its devices stay.
+                        // Its certificates have ended; its devices stay.
                         if isDenied { #expect(try await rig.revoke(["ek_id": .string(ek.id.description)]) == "200") }
                         let proof = try await next.attest(
                             by: second.ak, qualifyingData: nonce.rawRepresentation, certificates: certificates)

@@ -4,7 +4,7 @@ import Tenon
 import TenonTPM
 import Testing
 
-/// A TPM without a resource manager: what a program leaves there stays.
+/// A TPM without a resource manager keeps the objects that a program leaves there.
 @Suite(.timeLimit(.minutes(1))) struct BareTPMTests {
     /// A program that returns frees nothing: its globals live as long as it does.
     @Test func nothingStaysBetweenCalls() async throws {
@@ -41,7 +41,7 @@ import Testing
         #expect(try key.publicKey.isValidSignature(key.signature(for: Sample.data), for: Sample.data))
     }
 
-    /// As eight processes at one TPM: each has a handle and a connection of its own.
+    /// Like eight processes at one TPM: each has its own handle and connection.
     @Test func eightAtOnce() async throws {
         let software = try SoftwareTPM(isBare: true)
         let file = try await TPM.PrivateKey(in: software.tpm()).dataRepresentation

@@ -10,7 +10,7 @@ import Testing
 /// An identity in a TPM, at a service that verifies its proofs, with the certificate of an attestation CA or by a
 /// credential of its own.
 @Suite(.timeLimit(.minutes(1))) struct DeviceIdentityTests {
-    /// A service and an attestation CA, both by the values of this package.
+    /// A service and an attestation CA, made of this package's types.
     private final class World: Transport {
         let service: Service
         let ca: AttestationCA
@@ -206,12 +206,12 @@ import Testing
                 #expect(await code(moved, isBlocking) == .keyInvalidated)
                 #expect(try moved.status().state == .keyInvalid)
                 #expect(try moved.status().reason == .foreignTPM)
-                // Without being asked nothing is begun anew: nothing was made, sent or put away.
+                // Nothing begins anew without a request: nothing was made, sent or moved away.
                 #expect(try await moved.attic() == [])
                 #expect(world.paths == sent)
             }
             let back = try identity(tpm, world, folder)
-            // Nobody has to think of anything.
+            // No other step is needed.
             #expect(await code(back, isBlocking) == nil)
             #expect(try await back.register().deviceID == registered.deviceID)
             #expect(world.paths == sent)
@@ -262,7 +262,7 @@ import Testing
         }
     }
 
-    /// What signing throws, if anything.
+    /// The error of signing, if any.
     private func code(_ identity: DeviceIdentity, _ isBlocking: Bool) async -> TenonError.Code? {
         if isBlocking { return Self.blocking(identity)?.code }
         return await errorAwaited { () async throws(TenonError) in try await identity.sign("GET", path: "/") }?.code
@@ -272,7 +272,7 @@ import Testing
         errorThrown { () throws(TenonError) in try identity.sign("GET", path: "/") }
     }
 
-    /// The proof that somebody asks for holds for the nonce that he drew, and for the key that signs.
+    /// A proof that a verifier asks for holds for its nonce, and for the key that signs.
     @Test func attestsToWhoeverAsks() async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
             let scratch = try ScratchFolder()

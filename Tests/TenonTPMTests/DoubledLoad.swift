@@ -4,7 +4,7 @@ import Tenon
 
 @testable import AuthorityBench
 
-/// A load that says everything twice, to two instances at once: of each pair one may be accepted.
+/// A load that sends everything twice, to two instances at once: one of each pair may be accepted.
 ///
 /// A challenge is redeemed twice, by one key or by two; a request is sent twice, or its signature under two nonces; a
 /// rotation is sent twice, or two of them by one key.
@@ -13,15 +13,15 @@ struct Doubled {
     let devices: [LoadDevice]
     let requests: Int
 
-    /// How often a step came out so: `register: 200, 400 INVALID_CHALLENGE`, the two in the order of the alphabet.
+    /// The number of each result of a step: `register: 200, 400 INVALID_CHALLENGE`, in alphabetical order.
     final class Outcomes: Sendable {
         private let all = Mutex<[String: Int]>([:])
 
         var counts: [String: Int] { all.withLock { $0 } }
 
-        /// The index of the one that was accepted.
+        /// The index of the accepted request.
         ///
-        /// - Throws: ``TenonError/Code/serviceAnswer`` when it was not one.
+        /// - Throws: ``TenonError/Code/serviceAnswer`` when not exactly one was accepted.
         func one(_ step: String, _ answers: [Connection.Answer]) throws(TenonError) -> Int {
             let verdicts = answers.map(\.verdict).sorted().joined(separator: ", ")
             all.withLock { $0["\(step): \(verdicts)", default: 0] += 1 }
@@ -34,7 +34,7 @@ struct Doubled {
         }
     }
 
-    /// Blocks until all is said.
+    /// Blocks until everything was sent.
     func run() -> (samples: Samples, outcomes: [String: Int]) {
         let outcomes = Outcomes()
         let samples = crew.run(devices.count) { [devices, requests] index, lines throws(TenonError) in
@@ -42,7 +42,7 @@ struct Doubled {
             try register(device, isSame, lines, outcomes)
             for number in 0..<requests { try sign(device, (index + number) % 2 == 0, lines, outcomes) }
             try rotate(device, isSame, lines, outcomes)
-            // Whichever it was: its key is the one that is held.
+            // The authority holds the key of the accepted one.
             let answer = try lines.exchange(try device.request("GET", "/auth/v1/device/self"))
             guard answer.status == 200 else { throw TenonError(.serviceAnswer, message: answer.verdict) }
         }

@@ -7,11 +7,11 @@ import Testing
 
 @testable import AuthorityBench
 
-/// Two instances on one Redis and one PostgreSQL, under a load that says everything twice.
+/// Two instances on one Redis and one PostgreSQL, under a load that sends everything twice.
 @Suite(.timeLimit(.minutes(5))) struct DoubledLoadTests {
     private static let devices = 200
 
-    /// What a load came to.
+    /// The result of a load.
     private struct Outcome {
         let samples: Samples
         let counts: [String: Int]
@@ -28,7 +28,7 @@ import Testing
                 "rotate: 200, 409 NONCE_REPLAY": Self.devices / 2,
                 "rotate: 200, 409 ROTATION_FAILED": Self.devices / 2,
             ])
-        // Besides those of the pairs no answer was a refusal.
+        // Only answers in pairs were refusals.
         #expect(outcome.samples.errors.values.reduce(0, +) == 4 * Self.devices, "\(outcome.samples.errors)")
         let ids = Set(outcome.ids)
         #expect(ids.count == Self.devices)

@@ -14,7 +14,7 @@ enum Endorsed {
     static func issuer() throws -> [UInt8] { try certificate("issuer.pem") }
     static func root() throws -> [UInt8] { try certificate("root.pem") }
     static let rootFile = folder + "/root.pem"
-    /// The certificate that signed those of the EKs: for an authority that is shown nothing but these.
+    /// The certificate that signed those of the EKs, for an authority that gets only the EKs' certificates.
     static let trustedFile = folder + "/issuer.pem"
 
     private static let folder =
@@ -30,7 +30,7 @@ enum Endorsed {
     }
 }
 
-/// What a device has before it registers.
+/// The keys and certificates of a device before it registers.
 struct Device {
     let key: TPM.PrivateKey
     let ak: TPM.AttestationKey
@@ -50,12 +50,12 @@ struct Device {
     }
 }
 
-/// The service's side of a folded activation: what it keeps under a challenge, and no secret.
+/// The service's side of a folded activation: the entry under a challenge, without a secret.
 struct Service {
     var origin = "https://auth.example"
     var appID = "app"
     let policy: EndorsementPolicy
-    // Both services of a test have one key: what keeps them apart is what an activation binds.
+    // Both services of a test share a key, so only the bound values distinguish them.
     let key = Secret(count: 32) { bytes in for index in bytes.indices { bytes[index] = UInt8(index) } }
 
     init() throws {

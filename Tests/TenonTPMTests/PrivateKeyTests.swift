@@ -5,7 +5,7 @@ import Tenon
 import TenonTPM
 import Testing
 
-/// What a key is and signs, in the forms that block.
+/// Keys and their signatures, with the blocking functions.
 @Suite(.timeLimit(.minutes(1))) struct PrivateKeyTests {
     @Test func isBornInTheTPM() throws {
         try withTPM { _, tpm in
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// As a key of CryptoKit, without any option.
+    /// Like a key of CryptoKit, without any option.
     @Test func signsData() async throws {
         try await withTPM { software, tpm in
             let key = try await TPM.PrivateKey(in: tpm)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// Whoever may have data signed cannot have a message of a service signed.
+    /// A caller that may have data signed cannot have a message of a service signed.
     @Test func dataIsNoMessage() throws {
         try withTPM { _, tpm in
             let key = try TPM.PrivateKey(in: tpm)
@@ -131,7 +131,7 @@ import Testing
     func aSignatureThatDoesNotFit(_ options: TPM.PrivateKey.Options) throws {
         try withTPM { software, tpm in
             let key = try TPM.PrivateKey(in: tpm, options: options)
-            // Twice, as a key that verifies looks for itself and signs once more.
+            // Twice, because a key that verifies its signatures notices and signs once more.
             let times: UInt32 = options.contains(.verified) ? 2 : 1
             support_flip(software.wire, support_times(SUPPORT_CC_SIGN, 1, times), -6, 1)
             let error = errorThrown { () throws(TenonError) in try key.blockingSignature(for: .event(Sample.event)) }

@@ -77,12 +77,12 @@ import Testing
             let later = try SynheartAuth.shared.signRequest(
                 appId: "demo", method: "POST", path: "/ingest/v1/hsi", bodyBytes: bodyData)
             try await expectGood(later.dictionary, Array(bodyData), world)
-            // It lives as long as the process, and the TPM does not.
+            // It lives as long as the process, but the TPM does not.
             SynheartAuth.shared.configure(baseUrl: baseUrl, tpm: nil, stateDirectory: nil)
         }
     }
 
-    /// As the backend asks that got the request.
+    /// Asks like the backend that got the request.
     private func expectGood(_ headers: [String: String], _ body: [UInt8], _ world: World) async throws {
         let question = JSON.members([
             "method": "POST", "target": "/ingest/v1/hsi", "host": "127.0.0.1",

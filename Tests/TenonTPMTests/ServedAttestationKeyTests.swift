@@ -6,7 +6,7 @@ import TenonSynheart
 import TenonTPM
 import Testing
 
-/// What becomes of a device's attestation key at a running authority.
+/// The attestation key of a device at a running authority.
 @Suite(.timeLimit(.minutes(1))) struct ServedAttestationKeyTests {
     /// Decision: command-and-code, ak-certificate. The file of the attestation key is another TPM's. The authority
     /// hears of a new one by an activation, and the device rotates on.
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Nobody else is shown its certificate.
+    /// Its certificate is shown to no other service.
     @Test func aResetPutsItsCertificateAway() async throws {
         try await ServedWorld.with(.sqlite) { world in
             let identity = try world.identity(.tenon)
@@ -74,7 +74,7 @@ extension ServedWorld {
         return record
     }
 
-    /// Puts another attestation key in the place of the device's.
+    /// Replaces the device's attestation key with another one.
     fileprivate func replaceAttestationKey(_ facts: KeyFacts) throws {
         let store = try store
         let held = try store.lock.acquire(within: .seconds(5))
@@ -82,7 +82,7 @@ extension ServedWorld {
         try store.change(held) { $0.attestationKey?.facts = facts }
     }
 
-    /// A process of the device begins, so many days from now.
+    /// Starts a process of the device, this many days from now.
     fileprivate func identity(_ dialect: Dialect, later days: Int64) throws -> DeviceIdentity {
         let clock = FlowClock(
             moment: {

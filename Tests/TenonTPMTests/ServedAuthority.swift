@@ -16,7 +16,7 @@ enum Stores: CaseIterable, Sendable {
 
     private static let count = Atomic(0)
 
-    /// A place on the shared servers that nobody else has.
+    /// A unique place on the shared servers.
     func place() throws -> AuthorityInstance.Shared? {
         guard self == .shared else { return nil }
         let folder = try #require(getenv("TENON_TEST_STORES").map { String(cString: $0) }, "run make check-swift")
@@ -27,7 +27,7 @@ enum Stores: CaseIterable, Sendable {
     }
 }
 
-/// The machine's time, and so many seconds.
+/// The machine's time plus this many seconds.
 final class ShiftedClock: AuthorityClock {
     private let shift: Atomic<Int64>
 
@@ -50,7 +50,7 @@ struct ServedAuthority: Sendable {
     let instance: AuthorityInstance
     private let doors: Listeners
 
-    /// So many, in folders of their own below one, and with the CA of the first.
+    /// Several instances, in folders of their own below one, with the CA of the first.
     ///
     /// - Parameter roots: of the EKs, PEM.
     static func start(
@@ -121,7 +121,7 @@ struct ServedAuthority: Sendable {
         await instance.close()
     }
 
-    /// What an operator asks, over the socket that only he reaches.
+    /// A request of an operator over the admin socket.
     func admin(_ method: String, _ target: String, _ body: [String: JSON] = [:]) async throws -> JSON {
         let transport = try HTTPTransport(.init(unixSocket: folder + "/admin.sock"))
         let request = HTTPRequest(
@@ -132,7 +132,7 @@ struct ServedAuthority: Sendable {
         return try JSON(parsing: answer.body)
     }
 
-    /// The lines of the audit log, which is whole; of an authority that is stopped.
+    /// The lines of the audit log of a stopped authority, after verifying it.
     func audit() throws -> [JSON] {
         let keys = try #require(try AuthorityKeys(from: AuthorityFolder(folder)))
         let key = keys.audit.withBytes { span in span.indices.map { span[$0] } }

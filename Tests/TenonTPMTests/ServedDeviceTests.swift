@@ -6,7 +6,7 @@ import Testing
 
 /// A device at a running authority, over HTTP, on both kinds of stores and in both dialects.
 @Suite(.timeLimit(.minutes(1))) struct ServedDeviceTests {
-    /// In which a device of this dialect may rotate: `docs` has no place for the new key's proof.
+    /// The app in which a device of this dialect may rotate: `docs` has no place for the new key's proof.
     private func app(_ dialect: Dialect) -> String { dialect == .tenon ? "demo" : "marked" }
 
     @Test(arguments: Stores.allCases, [Dialect.docs, .tenon])
@@ -19,7 +19,7 @@ import Testing
             if dialect == .tenon {
                 try await identity.rotate()
             } else {
-                // An attested device stays one (decision: never-weaker).
+                // An attested device stays attested (decision: never-weaker).
                 let error = await errorAwaited { () async throws(TenonError) in try await identity.rotate() }
                 #expect(error?.code == .attestationFailed)
             }
@@ -67,14 +67,14 @@ import Testing
             try await decide("reject", try #require(next["devices"]?.array?.first?["device_id"]?.string))
             #expect(await answer() == .registrationRejected)
             #expect(!second.isRegistered)
-            // With another key it waits again.
+            // With another key, it waits again.
             #expect(await answer() == .registrationPending)
             #expect(
                 try await world.devices("approved").map { $0["state"]?.string } == ["active", "rejected", "pending"])
         }
     }
 
-    /// The device is so slow that its challenge is over: it takes another one, and the key stays.
+    /// The device is so slow that its challenge expires: it gets another one, and the key stays.
     @Test(arguments: Stores.allCases, [Dialect.docs, .tenon])
     func aChallengeThatCameTooLate(_ stores: Stores, _ dialect: Dialect) async throws {
         try await ServedWorld.with(stores) { world in
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// What an older service answers is taken, too.
+    /// The answer of an older service is accepted, too.
     @Test(arguments: Stores.allCases, ["rotated", "ok", "success"])
     func rotationsHaveThreeNames(_ stores: Stores, _ word: String) async throws {
         try await ServedWorld.with(stores) { world in
@@ -172,14 +172,14 @@ import Testing
             #expect(try identity.status().reason == .revoked)
             let refusal = await errorAwaited { () async throws(TenonError) in try await identity.register() }
             #expect(refusal?.code == .deviceRevoked)
-            // Only a reset leaves it, and what comes then is another device.
+            // Only a reset leaves this state, and then it is a new device.
             try await identity.reset()
             #expect(try await identity.register().deviceID != id)
             try await world.expectSigns(identity)
         }
     }
 
-    /// A key that is old.
+    /// An old key.
     @Test(arguments: Stores.allCases, [Dialect.docs, .tenon])
     func whatIsDue(_ stores: Stores, _ dialect: Dialect) async throws {
         try await ServedWorld.with(stores) { world in

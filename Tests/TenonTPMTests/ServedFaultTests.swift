@@ -3,9 +3,9 @@ import Tenon
 import TenonSynheart
 import Testing
 
-/// What may go wrong between a device and a running authority; and two of them.
+/// Faults between a device and a running authority, or two of them.
 @Suite(.timeLimit(.minutes(1))) struct ServedFaultTests {
-    /// Registered, and nobody heard: it is one device, and of the same key.
+    /// The answer to a registration is lost: it stays one device, with the same key.
     @Test(arguments: Stores.allCases, [Dialect.docs, .tenon])
     func aRegistrationWhoseAnswerIsLost(_ stores: Stores, _ dialect: Dialect) async throws {
         try await ServedWorld.with(stores) { world in
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// Rotated, and nobody heard: the next call, or whoever looks after the device, finds which key is held.
+    /// The answer to a rotation is lost: the next call, or maintenance, finds the key that the authority holds.
     @Test(arguments: Stores.allCases, [false, true])
     func aRotationWhoseAnswerIsLost(_ stores: Stores, _ isMaintained: Bool) async throws {
         try await ServedWorld.with(stores) { world in
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// Each exchange goes to the other instance, so that what one gave out is brought to the other.
+    /// Exchanges alternate between the instances, so that what one issued is sent to the other.
     @Test(arguments: [Dialect.docs, .tenon])
     func twoInstances(_ dialect: Dialect) async throws {
         let app = dialect == .tenon ? "demo" : "marked"

@@ -11,9 +11,10 @@ import Testing
 @testable import TenonAuthority
 @testable import TenonAuthorityServer
 
-/// What the command writes down of a full life of devices: nothing that no log may hold (decision: said-in-logs).
+/// The command's output over the full life of devices contains nothing that a log may not hold (decision:
+/// said-in-logs).
 @Suite(.timeLimit(.minutes(1))) struct ServedLogTests {
-    /// All that goes over the wire.
+    /// Everything that goes over the wire.
     private final class Recorder: Transport {
         private struct State {
             var texts: Set<String> = []
@@ -45,7 +46,7 @@ import Testing
             return response
         }
 
-        /// Texts that nobody else says; what any log may hold is not among them.
+        /// The distinctive texts, without those that a log may hold.
         private static func add(_ json: JSON, to texts: inout Set<String>) {
             if let text = json.string, text.utf8.count >= 16 { texts.insert(text) }
             for value in json.array ?? [] { add(value, to: &texts) }
@@ -107,7 +108,7 @@ import Testing
             """
     }
 
-    /// A device's life, and what is refused on its way.
+    /// A device's life, with refusals.
     private func live(_ url: String, _ folder: String, _ tpm: TPM, _ recorder: Recorder) async throws -> [String] {
         let ca = HTTPRequest(method: "GET", url: "http://localhost/v1/ca")
         let admin = try HTTPTransport(.init(unixSocket: folder + "/state/admin.sock"))
@@ -135,7 +136,7 @@ import Testing
         return ids
     }
 
-    /// A request that is good, then again, then another, then late, and a backend that asks.
+    /// A valid request, its replay, another one, a late one, and a backend that asks.
     private func use(_ identity: DeviceIdentity, _ url: String, _ folder: String, _ recorder: Recorder) async throws {
         let body = Array(#"{"what":"a body that nobody else is to read"}"#.utf8)
         let signed = try await identity.sign("POST", path: "/v1/echo", body: body)
@@ -168,7 +169,7 @@ import Testing
         return try await recorder.exchange(request, deadline: .now + .seconds(20)).status
     }
 
-    /// What is refused before anybody is known, and at last everything.
+    /// Refusals before any device is known, and at last all kinds.
     private func refusals(_ url: String, _ recorder: Recorder) async throws {
         func post(_ path: String, _ json: JSON) async throws {
             _ = try await recorder.exchange(
@@ -211,7 +212,7 @@ import Testing
         }
     }
 
-    /// Until it is there; the suite's time limit ends a wait for nothing.
+    /// Waits until it is there; the suite's time limit ends a wait in vain.
     private func wait(for url: String) async throws {
         while true {
             let request = HTTPRequest(method: "GET", url: url)
@@ -238,7 +239,7 @@ import Testing
         forbidden.formUnion(recorder.bodies.filter { $0.count >= 16 }.map { String(decoding: $0, as: UTF8.self) })
         #expect(forbidden.count > 60)
         for text in forbidden {
-            // Also as the bytes that it stands for, in hex.
+            // Also as its bytes in hex.
             let bytes = (try? TextEncoding.base64.decode(text)) ?? (try? TextEncoding.base64url.decode(text))
             for form in [text] + (bytes.map { [TextEncoding.hex.encode($0)] } ?? []) where form.utf8.count >= 16 {
                 #expect(!log.contains(form), "\(text)")

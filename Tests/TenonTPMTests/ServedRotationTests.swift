@@ -5,15 +5,15 @@ import Testing
 
 /// Rotations at a running authority by a device whose clock is not its, and whose answers are lost.
 @Suite(.timeLimit(.minutes(2))) struct ServedRotationTests {
-    /// In which a device of this dialect may rotate: `docs` has no place for the new key's proof.
+    /// The app in which a device of this dialect may rotate: `docs` has no place for the new key's proof.
     private func app(_ dialect: Dialect) -> String { dialect == .tenon ? "demo" : "marked" }
 
-    /// How far the device's clock is behind, in milliseconds.
+    /// The milliseconds by which the device's clock is behind.
     static let offsets: [Int64] =
         [-297, -200, -100, -30, -5, -2, -1, 0, 1, 2, 5, 30, 100, 200, 297].map { $0 * 1000 }
         + [-1500, -999, -500, -1, 1, 250, 500, 999, 1500]
 
-    /// The key that the authority holds signs after each rotation.
+    /// After each rotation, the device signs with the key that the authority holds.
     @Test(arguments: [Dialect.docs, .tenon])
     func aClockThatIsAnother(_ dialect: Dialect) async throws {
         try await ServedWorld.with(.sqlite) { world in
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// The device has nothing but rotate-key to ask, and it rotates no key to itself.
+    /// The device can ask only rotate-key, and the service rotates no key to itself.
     @Test(arguments: [400, 409, 500])
     func aServiceThatRotatesNoKeyToItself(_ status: Int) async throws {
         try await ServedWorld.with(.sqlite) { world in

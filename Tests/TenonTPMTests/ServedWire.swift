@@ -3,7 +3,7 @@ import Synchronization
 import Tenon
 import TenonHTTP
 
-/// The way from a device to the instances, which take turns as behind a balancer; what they say may be changed on it.
+/// The connection from a device to the instances, which take turns as behind a balancer. It can change their answers.
 final class ServedWire: Transport {
     typealias Change = @Sendable (HTTPResponse) throws(TenonError) -> HTTPResponse
 
@@ -25,17 +25,17 @@ final class ServedWire: Transport {
         self.urls = urls
     }
 
-    /// What was asked, and whom.
+    /// The requests, and the instance of each.
     var seen: [(instance: Int, path: String)] { state.withLock { $0.seen } }
 
     var paths: [String] { seen.map(\.path) }
 
-    /// Sets the device's clock so many seconds ahead.
+    /// Sets the device's clock this many seconds ahead.
     func setClock(by seconds: Int64) { setClock(by: .seconds(seconds)) }
 
     func setClock(by shift: Duration) { state.withLock { $0.shift = shift } }
 
-    /// A service that answers so to a key that asks to be rotated to itself.
+    /// The answer of a service to a key that asks to be rotated to itself.
     func refuseSelfRotation(_ status: Int) { state.withLock { $0.selfRotation = status } }
 
     /// As the device's clock tells it.
@@ -45,12 +45,12 @@ final class ServedWire: Transport {
         return moment
     }
 
-    /// Changes the next answer to a path that ends so.
+    /// Changes the next answer to a path with this ending.
     func change(_ path: String, _ change: @escaping Change) {
         state.withLock { $0.changes.append((path, change)) }
     }
 
-    /// The service does what it is asked, and nobody hears.
+    /// The service carries out the request, and its answer is lost.
     func lose(_ path: String) {
         change(path) { _ throws(TenonError) in throw TenonError(.httpNoAnswer, message: "The connection ended.") }
     }

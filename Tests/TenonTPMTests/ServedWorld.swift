@@ -10,8 +10,8 @@ import Testing
 
 @testable import TenonAuthorityServer
 
-/// A device with a software TPM, and running authorities that it speaks to over HTTP: all parts that there are, and
-/// none that plays another.
+/// A device with a software TPM, and running authorities that it speaks to over HTTP: all real parts, without
+/// replacements.
 struct ServedWorld: Sendable {
     let authorities: [ServedAuthority]
     let clock: ShiftedClock
@@ -29,7 +29,7 @@ struct ServedWorld: Sendable {
             let scratch = try ScratchFolder()
             defer { withExtendedLifetime(scratch) {} }
             let folder = scratch.path
-            // What is dated before the start of an authority is refused, so that it began a little earlier.
+            // An authority refuses requests that are dated before its start, so it started a little earlier.
             let clock = ShiftedClock(-5)
             let authorities = try await ServedAuthority.start(stores, instances, in: folder, clock)
             clock.shift(by: 5)
@@ -45,14 +45,14 @@ struct ServedWorld: Sendable {
         }
     }
 
-    /// A process of the device begins.
+    /// Starts a process of the device.
     func identity(_ dialect: Dialect, app: String = "demo", in place: String = "device") throws -> DeviceIdentity {
         try DeviceIdentity(
             try service(dialect, app), keys: .tpm(tpm, disclosure: .endorsement(above: [try Endorsed.issuer()])),
             transport: wire, attestationService: attestation(app), stateDirectory: "\(folder)/\(place)")
     }
 
-    /// The same of one that waits for nothing between its tries, and whose clock is the wire's.
+    /// The same for a process that does not wait between its tries and uses the wire's clock.
     func hurried(
         _ dialect: Dialect, app: String = "demo", _ change: (inout FlowLimits) -> Void = { _ in }
     ) throws -> DeviceIdentity {
@@ -76,7 +76,7 @@ struct ServedWorld: Sendable {
         .init(url: "\(authorities[0].url)/ca/\(app)", roots: authorities[0].instance.engine.keys.roots)
     }
 
-    /// Sends what was signed to an instance.
+    /// Sends a signed request to an instance.
     func send(
         _ headers: [(name: String, value: String)], _ method: String, _ path: String, _ body: [UInt8],
         to instance: Int = 0
@@ -97,7 +97,7 @@ struct ServedWorld: Sendable {
         try await send(signed.headers, "POST", "/v1/echo", ServedWorld.body, to: instance)
     }
 
-    /// A request is taken once, and as it was signed.
+    /// Checks that a request is accepted once, and only as it was signed.
     func expectSigns(_ identity: DeviceIdentity, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let signed = try await signed(identity)
         let other = Array(#"{"a":2}"#.utf8)
@@ -106,7 +106,7 @@ struct ServedWorld: Sendable {
         #expect(statuses == [401, 200, 409], sourceLocation: sourceLocation)
     }
 
-    /// What the authority holds, of an app.
+    /// The devices of an app at the authority.
     func devices(_ app: String = "demo") async throws -> [JSON] {
         let answer = try await authorities[0].admin("GET", "/v1/devices?app=\(app)")
         return try #require(answer["devices"]?.array)

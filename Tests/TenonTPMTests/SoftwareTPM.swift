@@ -6,7 +6,7 @@ import Tenon
 import TenonTPM
 import Testing
 
-/// A software TPM of one test, behind a transport that counts and fails as it is told.
+/// A test's software TPM, behind a transport that counts and that fails on demand.
 final class SoftwareTPM: Sendable {
     // The functions of CTestSupport may be called by any thread.
     nonisolated(unsafe) let device: OpaquePointer
@@ -14,7 +14,7 @@ final class SoftwareTPM: Sendable {
     private let open = Mutex(0)
     private let closings = Mutex<[TPM.Closing]>([])
 
-    /// A TPM as it comes from the factory, or with the state of a folder; without a resource manager if it is bare.
+    /// A factory-fresh TPM, or one with the state of a folder; a bare one has no resource manager.
     init(state: String? = nil, isBare: Bool = false) throws {
         device = try #require(support_swtpm_start(state))
         wire = support_transport_new(device)
@@ -48,11 +48,11 @@ final class SoftwareTPM: Sendable {
     /// Commands since the last reset.
     func commands(_ code: UInt32 = SUPPORT_ANY) -> UInt32 { support_transport_count(wire, code) }
 
-    /// Objects and sessions that somebody forgot.
+    /// The number of leaked objects and sessions.
     var leftovers: UInt32 { support_transient_count(device) + support_session_count(device) }
 }
 
-/// The transport, through the door that is public.
+/// The transport, through the public protocol.
 final class SoftwareTPMTransport: TPMTransport {
     private let tpm: SoftwareTPM
     // The table and what it points to are never written.
@@ -87,7 +87,7 @@ final class SoftwareTPMTransport: TPMTransport {
     struct Failure: Error { let status: tenon_status }
 }
 
-/// Runs a test that blocks on a TPM of its own, and looks that nothing is left in it.
+/// Runs a blocking test on a TPM of its own, and checks that nothing is left in it.
 func withTPM(
     _ options: TPM.Options = TPM.Options(), state: String? = nil, _ body: (SoftwareTPM, TPM) throws -> Void
 ) throws {
@@ -97,7 +97,7 @@ func withTPM(
     #expect(software.leftovers == 0)
 }
 
-/// Runs a test that waits on a TPM of its own, and looks that nothing is left in it.
+/// Runs an asynchronous test on a TPM of its own, and checks that nothing is left in it.
 func withTPM(
     _ options: TPM.Options = TPM.Options(), state: String? = nil, isBare: Bool = false,
     _ body: (SoftwareTPM, TPM) async throws -> Void
@@ -127,7 +127,7 @@ func errorAwaited<Value>(_ body: () async throws(TenonError) -> Value) async -> 
     }
 }
 
-/// Counts what many tasks do.
+/// Counts the actions of many tasks.
 final class Counter: Sendable {
     private let value = Atomic(0)
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TenonBench
 
-/// The bench of a TPM: which commands it sends, and that nothing of it is left, however it ends.
+/// The bench of a TPM: its commands, and that it leaves nothing behind, however it ends.
 @Suite(.timeLimit(.minutes(2))) struct TPMBenchTests {
     private let software: SoftwareTPM
 
@@ -111,7 +111,7 @@ import Testing
         #expect(comparison.isOneMachine && !comparison.isRegressed)
     }
 
-    /// The floor is what Tenon sent, byte for byte; also where the key has another handle by now.
+    /// The floor sends Tenon's own commands, byte for byte, even if the key has another handle by now.
     @Test func floorIsWhatWasSent() throws {
         let wire = BenchWire(over: SoftwareTPMTransport(software))
         let key = try TPMBenchKey(in: TPM(wire), wire)
@@ -183,7 +183,7 @@ import Testing
             self.nth = nth
         }
 
-        /// The last bytes of the codes of what was sent after that.
+        /// The last bytes of the codes of the commands after that.
         var sentLater: Set<UInt8> { Set(codes.withLock { $0.dropFirst(nth) }) }
 
         func exchange(_ command: Span<UInt8>) throws -> [UInt8] {

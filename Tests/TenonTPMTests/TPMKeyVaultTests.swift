@@ -4,7 +4,7 @@ import Tenon
 import TenonTPM
 import Testing
 
-/// A TPM as what the registrar of an identity needs of one.
+/// A TPM as the key vault of an identity.
 @Suite(.timeLimit(.minutes(1))) struct TPMKeyVaultTests {
     private func message() throws -> RequestMessage {
         try RequestMessage(method: "GET", path: "/", timestamp: "1700000000")
@@ -16,7 +16,7 @@ import Testing
             let facts = try await vault.makeKey()
             #expect(vault.isHardware)
             #expect(facts.witness != nil && facts.parent != nil && facts.name.count == 34)
-            // Whoever made it has it loaded.
+            // The vault that made it has it loaded.
             support_transport_reset_counts(software.wire)
             let made = try await vault.key(facts)
             #expect(software.commands() == 0)
@@ -39,7 +39,7 @@ import Testing
             var names: Set<PublicKey> = []
             for facts in all + all { names.insert(try await vault.key(facts).publicKey) }
             #expect(names.count == 5)
-            // Those that were used last are kept, and nothing is sent for them.
+            // The last used keys stay loaded, so no command is sent for them.
             support_transport_reset_counts(software.wire)
             for facts in all.suffix(3) { _ = try await vault.key(facts) }
             #expect(software.commands() == 0)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// The whole of what a registration asks, with the service's side by its own values.
+    /// All steps of a registration, with the service's side made of this package's types.
     @Test func aRegistrationIsAttested() async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in
             let service = try Service()
@@ -78,7 +78,7 @@ import Testing
         try await withTPM(state: Endorsed.state) { _, tpm in
             let vault = TPMKeyVault(tpm)
             await #expect(throws: TenonError(.ekMissing, message: "")) { try await vault.endorsementCertificates() }
-            // It is compared all the same, and stays in the device.
+            // It is still compared, and stays in the device.
             _ = try await vault.endorsementKeyID()
         }
     }
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// The file of another kind of key, and damage: no word about the loss of a key.
+    /// The file of another kind of key, and a damaged file, never count as the loss of a key.
     @Test func aFileThatIsNoKeyIsNotAKeyThatIsGone() async throws {
         try await withTPM { _, tpm in
             let vault = TPMKeyVault(tpm)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TenonTPM
 
-/// Opening a TPM, what it says of itself, and what it says when it fails.
+/// Opening a TPM, its report about itself, and its errors.
 @Suite(.timeLimit(.minutes(1))) struct TPMTests {
     @Test(arguments: [
         ("", TenonError.Code.tcti), ("cmd:true", .tcti), ("/dev/tpmrm0", .tcti), ("device:", .tcti),
@@ -162,7 +162,7 @@ import Testing
     }
 }
 
-/// Transports that are wrong.
+/// Faulty transports.
 @Suite struct TPMTransportTests {
     private final class Canned: TPMTransport {
         let answer: [UInt8]?

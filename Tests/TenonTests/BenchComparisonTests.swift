@@ -3,9 +3,9 @@ import Tenon
 import TenonBench
 import Testing
 
-/// What counts as slower, with results that are made up.
+/// The meaning of slower, with invented results.
 @Suite struct BenchComparisonTests {
-    /// A run of a bench, as its file has it.
+    /// A run of a bench, in the form of its file.
     struct Run {
         var tenon = 500.0
         var raw = 490.0

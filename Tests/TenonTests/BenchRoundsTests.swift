@@ -4,13 +4,13 @@ import Testing
 
 @testable import TenonBench
 
-/// How a bench measures.
+/// The measuring of a bench.
 @Suite struct BenchRoundsTests {
     private final class Log {
         var names: [String] = []
     }
 
-    /// Sends as many commands as it is told, and takes some time.
+    /// Sends a given number of commands, and takes some time.
     private final class CountedSide {
         var calls = 0
         let commands: Int

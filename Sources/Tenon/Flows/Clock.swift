@@ -73,7 +73,7 @@ enum ClockRule {
     /// A service that asks for a longer pause with `CLOCK_SKEW` is not starting.
     static let longestPause = Duration.seconds(10)
 
-    /// What to add to this device's clock; nil when the answer is not to be believed.
+    /// The time to add to this device's clock; nil if the answer is not believed.
     ///
     /// Only for answers of the service itself. Its time has to agree with the answer's own `Date`, and may not be
     /// further than a day away unless this clock was never set.

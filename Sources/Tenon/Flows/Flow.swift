@@ -116,7 +116,7 @@ extension IdentityRecord {
             alias: declaration.alias, deviceLocalID: try RequestHeaders.makeNonce(), isDev: Build.isDev)
     }
 
-    /// What the service's clock shows, in Unix seconds, as far as this device knows.
+    /// The time on the service's clock, in Unix seconds, as far as this device knows.
     func serviceTime(_ clock: FlowClock) -> Int64 {
         let moment = clock.moment()
         guard let offset = self.clock,
@@ -153,7 +153,7 @@ extension TenonError {
         message: "The task was cancelled after something was sent. Do the same again; nothing was lost.")
 }
 
-/// What all flows of an identity use.
+/// The parts that all flows of an identity use.
 struct FlowContext: Sendable {
     let store: RecordStore
     let profile: any ServiceProfile

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an identity does, for a log.
+/// An action of an identity, for a log.
 ///
 /// It has no field for a text or for bytes, so it cannot contain anything secret: no challenge,
 /// key, proof, body, token, certificate, Name, secret or id (decision: said-in-logs).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What to do after an answer to a signed request.
+/// The next step after an answer to a signed request.
 public enum ReceivedAnswer: Sendable {
     /// The answer says nothing about the device, or nothing that can be helped.
     case done

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an answer of a service says.
+/// The meaning of a service's answer.
 package enum ServiceAnswer<Value: Sendable>: Sendable {
     case accepted(Value)
     /// It understood, and says no.
@@ -34,7 +34,7 @@ extension ServiceAnswer {
         }
     }
 
-    /// What the service accepted.
+    /// The accepted value; throws the error of any other answer.
     func get() throws(TenonError) -> Value {
         switch self {
         case .accepted(let value): return value

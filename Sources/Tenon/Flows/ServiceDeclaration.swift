@@ -8,7 +8,7 @@ package struct ServiceDeclaration: Sendable {
     package var dialect: String
     /// Checked: `https`, or `http` on loopback in a build for development.
     package var baseURL: String
-    /// What people call the key.
+    /// The name that people give the key.
     package var alias: String
     package var platform: String
 
@@ -19,14 +19,14 @@ package struct ServiceDeclaration: Sendable {
     /// An attestation that is required is never done without, and never replaced by another dialect
     /// (decision: never-weaker).
     package var isAttestationRequired = true
-    /// What is done with a message whose answer was lost.
+    /// The treatment of a message whose answer was lost.
     package var resend = Journal.Resend.fresh
     /// Whether each message has a number that no other may have.
     package var isSequenced = false
     package var rotation = RotationRule.none
     /// How to find out which key the service holds, in this order.
     package var settlements: [Settlement] = []
-    /// What the service's codes mean. One that is not here changes no state.
+    /// The meanings of the service's codes. A code that is not listed changes no state.
     package var verdicts: [String: ServiceVerdict] = [:]
     /// The media types of an answer whose code is believed (decision: definite-refusal).
     package var errorTypes = ["application/json"]
@@ -57,7 +57,7 @@ package struct ChallengeRule: Sendable {
     package init() {}
 }
 
-/// What says that the key was born in a TPM.
+/// The evidence that the key was made in a TPM.
 package enum AttestationRule: Sendable {
     case none
     /// A proof, with the attestation key's certificate, which is got before from an attestation CA.
@@ -85,7 +85,7 @@ package enum Settlement: Sendable {
     case selfRotation
 }
 
-/// What a code of the service means.
+/// The meaning of a code of the service.
 package enum ServiceVerdict: Sendable {
     /// Take a new challenge and begin again.
     case challengeSpent

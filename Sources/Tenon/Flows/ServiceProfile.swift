@@ -14,12 +14,12 @@ package protocol ServiceProfile: Sendable {
     func challengeRequest(_ device: ServiceDevice, _ offer: AttestationOffer?) throws(TenonError) -> HTTPRequest
     func challenge(in answer: HTTPResponse) -> ServiceAnswer<ServiceChallenge>
 
-    /// What the proof is made over, at most 32 bytes.
+    /// The nonce of the proof, at most 32 bytes.
     func qualifyingData(_ device: ServiceDevice, _ terms: RegistrationTerms) throws(TenonError) -> [UInt8]
     func registration(_ device: ServiceDevice, _ terms: RegistrationTerms) throws(TenonError) -> ServiceDraft
     func registration(in answer: HTTPResponse, to request: HTTPRequest) -> ServiceAnswer<RegistrationOutcome>
 
-    /// What the proof of a new key is made over, for a rotation that is proven.
+    /// The nonce of the proof of a new key, for a proven rotation.
     func qualifyingData(_ device: ServiceDevice, _ terms: RotationTerms) throws(TenonError) -> [UInt8]
     func rotation(_ device: ServiceDevice, _ terms: RotationTerms) throws(TenonError) -> ServiceDraft
     func rotation(in answer: HTTPResponse, to request: HTTPRequest) -> ServiceAnswer<RotationOutcome>
@@ -30,11 +30,11 @@ package protocol ServiceProfile: Sendable {
 
     /// The headers of an application's request.
     func headers(_ values: RequestHeaders) throws(TenonError) -> [(name: String, value: String)]
-    /// What an answer to an application's request says about the device; nil when it says nothing.
+    /// The meaning of an answer to an application's request for the device; nil if it has none.
     func refusal(in answer: HTTPResponse) -> ServiceRefusal?
 }
 
-// What not every service has.
+// Members that not every service has.
 extension ServiceProfile {
     package func challengeRequest(
         _ device: ServiceDevice, _ offer: AttestationOffer?
@@ -73,7 +73,7 @@ package struct ServiceDevice: Sendable {
     package var appID: String
     /// A UUID that the device drew, on disk before anything is sent.
     package var localID: String
-    /// What the service calls it; nil before it is registered.
+    /// The service's id of the device; nil before it is registered.
     package var deviceID: String?
 
     package init(appID: String, localID: String, deviceID: String? = nil) {
@@ -83,7 +83,7 @@ package struct ServiceDevice: Sendable {
     }
 }
 
-/// What a service is shown so that it can make a credential.
+/// The data that a service is shown so that it can make a credential.
 package struct AttestationOffer: Sendable {
     /// Leaf first, DER.
     package var endorsementCertificates: [[UInt8]]
@@ -113,7 +113,7 @@ package struct ServiceChallenge: Sendable {
     }
 }
 
-/// What a registration is made of.
+/// The parts of a registration.
 package struct RegistrationTerms: Sendable {
     package var key: PublicKey
     /// For ``KeyPlan/committedNext``.
@@ -121,7 +121,7 @@ package struct RegistrationTerms: Sendable {
     /// For a service that has them.
     package var challenge: ServiceChallenge?
     package var proof: Proof?
-    /// What answers the credential of the challenge.
+    /// The answer to the credential of the challenge.
     package var activation: Digest?
     /// For a service whose messages are numbered.
     package var slot: Int64?
@@ -139,7 +139,7 @@ package struct RegistrationTerms: Sendable {
     }
 }
 
-/// What a rotation is made of.
+/// The parts of a rotation.
 package struct RotationTerms: Sendable {
     /// The key that the service holds, as far as is known; for a self-rotation it is the new one.
     package var current: PublicKey
@@ -165,7 +165,7 @@ package struct RotationTerms: Sendable {
     }
 }
 
-/// What makes a signed request one of its own.
+/// The values that make a signed request unique.
 package struct RequestStamp: Sendable {
     /// Unix seconds on the service's clock, as text.
     package var timestamp: String

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the service said about a key that signed a question.
+/// The service's answer about a key that signed a question.
 private enum Probed {
     case held, another, refused, revoked
 }
 
-/// What is known about the offered key after asking the service.
+/// The knowledge about the offered key after asking the service.
 enum NextKey {
     case held, notHeld
     /// The service answered something else, so it is not known.

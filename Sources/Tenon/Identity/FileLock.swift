@@ -72,7 +72,7 @@ package struct FileLock: Sendable {
         }
     }
 
-    /// What the last holder wrote about itself.
+    /// The last holder's note about itself.
     package func lastHolder() -> LockHolder? {
         guard case .found(let file) = folder.read(name, atMost: 256) else { return nil }
         return LockHolder(parsing: file.bytes)
@@ -150,7 +150,8 @@ extension FileLock {
     }
 }
 
-/// Who wrote into the file of a lock. It may be gone, and after a boot its number may be another's.
+/// The process that wrote into the file of a lock. It may have ended, and after a boot another process may have its
+/// number.
 package struct LockHolder: Equatable, Sendable {
     package let process: Int32
     /// The boot in which it ran, as the kernel names it.

@@ -28,7 +28,7 @@ package struct KeyFacts: Equatable, Sendable {
     }
 }
 
-/// What a key is for.
+/// The purpose of a key.
 package enum KeyRole: String, CaseIterable, Sendable {
     /// Signs: the one that the service holds, or is to hold by the registration in the journal.
     case current

@@ -43,7 +43,7 @@ extension IdentityName {
     package var record: String { id + ".record" }
     package var lock: String { id + ".lock" }
     package var attestationCertificate: String { id + ".ak.crt" }
-    /// What they all begin with.
+    /// Their common prefix.
     var prefix: String { id + "." }
 
     package func file(_ key: KeyFile) -> String { stem(key) + ".pem" }

@@ -7,7 +7,7 @@ package struct IdentityRecord: Equatable, Sendable {
     package let origin: String
     package internal(set) var dialect: String
     package let platform: String
-    /// What people call the key; a datum, never part of a file's name.
+    /// The name that people give the key; only data, never part of a file's name.
     package let alias: String
     /// Whether a build with the trait `DevMode` wrote it.
     package let isDev: Bool
@@ -97,7 +97,7 @@ package struct IdentityRecord: Equatable, Sendable {
         return !isRevoked || next == .keyInvalid
     }
 
-    /// What the state alone does not say; if there are several reasons, the gravest.
+    /// The detail that the state alone does not express; if there are several reasons, the gravest.
     package var reason: IdentityReason? {
         if let cause { return cause }
         if isRevoked { return .revoked }

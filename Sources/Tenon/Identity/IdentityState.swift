@@ -17,7 +17,7 @@ public enum IdentityState: String, CaseIterable, Sendable {
     case keyInvalid
 }
 
-/// What the six states cannot say.
+/// The details that the six states do not express.
 ///
 /// A later version may know more: switch with a `default`.
 public enum IdentityReason: String, CaseIterable, Sendable {
@@ -65,7 +65,7 @@ package enum IdentityStep: CaseIterable, Sendable {
 public struct IdentityStatus: Hashable, Sendable {
     /// One of the six states.
     public let state: IdentityState
-    /// What the state alone does not say.
+    /// The details that the state alone does not express.
     public let reason: IdentityReason?
     /// The service's id of the device; nil while the state is ``IdentityState/unregistered``.
     public let deviceID: String?

@@ -13,7 +13,7 @@ package struct Journal: Equatable, Sendable {
         case sent
     }
 
-    /// What settles a message whose answer was lost.
+    /// The way to settle a message whose answer was lost.
     package enum Resend: String, CaseIterable, Sendable {
         /// The same bytes once more; never others.
         case identical
@@ -28,8 +28,8 @@ package struct Journal: Equatable, Sendable {
     package let resend: Resend
     /// The place in the service's order that only this message may take, as an event's sequence number.
     package let slot: Int64?
-    /// Of a message that is sent again as it is: its exact bytes. Of any other: their SHA-256. On disk before the first
-    /// byte leaves.
+    /// The exact bytes of a message that is sent again unchanged, or the SHA-256 of any other message. On disk before
+    /// the first byte leaves.
     package internal(set) var message: [UInt8]
     /// The key that signs; nil for a registration.
     package let oldGeneration: Int?

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// An identity that has files in a folder.
 package struct KnownIdentity: Sendable {
-    /// What the names of its files begin with.
+    /// The prefix of the names of its files.
     package let id: String
     /// nil where neither the record nor the one before says it.
     package let name: IdentityName?

@@ -104,7 +104,7 @@ package final class StateFolder: Sendable {
 
 extension StateFolder {
     /// Opens a file of ours for reading and writing, and makes it, 0600, when it is absent. A link, a file of somebody
-    /// else, and one that others may use are refused. Whoever calls closes it.
+    /// else, and one that others may use are refused. The caller closes it.
     package func open(_ name: String, flags: Int32 = 0) throws(TenonError) -> Int32 {
         // Without O_NONBLOCK a pipe under this name would hold us.
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags
@@ -129,9 +129,9 @@ extension StateFolder {
 }
 
 extension StateFolder {
-    /// What the name of a file that is not yet whole ends in.
+    /// The suffix of the name of a file that is not complete yet.
     static let unfinished = ".tmp"
-    /// What the name of the file before this one ends in.
+    /// The suffix of the name of the previous file.
     package static let previous = ".prev"
 
     /// Replaces a whole file: a reader sees the old file or the new one. On return the new one is on disk. After an

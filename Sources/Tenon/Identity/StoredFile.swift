@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// What reading gives. Only what is proven absent is absent (W9).
+/// The result of reading a file. Only a file that is proven absent counts as absent (W9).
 package enum Reading<Value> {
     case found(Value)
     case absent
@@ -62,7 +62,7 @@ extension StateFolder {
         }
     }
 
-    /// What a file is known by, without reading it.
+    /// Identifies the content of a file without reading it.
     package func stamp(of name: String) -> Reading<FileStamp> {
         var status = stat()
         let answer = calls.asking { fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }

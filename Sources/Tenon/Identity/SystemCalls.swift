@@ -11,7 +11,7 @@ package struct SystemCalls: Sendable {
     package enum Fault: Sendable {
         /// The call is not made, and this is its errno.
         case errno(Int32)
-        /// Of a write only the first byte is taken.
+        /// A write accepts only the first byte.
         case short
     }
 
@@ -29,7 +29,7 @@ package struct SystemCalls: Sendable {
         self.look = look
     }
 
-    /// What a call gave, or why it failed.
+    /// The result of a call, or the reason why it failed.
     struct Answer {
         let value: Int
         /// 0 is success.
@@ -105,7 +105,7 @@ package struct SystemCalls: Sendable {
 }
 
 extension TenonError {
-    /// What a failed system call means to the device's operator.
+    /// The meaning of a failed system call for the device's operator.
     init(errno: Int32, _ call: String, _ name: String) {
         let (code, mend): (Code, String) =
             switch errno {

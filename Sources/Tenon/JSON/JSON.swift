@@ -118,7 +118,7 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
 extension JSON: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
     package init(arrayLiteral elements: JSON...) { self = .array(elements) }
 
-    /// Of a key that stands twice the last value is kept.
+    /// If a key occurs twice, the last value is kept.
     package init(dictionaryLiteral elements: (String, JSON)...) {
         var object = JSONObject()
         for (key, value) in elements { object[key] = value }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CTenon
 
-/// What the certificate of an ``EndorsementKey`` must fulfil.
+/// The requirements for the certificate of an ``EndorsementKey``.
 public struct EndorsementPolicy: Hashable, Sendable {
     /// The certificates (DER) below which a chain must end. Without any of them no certificate is accepted.
     public var roots: [[UInt8]]

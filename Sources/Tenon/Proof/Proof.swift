@@ -78,7 +78,7 @@ extension Proof {
 public struct Evidence: Hashable, Sendable {
     /// The key's public area, TPMT_PUBLIC. Of a proof that was accepted it is a ``PublicArea``.
     public var publicArea: [UInt8]
-    /// What the TPM states about the key, TPMS_ATTEST.
+    /// The TPM's statement about the key, TPMS_ATTEST.
     public var certified: [UInt8]
     /// The attestation key's signature over it, TPMT_SIGNATURE; for some verifiers its DER form.
     public var signature: [UInt8]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CTenon
 
-/// What a ``Proof`` must fulfil.
+/// The requirements for a ``Proof``.
 public struct ProofPolicy: Hashable, Sendable {
     /// Who the attestation key is.
     public enum Trust: Hashable, Sendable {

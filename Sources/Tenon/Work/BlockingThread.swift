@@ -23,7 +23,7 @@ package enum BlockingThread {
     }
 }
 
-/// What pthread_create can carry.
+/// A box that pthread_create can carry.
 private final class CarriedWork {
     let run: () -> Void
 

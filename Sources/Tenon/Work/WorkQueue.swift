@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
-/// What a ``WorkThread`` does, first come first served.
+/// The work of a ``WorkThread``, first come first served.
 package final class WorkQueue: Sendable {
     /// Called once: on the thread in its turn, or with `isCancelled` where it was cancelled.
     package typealias Work = @Sendable (_ isCancelled: Bool) -> Void

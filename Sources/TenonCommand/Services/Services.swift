@@ -28,7 +28,7 @@ enum Services {
         return try all[all.count - 1].normalURL(text)
     }
 
-    /// What a service says to do about an error.
+    /// A service's advice about an error.
     static func mend(of code: TenonError.Code) -> String? { all.lazy.compactMap { $0.mends[code] }.first }
 
     /// The service of an identity.
@@ -56,7 +56,7 @@ struct CommandService: Sendable {
     let registerDetails: String
     /// The flags of `sign` that only this service has.
     let signFlags: [Flag]
-    /// What to do about its own errors, and about those that its dialects resolve.
+    /// The mends for its own errors, and for those that its dialects resolve.
     let mends: [TenonError.Code: String]
     /// The normal form of a base URL: two URLs of one service become equal.
     let normalURL: @Sendable (_ baseURL: String) throws(TenonError) -> String

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tenon
 
-/// An attestation key that was lost, attestations that fail, and what an answer asks to wait for.
+/// A lost attestation key, failed attestations, and answers that ask to wait.
 @Suite struct AttestingTests {
     /// Decision: command-and-code, ak-certificate. Its loss never touches the signing key, and the device rotates on.
     @Test(arguments: [false, true])
@@ -27,7 +27,7 @@ import Testing
         #expect(rig.service.paths == ["/challenge", "/register", "/rotate", "/rotate", "/self"])
     }
 
-    /// The endorsement key's certificate was shown once, and who runs the device need not allow it again.
+    /// The endorsement key's certificate was shown once, so the operator need not allow it again.
     @Test func aRotationShowsNothingMore() async throws {
         let rig = try await FlowRig.registered()
         rig.vault.fail(.endorsement, TenonError(.ekMissing, message: ""))
@@ -37,19 +37,20 @@ import Testing
         #expect(rig.service.paths == ["/rotate", "/self"])
     }
 
-    /// What is above the endorsement key's certificate is told once, and is kept for this one only.
+    /// The certificates above the endorsement key's are given once, and are kept for this certificate only.
     @Test func theChainOfAnotherTPMIsNotShown() async throws {
         let rig = try FlowRig()
         rig.vault.setAbove([[0x30, 0x01, 0x00], [0x30, 0x01, 0x01]])
         try await rig.identity.register()
         #expect(try rig.record().attestationSettings?.endorsement.count == 3)
-        // The disk is in another machine, whose TPM has another certificate, and nobody says what is above that.
+        // The disk is in another machine, whose TPM has another certificate, and nobody gives the certificates above
+        // that.
         let other = ScriptedVault(ekCertificate: [0x30, 0x02, 0x05, 0x00])
         let identity = try rig.identity(with: other)
         try await identity.reset()
         try await identity.register()
         #expect(other.activated == [other.ekCertificate])
-        // Back in its own machine it is taken as it was told.
+        // Back in its own machine, the given certificates are used again.
         rig.vault.setAbove([])
         let again = try rig.identity(with: rig.vault)
         try await again.reset()
@@ -57,7 +58,7 @@ import Testing
         #expect(rig.vault.activated.last == rig.vault.ekCertificate)
     }
 
-    /// What does not fit into a record is told again the next time, and the device is registered all the same.
+    /// Certificates that do not fit into a record must be given again next time; the device is registered anyway.
     @Test func aChainThatIsTooLongIsNotKept() async throws {
         let rig = try FlowRig()
         rig.vault.setAbove(Array(repeating: [UInt8](repeating: 0x30, count: 4096), count: 20))
@@ -66,17 +67,17 @@ import Testing
         #expect(try rig.record().attestationSettings == nil)
     }
 
-    /// An attestation CA is shown which TPM this is, and nobody on the way is.
+    /// An attestation CA learns which TPM this is, but nobody in between does.
     @Test(arguments: ["http://ca.example", "https://ca.example", "http://localhost"])
     func anAttestationCAIsReachedSafely(_ url: String) async throws {
         let rig = try FlowRig { $0.attestation = .certificate }
         let identity = try rig.identity(with: rig.vault, .init(url: url, roots: []))
-        // What this TPM has for a certificate is none that any CA is shown.
+        // A malformed certificate of this TPM is shown to no CA.
         let code = await refusal { () async throws(TenonError) in try await identity.register() }
         #expect((code == .httpURL) == (url == "http://ca.example") && rig.service.seen.isEmpty)
     }
 
-    /// Nothing of it changes the state, whatever comes of it, and the next call does it again.
+    /// Whatever the result is, it does not change the state, and the next call does it again.
     @Test(arguments: Fault.allCases, [1, 2])
     func aLostActivationIsRepaired(_ fault: Fault, _ step: Int) async throws {
         let rig = try await FlowRig.registered()
@@ -112,7 +113,7 @@ import Testing
         #expect(rig.service.paths == [] && rig.vault.attestationKeysMade == 1)
     }
 
-    /// As docs/synheart.md has it: retried once, then surfaced; what is refused is surfaced at once.
+    /// As in docs/synheart.md: retried once, then reported; a refusal is reported at once.
     @Test func anAttestationThatFailedIsTriedOnceMore() async throws {
         let rig = try FlowRig()
         rig.service.script(.arrives, .answers(403, "ATTESTATION_FAILED"))

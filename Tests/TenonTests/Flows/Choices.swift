@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// What may go one way or another, so that a search can go each way: a run is known by the numbers that it drew.
+/// Choices that a search makes in every way. The drawn numbers identify a run.
 final class Choices: Sendable {
     private struct State {
         var planned: [Int] = []
@@ -10,10 +10,10 @@ final class Choices: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether no earlier run came here.
+    /// Whether this run is the first to get here.
     var isNew: Bool { state.withLock { $0.made.count >= $0.planned.count } }
 
-    /// A number below the count: 0 where this run is the first to come here.
+    /// A number below the count: 0 if this run is the first to get here.
     func choose(_ count: Int) -> Int {
         state.withLock { state in
             let index = state.made.count
@@ -23,7 +23,7 @@ final class Choices: Sendable {
         }
     }
 
-    /// Goes on to the next run; false when there was every one.
+    /// Begins the next run; false after the last.
     func next() -> Bool {
         state.withLock { state in
             while let last = state.made.popLast() {

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Tenon
 
-/// What is believed of the times in an answer, of which the flows' own tests see one way to say it.
+/// The times in an answer that are believed. The flows' own tests use only one way to give them.
 @Suite struct ClockRuleTests {
     /// 2027-01-15 08:00:00 UTC.
     private let start: Int64 = 1_800_000_000
 
     /// - Parameters:
-    ///   - after: seconds on the clock that nobody sets; `wall` the same on the other one.
+    ///   - after: seconds on the boot clock; `wall` is the same on the wall clock.
     private func moment(after seconds: Int64, wall: Int64? = nil) -> Moment {
         Moment(
             continuous: ContinuousClock().systemEpoch + .seconds(100 + seconds),
@@ -22,7 +22,7 @@ import Testing
             status: 401, headers: date.map { [("Date", imfDate($0))] } ?? [], body: [], sent: sent, received: received)
     }
 
-    /// What a service says whose clock is so many seconds ahead.
+    /// The answer of a service whose clock is this many seconds ahead.
     private func offset(
         theirs: Int64, date: Int64? = nil, sent: Moment, received: Moment
     ) -> Int64? {
@@ -32,7 +32,7 @@ import Testing
         return ClockRule.offset(refusal, in: answer, boot: "boot")?.milliseconds
     }
 
-    /// What the way there and back took is no difference of the clocks: the middle is compared.
+    /// The time of the exchange is not a difference of the clocks: the middle is compared.
     @Test func anOffsetIsThatOfTheMiddle() {
         let (sent, received) = (moment(after: 0), moment(after: 8))
         #expect(offset(theirs: 4, sent: sent, received: received) == 0)
@@ -40,7 +40,7 @@ import Testing
         #expect(offset(theirs: -996, sent: sent, received: received) == -1_000_000)
     }
 
-    /// Where somebody set the wall clock meanwhile there is no middle.
+    /// If somebody set the wall clock meanwhile, there is no middle.
     @Test(arguments: [3600, -3600, 9, 7] as [Int64])
     func aClockThatIsSetOnTheWayMeasuresNothing(_ wall: Int64) {
         let isSet = wall != 9 && wall != 7
@@ -48,7 +48,7 @@ import Testing
         #expect((offset == nil) == isSet)
     }
 
-    /// A time that the answer's own Date contradicts is somebody's mistake, or worse.
+    /// A time that the answer's own Date contradicts is a mistake or an attack.
     @Test(arguments: [0, 5, -5, 6, -6, 86_400] as [Int64])
     func aTimeThatTheDateContradictsIsNotBelieved(_ difference: Int64) {
         let now = moment(after: 0)
@@ -74,8 +74,8 @@ import Testing
         #expect(ClockRule.wait(until: Double(theirs) + 1.5, in: dated, bodyTime: nil) == .milliseconds(1500))
     }
 
-    /// A key that was accepted for later waits in the boot in which it was, and a day at most. Where the kernel names
-    /// no boot nobody knows which one it is.
+    /// A key that was accepted for later waits in the boot in which it was, and a day at most. If the kernel does not
+    /// identify the boot, nothing can tell which one it is.
     @Test func aKeyWaitsInItsOwnBoot() throws {
         var record = try RecordShape.rotateAccepted.record()
         func acceptance(_ milliseconds: Int64, _ boot: String) -> IdentityRecord.Acceptance {

@@ -5,9 +5,9 @@ import Synchronization
 import Tenon
 import Testing
 
-/// Whatever moment the process ends at: the device comes to sign with the key that the service holds (W2, W10, W12).
+/// Whenever the process ends, the device comes to sign with the key that the service holds (W2, W10, W12).
 @Suite struct CutTests {
-    /// A disk that takes no more after so many calls, as if the process had been killed there.
+    /// A disk that fails after this many calls, as if the process had been killed there.
     private final class Disk: Sendable {
         private let left: Mutex<Int>
         private let used = Mutex(0)
@@ -54,7 +54,7 @@ import Testing
 
     @Test(arguments: Operation.allCases, [0, 1, 2])
     func w10_aCutAtEachCallLosesNothing(_ operation: Operation, _ fate: Int) async throws {
-        // These send nothing whose loss would matter.
+        // These operations send nothing whose loss would matter.
         guard fate == 0 || ![.retire, .reset].contains(operation) else { return }
         let whole = Disk(.max)
         let counted = try await rig(operation)
@@ -68,7 +68,7 @@ import Testing
             if let identity = try? rig.restarted(Disk(cut).calls) { try? await run(operation, identity) }
             rig.service.deliverLate()
             if operation == .reset {
-                // Begun anew, or as it was.
+                // It is begun anew, or as it was.
                 try await rig.restarted().register()
                 let signed = try await rig.restarted().sign("POST", path: "/x")
                 #expect(rig.isAccepted(signed), "cut \(cut)")
@@ -80,7 +80,8 @@ import Testing
         }
     }
 
-    /// What a new process needs is on disk when the first byte leaves: the key, and that it may be known.
+    /// When the first byte is sent, the disk already has everything that a new process needs: the key, and the note
+    /// that the service may know it.
     @Test func w1_theDiskKnowsBeforeTheNetworkDoes() async throws {
         let rig = try FlowRig()
         let seen = Mutex<[(path: String, record: IdentityRecord?, files: [String])]>([])

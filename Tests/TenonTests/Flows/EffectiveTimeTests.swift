@@ -3,14 +3,15 @@ import FlowParts
 import Tenon
 import Testing
 
-/// After a rotation that was accepted the key signs that the service holds then, whatever this device's clock shows.
+/// After an accepted rotation, the device signs with the key that the service holds, whatever this device's clock
+/// shows.
 @Suite struct EffectiveTimeTests {
-    /// What the answer says of the time: in its head, in its body, in both, or nowhere.
+    /// Where the answer has the time: in its head, in its body, in both, or nowhere.
     enum Telling: CaseIterable, Sendable {
         case date, body, both, none
     }
 
-    /// How far the service's clock is ahead, in milliseconds.
+    /// The milliseconds by which the service's clock is ahead.
     static let offsets: [Int64] =
         Array(stride(from: -300, through: 300, by: 50)).map { $0 * 1000 }
         + [-3000, -2000, -1500, -1000, -999, -500, -250, -1, 1, 250, 500, 999, 1000, 1500, 2000, 3000]
@@ -32,7 +33,7 @@ import Testing
         }
     }
 
-    /// A second is what a clock of whole seconds may be behind itself.
+    /// A clock of whole seconds may be up to a second behind.
     @Test(arguments: RotationTests.settlements, Telling.allCases)
     func theKeyThatTheServiceHoldsSigns(_ settlements: [Settlement], _ telling: Telling) async throws {
         var refused: [String] = []
@@ -54,12 +55,12 @@ import Testing
         #expect(refused == [], "requests are refused after the rotation")
     }
 
-    /// What is to count from later is waited for on the clock that nobody sets.
+    /// The wait for a later time uses the boot clock.
     @Test(arguments: RotationTests.settlements, [-300_000, -1500, 0, 700, 250_000] as [Int64])
     func aLaterTimeIsWaitedForOnTheBootClock(_ settlements: [Settlement], _ offset: Int64) async throws {
         let rig = try await rig(settlements, offset, .date, effectiveIn: 120)
         #expect(try await rig.identity.rotate().effectiveAt != nil)
-        // Whoever sets the clock, to and fro, changes nothing of that.
+        // Setting the wall clock back and forth does not affect it.
         for seconds: Int64 in [0, 100_000, -200_000, 100_000] {
             rig.time.setWall(by: .seconds(seconds))
             #expect(try await rig.restarted().sign("GET", path: "/").generation == 1)
@@ -76,7 +77,7 @@ import Testing
         #expect(try rig.record().journal == nil)
     }
 
-    /// Where the answer has no time of its own there is nothing to compare with.
+    /// If the answer has no time, there is nothing to compare with.
     @Test(arguments: [2, 120, 80_000] as [Int64])
     func withoutATimeOfTheAnswerItIsNow(_ seconds: Int64) async throws {
         let rig = try await rig([.ask, .resend], 0, .none, effectiveIn: seconds)
@@ -84,7 +85,7 @@ import Testing
         #expect(try await rig.restarted().sign("GET", path: "/").generation == 2)
     }
 
-    /// A key that counts from later, as the service means it, and its device, which is started anew meanwhile.
+    /// A key that counts from a later time on the service's clock, and a device that restarts meanwhile.
     private func waiting(_ settlements: [Settlement]) async throws -> FlowRig {
         let rig = try await FlowRig.registered { $0.settlements = settlements }
         rig.service.change { $0.effectiveIn = 600 }
@@ -94,7 +95,8 @@ import Testing
         return rig
     }
 
-    /// How long the machine was off nobody knows: the new key is tried, which will be right, and the service is asked.
+    /// How long the machine was off is unknown: the device tries the new key, which will be right, and asks the
+    /// service.
     @Test(arguments: RotationTests.settlements)
     func afterABootTheServiceIsAsked(_ settlements: [Settlement]) async throws {
         let rig = try await waiting(settlements)
@@ -106,7 +108,7 @@ import Testing
         try await rig.expectNotLost()
     }
 
-    /// The same at a service that does not hold it yet, which is found out as soon as it refuses it.
+    /// The same at a service that does not hold the key yet; its refusal shows that.
     @Test(arguments: RotationTests.settlements)
     func aKeyThatDoesNotCountYetIsLetWait(_ settlements: [Settlement]) async throws {
         let rig = try await waiting(settlements)
@@ -119,14 +121,14 @@ import Testing
         rig.service.change { $0.fates = [.arrives] + Array(repeating: .requestLost, count: 5) }
         let second = await rig.answer(signed, 401, "BAD_SIGNATURE", to: identity)
         #expect(signed.generation == 2 && second.again?.generation == 1)
-        // Then it counts.
+        // From now on, the key counts.
         rig.service.change { $0.fates = [] }
         rig.service.change { $0.devices = after }
         try await rig.expectNotLost()
         #expect(rig.vault.keysMade == 2)
     }
 
-    /// What version 1 wrote has no moment on the boot clock.
+    /// A record of version 1 has no time on the boot clock.
     @Test(arguments: RotationTests.settlements)
     func aRecordOfVersion1IsSettled(_ settlements: [Settlement]) async throws {
         let rig = try await waiting(settlements)

@@ -4,7 +4,7 @@ import Synchronization
 import Tenon
 import Testing
 
-/// A service without a challenge, whose messages are a log that two keys take turns to write (decision: one-message,
+/// A service without a challenge, whose messages form a log that two keys write in turns (decision: one-message,
 /// key-roles).
 @Suite struct EventLogTests {
     private struct Profile: ServiceProfile {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// Takes each event once, and the same one any number of times.
+    /// Accepts each event once, and repetitions of it.
     private final class Log: Transport {
         private struct State {
             var log: [[UInt8]] = []

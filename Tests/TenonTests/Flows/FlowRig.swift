@@ -13,7 +13,7 @@ struct FlowRig {
     let profile: PlainProfile
     let identity: DeviceIdentity
 
-    /// - Parameter kind: tokens where there are very many signatures.
+    /// - Parameter kind: tokens for tests with very many signatures.
     init(
         _ declare: (inout ServiceDeclaration) -> Void = { _ in }, calls: SystemCalls = SystemCalls(),
         _ kind: ScriptedVault.Kind = .signatures
@@ -37,7 +37,7 @@ struct FlowRig {
             clock: time.clock, log: log)
     }
 
-    /// The same device after a new start of the process.
+    /// The same device after a restart of the process.
     func restarted(_ calls: SystemCalls = SystemCalls(), log: LogSink? = nil) throws -> DeviceIdentity {
         try Self.identity(profile, vault, service, folder, time, calls, log)
     }
@@ -67,7 +67,7 @@ struct FlowRig {
         return try #require(store.read().value)
     }
 
-    /// Whether the service takes what the device signs now.
+    /// Whether the service accepts the device's signatures now.
     func isAccepted(_ signed: SignedRequest) -> Bool {
         let request = HTTPRequest(
             method: signed.method, url: "https://service.example" + signed.path, headers: signed.headers,
@@ -76,8 +76,8 @@ struct FlowRig {
         return service.state.withLock { $0.refusal(request, signed.path, now) == nil }
     }
 
-    /// The invariant of the design, once the network is well: the device comes to sign with the key that the service
-    /// holds, by its ordinary calls and without a reset, and is one device there.
+    /// The invariant of the design: once the network works, the device's ordinary calls, without a reset, lead it to
+    /// sign with the key that the service holds, and it is one device there.
     func expectNotLost(_ identity: DeviceIdentity? = nil, sourceLocation: SourceLocation = #_sourceLocation)
         async throws
     {

@@ -11,7 +11,7 @@ import Testing
         case sign, signBlocking, begin, attest, rotate, maintain, resolve, received, register
     }
 
-    /// Each verb against the wrong TPM, and then each against the own one.
+    /// Each verb with the wrong TPM, and then each with its own.
     @Test(arguments: Verb.allCases.filter { $0 != .register && $0 != .received }, Verb.allCases)
     func theNextVerbFindsTheKeyAgain(_ first: Verb, _ second: Verb) async throws {
         let rig = try await FlowRig.registered()
@@ -28,7 +28,7 @@ import Testing
         #expect(try rig.folder.open().attic().names() == [])
     }
 
-    /// What was open stays open: the journal, and the key that was offered.
+    /// An open operation stays open, with its journal and the offered key.
     @Test func anOpenRotationStaysOpen() async throws {
         let rig = try await FlowRig.registered()
         rig.service.change { $0.fates = Array(repeating: .requestLost, count: 9) }
@@ -43,7 +43,7 @@ import Testing
         try await rig.expectNotLost()
     }
 
-    /// So does the key that signs because the service refused the other one, whichever verb comes next.
+    /// The key that signs because the service refused the other one stays, too, whichever verb comes next.
     @Test(arguments: Verb.allCases.filter { $0 != .rotate && $0 != .attest })
     func aKeyThatIsTriedIsTriedOn(_ next: Verb) async throws {
         let rig = try await FlowRig.registered { $0.settlements = [.resend, .selfRotation] }
@@ -58,7 +58,7 @@ import Testing
         #expect(try rig.record().signsByNext && rig.record().keys == before.keys && rig.service.devices.count == 1)
     }
 
-    /// A registration whose outcome was open is as open as it was.
+    /// The outcome of an open registration stays open.
     @Test func anOpenRegistrationStaysOpen() async throws {
         let rig = try FlowRig()
         rig.service.change { $0.fates = [.arrives, .answerLost] + Array(repeating: .notSent, count: 8) }
@@ -74,7 +74,7 @@ import Testing
         #expect(rig.service.devices.count == 1 && rig.vault.keysMade == 1)
     }
 
-    /// A service that holds none of the keys, and one that revoked the device, said so: no TPM changes that.
+    /// A service said that it holds none of the keys, or that it revoked the device: no TPM changes that.
     @Test(arguments: ["superseded", "revoked"])
     func whatAServiceSaidStays(_ word: String) async throws {
         let rig = try await FlowRig.registered()
@@ -94,7 +94,7 @@ import Testing
         #expect(try rig.record() == before)
     }
 
-    /// It is that one that is looked for: the one that the service refused is of no use, and need not be there.
+    /// The device looks for that key: the one that the service refused is useless, and need not be there.
     @Test(arguments: [Verb.sign, .signBlocking])
     func theKeyThatIsTriedIsLookedFor(_ verb: Verb) async throws {
         let rig = try await FlowRig.registered { $0.settlements = [.resend, .selfRotation] }
@@ -118,7 +118,7 @@ import Testing
         #expect(try await rig.restarted().maintain() == .rotationOpen(newKeySigns: true))
     }
 
-    /// A TPM that is busy is not the one that was here before, nor another: nothing is said of the key.
+    /// A busy TPM is neither the former TPM nor another one: nothing is concluded about the key.
     @Test func aTPMThatIsBusyIsAskedAgain() async throws {
         let rig = try await FlowRig.registered()
         rig.vault.clear()
@@ -130,8 +130,7 @@ import Testing
         #expect(try await code(.sign, rig.restarted()) == nil)
     }
 
-    /// A registration that fails leaves the identity as it was, whatever it failed of: with its own TPM back it goes
-    /// on.
+    /// A failed registration leaves the identity as it was, whatever the cause: with its own TPM back, it continues.
     @Test(arguments: ["no TPM certificate", "nobody there", "challenge refused", "refused", "rejected", "no key"])
     func aRegistrationThatFailsLeavesTheInvalidKey(_ cause: String) async throws {
         let rig = try await FlowRig.registered()
@@ -150,7 +149,7 @@ import Testing
         #expect(try await code(.register, identity) != nil)
         #expect(try identity.status() == IdentityStatus(state: .keyInvalid, reason: .tpmCleared, deviceID: "device-1"))
         #expect(try rig.record().keys == before.keys && rig.record().deviceLocalID == before.deviceLocalID)
-        // No number is given twice, not to a key that is in the attic by now.
+        // No number is used twice, even if its key is in the attic by now.
         #expect(try rig.record().lastGeneration == (cause == "no key" ? 1 : 2))
         rig.vault.fail(.endorsement, nil)
         rig.vault.fail(.make, nil)
@@ -158,7 +157,7 @@ import Testing
         rig.vault.bringBack()
         #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x")))
         #expect(rig.service.devices.count == 1)
-        // And where its TPM does not come back, it begins anew as before.
+        // If its TPM does not come back, it begins anew as before.
         rig.vault.clear()
         #expect(try await code(.sign, rig.restarted()) == .keyInvalidated)
         try await rig.restarted().register()
@@ -181,7 +180,7 @@ import Testing
         #expect(rig.vault.keysMade == 2 && rig.service.devices.count == 2)
     }
 
-    /// One that the service thinks about keeps the key that it thinks about.
+    /// A registration that the service has not decided yet keeps its key.
     @Test func aRegistrationThatIsPendingKeepsItsKey() async throws {
         let rig = try await FlowRig.registered()
         rig.vault.clear()

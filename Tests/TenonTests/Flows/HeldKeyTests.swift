@@ -4,10 +4,10 @@ import Testing
 
 @testable import Tenon
 
-/// Whichever key the service holds, of those that it ever heard of, is found (decision: one-offered-key,
+/// The device finds the key that the service holds, whichever of the offered keys it is (decision: one-offered-key,
 /// own-endpoints).
 @Suite struct HeldKeyTests {
-    /// W1: the rotation was done, and the answer said no.
+    /// W1: the rotation was carried out, and the answer denied it.
     @Test(arguments: [(404, nil), (403, nil), (409, "ROTATION_FAILED"), (403, "BAD_SIGNATURE")] as [(Int, String?)])
     func w1_aRefusalOfWhatWasDoneLosesNothing(_ status: Int, _ code: String?) async throws {
         let rig = try await FlowRig.registered()
@@ -16,7 +16,8 @@ import Testing
         try await rig.expectNotLost()
     }
 
-    /// The same, told by the application's service: it is asked about all keys before any is given up.
+    /// The same, reported by the application's service: the auth service is asked about all keys before any is given
+    /// up.
     @Test func w1_allKeysAreAskedAbout() async throws {
         let rig = try await FlowRig.registered()
         rig.service.script(.denied(409, "ROTATION_FAILED"))
@@ -43,7 +44,7 @@ import Testing
         try await rig.expectNotLost()
     }
 
-    /// A rotation in another machine makes no key there.
+    /// A rotation on another machine makes no key there.
     @Test func w22_aKeyIsMadeOnlyInTheTPMOfTheOther() async throws {
         let rig = try await FlowRig.registered()
         let keys = rig.vault.keysMade
@@ -72,7 +73,7 @@ import Testing
         rig.vault.bringBack()
         rig.service.change { $0.seen = [] }
         #expect(try await identity.register().status == .alreadyRegistered)
-        // The youngest is asked about first, and it is the one.
+        // The device asks about the newest key first, and that is the one.
         #expect(rig.service.paths == ["/self"])
         #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
         #expect(rig.service.devices.count == 1)

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Tenon
 
-/// What outlives its time: a disk its machine, a key its TPM, a word its boot, a begun signature its right.
+/// Things that outlive others: a disk its machine, a key its TPM, a service's word the boot, a begun signature its
+/// permission.
 @Suite struct LastingTests {
     /// A disk was copied, before anything was registered or after a reset: its copies are devices of their own
     /// (decision: damaged-record).
@@ -28,7 +29,7 @@ import Testing
         #expect(ids.count == 3 && Set(ids).count == 3)
     }
 
-    /// Each try of one device is the same device's, also after a new start.
+    /// All tries of one device use the same local id, even after a restart.
     @Test func aDeviceHasOneLocalID() async throws {
         let rig = try FlowRig()
         rig.service.script(.arrives, .answerLost, .arrives, .answers(400, "INVALID_ATTESTATION"))
@@ -37,8 +38,8 @@ import Testing
         #expect(rig.localIDs.count == 3 && Set(rig.localIDs).count == 1)
     }
 
-    /// Decision: one-offered-key. What was sent is not dropped because a TPM says that it is gone; it is said, and
-    /// begun anew by nothing but another call.
+    /// Decision: one-offered-key. A key that was sent is not dropped because a TPM says that it is gone: this is
+    /// reported, and only another call begins anew.
     @Test(arguments: [false, true])
     func w4_aKeyThatWasSentIsNotDroppedOnOneWord(_ isBack: Bool) async throws {
         let rig = try FlowRig()
@@ -59,7 +60,7 @@ import Testing
         #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
     }
 
-    /// A key of which nobody heard is another matter.
+    /// A key that was never sent may be dropped.
     @Test func aKeyThatWasNotSentIsMadeAnew() async throws {
         let rig = try FlowRig()
         rig.service.change { $0.fates = Array(repeating: .notSent, count: 9) }
@@ -70,7 +71,8 @@ import Testing
         #expect(rig.vault.keysMade == 2 && rig.service.devices.count == 1)
     }
 
-    /// Decision: two-refusals. Twice, an hour apart; what was said in another boot, or long ago, is not the first time.
+    /// Decision: two-refusals. Twice, an hour apart; a refusal in another boot, or long ago, does not count as the
+    /// first.
     @Test(arguments: [true, false])
     func aRefusalIsOfItsTime(_ isReboot: Bool) async throws {
         let rig = try await FlowRig.registered()
@@ -83,7 +85,7 @@ import Testing
         if isReboot { rig.time.reboot(after: .seconds(7200)) } else { rig.time.advance(.seconds(8 * 86_400)) }
         #expect(try await rotate() == .keyRefused)
         #expect(rig.identity.isRegistered)
-        // The wall clock has no say in it.
+        // The wall clock does not matter.
         rig.time.setWall(by: .seconds(86_400))
         rig.service.change { $0.skew = -86_400 }
         rig.time.advance(.seconds(3000))
@@ -93,7 +95,7 @@ import Testing
         #expect(try rig.identity.status().reason == .superseded)
     }
 
-    /// W18: what was learnt of the clock holds a day, through whatever was switched off in between.
+    /// W18: the clock's known difference lasts a day, even if the machine was off in between.
     @Test func w18_theClockIsNotKeptForever() async throws {
         let rig = try await FlowRig.registered()
         rig.service.change { $0.skew = 4000 }
@@ -102,12 +104,12 @@ import Testing
         #expect(Int64(try await rig.restarted().sign("GET", path: "/").timestamp) == rig.time.seconds + 4000)
         rig.time.reboot(after: .seconds(86_400))
         #expect(Int64(try await rig.restarted().sign("GET", path: "/").timestamp) == rig.time.seconds)
-        // The service says it again.
+        // The service gives the time again.
         try await rig.restarted().resolve()
         #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x")))
     }
 
-    /// A request that was begun is signed by whoever may sign when it ends.
+    /// A request is signed by the key that may sign when the request is complete.
     @Test(arguments: [false, true])
     func w15_aBegunRequestAsksAgain(_ isBlocking: Bool) async throws {
         let rig = try await FlowRig.registered()
@@ -134,7 +136,7 @@ import Testing
         #expect(await refusal { () async throws(TenonError) in try await end(reset) } == .notRegistered)
     }
 
-    /// W14: of an identity that was reset nothing is left that could be taken up again.
+    /// W14: nothing of a reset identity can be continued.
     @Test func w14_aResetIdentityIsNotFoundAgain() async throws {
         let rig = try await FlowRig.registered()
         let name = try rig.record().name
@@ -161,13 +163,13 @@ import Testing
         let purged = try await rig.identity.purge()
         #expect(purged.count == 11 && Set(purged).isSubset(of: files))
         #expect(try await rig.identity.attic() == files.filter { !purged.contains($0) })
-        // What is in use is not there.
+        // Keys in use are not there.
         #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x")))
     }
 }
 
 extension FlowRig {
-    /// What the device called itself in each registration.
+    /// The device's local id in each registration.
     fileprivate var localIDs: [String] {
         service.seen.filter { ScriptedService.path($0) == "/register" }.compactMap {
             (try? JSON(parsing: $0.body))?["local_id"]?.string

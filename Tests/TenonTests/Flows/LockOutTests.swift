@@ -3,14 +3,14 @@ import FlowParts
 import Tenon
 import Testing
 
-/// A rotation was done and nobody heard, at services that do or do not rotate a key to itself: the device signs with
-/// the key that is held, or finds it as soon as the service refuses the old one.
+/// The answer to a rotation is lost, at services that do or do not rotate a key to itself: the device signs with the
+/// key that the service holds, or finds it as soon as the service refuses the old one.
 @Suite struct LockOutTests {
     struct Manner: Sendable, CustomStringConvertible {
-        /// What is answered to a key that asks to be rotated to itself; nil where that is done.
+        /// The answer to a key that asks to be rotated to itself; nil if the service does that.
         let status: Int?
         let code: String?
-        /// Whether that is said before the signature is looked at.
+        /// Whether it answers so before it checks the signature.
         let isUnseen: Bool
 
         var description: String { "\(status.map { "\($0)" } ?? "done") \(code ?? "-")\(isUnseen ? " unseen" : "")" }
@@ -31,7 +31,7 @@ import Testing
         return rig
     }
 
-    /// A rotation whose answers are lost, all of them.
+    /// A rotation whose answers are all lost.
     private func lost(_ settlements: [Settlement], _ manner: Manner) async throws -> FlowRig {
         let rig = try await Self.rig(settlements, manner)
         rig.service.change { $0.fates = Array(repeating: .answerLost, count: 9) }
@@ -40,7 +40,7 @@ import Testing
         return rig
     }
 
-    /// An application is refused, tells the identity, and sends what it is given.
+    /// An application is refused, tells the identity, and sends the new request that it gets.
     private func send(_ rig: FlowRig, code: String = "BAD_SIGNATURE") async throws -> Bool {
         let identity = try rig.restarted()
         let signed = try await identity.sign("POST", path: "/x", body: [1])
@@ -70,7 +70,8 @@ import Testing
 
     @Test(arguments: RotationTests.settlements, manners)
     func anotherRotationFindsTheKey(_ settlements: [Settlement], _ manner: Manner) async throws {
-        // What says that the key is there already, and looks at nothing, refuses no signature: the next question does.
+        // A service that says without checking that the key is there already does not refuse the signature: the next
+        // question does.
         guard !manner.isUnseen || settlements.first == .ask else { return }
         let rig = try await lost(settlements, manner)
         _ = try? await rig.restarted().rotate()
@@ -78,7 +79,7 @@ import Testing
         #expect(rig.vault.keysMade == 2)
     }
 
-    /// The service said no to what it did.
+    /// The service denied a rotation that it carried out.
     @Test(arguments: RotationTests.settlements, manners)
     func aRefusalOfWhatWasDone(_ settlements: [Settlement], _ manner: Manner) async throws {
         let rig = try await Self.rig(settlements, manner)
@@ -88,7 +89,7 @@ import Testing
         #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x", body: [1])))
     }
 
-    /// A 401 that says nothing is a reason to ask, where something is open; a success is none.
+    /// A bare 401 is a reason to ask if something is open; a success is not.
     @Test(arguments: RotationTests.settlements)
     func aPlainRefusalSettlesWhatIsOpen(_ settlements: [Settlement]) async throws {
         let rig = try await lost(settlements, Self.manners[0])
@@ -100,7 +101,7 @@ import Testing
         #expect(rig.isAccepted(try #require(plain.again)))
     }
 
-    /// What is said of it is what was seen: the service refused the one key and did not confirm the other.
+    /// The report says what was observed: the service refused the one key and did not confirm the other.
     @Test(arguments: manners.filter { $0.status == 400 && !$0.isUnseen })
     func whatIsOpenIsSaid(_ manner: Manner) async throws {
         let rig = try await lost([.resend, .selfRotation], manner)
@@ -124,10 +125,10 @@ import Testing
         #expect(try await rig.identity.maintain() == .done)
         rig.service.script(.answers(409, "ROTATION_FAILED"))
         _ = try? await rig.identity.rotate()
-        // The old key is held, and a message that was held back might still bring the other one.
+        // The service holds the old key, and a delayed message might still bring the other one.
         #expect(try await rig.identity.maintain() == .rotationOpen(newKeySigns: false))
         #expect(rig.isAccepted(try await rig.identity.sign("POST", path: "/x", body: [1])))
-        // Nothing reached the service: what was begun is ended.
+        // Nothing reached the service: the open rotation is ended.
         let other = try await FlowRig.registered { $0.settlements = settlements }
         other.service.change { $0.fates = Array(repeating: .requestLost, count: 9) }
         _ = try? await other.identity.rotate()
@@ -136,8 +137,8 @@ import Testing
         #expect(try other.record().key(.current)?.generation == 2)
     }
 
-    /// The old key was refused by mistake, and is the one that is held: the other one signs, is refused, and it goes
-    /// back.
+    /// The old key was refused by mistake, and the service still holds it: the other one signs, is refused, and the
+    /// device returns to the old one.
     @Test(arguments: RotationTests.settlements, manners)
     func aRefusalByMistakeIsTakenBack(_ settlements: [Settlement], _ manner: Manner) async throws {
         let rig = try await Self.rig(settlements, manner)
@@ -152,7 +153,8 @@ import Testing
         #expect(rig.vault.keysMade == 2)
     }
 
-    /// Both are refused, twice, an hour apart; the old one signs until then, and what the service holds again is found.
+    /// Both are refused twice, an hour apart; the old one signs until then, and the device finds the key that the
+    /// service holds again.
     @Test(arguments: manners.filter { !$0.isUnseen }, [false, true])
     func whatWasSupersededMayComeBack(_ manner: Manner, _ isNew: Bool) async throws {
         for settlements in RotationTests.settlements { try await supersede(settlements, manner, isNew) }
@@ -176,7 +178,8 @@ import Testing
             state.devices = devices
             if !isNew, let old = devices["device-1"]?.retired.first { state.devices["device-1"]?.key = old }
         }
-        // Of the new key a service that rotates none to itself says nothing, and `register` asks no other way either.
+        // A service that rotates no key to itself says nothing about the new key, and `register` has no other way to
+        // ask.
         if isNew, manner.status != nil, settlements.first == .resend {
             _ = try? await rig.restarted().maintain()
             #expect(try rig.record().keys.count == 2)

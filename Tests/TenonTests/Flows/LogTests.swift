@@ -31,7 +31,7 @@ import Testing
         #expect(log.lines.last?.hasPrefix("rotate ended with TENON_ERROR_") == true)
     }
 
-    /// W27: a full run with its faults, and none of what passed the wire or lies in the record.
+    /// W27: the log of a full run with faults contains nothing from the wire or from the record.
     @Test func w27_holdsNothingThatMustNotBeWrittenDown() async throws {
         let (rig, log) = (try FlowRig(), Log())
         let identity = try rig.restarted(log: log.sink)

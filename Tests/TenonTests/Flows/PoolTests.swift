@@ -4,9 +4,9 @@ import Synchronization
 import Tenon
 import Testing
 
-/// Nothing that may take long happens on a thread of Swift's cooperative pool: such a thread is at a task.
+/// Slow work never runs on a thread of Swift's cooperative pool, which is recognised by its task.
 @Suite struct PoolTests {
-    /// Counts what blocks, and what of it is done within a task.
+    /// Counts blocking calls, and those of them that run within a task.
     private final class Watch: Sendable {
         private let counts = Mutex((all: 0, withinTasks: 0))
 
@@ -46,7 +46,7 @@ import Testing
                 clock: time.clock)
         }
 
-        /// Does one thing, and looks whether the disk was used for it and no task waited.
+        /// Runs a body, and checks that it used the disk and that no task blocked.
         func expectFree(_ what: String, _ body: (DeviceIdentity) async throws -> Void) async throws {
             let before = watch.all
             try await body(identity)
@@ -84,7 +84,7 @@ import Testing
         try await rig.expectFree("reset") { try await $0.reset() }
     }
 
-    /// What is for threads that may wait is seen, when a task does it.
+    /// A blocking call within a task is noticed.
     @Test func whoBlocksIsSeen() async throws {
         let rig = try Rig()
         try await rig.identity.register()

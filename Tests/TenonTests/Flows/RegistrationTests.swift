@@ -32,7 +32,7 @@ import Testing
         #expect(record.keys.map(\.isHardware) == [true])
     }
 
-    /// The faults of the network, at each step, each many times and followed by a new start of the process.
+    /// The faults of the network at each step, each many times and followed by a restart of the process.
     @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8], [Fault.notSent, .requestLost, .answerLost, .garbled, .busy])
     func w4_whateverIsLostTheSameKeyIsRegistered(_ step: Int, _ fault: Fault) async throws {
         let rig = try FlowRig()
@@ -106,7 +106,7 @@ import Testing
         #expect(rig.service.paths.count == 5)
     }
 
-    /// A port at which nobody listens is not waited for as long as a service that is busy.
+    /// The device waits less for a port at which nobody listens than for a busy service.
     @Test func aRefusedConnectionIsTriedThreeTimes() async throws {
         let rig = try FlowRig()
         rig.service.change { $0.fates = Array(repeating: .notSent, count: 9) }
@@ -131,14 +131,14 @@ import Testing
             #expect(error.message.hasSuffix("It asks for a pause of 61 s, but this call may take 60 s at most."))
         }
         #expect(late.service.paths.count == 1)
-        // A pause that ends with the time of the call leaves none for another try.
+        // A pause that ends at the call's deadline leaves no time for another try.
         let last = try FlowRig()
         last.service.script(.answers(429, nil, headers: [("Retry-After", "60")]))
         #expect(await refusal { () async throws(TenonError) in try await last.identity.register() } == .serviceBusy)
         #expect(last.time.pauses == [])
     }
 
-    /// However long one exchange may take, it ends with the call.
+    /// An exchange ends with the call, however long it may take.
     @Test func noExchangeIsLongerThanItsCall() async throws {
         let rig = try FlowRig()
         let end = rig.time.moment.continuous + .seconds(60)
@@ -147,7 +147,7 @@ import Testing
         #expect(rig.service.deadlines == [end - .seconds(30), end, end])
     }
 
-    /// How long the answer was on its way is a part of a challenge's life.
+    /// The time that the answer took counts as part of a challenge's life.
     @Test func w7_aChallengeLivesFromWhenItWasAskedFor() async throws {
         let rig = try FlowRig()
         rig.service.change { $0.way = .seconds(56) }
@@ -156,7 +156,7 @@ import Testing
         #expect(!rig.service.paths.contains("/register"))
     }
 
-    /// However large the number is, nobody comes again before it is over.
+    /// However large the number is, the device does not return earlier.
     @Test(arguments: ["1000000000", "9223372036854775807", "99999999999999999999999"])
     func retryAfterOfAnySizeIsHonoured(_ text: String) async throws {
         let rig = try FlowRig()
@@ -166,7 +166,7 @@ import Testing
         #expect(rig.time.pauses == [])
     }
 
-    /// What was sent and answered by what nobody understands is gone on with by the same call.
+    /// After an unintelligible answer to a sent message, the same call continues.
     @Test func anAnswerThatCannotBeReadLeavesTheOutcomeOpen() async throws {
         let rig = try FlowRig()
         rig.service.script(.arrives, .garbled)
@@ -190,7 +190,7 @@ import Testing
     func w7_aChallengeLivesNinetySecondsAtMost(_ ttl: Int64?) async throws {
         let rig = try FlowRig()
         rig.service.change { $0.ttl = ttl }
-        // Nobody waits so long for a proof: the time goes on as it is made, at the exchange of the challenge.
+        // No proof takes that long: the clock is advanced here, at the exchange of the challenge.
         let isDead = ttl.map { $0 <= 5 } ?? false
         #expect(
             await refusal { () async throws(TenonError) in try await rig.identity.register() }
@@ -206,7 +206,7 @@ import Testing
         #expect(
             await refusal { () async throws(TenonError) in try await rig.identity.register() } == .challengeExpired)
         #expect(!rig.service.paths.contains("/register"))
-        // The wall clock has no say in it.
+        // The wall clock does not matter.
         let other = try FlowRig()
         other.vault.onProof { other.time.setWall(by: .seconds(100_000)) }
         try await other.identity.register()
@@ -241,7 +241,7 @@ import Testing
         #expect(rig.vault.keysMade == 2)
     }
 
-    /// An unknown status is no success, and no failure either.
+    /// An unknown status is neither a success nor a failure.
     @Test func w8_anUnknownStatusIsAnUnknownOutcome() async throws {
         let rig = try FlowRig()
         rig.service.change { $0.status = "who knows" }
@@ -289,7 +289,7 @@ import Testing
         }
     }
 
-    /// What a service does to the attestation is no word about the signing key (decision: command-and-code).
+    /// A service's refusal of the attestation says nothing about the signing key (decision: command-and-code).
     @Test func aRefusedCredentialLeavesTheKey() async throws {
         let rig = try FlowRig()
         rig.vault.fail(.activate, TenonError(.keyGone, message: "TPM_RC_INTEGRITY"))
@@ -309,7 +309,7 @@ import Testing
         #expect(try rig.record().attestation == .unattested)
     }
 
-    /// A key in memory is no identity but in a build for development.
+    /// A key in memory is an identity only in a build for development.
     @Test func w26_aSoftwareKeyIsNotRegistered() async throws {
         let rig = try FlowRig()
         let identity = try DeviceIdentity(
@@ -356,7 +356,7 @@ import Testing
         #expect(rig.vault.keysMade == 1)
     }
 
-    /// What came is written down, though nobody waits for it any more.
+    /// The answer is recorded, although nobody waits for it any more.
     @Test(arguments: ["/register", "/rotate"])
     func w30_anAnswerThatCameIsKept(_ path: String) async throws {
         let rig = try FlowRig()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tenon
 
-/// A key that has to be changed: the service takes none so old, or somebody reports that others may use it.
+/// A key that must be changed: the service refuses one so old, or somebody reports that others may use it.
 @Suite struct RenewalTests {
     @Test func aKeyThatIsTooOldIsChangedAndTheRequestSentAgain() async throws {
         let rig = try await FlowRig.registered()
@@ -13,15 +13,15 @@ import Testing
         let second = try #require(await rig.answer(signed, 403, "KEY_EXPIRED").again)
         #expect(second.generation == 2 && rig.isAccepted(second))
         #expect(rig.service.paths == ["/rotate"])
-        // The same about the request of before: the key was changed since.
+        // The same about the earlier request: the key was changed since.
         let third = try #require(await rig.answer(signed, 403, "KEY_EXPIRED").again)
         #expect(third.generation == 2 && rig.isAccepted(third))
-        // About the new key nobody is believed.
+        // No such report about the new key is believed.
         #expect(await rig.answer(third, 403, "KEY_EXPIRED").isDone)
         #expect(rig.service.paths == ["/rotate"])
     }
 
-    /// An answer that comes late is about the key that was changed, however old the new one is by then.
+    /// A late answer is about the former key, however old the new one is by then.
     @Test func aLateAnswerChangesNoKeyAgain() async throws {
         let rig = try await FlowRig.registered()
         let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
@@ -61,7 +61,7 @@ import Testing
         #expect(record.key(.current)?.generation == 2 && !record.isCompromised)
         #expect(rig.isAccepted(try await rig.identity.sign("POST", path: "/x")))
         #expect(try #require(try rig.identity.rotationDue()) > rig.time.seconds)
-        // The key that was used elsewhere is of no use any more.
+        // The key that was used elsewhere is useless now.
         #expect(rig.service.devices["device-1"]?.retired.count == 1)
     }
 
@@ -79,7 +79,7 @@ import Testing
         #expect(rig.service.devices["device-1"]?.retired.count == 2)
     }
 
-    /// A report is not lost with the network, nor with the process.
+    /// A report survives a failure of the network and of the process.
     @Test func aReportIsKeptUntilTheKeyWasChanged() async throws {
         let rig = try await FlowRig.registered()
         rig.service.change { $0.fates = Array(repeating: .notSent, count: 99) }
@@ -96,7 +96,7 @@ import Testing
         #expect(try #require(try rig.restarted().rotationDue()) > rig.time.seconds)
     }
 
-    /// A TPM that makes no key now keeps it from being changed, and does not undo the report.
+    /// A TPM that cannot make a key now delays the change, and does not undo the report.
     @Test func aReportOutlivesATPMThatIsBusy() async throws {
         let rig = try await FlowRig.registered()
         rig.vault.fail(.make, TenonError(.tpmBusy, message: "Not now."))
@@ -104,7 +104,7 @@ import Testing
             await refusal { () async throws(TenonError) in try await rig.identity.reportCompromise() } == .tpmBusy)
         #expect(try rig.record().isCompromised)
         rig.vault.fail(.make, nil)
-        // What was reported is due, though the clock was set back behind the registration.
+        // The reported change is due, although the clock was set back to before the registration.
         rig.time.setWall(by: .seconds(-200 * 86_400))
         rig.service.change { $0.skew = 200 * 86_400 }
         _ = try? await rig.restarted().maintain()

@@ -3,18 +3,18 @@ import FlowParts
 import Tenon
 import Testing
 
-/// All that may happen to rotations: what is sent, lost, held back, misreported and answered, when the device dies, and
-/// what it does next. Each step is the device's own code.
+/// Everything that may happen to rotations: messages that are sent, lost, held back, misreported and answered, the
+/// moment when the device dies, and its next step. Each step is the device's own code.
 @Suite struct RotationSearchTests {
     static let manners: [RotationManner] =
         RotationTests.settlements.map { RotationManner(settlements: $0, isFull: true) }
-        // Which service rotates a key to itself matters where that is how it is asked.
+        // Whether the service rotates a key to itself matters only if the device asks in that way.
         + [(400, false), (409, true)].map {
             RotationManner(settlements: [.resend, .selfRotation], selfRotation: $0.0, isUnseen: $0.1)
         }
         + zip(RotationTests.settlements, [-300, 300]).map { RotationManner(settlements: $0, offset: $1) }
 
-    /// Designs that lose the identity, where they do.
+    /// The designs that lose the identity, and where.
     static let weaker: [RotationManner] =
         RotationTests.settlements.map { RotationManner(settlements: $0, rule: .drops) }
         + [400, 500].map {
@@ -47,7 +47,7 @@ import Testing
         #expect(found.states > (manner.isFull ? 30 : 20))
     }
 
-    /// The search finds the loss of each weaker design: it would find ours.
+    /// The search finds the loss of each weaker design, so it would find ours.
     @Test(arguments: weaker)
     func aWeakerDesignLosesIt(_ manner: RotationManner) async throws {
         let found = try await search(manner)
@@ -82,7 +82,8 @@ import Testing
         return found
     }
 
-    /// - Returns: what there is then, by how it ends or where the device dies; nil when that cannot happen here.
+    /// - Returns: the worlds that result, by how the call ends or where the device dies; nil if that cannot happen
+    ///   here.
     private func after(
         _ event: Event, _ world: RotationWorld, _ stage: RotationStage, _ choices: Choices, _ manner: RotationManner
     ) async throws -> [RotationWorld]? {
@@ -118,7 +119,7 @@ import Testing
         world.lost.insert(key.facts.pem)
     }
 
-    /// Whether a device that starts now, and whose network is well, comes to sign with the key that the service holds.
+    /// Whether a device that starts now, with a working network, comes to sign with the key that the service holds.
     private func isKept(_ world: RotationWorld, _ stage: RotationStage) async throws -> Bool {
         let held = stage.held(world)
         guard world.record?.keys.contains(where: { $0.generation == held }) == true else { return false }

@@ -6,7 +6,7 @@ import Testing
 /// Rotation: the faults that lose identities elsewhere (W1 to W3, W17, W23; decision: one-offered-key, own-endpoints,
 /// dialect-kept).
 @Suite struct RotationTests {
-    /// Services that tell which key they hold, and those of which only the same request again tells.
+    /// Services that say which key they hold, and services where only repeating the request shows it.
     static let settlements: [[Settlement]] = [[.ask, .resend], [.resend, .selfRotation]]
 
     @Test(arguments: settlements)
@@ -34,8 +34,8 @@ import Testing
         #expect(rig.vault.attestationKeysMade == 1)
     }
 
-    /// W1: whatever is lost, and however often, and the process dies between: the device is not locked out, and never
-    /// has it more than one key on offer.
+    /// W1: whatever is lost, however often, and even if the process dies in between, the device is not locked out and
+    /// never offers more than one key.
     @Test(arguments: settlements, Fault.allCases)
     func w1_aLostOutcomeLosesNoIdentity(_ settlements: [Settlement], _ fault: Fault) async throws {
         for count in 1...7 {
@@ -74,7 +74,7 @@ import Testing
         #expect(rig.vault.keysMade == 2)
     }
 
-    /// What was offered is offered again, also when the service said no the first time.
+    /// The same key is offered again, even if the service refused it the first time.
     @Test func w1_aRefusedKeyIsOfferedAgain() async throws {
         let rig = try await FlowRig.registered()
         rig.service.script(.answers(409, "ROTATION_FAILED"))
@@ -138,12 +138,12 @@ import Testing
         let status = try rig.identity.status()
         #expect(status.state == .keyInvalid && status.reason == .superseded)
         #expect(try rig.record().keys.count == 2)
-        // Begun anew only by an explicit call.
+        // Only an explicit call begins anew.
         let registration = try await rig.identity.register()
         #expect(registration.deviceID == "device-2")
     }
 
-    /// Two refusals that lie further apart than any timer waits are two matters.
+    /// Two refusals that are further apart than any timer waits are unrelated.
     @Test func aRefusalOfLongAgoIsNotTheFirstOfTwo() async throws {
         let rig = try await FlowRig.registered()
         rig.service.change { $0.devices["device-1"]?.key = "" }
@@ -154,7 +154,8 @@ import Testing
         }
     }
 
-    /// D5: the record is damaged, and only the one from before a rotation can be read. The service says which key.
+    /// D5: the record is damaged, and only the one from before a rotation can be read. The service says which key it
+    /// holds.
     @Test(arguments: settlements, [false, true])
     func d5_anOlderRecordIsResolvedByTheService(_ settlements: [Settlement], _ isLost: Bool) async throws {
         let rig = try await FlowRig.registered { $0.settlements = settlements }
@@ -256,7 +257,7 @@ import Testing
         #expect(rig.service.paths.count == 2)
         #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x")))
         #expect(try rig.record().clock?.milliseconds == skew * 1000)
-        // Somebody sets the wall clock: what was learnt holds no more.
+        // Somebody sets the wall clock: the known difference no longer holds.
         rig.time.setWall(by: .seconds(5000))
         let signed = try await rig.restarted().sign("POST", path: "/x")
         #expect(Int64(signed.timestamp) == rig.time.seconds)

@@ -5,29 +5,29 @@ import Synchronization
 import Tenon
 import Testing
 
-/// What a search is about: a service, its clock, and what the device makes of them.
+/// The setting of a search: a service, its clock, and the device's design.
 struct RotationManner: Sendable, CustomStringConvertible {
-    /// What a design does.
+    /// The behaviour of a design.
     enum Rule: Sendable {
-        /// The key that was offered stays, and is offered again; it signs when the other one was refused.
+        /// The offered key stays and is offered again; it signs when the other one was refused.
         case keeps
-        /// It is dropped when the service is seen to hold the old one, as nobody holds it: what the mobile SDKs do.
+        /// The offered key is dropped when the service proves to hold the old one, as the mobile SDKs do.
         case drops
-        /// It signs only when the service confirmed it, whatever that says of the old one.
+        /// The offered key signs only when the service confirmed it, whatever the service says about the old one.
         case holdsOn
-        /// From when on it signs is compared with this device's clock.
+        /// The time from which it signs is compared with this device's clock.
         case comparesClocks
     }
 
     var settlements: [Settlement]
-    /// What is answered to a key that asks to be rotated to itself, where that is not done, and whether before the
-    /// signature is looked at.
+    /// The answer to a key that asks to be rotated to itself, if the service refuses that, and whether it comes before
+    /// the check of the signature.
     var selfRotation: Int?
     var isUnseen = false
-    /// How many seconds the service's clock is ahead.
+    /// The seconds by which the service's clock is ahead.
     var offset: Int64 = 0
     var rule = Rule.keeps
-    /// Whether a message has all its fates; else there are those that part the manners.
+    /// Whether a message may have every fate; otherwise only those in which the designs differ.
     var isFull = false
 
     var description: String {
@@ -40,17 +40,16 @@ struct RotationManner: Sendable, CustomStringConvertible {
 /// A device, its disk, its service and the network between, at rest: nothing runs, and some requests are on their way.
 struct RotationWorld {
     var files: [(name: String, bytes: [UInt8])] = []
-    /// As the next process mends it.
+    /// The record after the next process has recovered it.
     var record: IdentityRecord?
     var service: ScriptedService.State
-    /// Keys that a weaker design let go.
+    /// Keys that a weaker design dropped.
     var lost: Set<[UInt8]> = []
 }
 
-/// What wakes a world up, by each way that is chosen, and looks at what comes of it.
+/// Runs a world in each chosen way, and checks the result.
 final class RotationStage {
-    /// How often a message is tried in one call: what the next call does is searched anyway. TENON_TEST_TRIES says
-    /// more.
+    /// The tries of a message in one call; the search covers the next call anyway. TENON_TEST_TRIES raises it.
     private static let tries = getenv("TENON_TEST_TRIES").flatMap { Int(String(cString: $0)) } ?? 1
 
     private let folder: TemporaryFolder
@@ -58,9 +57,9 @@ final class RotationStage {
     private let vault = ScriptedVault(.tokens)
     private let name: IdentityName
     private let manner: RotationManner
-    /// The number of each key that there ever was.
+    /// The number of each key so far.
     private var generations: [String: Int] = [:]
-    /// By their signatures, who signed for which key.
+    /// For each signature, the key that signed and the key that it offered.
     private var messages: [String: String] = [:]
 
     init(_ manner: RotationManner) throws {
@@ -72,7 +71,7 @@ final class RotationStage {
         name = try IdentityName(profile: "plain", baseURL: "https://service.example", appID: "app")
     }
 
-    /// A device that is registered.
+    /// A registered device.
     func first() async throws -> RotationWorld {
         var world = RotationWorld(service: ScriptedService.State())
         world.service.takesTokens = true
@@ -83,12 +82,12 @@ final class RotationStage {
         return world
     }
 
-    /// Does something in a process of the device.
+    /// Runs a body in a process of the device.
     ///
     /// - Parameters:
-    ///   - choices: nil where all goes well.
-    ///   - hours: that went by before.
-    /// - Returns: the worlds in which it died of it, where no earlier run came to.
+    ///   - choices: nil if nothing fails.
+    ///   - hours: the hours that passed before.
+    /// - Returns: the worlds in which it died and that no earlier run reached.
     @discardableResult
     func run(
         _ world: inout RotationWorld, _ choices: Choices?, after hours: Int = 0,
@@ -137,7 +136,7 @@ final class RotationStage {
 
     private func take(_ world: inout RotationWorld) throws {
         world.service.seen = []
-        // A nonce comes once, and a world is known without it.
+        // A nonce occurs once, so it does not identify a world.
         world.service.challenges = []
         if manner.rule == .holdsOn { try holdOn(&world) }
         let file = try #require(world.files.first { $0.name == name.record })
@@ -148,7 +147,7 @@ final class RotationStage {
         world.record = record
     }
 
-    /// The offered key signs only when it was confirmed.
+    /// The offered key signs only after it was confirmed.
     private func holdOn(_ world: inout RotationWorld) throws {
         guard let index = world.files.firstIndex(where: { $0.name == name.record }) else { return }
         var record = try RecordFile.decode(world.files[index].bytes)
@@ -160,7 +159,7 @@ final class RotationStage {
         profile.text(of: try vault.blockingKey(key.facts).publicKey)
     }
 
-    /// Two worlds of one name go on in the same way.
+    /// Two worlds with the same name continue in the same way.
     func name(of world: RotationWorld) throws -> String {
         let record = try #require(world.record)
         let keys = record.keys.map { "\($0.generation)\($0.role)\($0.isOffered ? "*" : "")" }
@@ -192,14 +191,14 @@ final class RotationStage {
 /// The network of a run, and its disk: at each request and each write of the record, a choice.
 final class RotationNetwork: Transport {
     let service: ScriptedService
-    /// What was there each time that the process might have died; all that follows is as if it had not been.
+    /// The state at each point at which the process might have died, as if nothing had followed.
     let deaths = Mutex<[RotationWorld]>([])
     private let choices: Choices?
     private let manner: RotationManner
     private let files: @Sendable () -> [(name: String, bytes: [UInt8])]
     /// Whether this run sent a rotation.
     private let hasOffered = Mutex(false)
-    /// What may happen to the first rotation of a call.
+    /// The possible fates of the first rotation of a call.
     private static let fates: [ScriptedService.Fate] = [
         .arrives, .requestLost, .answerLost, .answers(503, nil), .denied(409, "ROTATION_FAILED"),
         .denied(401, "BAD_SIGNATURE"), .answers(401, "BAD_SIGNATURE"), .garbled, .late,
@@ -218,7 +217,7 @@ final class RotationNetwork: Transport {
         self.files = files
     }
 
-    /// A disk that says at once that it has all; the process may die before each change of the record.
+    /// A disk that completes each call at once; the process may die before each change of the record.
     var calls: SystemCalls {
         SystemCalls { operation, name in
             if operation == .rename, name.hasSuffix(".record") { self.mayDie() }
@@ -232,7 +231,7 @@ final class RotationNetwork: Transport {
         deaths.withLock { $0.append(world) }
     }
 
-    /// 0 where all goes well.
+    /// 0 if nothing fails.
     private func choose(_ count: Int) -> Int { choices?.choose(count) ?? 0 }
 
     func exchange(
@@ -240,7 +239,7 @@ final class RotationNetwork: Transport {
     ) async throws(TenonError) -> HTTPResponse {
         let late = service.state.withLock { $0.late.count }
         if late > 0, choose(2) == 1 { deliver() }
-        // One request is held back at a time; what follows the first rotation of a call comes, or is lost.
+        // One request is held back at a time; those after the first rotation of a call arrive or are lost.
         let isFirst = offersAnother(request) && !hasOffered.withLock { $0 }
         if isFirst { hasOffered.withLock { $0 = true } }
         let fates = isFirst ? manner.isFull ? Self.fates : Self.fewFates : [.arrives, .requestLost]
@@ -254,8 +253,7 @@ final class RotationNetwork: Transport {
         return answer
     }
 
-    /// Whether the request may change anything: a key that is to be rotated to itself only asks, and late it says
-    /// nothing.
+    /// Whether the request may change anything: rotating a key to itself only asks, and a late one has no effect.
     private func offersAnother(_ request: HTTPRequest) -> Bool {
         guard ScriptedService.path(request) == "/rotate",
             let key = (try? JSON(parsing: request.body))?["new_public_key"]?.string
@@ -263,7 +261,7 @@ final class RotationNetwork: Transport {
         return service.state.withLock { !$0.isSigned(request, "/rotate", by: key) }
     }
 
-    /// The request that was held back comes to the service.
+    /// Delivers the request that was held back.
     func deliver() {
         let request = service.state.withLock { $0.late.removeFirst() }
         service.answer(request)

@@ -4,7 +4,7 @@ import Synchronization
 import Tenon
 import Testing
 
-/// Signing, what comes back, keys that are gone, reset, and the stream of states.
+/// Signing, answers to signed requests, lost keys, reset, and the stream of states.
 @Suite struct SigningTests {
     @Test func w15_onlyARegisteredDeviceSigns() async throws {
         let rig = try FlowRig()
@@ -41,7 +41,7 @@ import Testing
             await refusal { () async throws(TenonError) in try await rig.identity.sign(method, path: "/") } == .method)
     }
 
-    /// W16: only a key that is gone ends the identity, and it ends it once.
+    /// W16: only a lost key ends the identity, and only once.
     @Test(arguments: [false, true])
     func w16_aKeyThatIsGoneEndsTheIdentity(_ isBlocking: Bool) async throws {
         let rig = try await FlowRig.registered()
@@ -55,7 +55,7 @@ import Testing
         let status = try identity.status()
         #expect(status.state == .keyInvalid)
         #expect(status.reason == .tpmCleared)
-        // Nothing but an explicit call begins anew.
+        // Only an explicit call begins anew.
         #expect(rig.service.paths == [])
         let local = try rig.record().deviceLocalID
         try await identity.register()
@@ -66,7 +66,7 @@ import Testing
         #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
     }
 
-    /// A TPM that is back is the same device, with the same key (decision: attic).
+    /// With its TPM back, it is the same device, with the same key (decision: attic).
     @Test(arguments: [false, true])
     func w16_aTPMThatIsBackIsTheSameDevice(_ isBlocking: Bool) async throws {
         let rig = try await FlowRig.registered()
@@ -78,7 +78,7 @@ import Testing
             ? Blocking.code { () throws(TenonError) in try identity.sign("GET", path: "/") }
             : await refusal { () async throws(TenonError) in try await identity.sign("GET", path: "/") }
         #expect(try identity.status().state == .keyInvalid)
-        // What is busy is not gone: nothing is begun anew for it.
+        // A busy TPM does not mean a lost key: nothing is begun anew.
         rig.vault.fail(.load, TenonError(.tpmBusy, message: "Not now."))
         #expect(await refusal { () async throws(TenonError) in try await identity.register() } == .tpmBusy)
         rig.vault.fail(.load, nil)
@@ -89,7 +89,7 @@ import Testing
         #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
     }
 
-    /// It is said, and not mended behind anybody's back.
+    /// It is reported, and not repaired silently.
     @Test(arguments: [0, 1, 2])
     func w16_eachOperationFindsAKeyThatIsGone(_ call: Int) async throws {
         let rig = try await FlowRig.registered()
@@ -122,7 +122,7 @@ import Testing
         #expect(rig.vault.keysMade <= 2)
     }
 
-    /// An attestation key that is lost is made anew, and says nothing about the other (decision: command-and-code).
+    /// A lost attestation key is replaced, and says nothing about the signing key (decision: command-and-code).
     @Test func aLostAttestationKeyIsMadeAnew() async throws {
         let rig = try await FlowRig.registered()
         rig.vault.fail(.areaOfAK, TenonError(.keyGone, message: "TPM_RC_INTEGRITY"))
@@ -136,7 +136,7 @@ import Testing
     @Test func answersOfApplicationsAreAskedAbout() async throws {
         let rig = try await FlowRig.registered()
         let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
-        // A code that nobody knows, and a page of a proxy.
+        // An unknown code, and a page of a proxy.
         for (status, code) in [(401, "WHATEVER"), (500, "DEVICE_REVOKED.")] {
             #expect(await rig.answer(signed, status, code).isDone)
         }
@@ -149,7 +149,7 @@ import Testing
         #expect(rig.service.paths == ["/self", "/self"])
     }
 
-    /// Of what an application refuses without a word only a 401 may be about the key, also while a rotation is open.
+    /// Among bare refusals of an application's service, only a 401 may be about the key, even while a rotation is open.
     @Test(arguments: [400, 403, 404, 409, 422, 500])
     func otherRefusalsAskNobody(_ status: Int) async throws {
         let rig = try await FlowRig.registered()
@@ -172,7 +172,7 @@ import Testing
         #expect(rig.service.paths == [])
     }
 
-    /// While the key was looked for another process changed it: the new one is not given up for the old one.
+    /// Another process changed the key during the search for it: the new key is not given up for the old one.
     @Test func aKeyThatIsGoneTakesNoOtherWithIt() async throws {
         let rig = try await FlowRig.registered()
         let before = try rig.record()
@@ -200,7 +200,7 @@ import Testing
         #expect(rig.isAccepted(second))
     }
 
-    /// A service that was just restarted refuses, for some seconds, also what is signed now.
+    /// A service that was just restarted refuses even new requests for some seconds.
     @Test(arguments: [0, -4000] as [Int64]) func aServiceThatJustStartedIsWaitedFor(_ skew: Int64) async throws {
         let rig = try await FlowRig.registered()
         rig.service.change { ($0.skew, $0.startedAt) = (skew, rig.time.seconds + skew) }
@@ -260,7 +260,7 @@ import Testing
         let after = try rig.record()
         #expect(after.state == .unregistered && after.keys == [] && after.deviceID == nil)
         #expect(after.deviceLocalID != before.deviceLocalID)
-        // The keys, and the record in which they stood: nothing but a purge deletes them, and nothing brings them back.
+        // The keys and their record: only a purge deletes them, and nothing brings them back.
         let kept = try rig.folder.open().attic().names().map {
             $0.split(separator: ".").dropFirst().joined(separator: ".")
         }
@@ -273,7 +273,7 @@ import Testing
         #expect(rig.service.devices.count == 2)
     }
 
-    /// W14: a reset that comes while a registration is on its way waits for it, and it does not come back.
+    /// W14: a reset during a registration waits for it, and the registration does not come back.
     @Test func w14_aRegistrationDoesNotRiseAfterAReset() async throws {
         let rig = try FlowRig()
         let identity = rig.identity
@@ -323,7 +323,7 @@ import Testing
     }
 }
 
-/// Calls of the forms that block, which asynchronous code does not choose.
+/// Calls the blocking functions, which asynchronous code would not select.
 enum Blocking {
     static func sign(
         _ identity: DeviceIdentity, _ method: String, _ path: String, _ body: [UInt8]
@@ -336,7 +336,7 @@ enum Blocking {
     static func code<Value>(_ body: () throws(TenonError) -> Value) -> TenonError.Code? { codeThrown(body) }
 }
 
-/// A reset that begins while something else is on its way.
+/// A reset that begins during another operation.
 final class ResetBox: Sendable {
     private let identity: DeviceIdentity
     private let stream: AsyncStream<Void>

@@ -8,8 +8,8 @@ import Testing
 
 /// Weaknesses of other designs that no other suite shows: docs/weaknesses.md lists all.
 @Suite struct WeaknessTests {
-    /// Others make the deletion of the old key the point of no return: where it fails the dead key stays the active
-    /// one, and the next rotation destroys the one that was accepted.
+    /// Other designs make the deletion of the old key the point of no return: if it fails, the dead key stays active,
+    /// and the next rotation destroys the accepted one.
     @Test("W3: the record is the commit point, not the store of keys")
     func w3_theRecordIsTheCommitPoint() async throws {
         let rig = try await FlowRig.registered()
@@ -34,8 +34,7 @@ import Testing
         #expect(try rig.folder.open().attic().names().count { $0.contains(".g1-") } == 1)
     }
 
-    /// Each state that anybody is told of follows the one before by an edge of the documents, through all that a device
-    /// goes through.
+    /// Over a device's life, each reported state follows the one before by an edge in the documents.
     @Test("W11: flows go by the table of transitions")
     func w11_flowsGoByTheTable() async throws {
         let rig = try FlowRig()
@@ -76,7 +75,7 @@ import Testing
         }
     }
 
-    /// Others read state and id one after the other, and between the two somebody resets the device.
+    /// Other designs read state and id one after the other, and somebody may reset the device in between.
     @Test("W29: state and id are of one record")
     func w29_stateAndIDAreOfOneRecord() async throws {
         let rig = try await FlowRig.registered()

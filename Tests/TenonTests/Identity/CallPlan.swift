@@ -3,14 +3,14 @@ import Glibc
 import Synchronization
 import Tenon
 
-/// Counts the system calls that change something, and makes the one with a given number fail.
+/// Counts the system calls that change something, and lets the one with a given number fail.
 final class CallPlan: Sendable {
     private let state: Mutex<(made: [String], number: Int)>
     private let fault: SystemCalls.Fault?
     private let onward: Bool
 
-    /// - Parameter number: of the call that fails, from 1.
-    /// - Parameter onward: so do all behind it, as after a crash.
+    /// - Parameter number: the number of the call that fails, from 1.
+    /// - Parameter onward: whether all later calls fail, too, as after a crash.
     init(_ fault: SystemCalls.Fault? = nil, at number: Int = 0, onward: Bool = false) {
         state = Mutex(([], number))
         self.fault = fault
@@ -27,9 +27,9 @@ final class CallPlan: Sendable {
         }
     }
 
-    /// What was called so far, each as operation and name.
+    /// The calls so far, each as operation and name.
     var made: [String] { state.withLock { $0.made } }
 
-    /// Counts from here on.
+    /// Starts counting again.
     func forget(andFailAt number: Int = 0) { state.withLock { $0 = ([], number) } }
 }

@@ -55,11 +55,11 @@ final class SkippingClock: Clock {
         first.release()
         first.release()
         #expect(try lock.attempt() != nil)
-        // It went with its value.
+        // The lock ended with its value.
         #expect(try lock.attempt() != nil)
     }
 
-    /// A child that was forked meanwhile has the lock's file open, too, as whoever has a copy of the descriptor.
+    /// A child that was forked meanwhile also has the lock's file open, like any holder of a copy of the descriptor.
     @Test func aReleaseIsNotForTheHolderAlone() throws {
         let held = try #require(try lock.attempt())
         var (file, opened) = (stat(), stat())
@@ -147,7 +147,7 @@ final class SkippingClock: Clock {
     @Test func aFileThatWasReplacedIsLockedAnew() throws {
         let old = try lock.attempt()
         #expect(rename(temporary["x.lock"], temporary["moved"]) == 0)
-        // Nobody of ours does that. Who waits for the old file, though, must not believe that it holds the new one.
+        // Tenon never does that. But a process that waits for the old file must not believe that it holds the new one.
         let replaced = Mutex(false)
         let calls = SystemCalls { operation, _ in
             guard operation == .lock, !replaced.withLock({ $0 }) else { return nil }
@@ -171,7 +171,7 @@ final class SkippingClock: Clock {
         }
         let noLocks = try temporary.open(CallPlan(.errno(EIO), at: 2).calls)
         #expect(codeThrown { () throws(TenonError) in try FileLock("x.lock", in: noLocks).attempt() } == .stateIO)
-        // What is told of the holder is not worth the lock.
+        // A failure to name the holder does not cost the lock.
         for number in 3...4 {
             let full = try temporary.open(CallPlan(.errno(ENOSPC), at: number).calls)
             #expect(try FileLock("x.lock", in: full).attempt() != nil)

@@ -31,7 +31,7 @@ import Testing
         String(repeating: "a", count: 200),
     ]
 
-    /// Whatever an app is called, its files lie in the folder, side by side with those of others.
+    /// Whatever the name of an app is, its files lie in the folder, beside those of other apps.
     @Test(arguments: visible)
     func noNameOfAnAppIsPartOfAPath(_ appID: String) throws {
         let name = try RecordShape.name(appID)

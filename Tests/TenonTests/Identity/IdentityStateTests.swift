@@ -4,14 +4,14 @@ import Tenon
 import Testing
 
 @Suite struct IdentityStateTests {
-    /// A record in each state, of which nothing forbids a step that the state allows.
+    /// A record in each state, in which nothing forbids a step that the state allows.
     static let shapes: [(IdentityState, RecordShape)] = [
         (.unregistered, .fresh), (.challengeReceived, .challenged), (.keyReady, .keyReady),
         (.registering, .registerSent), (.registered, .registered), (.keyInvalid, .cleared),
     ]
 
-    /// What the documents allow (docs/states.md): a row a state, a column the next; `e` an edge, `a` an
-    /// attempt that is abandoned, `r` a reset.
+    /// The edges of docs/states.md: a row for each state, a column for the next; `e` an edge, `a` an attempt that is
+    /// abandoned, `r` a reset.
     static let table = """
         .                 unregistered challengeReceived keyReady registering registered keyInvalid
         unregistered      r            e                 -        -           -          -
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// docs/states.md shows what the table says, and nothing else.
+    /// docs/states.md shows exactly the table's edges.
     @Test func thePictureIsTheTables() throws {
         var picture = ["stateDiagram-v2", "    [*] --> unregistered"]
         for row in Self.table.split(separator: "\n").dropFirst().map({ $0.split(separator: " ") }) {

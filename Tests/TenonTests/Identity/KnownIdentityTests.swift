@@ -2,7 +2,7 @@
 import Tenon
 import Testing
 
-/// What a folder says of the identities in it, to somebody who knows the name of none.
+/// Finds the identities in a folder without knowing their names.
 @Suite struct KnownIdentityTests {
     let temporary: TemporaryFolder
 
@@ -18,7 +18,7 @@ import Testing
         #expect(try folder.identities().isEmpty)
         try put(.registered, of: names[0], as: names[0].record)
         try put(.fresh, of: names[1], as: names[1].record)
-        // Of one that has only a lock nothing is there, and what is not named as ours is not.
+        // An identity with only a lock does not count, nor does a file with a foreign name.
         try temporary.put("", as: names[2].lock)
         try temporary.put("", as: "notes.record")
         _ = try folder.attic()
@@ -40,7 +40,7 @@ import Testing
         #expect(known.name == name && known.record.code == .stateUnresolved)
     }
 
-    /// A key without a record is no identity that was never there (decision: missing-state).
+    /// A key without a record is not a new identity (decision: missing-state).
     @Test func aKeyAlone() throws {
         let name = try RecordShape.name()
         try temporary.put("key", as: name.file(.generation(1)))
@@ -48,7 +48,7 @@ import Testing
         #expect(known.name == nil && known.record.code == .stateMissing)
     }
 
-    /// A record that was copied under another name says nothing of that one.
+    /// A record that was copied under another name says nothing about that identity.
     @Test func anotherIdentitysRecord() throws {
         let (name, other) = (try RecordShape.name("a"), try RecordShape.name("b"))
         try put(.registered, of: other, as: name.record)

@@ -37,7 +37,7 @@ final class StandingClock: Clock {
 
     var sleepers: Int { state.withLock { $0.sleepers.count } }
 
-    /// Their time has come.
+    /// Wakes them.
     func wakeAll() {
         let sleepers = state.withLock { state in
             defer { state.sleepers = [:] }
@@ -47,7 +47,7 @@ final class StandingClock: Clock {
     }
 }
 
-/// An operation that a test ends.
+/// An operation that ends when a test says so.
 final class Flight: Sendable {
     private let state = Mutex<(begun: Int, isCancelled: Bool, waiting: [CheckedContinuation<Void, Never>])>(
         (0, false, []))
@@ -83,7 +83,7 @@ final class Flight: Sendable {
     }
 }
 
-/// Lets other tasks run until something is so.
+/// Lets other tasks run until a condition holds.
 func until(_ condition: () -> Bool) async {
     while !condition() { await Task.yield() }
 }
@@ -101,7 +101,7 @@ func until(_ condition: () -> Bool) async {
         }
     }
 
-    /// Asks, and waits until the gate knows: each caller has a timer.
+    /// Asks, and waits until the gate has noticed: each caller starts a timer.
     private func asked(_ kind: String, _ flight: Flight, on identity: String = "a") async -> Task<Int, any Error> {
         let sleepers = clock.sleepers
         let task = ask(kind, flight, on: identity)
@@ -120,7 +120,7 @@ func until(_ condition: () -> Bool) async {
         for follower in followers { #expect(try await follower.value == 1) }
         #expect((first.begun, second.begun) == (1, 0))
         #expect(clock.sleepers == 0)
-        // What is over is over.
+        // An ended operation stays ended.
         let next = await asked("register", second)
         await until { second.begun == 1 }
         second.land()
@@ -206,7 +206,7 @@ func until(_ condition: () -> Bool) async {
     @Test func nobodyJoinsWhatWasCancelled() async throws {
         let (stubborn, next) = (Flight(1), Flight(2))
         let gate = gate
-        // It takes note of its cancellation and goes on.
+        // It notices its cancellation and continues.
         let leader = Task { [clock] in
             try await gate.run("register", on: "a", before: .init(offset: .seconds(1)), by: clock) {
                 () async throws(TenonError) in

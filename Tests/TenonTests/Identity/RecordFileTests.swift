@@ -3,7 +3,7 @@ import Tenon
 import Testing
 
 @Suite struct RecordFileTests {
-    /// The line of JSON with another sum.
+    /// The line of JSON with another checksum.
     private func summed(_ line: String) throws -> [UInt8] {
         let line = Array((line + "\n").utf8)
         return line + Array((try Digest(hashing: line).description + "\n").utf8)
@@ -40,7 +40,7 @@ import Testing
                 """)
     }
 
-    /// What version 1 wrote is read as it stands; what it had no place for is not known, and is written from then on.
+    /// A record of version 1 is read unchanged; members that it lacks are unknown, and are written from then on.
     @Test(arguments: RecordShape.allCases)
     func whatVersion1WroteIsRead(_ shape: RecordShape) throws {
         let record = try shape.record()
@@ -69,7 +69,7 @@ import Testing
         #expect(codeThrown { () throws(TenonError) in try RecordFile.encode(record) } == .recordForm)
     }
 
-    /// The members of one version in another one are no record.
+    /// Members of one version in another make the record invalid.
     @Test func theVersionsAreNotMixed() throws {
         let new = try line(.rotateAccepted)
         let file = try RecordFile.encode(RecordShape.rotateAccepted.record(), version: 1)
@@ -174,8 +174,7 @@ import Testing
         #expect(code(try summed(text)) == nil)
     }
 
-    /// Only a key that was offered is tried, and no longer than until something was said of all; another TPM says
-    /// nothing.
+    /// Only an offered key is tried, and only until all keys were judged; another TPM says nothing.
     @Test(arguments: RecordShape.allCases)
     func aKeyIsTriedWhereOneWasOffered(_ shape: RecordShape) throws {
         let tried = try line(shape).replacing("\"signs_by_next\":false", with: "\"signs_by_next\":true")
@@ -185,7 +184,7 @@ import Testing
         #expect(code(try summed(superseded)) == (mayBe && superseded == tried ? nil : .recordForm))
     }
 
-    /// The digest of a key's file is said and computed, and they are one.
+    /// The recorded digest of a key's file equals the computed one.
     @Test func aCopyThatIsNotTheFileIsNoRecord() throws {
         let text = try line()
         let digest = try RecordShape.facts(1).digest.description

@@ -17,7 +17,7 @@ import Testing
         held = try #require(try store.lock.attempt())
     }
 
-    /// Puts a record there with the files of its keys.
+    /// Writes a record with the files of its keys.
     private func put(_ shape: RecordShape) throws {
         let record = try shape.record()
         try temporary.put(RecordFile.encode(record), as: name.record)
@@ -46,7 +46,7 @@ import Testing
             plan.made.map { $0.split(separator: " ")[0] } == [
                 "remove", "create", "write", "sync", "rename", "syncFolder",
             ])
-        // Again is nothing; another of this number takes the place of the first, which is kept.
+        // Repeating it changes nothing; another key with this number replaces the first, which is kept.
         plan.forget()
         try save(1, as: 1)
         #expect(plan.made == [])
@@ -75,7 +75,7 @@ import Testing
         #expect(recovery.retired == [.generation(3), .generation(4)] && recovery.restored == [])
         #expect(try names == ["ak.pem", "g1.pem", "g2.pem"])
         #expect(try attic == ["g3-000b37.pem", "g4-unknown.pem"])
-        // A key that has no use any more goes when the record has let it go.
+        // An unused key is removed once the record no longer names it.
         try store.change(held) { record throws(TenonError) in record.retirePrevious() }
         #expect(try store.recover(held).retired == [.generation(1)])
         #expect(try names == ["ak.pem", "g2.pem"] && attic.contains("g1-000b17.pem"))
@@ -124,7 +124,7 @@ import Testing
         let recovery = try store.recover(held)
         #expect(recovery.restored == [.generation(1)] && recovery.retired == [])
         #expect(try pem(.generation(1)) == RecordShape.facts(1).pem)
-        // What was there is kept, and read by nobody.
+        // The former file is kept, and never read.
         #expect(try attic == (damage == "absent" ? [] : ["g1-000baa01.pem"]))
     }
 
@@ -148,7 +148,7 @@ import Testing
         #expect(store.read().value == recovery.record)
         let order = plan.made.filter { $0.hasPrefix("rename") }.map { $0.split(separator: ".", maxSplits: 1)[1] }
         #expect(order == ["record.prev", "record", "g1.pem", "g3-unknown.pem"])
-        // A disk that is full at any of them leaves what the next one mends.
+        // If the disk is full at any call, the next operation repairs the rest.
         for number in 1...plan.made.count {
             try put(.rotatePrepared)
             try temporary.put("", as: name.file(.generation(3)))
@@ -261,7 +261,7 @@ import Testing
         var record = leftover.record
         let code = codeThrown { () throws(TenonError) in try record.resolve(to: held, among: keys) }
         guard code == nil else {
-            // A key that there is not, what only a reset leaves, and messages of which the last is not known.
+            // A missing key, a state that only a reset leaves, and messages of which the last is unknown.
             #expect(
                 leftover.record.isRevoked || leftover.record.lastSlot != nil
                     || !keys.contains { $0.generation == held })
@@ -271,7 +271,7 @@ import Testing
         try store.resolve(record, self.held)
         #expect(store.read().value == record && record.state == .registered)
         #expect(record.key(.current)?.generation == held && record.lastGeneration == 3)
-        // The youngest may have been offered: it is offered again.
+        // The newest may have been offered, so it is offered again.
         #expect(record.key(.next)?.generation == (held == 3 ? nil : 3))
         #expect(record.keys.allSatisfy { $0.isOffered })
         #expect(try attic == ["record"])

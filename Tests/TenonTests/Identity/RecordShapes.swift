@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Tenon
 
-/// Records as flows leave them, each made by the steps that lead there.
+/// Records as the flows leave them, each made by its steps.
 enum RecordShape: String, CaseIterable {
     case fresh, challenged, keyReady, abandoned
     case registerPrepared, registerSent, registerUnknown, registerPending
@@ -37,7 +37,7 @@ enum RecordShape: String, CaseIterable {
         return record
     }
 
-    /// The shape that comes before.
+    /// The shape before.
     private var before: Self? {
         switch self {
         case .fresh: nil

@@ -8,7 +8,7 @@ import Testing
     ) throws -> (IdentityRecord, TenonError.Code?) {
         var record = try shape.record()
         let code = codeThrown { () throws(TenonError) in try body(&record) }
-        // Whatever a step made is a record.
+        // Every step leaves a valid record.
         #expect(throws: Never.self) { try RecordFile.encode(record) }
         return (record, code)
     }
@@ -18,7 +18,7 @@ import Testing
         .rotateSent, .rotateUnknown, .rotateAccepted, .rotateRefused, .rotateTried, .revokedWhileRotating, .revived,
     ]
 
-    /// In which shapes each step may be taken; in all others it throws, and changes nothing.
+    /// The shapes in which each step is allowed; in all others it throws and changes nothing.
     static let steps: [(String, Set<RecordShape>, TenonError.Code, @Sendable (inout IdentityRecord) throws -> Void)] = [
         (
             "mark sent",
@@ -62,7 +62,7 @@ import Testing
         (
             "wipe", [.cleared, .clearedWhileRotating, .superseded], .invalidStateTransition,
             {
-                // Of another machine's identity only under another local id, which the next one gives.
+                // Another machine's identity continues only under another local id, which the next step sets.
                 if $0.cause == .foreignTPM { throw TenonError(from: .keyInvalid, to: .unregistered) }
                 try $0.wipe()
             }
@@ -94,8 +94,7 @@ import Testing
         }
     }
 
-    // A key whose public half went out is dropped by a rejection or a reset, never by anything else
-    // (decision: one-offered-key).
+    // Only a rejection or a reset drops a key whose public half was sent (decision: one-offered-key).
     @Test func anOfferedKeyIsNotDropped() throws {
         var dropped: Set<String> = []
         for shape in RecordShape.allCases {
@@ -145,7 +144,7 @@ import Testing
             #expect(code == expected, "\(shape)")
             if code == nil {
                 #expect(record.journal?.message == [7])
-                // What was sent is still on its way.
+                // The sent message is still under way.
                 let wasSent = try shape.record().journal?.phase == .sent
                 #expect(record.journal?.phase == (wasSent ? .sent : .prepared))
             }
@@ -206,7 +205,7 @@ import Testing
         #expect(record.key(.current)?.generation == 2 && record.key(.previous)?.generation == 1)
         #expect(record.key(.next) == nil && record.journal == nil && record.keyRotatedAt == 1_700_000_600)
         #expect(try RecordShape.retired.record().keys.map(\.generation) == [2])
-        // A second one lets the first of three go.
+        // A second one drops the first of three.
         let (again, code) = try change(.promoted) { record throws(TenonError) in
             try record.add(RecordShape.facts(3), as: .next, generation: 3, isHardware: true)
             try record.begin(.rotate(from: 2, to: 3, message: []))
@@ -214,12 +213,12 @@ import Testing
             try record.promote(at: 8)
         }
         #expect(code == nil && again.key(.current)?.generation == 3 && again.keys.count == 2)
-        // That all keys were refused is over with it.
+        // This also ends the state in which all keys were refused.
         let (held, _) = try change(.rotateRefused) { record throws(TenonError) in try record.promote(at: 9) }
         #expect(held.refusedAt == nil && held.key(.current)?.generation == 2)
     }
 
-    /// A key that is tried is so while the identity is registered, and no longer than until something is settled.
+    /// A key is tried only while the identity is registered, and only until something is settled.
     @Test func whatEndsATrial() throws {
         let tried = try RecordShape.rotateTried.record()
         #expect(tried.signsByNext && tried.keys.count == 2 && tried.journal != nil)
@@ -242,7 +241,7 @@ import Testing
 
     @Test func whatARejectionLeaves() throws {
         #expect(try RecordShape.rejected.record().keys.isEmpty)
-        // Of two keys the other one is left, and offered next.
+        // The other one of two keys is left, and is offered next.
         let (record, code) = try change(.abandoned) { record throws(TenonError) in
             try record.add(RecordShape.facts(2), as: .next, generation: 2, isHardware: true)
             try record.begin(.register(1, message: []))
@@ -286,7 +285,7 @@ import Testing
         #expect(try RecordShape.keyReady.record().causeOfLoss(ekID: same) == .foreignTPM)
     }
 
-    /// With its TPM back an identity is what it was, byte for byte.
+    /// With its TPM back, an identity is as it was, byte for byte.
     @Test(arguments: [
         RecordShape.registered, .rotateUnknown, .rotateAccepted, .rotateRefused, .rotateTried, .promoted, .retired,
     ])

@@ -18,7 +18,7 @@ import Testing
 
     private func held(_ store: RecordStore) throws -> FileLock.Held { try #require(try store.lock.attempt()) }
 
-    /// Puts a record there, and the one before.
+    /// Writes a record, and the one before.
     private func put(_ shapes: RecordShape...) throws {
         let files = [name.record, name.record + ".prev"]
         for (file, shape) in zip(files, shapes) { try temporary.put(RecordFile.encode(shape.record()), as: file) }
@@ -55,7 +55,7 @@ import Testing
         #expect(store.read().code == .stateUnresolved)
     }
 
-    /// Nothing is concluded from the record before when this one may be whole.
+    /// The record before is not used if this one may be whole.
     @Test func whatMayBeWholeIsNotReplaced() throws {
         let store = try store()
         try put(.registered, .registered)
@@ -101,7 +101,7 @@ import Testing
             #expect(text(of: file, in: store.folder) == "a key")
             unlink(temporary[file])
         }
-        // What is another's, or in the attic, or none of these, is no key of ours.
+        // Keys of another identity or in the attic, and other files, are not keys of ours.
         let other = try RecordShape.name("app_next")
         try temporary.put("", as: other.file(.generation(1)))
         for file in [
@@ -163,7 +163,7 @@ import Testing
             try theirs.change(held) { record throws(TenonError) in record.registeredAt = Int64(number) }
             #expect(mine.read().value?.registeredAt == Int64(number))
         }
-        // What is on disk is what counts, at each reading.
+        // Each reading uses the content of the disk.
         try temporary.put(damaged, as: name.record)
         #expect(mine.read().code == .stateUnresolved)
     }
@@ -201,7 +201,7 @@ import Testing
                 }
             } == .invalidStateTransition)
         try store.change(held) { _ throws(TenonError) in }
-        // What is no record is not written.
+        // An invalid record is not written.
         #expect(
             codeThrown { () throws(TenonError) in
                 try store.change(held) { record throws(TenonError) in record.deviceID = "two words" }
@@ -232,7 +232,7 @@ import Testing
                 #expect(code == .stateFull && plan.made.count >= number)
                 let read = try RecordStoreTests.read(temporary)
                 #expect(read == (number == StateWritingTests.whole.count ? new : old))
-                // The next write is as if nothing had been.
+                // The next write works as if nothing had failed.
                 plan.forget()
                 try store.change(held) { record throws(TenonError) in record = new }
                 #expect(try RecordStoreTests.read(temporary) == new)
@@ -240,7 +240,7 @@ import Testing
         }
     }
 
-    /// As another process reads it.
+    /// Reads it like another process.
     private static func read(_ temporary: TemporaryFolder) throws -> IdentityRecord? {
         try RecordStore(RecordShape.name(), in: temporary.open()).read().value
     }

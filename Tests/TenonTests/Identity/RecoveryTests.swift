@@ -2,7 +2,7 @@
 import Tenon
 import Testing
 
-/// What is made of each record by whoever has the lock after a process that was killed.
+/// The recovery of each record by the holder of the lock after a process was killed.
 @Suite struct RecoveryTests {
     struct Row: Sendable {
         let shape: RecordShape
@@ -60,17 +60,17 @@ import Testing
         let recovery = try Recovery(of: found, intact: [], present: [])
         #expect(recovery.record.state == row.state)
         #expect((recovery.record.journal != nil) == row.hasJournal)
-        // No key is let go, and none comes out of an attempt that it was not in.
+        // No key is dropped, and no attempt yields a key that was not part of it.
         #expect(recovery.record.keys == found.keys)
         #expect(recovery.record.isRevoked == found.isRevoked)
         if row.hasJournal { #expect(recovery.record.journal == found.journal) }
         _ = try RecordFile.encode(recovery.record)
-        // Once is enough.
+        // A second recovery changes nothing.
         let again = try Recovery(of: recovery.record, intact: [], present: [])
         #expect(again.record == recovery.record)
     }
 
-    /// Every set of files beside every record.
+    /// Every set of files with every record.
     @Test func theRecordSaysWhichFilesThereAre() throws {
         let all: [KeyFile] = [.generation(1), .generation(2), .generation(3), .attestation]
         var cases = 0

@@ -18,7 +18,7 @@ import Testing
         let path = temporary["a/b/c"]
         _ = try StateFolder(at: path + "//", calls: plan.calls)
         for folder in ["a", "a/b", "a/b/c"] { #expect(mode(temporary[folder]) == 0o700) }
-        // A name is on disk when the folder above it is.
+        // A name is on disk once the folder above it is synced.
         let above = temporary.path.split(separator: "/").last!
         #expect(
             plan.made == [
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// Between the look and the making of it.
+    /// The folder appears between the check and its making.
     @Test func anotherProcessMayMakeItFirst() throws {
         let path = temporary["a"]
         let calls = SystemCalls { operation, name in
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func belongsToItsUser() throws {
-        // Root's own folder, or for root one that it gives away.
+        // Root's own folder, or, when root runs the test, one that it gives away.
         let path = geteuid() == 0 ? temporary.path : "/usr"
         if geteuid() == 0 { #expect(chown(path, 1, 1) == 0) }
         #expect(codeThrown { () throws(TenonError) in try StateFolder(at: path) } == .stateOwner)
@@ -111,7 +111,7 @@ import Testing
             #expect(folder.read("open", atMost: 9).code == .stateOwner)
             #expect(folder.stamp(of: "open").code == .stateOwner)
         }
-        // A user cannot give a file away; root can.
+        // Only root can give a file away.
         if geteuid() == 0 {
             chown(temporary["target"], 1, 1)
             #expect(folder.read("target", atMost: 9).code == .stateOwner)

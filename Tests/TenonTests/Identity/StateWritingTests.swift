@@ -8,7 +8,7 @@ import Testing
 
     init() throws { temporary = try TemporaryFolder() }
 
-    /// The calls of a write over a file that is there.
+    /// The calls of a write over an existing file.
     static let whole = [
         "remove x.tmp", "create x.tmp", "write x.tmp", "sync x.tmp", "remove x.prev.tmp", "link x", "rename x.prev",
         "remove x.prev.tmp", "rename x", "syncFolder",
@@ -49,11 +49,12 @@ import Testing
             #expect(
                 codeThrown { () throws(TenonError) in try folder.write([2], to: "x", keepingPrevious: true) } == code,
                 "\(Self.whole[number - 1])")
-            // Only at the last call the new file stands already; the previous one is the one before it, or the same.
+            // Only at the last call is the new file there already; the previous record is the one before it, or the
+            // same.
             let (now, before) = (clean.read("x", atMost: 9).value?.bytes, clean.read("x.prev", atMost: 9).value?.bytes)
             #expect(now == (number == Self.whole.count ? [2] : [1]))
             #expect(before == [0] || before == [1])
-            // A disk that is writable again takes the next one, whatever is left.
+            // A disk that is writable again accepts the next record, whatever is left over.
             try clean.write([3], to: "x", keepingPrevious: true)
             #expect(try clean.names().sorted() == ["x", "x.prev"])
         }
@@ -110,7 +111,7 @@ import Testing
         for (number, name) in ["1", "1.2", "1.3"].enumerated() {
             try temporary.put("\(number)", as: "x")
             #expect(try folder.moveToAttic("x", as: "1") == name)
-            // The attic is there for good before anything is in it.
+            // The attic is durable before anything is put in it.
             if number == 0 {
                 #expect(
                     plan.made.prefix(3).map { $0.split(separator: " ")[0] } == ["makeFolder", "syncFolder", "rename"])
@@ -134,7 +135,7 @@ import Testing
         let folder = try temporary.open()
         for number in 10..<30 {
             try temporary.put("", as: "x")
-            // How old a key is does not count: the attic has it since it was moved.
+            // The age of a key does not count: its time in the attic begins when it is moved.
             var long = [timeval(), timeval()]
             try #require(utimes(temporary["x"], &long) == 0)
             try folder.moveToAttic("x", as: "a.g\(number)")
@@ -145,7 +146,7 @@ import Testing
         let now = time(nil)
         #expect(try folder.purgeAttic(of: "a.", now: now + 89 * day) == [])
         #expect(try folder.attic().names().count == 21)
-        // The ones that were moved first go, though several may bear one time of the clock.
+        // Those that were moved first are removed first, although several may have the same time.
         #expect(try Set(folder.purgeAttic(of: "a.", now: now + 91 * day)) == Set((10..<14).map { "a.g\($0)" }))
         #expect(try folder.purgeAttic(of: "a.", now: now + 91 * day) == [])
         #expect(try folder.attic().names().count == 17)

@@ -4,7 +4,7 @@ import Tenon
 import TestFolders
 import Testing
 
-/// A folder of one test, which goes with it.
+/// A test's folder, which is removed with this value.
 final class TemporaryFolder: Sendable {
     private let folder: ScratchFolder
 
@@ -18,7 +18,7 @@ final class TemporaryFolder: Sendable {
         try StateFolder(at: path, calls: calls)
     }
 
-    /// Puts a file there as somebody else would.
+    /// Writes a file, as another program would.
     func put(_ bytes: [UInt8], as name: String, mode: mode_t = 0o600) throws {
         let file = Glibc.open(self[name], O_WRONLY | O_CREAT | O_TRUNC, mode)
         try #require(file >= 0)

@@ -34,7 +34,7 @@ import Testing
                 == .jsonNumberRange)
     }
 
-    /// Many keys with one long beginning: what a search for duplicates likes least.
+    /// Many keys with one long prefix, the worst case of a search for duplicates.
     @Test func manyAlikeKeysAreRead() throws {
         let head = String(repeating: "k", count: 40)
         let keys = (1000..<2000).map { "\"\(head)\($0)\":1" }

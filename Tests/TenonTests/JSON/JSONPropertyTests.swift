@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// Whatever damage leaves readable is read as one value and written in one form.
+    /// A damaged text that is still readable is read as one value and written in one form.
     @Test(arguments: 0..<8)
     func damageIsRefusedOrRead(_ seed: Int) throws {
         var generator = SeededGenerator(state: UInt64(seed) + 100)

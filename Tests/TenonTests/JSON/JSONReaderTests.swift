@@ -96,7 +96,7 @@ import Testing
         (text(#""\udc00\ud800""#), .jsonLoneSurrogate, 1), (text(#"{"\udfff":1}"#), .jsonLoneSurrogate, 2),
     ]
 
-    /// RFC 3629: what is no UTF-8, in a string behind one letter.
+    /// RFC 3629: invalid UTF-8, in a string after one letter.
     static let notUTF8: [Refusal] = [
         [0x80], [0xbf], [0xc0, 0x80], [0xc1, 0xbf], [0xc3], [0xc3, 0x28], [0xc3, 0xc0], [0xe0, 0x80, 0x80],
         [0xe0, 0x9f, 0xbf], [0xe2, 0x82], [0xe2, 0x28, 0xa1], [0xe2, 0x82, 0x28], [0xed, 0xa0, 0x80],
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    /// Each text that is a value is none when it is cut anywhere.
+    /// A valid text is invalid when it is cut anywhere.
     @Test func cutAnywhereIsRefused() throws {
         let whole = Self.text(#"{"a":[1,-2.5e3,"é\u00e9\ud83d\ude00"],"b":{"c":null,"d":true}}"#)
         _ = try JSON(parsing: whole)

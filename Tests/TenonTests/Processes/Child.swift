@@ -12,7 +12,7 @@ final class Child: Sendable {
 
     init(_ arguments: String...) throws {
         let program = try Self.folderOfTests() + "/StateChild"
-        // Both ends close on exec: else one child would hold the input of another open.
+        // Both ends close on exec: otherwise one child would hold another's input open.
         var ends: [Int32] = [0, 0]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
         var actions = posix_spawn_file_actions_t()
@@ -26,7 +26,7 @@ final class Child: Sendable {
         for word in words { free(word) }
         close(ends[1])
         (self.process, socket) = (process, ends[0])
-        // Whoever says nothing for so long waits for ever: two minutes are twice what a device waits for a lock.
+        // A child that says nothing for so long is stuck: two minutes are twice as long as a device waits for a lock.
         var limit = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         try #require(error == 0, "\(program): errno \(error)")
@@ -44,7 +44,7 @@ final class Child: Sendable {
         return String(program[..<(program.lastIndex(of: "/") ?? program.startIndex)])
     }
 
-    /// Waits for the next line that the child prints; nil when it is over.
+    /// Waits for the next line that the child prints; nil when its output ends.
     func line() -> String? {
         received.withLock { received in
             while true {
@@ -60,14 +60,14 @@ final class Child: Sendable {
         }
     }
 
-    /// Has a device do something, and is its service meanwhile.
+    /// Sends a device a command, and serves as its service meanwhile.
     ///
-    /// - Returns: what came of it; nil when the device died.
+    /// - Returns: the result; nil if the device died.
     func perform(_ command: String, at service: ScriptedService) -> String? {
         perform(command) { ServiceLine.answer(to: $0, by: service) }
     }
 
-    /// - Parameter answer: what the service says to a line; nil when that is none for it.
+    /// - Parameter answer: the service's answer to a line; nil if the line is not for it.
     func perform(_ command: String, _ answer: (String) -> String?) -> String? {
         say(command)
         while let line = line() {
@@ -80,7 +80,7 @@ final class Child: Sendable {
     // The child may be dead.
     func say(_ line: String) { _ = send(socket, line + "\n", line.utf8.count + 1, Int32(MSG_NOSIGNAL)) }
 
-    /// Nothing more is said; a device ends then.
+    /// Closes the input, which ends a device.
     func end() { shutdown(socket, Int32(SHUT_WR)) }
 
     func kill() { _ = Glibc.kill(process, SIGKILL) }

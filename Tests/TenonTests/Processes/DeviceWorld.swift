@@ -5,7 +5,7 @@ import Synchronization
 import Tenon
 import Testing
 
-/// A device whose processes come and go: its folder, and the service, which stays.
+/// A device with changing processes: its folder, and the service, which stays.
 struct DeviceWorld {
     let temporary: TemporaryFolder
     let service: ScriptedService
@@ -18,7 +18,7 @@ struct DeviceWorld {
         store = RecordStore(name, in: try StateFolder(at: temporary["state"]))
     }
 
-    /// The same as it was in another one.
+    /// A copy of another one.
     init(copying other: DeviceWorld) throws {
         try self.init()
         let state = other.service.state.withLock { $0 }
@@ -30,12 +30,12 @@ struct DeviceWorld {
         }
     }
 
-    /// A process of the device.
+    /// Starts a process of the device.
     ///
-    /// - Parameter number: of the system call in whose place it dies; 0 for none.
+    /// - Parameter number: the number of the system call before which it dies; 0 for none.
     func child(dyingAt number: Int = 0) throws -> Child { try Child("device", temporary["state"], "\(number)") }
 
-    /// A process that does these things, each of which has to come to the word that is said.
+    /// Starts a process that carries out these commands, each of which must have the given result.
     func expect(_ steps: KeyValuePairs<String, String>, _ place: String) throws {
         let child = try child()
         for (command, end) in steps { #expect(child.perform(command, at: service) == end, "\(place): \(command)") }
@@ -43,7 +43,7 @@ struct DeviceWorld {
         #expect(child.wait() == 0, "\(place)")
     }
 
-    /// The public keys of which there is a file still, in use or in the attic.
+    /// The public keys that still have a file, in use or in the attic.
     var keptKeys: Set<String> {
         get async throws {
             let vault = ScriptedVault(seed: "one")
@@ -59,7 +59,7 @@ struct DeviceWorld {
         }
     }
 
-    /// Every key that the service ever held is somewhere, and nothing half is left.
+    /// Every key that the service ever held still has a file, and no partial file is left.
     func expectTidy(_ place: String) async throws {
         let held = service.devices.values.reduce(into: Set<String>()) { $0.formUnion($1.retired.union([$1.key])) }
         #expect(try await keptKeys.isSuperset(of: held), "\(place): a key of the service is gone")

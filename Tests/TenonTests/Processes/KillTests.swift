@@ -3,8 +3,8 @@ import FlowParts
 import Tenon
 import Testing
 
-/// kill -9 in the place of each system call that changes the disk, in each operation of a device, whatever becomes of
-/// what it has sent (W2, W10, W12).
+/// kill -9 before each system call that changes the disk, in each operation of a device, whatever happens to its
+/// message (W2, W10, W12).
 @Suite struct KillTests {
     enum Operation: String, CaseIterable {
         case register, rotate, maintain, reset
@@ -32,7 +32,7 @@ import Testing
         case .register: break
         case .rotate, .reset: try world.expect(["register": "ok"], "start")
         case .maintain:
-            // A rotation that the service took, and whose answer the device never heard.
+            // A rotation that the service accepted, and whose answer was lost.
             try world.expect(["register": "ok"], "start")
             world.service.change { $0.fates = Array(repeating: .answerLost, count: 5) }
             try world.expect(["rotate": "\(TenonError.Code.httpNoAnswer)"], "start")
@@ -41,8 +41,8 @@ import Testing
         return world
     }
 
-    /// - Parameter number: of the deadly call.
-    /// - Returns: whether the process died of it.
+    /// - Parameter number: the number of the deadly call.
+    /// - Returns: whether the process died there.
     private func cut(_ world: DeviceWorld, _ operation: Operation, _ fate: Fate, at number: Int) throws -> Bool {
         let fates = (0..<6).flatMap { _ in operation == .register ? [.arrives, fate.fate] : [fate.fate] }
         world.service.change { $0.fates = fates }
@@ -66,7 +66,7 @@ import Testing
             let world = try DeviceWorld(copying: before)
             let place = "\(operation) that \(fate.rawValue), call \(number)"
             guard try cut(world, operation, fate, at: number) else { break }
-            // The one that recovers dies, too, somewhere; then comes one that does not.
+            // The process that recovers dies, too, somewhere; the next one does not.
             if number % 3 == 0 { _ = try cut(world, operation, .arrives, at: 1 + number * 5 % 23) }
             try expectKnown(world, operation, place)
             try await expectGoodEnd(world, operation, place)
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// The same again ends well, and there is one device. What has no use any more follows with the next operation.
+    /// Repeating the operation succeeds, and there is one device. The next operation removes unused files.
     private func expectGoodEnd(_ world: DeviceWorld, _ operation: Operation, _ place: String) async throws {
         let steps: KeyValuePairs =
             operation == .reset

@@ -4,22 +4,22 @@ import Glibc
 import Tenon
 import Testing
 
-/// Processes that know nothing of each other, on one identity. TENON_TEST_RACE says for how many seconds.
+/// Independent processes on one identity. TENON_TEST_RACE sets the seconds.
 @Suite(.timeLimit(.minutes(5))) struct RaceTests {
     private static let seconds = getenv("TENON_TEST_RACE").flatMap { Int(String(cString: $0)) } ?? 3
-    /// What each does next is drawn of these.
+    /// The commands from which each draws its next one.
     private static let commands =
         Array(repeating: "sign", count: 20) + Array(repeating: "rotate", count: 4)
         + Array(repeating: "register", count: 5)
         + ["maintain", "reset"]
-    /// How what was begun may end: another process may have reset the identity.
+    /// The possible results: another process may have reset the identity.
     private static let ends: [String: Set<String>] = [
         "sign": ["ok", "resent", "refused", "\(TenonError.Code.notRegistered)"],
         "rotate": ["ok", "\(TenonError.Code.notRegistered)"], "register": ["ok"], "maintain": ["ok"], "reset": ["ok"],
     ]
 
-    /// No lost identity, no device registered twice, nobody waits for ever, and each signature is of the key that the
-    /// service holds, or of one that is just being replaced. Two of the eight die again and again.
+    /// No identity is lost, no device is registered twice, no process waits for ever, and each signature is by the key
+    /// that the service holds, or by one that is just being replaced. Two of the eight die repeatedly.
     @Test func eightProcessesOnOneIdentity() async throws {
         let world = try DeviceWorld()
         let referee = Referee(world.service)
@@ -45,7 +45,7 @@ import Testing
         try await world.expectTidy("the end")
     }
 
-    /// One process after the other, of which only those of the numbers six and seven die.
+    /// Runs one process after the other; only those with the numbers six and seven die.
     private func drive(_ number: Int, _ world: DeviceWorld, _ referee: Referee, until end: ContinuousClock.Instant) {
         while ContinuousClock.now < end {
             guard let child = try? world.child(dyingAt: number < 6 ? 0 : Int.random(in: 1...300)) else {
@@ -53,7 +53,7 @@ import Testing
             }
             var isAlive = true
             while isAlive, ContinuousClock.now < end { isAlive = turn(number, child, referee) }
-            // One that hangs, too.
+            // This also ends a process that hangs.
             if !isAlive { child.kill() }
             child.end()
             let status = child.wait()

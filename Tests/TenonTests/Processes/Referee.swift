@@ -3,25 +3,25 @@ import FlowParts
 import Synchronization
 import Tenon
 
-/// Watches processes of one device from the service's side, and says what must not have been.
+/// Watches the processes of one device from the service's side, and reports forbidden events.
 ///
-/// Time is the number of what happened. A key is let go of when the operation that replaced it has ended: from then on
-/// no process may begin to sign with it, and until then one that does is refused, and asks.
+/// Time is the number of events. A key is released when the operation that replaced it has ended: from then on, no
+/// process may begin to sign with it; before, a process that does is refused, and asks.
 final class Referee: Sendable {
     struct Turn {
         let command: String
         let begin: Int
-        /// The devices that there were: a reset forgets them all.
+        /// All devices so far; a reset forgets them.
         let devices: Set<String>
-        /// The keys that the service took others for, in this turn.
+        /// The keys that the service replaced in this turn.
         var replaced: Set<String> = []
     }
 
     private struct State {
         var now = 0
-        /// When a device, or a key, was let go of.
+        /// The time at which a device or a key was released.
         var ends: [String: Int] = [:]
-        /// Keys of processes that died before they wrote down that these are replaced, and when they did.
+        /// The replaced keys of processes that died before they recorded it, and the time of their death.
         var orphans: [String: Int] = [:]
         var turns: [Int: Turn] = [:]
         var lastReset = 0
@@ -36,12 +36,12 @@ final class Referee: Sendable {
     init(_ service: ScriptedService) { self.service = service }
 
     var violations: [String] { state.withLock { $0.violations } }
-    /// How often what was done.
+    /// The number of each kind of event.
     var counts: [String: Int] { state.withLock { $0.counts } }
 
     func complain(_ violation: String) { state.withLock { $0.violations.append(violation) } }
 
-    /// A process is told to do something.
+    /// A process gets a command.
     func begin(_ command: String, by number: Int) {
         let devices = Set(service.devices.keys)
         state.withLock { state in
@@ -50,7 +50,7 @@ final class Referee: Sendable {
         }
     }
 
-    /// It did it; nil when it died.
+    /// The process has finished its command; nil if it died.
     func end(_ word: String?, of number: Int) {
         state.withLock { state in
             guard let turn = state.turns.removeValue(forKey: number) else { return }
@@ -58,7 +58,7 @@ final class Referee: Sendable {
             state.counts["\(turn.command) \(word ?? "died")", default: 0] += 1
             if turn.command == "reset" {
                 state.lastReset = state.now
-                // Whoever died may have left it undone.
+                // A process that died may not have done it.
                 if word == "ok" { for id in turn.devices { state.ends[id] = state.now } }
             }
             guard word != nil else {
@@ -74,9 +74,9 @@ final class Referee: Sendable {
         }
     }
 
-    /// What the service says to a line of a process; nil when that is how its turn ended.
+    /// The service's answer to a line of a process; nil if the line ends its turn.
     func answer(to line: String, of number: Int) -> String? {
-        // One at a time, so that before and after are of this line.
+        // One at a time, so that the states before and after belong to this line.
         state.withLock { state in
             let before = service.devices
             guard let answer = ServiceLine.answer(to: line, by: service) else { return nil }
@@ -101,7 +101,7 @@ final class Referee: Sendable {
         }
     }
 
-    /// Who signed, and might he?
+    /// Checks which key signed, and whether it was allowed to.
     private func judge(_ request: HTTPRequest, _ answer: String, _ state: inout State, _ number: Int) {
         guard let begin = state.turns[number]?.begin else { return }
         let id = request.headers.first { $0.name == "X-Device-ID" }?.value ?? ""

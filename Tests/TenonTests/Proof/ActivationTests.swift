@@ -3,7 +3,7 @@ import Tenon
 import TestEvidence
 import Testing
 
-/// What binds an activation; the values are those of the C tests.
+/// The bound values of an activation, taken from the C tests.
 @Suite struct ActivationTests {
     private let bytes = [UInt8](0..<128)
     private let ekID: Digest
@@ -107,7 +107,7 @@ import Testing
     }
 }
 
-/// Credentials as bytes; that a TPM opens them is tested with one.
+/// Credentials as bytes. Tests with a TPM show that it opens them.
 @Suite struct CredentialTests {
     @Test func isMade() throws {
         let certificates = try Vectors.certificates("swtpm.txt")

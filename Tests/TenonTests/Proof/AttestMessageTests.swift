@@ -9,7 +9,7 @@ import Testing
         tpm: .init(manufacturer: 1_229_346_816, model: "SLB9672", firmwareVersion: "15.23"), akCertificate: [8],
         creation: .init(data: [9], attestation: [10, 11], signature: [12]))
 
-    /// As the step client writes it: the order of Go's struct, and no member that is empty.
+    /// As the step client writes it: in the order of Go's struct, without empty members.
     static let written = """
         {"tpmInfo":{"version":2,"manufacturer":"1229346816","model":"SLB9672","firmwareVersion":"15.23"},"ek":"Bw==",\
         "ekCerts":["AQID","BA=="],"akCert":"CA==","params":{"public":"BQY=","createData":"CQ==",\
@@ -33,7 +33,7 @@ import Testing
         #expect(try AttestRequest(parsing: least.encoded()) == least)
     }
 
-    /// What another client leaves out or adds.
+    /// Members that other clients leave out or add.
     @Test(arguments: [
         #"{"params":{"public":"Ag=="}}"#, #"{"tpmInfo":{},"params":{"public":"Ag==","useTCSDActivationFormat":false}}"#,
         #"{"ekCerts":[],"params":{"public":"Ag==","certifyingKey":null},"x":[{"ek":1}],"EK":7}"#,
@@ -97,7 +97,7 @@ import Testing
         #expect(error?.message.contains(" \(name)") == true, "\(error?.message ?? "")")
     }
 
-    /// What was read never stands in an error.
+    /// An error never contains text from the message.
     @Test func errorsHoldNothingThatWasRead() {
         let text = #"{"tpmInfo":{"manufacturer":"hidden"},"params":{"public":"hidden==","createData":"hidden"}}"#
         let error = #expect(throws: TenonError.self) { try AttestRequest(parsing: Array(text.utf8)) }

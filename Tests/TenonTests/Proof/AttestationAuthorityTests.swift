@@ -3,7 +3,7 @@ import Tenon
 import TestEvidence
 import Testing
 
-/// Certificates that are issued; their fields are tested in C.
+/// Issued certificates; C tests check their fields.
 @Suite struct AttestationAuthorityTests {
     private func code(_ body: () throws(TenonError) -> [UInt8]) -> TenonError.Code? { codeThrown(body) }
 
@@ -15,7 +15,7 @@ import Testing
         let policy = ProofPolicy(trust: .roots([authority.root.certificate]), now: rig.now)
         let proof = try rig.proof()
         try proof.verify(rig.key, nonce: rig.nonce, policy: policy)
-        // Nothing else may stand above an AK.
+        // No other certificate may be above an AK's.
         let root = try AttestationAuthority(root: "Other", key: authority.rootKey, terms: authority.terms)
         let other = ProofPolicy(trust: .roots([root.certificate]), now: rig.now)
         #expect(
@@ -75,7 +75,7 @@ import Testing
         #expect(root("R", CertificateTerms(serial: serial, notBefore: .min, notAfter: .max)) == .options)
     }
 
-    /// What the signer says is what is thrown, whatever it says.
+    /// The signer's error is thrown unchanged.
     @Test func aSignerThatFails() throws {
         struct Failing: DigestSigner {
             let publicKey: PublicKey
@@ -99,7 +99,7 @@ import Testing
             } == .digestNotAllowed)
     }
 
-    /// The core lets go of a signer when it is done.
+    /// The core releases a signer afterwards.
     @Test func signersAreLetGo() throws {
         final class Kept: DigestSigner {
             let key: SoftwareKey

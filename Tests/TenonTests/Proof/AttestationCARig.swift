@@ -3,7 +3,7 @@ import Tenon
 import TestEvidence
 import Testing
 
-/// An attestation CA, and what is asked of it.
+/// An attestation CA, and requests to it.
 struct CARig {
     let authority: AuthorityRig
     let ca: AttestationCA
@@ -24,7 +24,7 @@ struct CARig {
 
     func certificate(_ name: String) throws -> [UInt8] { try #require(certificates[name]) }
 
-    /// What `/attest` says to the request: nil for a credential.
+    /// The refusal of `/attest`: nil if it returns a credential.
     func refusal(_ change: (inout AttestRequest) throws -> Void = { _ in }) throws -> TenonError.Code? {
         var request = request
         try change(&request)
@@ -36,7 +36,7 @@ struct CARig {
         return code
     }
 
-    /// A credential whose secret is known here, as it would be to the TPM; the body for `/secret`.
+    /// A credential whose secret is known here, as it would be to the TPM, and the body for `/secret`.
     func offer(_ number: UInt8 = 1) throws -> [UInt8] {
         let secret = Secret(copying: [UInt8](repeating: number, count: 32).span)
         let offer = try ca.offer(request, endorsement: policy, secret: secret)

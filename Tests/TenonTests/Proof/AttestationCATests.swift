@@ -57,7 +57,7 @@ import Testing
         #expect(code(SecretAnswer(chain: [rig.request.ekCertificates[0]]), ak, roots, now) == .rule24Chain)
     }
 
-    /// The AK is judged as rule 29 says, before a certificate is looked at.
+    /// The AK is judged by rule 29, before any certificate is checked.
     @Test func noKeyButAnAK() throws {
         let rig = try CARig()
         let key = try SoftwareKey().publicKey
@@ -92,7 +92,7 @@ import Testing
         #expect(try rig.refusal() == .rule33EKChain)
     }
 
-    /// The key out of the certificate is the one; what else is sent has to be that.
+    /// The certificate's key counts; any other key in the request must equal it.
     @Test func theKeyOfAnotherTPM() throws {
         let rig = try CARig()
         let other = try EndorsementKey(unverified: rig.certificate("ek-rsa")).subjectPublicKeyInfo
@@ -125,7 +125,7 @@ import Testing
         #expect(try rig.refusal() == .rule37EKAllowed)
     }
 
-    /// Whatever comes of it, a secret is good once.
+    /// A secret works once, whatever the result.
     @Test func aSecretIsGoodOnce() throws {
         let rig = try CARig()
         let body = try rig.offer()
@@ -138,7 +138,7 @@ import Testing
         #expect(rig.code(secret: late) == .secretNotPending)
         #expect(try rig.code(secret: rig.offer(), after: 89) == nil)
 
-        // Also when the CA cannot issue.
+        // Even if the CA cannot issue.
         let broken = AttestationCA(authority: AttestationAuthority(certificate: [], key: rig.authority.issuerKey))
         let unlucky = try rig.offer()
         #expect(
@@ -173,7 +173,7 @@ import Testing
             let guess = SecretRequest(Secret(copying: [UInt8](repeating: 2, count: count).span))
             #expect(try rig.code(secret: guess.encoded()) == .secretNotPending)
         }
-        // The memory holds digests: one that was read there opens nothing.
+        // The memory contains digests, which are useless to somebody who reads them.
         let digest = try SecretRequest(parsing: body).digest
         #expect(
             try rig.code(secret: SecretRequest(Secret(copying: digest.bytes.span)).encoded()) == .secretNotPending)
@@ -197,7 +197,7 @@ import Testing
         #expect(pending.count == 1)
     }
 
-    /// Times at the ends of what a number holds are refused, and nothing else.
+    /// Times at the limits of an integer are refused, and have no other effect.
     @Test(arguments: [Int64.min, .max]) func timesThatNoCertificateHas(_ now: Int64) throws {
         var rig = try CARig()
         let activation = try rig.ca.offer(rig.request, endorsement: rig.policy).activation
@@ -207,7 +207,7 @@ import Testing
         #expect(code == .options || code == .secretNotPending)
     }
 
-    /// Two who bring one secret: one certificate.
+    /// Two callers with one secret get one certificate.
     @Test func oneOfTwoWins() async throws {
         let rig = try CARig()
         let bodies = try (0..<20).map { try rig.offer($0) }
@@ -218,7 +218,7 @@ import Testing
         #expect(won.sorted() == Array(bodies.indices))
     }
 
-    /// Bytes that somebody changed are answered or refused, on each side, and what is answered was asked for.
+    /// Altered bytes are answered or refused, on each side, and an answer matches its request.
     @Test func whateverComes() throws {
         let rig = try CARig()
         var generator = SeededGenerator(state: 4)

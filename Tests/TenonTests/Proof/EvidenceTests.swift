@@ -66,7 +66,7 @@ import Testing
     }
 }
 
-/// What a TPM says of a key.
+/// A TPM's statement about a key.
 @Suite struct PublicAreaTests {
     @Test func isRead() throws {
         let rig = try ProofRig()

@@ -25,7 +25,7 @@ import Testing
         #expect(pending.count == 0)
     }
 
-    /// Full is refused: nobody's activation is given up for another's.
+    /// A full store refuses: no activation is dropped for another one.
     @Test func tenThousandAndNoMore() throws {
         let pending = PendingActivations()
         for number in 0..<10_000 { try pending.put(activation(number), for: digest(number), now: 0) }
@@ -42,7 +42,7 @@ import Testing
         #expect(pending.count == 1)
     }
 
-    /// What has ended makes room, and only that.
+    /// Only expired entries make room.
     @Test func theEndedMakeRoom() throws {
         let pending = PendingActivations(capacity: 3)
         try pending.put(activation(1, deadline: 10), for: digest(1), now: 0)
@@ -66,7 +66,7 @@ import Testing
         #expect(pending.count == 1)
     }
 
-    /// Of all who take one secret, one has it.
+    /// Of all callers that take one secret, one gets it.
     @Test func oneWins() async throws {
         let pending = PendingActivations()
         let digests = try (0..<1_000).map(digest)
@@ -79,7 +79,7 @@ import Testing
         #expect(pending.count == 0)
     }
 
-    /// However many put at once, it holds what it may hold.
+    /// However many callers put at once, it never exceeds its limit.
     @Test func neverMoreThanItMay() async throws {
         let pending = PendingActivations(capacity: 100)
         let (ak, digests) = try (ak, (0..<400).map(digest))

@@ -3,7 +3,7 @@ import Tenon
 import TestEvidence
 import Testing
 
-/// The verifier through its Swift values. What each rule lets through is tested in C.
+/// The verifier through its Swift types. C tests check each rule.
 @Suite struct ProofTests {
     private func code(_ rig: ProofRig, _ change: (inout ProofPolicy) -> Void = { _ in }) throws -> TenonError.Code? {
         var policy = try rig.policy()
@@ -38,7 +38,7 @@ import Testing
             try code(rig) { $0.trust = .roots([[UInt8]](repeating: authority.root.certificate, count: 5000)) } == nil)
         #expect(try code(rig) { ($0.trust, $0.now) = (roots.trust, authority.terms.notAfter + 1) } == .rule24Chain)
         #expect(try code(rig) { ($0.trust, $0.now) = (roots.trust, .min) } == .rule24Chain)
-        // Each of the two trusts refuses what the other one wants.
+        // Each kind of trust refuses the options of the other.
         #expect(try code(rig) == .rule22Certificate)
         rig.certificates = []
         #expect(try code(rig) { $0 = roots } == .rule22Certificate)
@@ -120,7 +120,7 @@ import Testing
         }
         #expect(try outcome(rig.ekName, rig.firmware) == (nil, .held))
         #expect(try outcome(rig.ekName, rig.firmware + 1) == (.rule30Firmware, .notHeld))
-        // Under another EK the TPM hides it: what is demanded cannot be judged, and so is not let pass.
+        // Under another EK, the TPM hides it: the demand cannot be judged, so the proof is refused.
         #expect(try outcome(changed(rig.ekName, at: 9, to: 0), rig.firmware + 1) == (.options, .notHeld))
         #expect(try outcome([], 1) == (.options, nil))
         #expect(try outcome([UInt8](repeating: 0, count: 1 << 20), 1) == (.options, nil))
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    /// No byte of a proof may be another.
+    /// Any changed byte of a proof is refused.
     @Test func eachByteCounts() throws {
         let rig = try ProofRig()
         let proof = try rig.proof().dataRepresentation
@@ -183,7 +183,7 @@ import Testing
         #expect(refused != accepted)
     }
 
-    /// After a wrong argument nothing was checked.
+    /// After an invalid argument, nothing was checked.
     @Test func wrongArguments() throws {
         let rig = try ProofRig()
         let policy = ProofPolicy(trust: try rig.policy().trust, now: 0, parentQualifiedName: [1])

@@ -57,7 +57,7 @@ import Testing
     ])
     func noHTTPDate(_ text: String) { #expect(CivilDate.http(text) == nil) }
 
-    /// Each day of four hundred years is one day after the one before.
+    /// Over four hundred years, each day is one day after the one before.
     @Test func theCalendarHasNoHoles() {
         var expected = 0
         for year in 1970..<2370 {

@@ -32,7 +32,7 @@ import Testing
         let signature = try await key.signature(for: .request(message))
         #expect(key.publicKey.isValidSignature(signature, for: digest))
         #expect(try key.publicKey.isValidSignature(key.blockingSignature(for: .request(message)), for: digest))
-        // The key signs a copy: the message goes on.
+        // The key signs a copy, so the message can continue.
         #expect(try message.finish() == digest)
         await #expect(throws: TenonError(.stream, message: "")) { try await key.signature(for: .request(message)) }
         #expect(throws: TenonError(.stream, message: "")) { try key.blockingSignature(for: .request(message)) }

@@ -69,7 +69,7 @@ import Testing
         #expect(codeThrown { () throws(TenonError) in try Digest(rawRepresentation: bytes.span) } == .length)
     }
 
-    /// The texts stand behind each other: nothing is decoded, nothing is between them.
+    /// The texts are concatenated: nothing is decoded, and nothing is between them.
     @Test func bindingNonce() throws {
         let nonce = try Digest(bindingChallenge: "q83vEjRW", toKeyText: "BGD+1Lo=")
         #expect(try nonce == Digest(hashing: Array("q83vEjRWBGD+1Lo=".utf8)))

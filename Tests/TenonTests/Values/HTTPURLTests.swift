@@ -49,7 +49,7 @@ import Testing
         #expect(try HTTPURL(parsing: text).isLoopback)
     }
 
-    /// What looks like this machine and need not be it.
+    /// Hosts that look like this machine and may be another.
     @Test(arguments: [
         "http://a.example", "http://localhost.a.example", "http://a.localhost", "http://128.0.0.1", "http://0.0.0.0",
         "http://126.255.255.255", "http://[::]", "http://[::2]", "http://[::ffff:127.0.0.1]", "http://[::127.0.0.1]",

@@ -6,7 +6,7 @@ import Testing
     typealias Failure = (name: String, code: TenonError.Code, bytes: String)
 
     static let prefix = "3059301306072a8648ce3d020106082a8648ce3d030107034200"
-    /// p, the first number that is no coordinate.
+    /// p, the smallest number that is not a coordinate.
     static let p = "ffffffff00000001000000000000000000000000ffffffffffffffffffffffff"
 
     @Test func formsBothWays() throws {

@@ -47,8 +47,8 @@ import Testing
         #expect(Mirror(reflecting: secret).children.isEmpty)
     }
 
-    /// The memory that it had, read as a debugger reads it. Somebody else may have it by now, who writes something
-    /// else: so nothing is allocated between the end of the secret and the look at it.
+    /// Reads the secret's former memory, as a debugger does. Nothing is allocated between the end of the secret and
+    /// this read, because an allocation could reuse and overwrite the memory.
     @Test func isWiped() throws {
         let size = 4096
         let memory = open("/proc/self/mem", O_RDONLY)
@@ -69,7 +69,7 @@ import Testing
         #expect(pieces(in: after) == 0)
     }
 
-    /// How often the pattern is there.
+    /// The number of times that the pattern occurs.
     private func pieces(in bytes: [UInt8]) -> Int {
         stride(from: 0, through: bytes.count - pattern.count, by: pattern.count).count { start in
             bytes[start..<start + pattern.count].elementsEqual(pattern)

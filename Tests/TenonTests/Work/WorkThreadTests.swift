@@ -3,7 +3,7 @@ import Glibc
 import Tenon
 import Testing
 
-/// What the TPM's own tests do not see of the thread: ``AsyncTests`` has the rest.
+/// Properties of the thread that the TPM's tests do not cover: ``AsyncTests`` has the rest.
 @Suite(.timeLimit(.minutes(1))) struct WorkThreadTests {
     @Test func firstComeFirstServed() async throws {
         let queue = WorkQueue()
@@ -18,7 +18,7 @@ import Testing
         #expect(await stream.reduce(into: []) { $0.append($1) } == Array(0..<100))
     }
 
-    /// A program's signals are for its own threads.
+    /// Signals go only to the program's own threads.
     @Test func theThreadTakesNoSignals() async throws {
         let taken = try await WorkThread().run { () throws(TenonError) in
             var blocked = sigset_t()
@@ -38,7 +38,7 @@ import Testing
         while queue != nil { await Task.yield() }
     }
 
-    /// A program that ends can wait for what its last work let go of.
+    /// A program that ends can wait for the release of its last work's objects.
     @Test func theEndIsToldWhenAllIsDone() async throws {
         let (stream, continuation) = AsyncStream<Int>.makeStream()
         do {
