@@ -39,7 +39,7 @@ cp CSources/base/text.h CSources/proof/text.h
 breaks c-names CSources/proof/text.h '' text.h
 breaks mbedtls CSources/base/more.c "$c#include <mbedtls/sha256.h>\n"
 breaks mbedtls CSources/crypto/more.c "$c#include <mbedtls/sha256.h>\n"
-breaks "layers mbedtls" CSources/proof/more.c "$c#include \"crypto/mbedtls.h\"\n"
+breaks mbedtls CSources/proof/more.c "$c#include \"crypto/mbedtls.h\"\n"
 breaks curl CSources/ports/httpd/more.c "$c#include <curl/curl.h>\n"
 breaks httpd CSources/ports/curl/more.c "$c#include <microhttpd.h>\n"
 breaks mbedtls include/tenon/more.h "$c#include \"mbedtls/sha256.h\"\n"
