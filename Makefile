@@ -96,7 +96,8 @@ $(BUILD)/%.o: %.c Makefile
 	$(CC) $(TENON_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(SMALL) -MMD -MP -c $< -o $@
 
 # What waits for a signature, or for a person, is built for size.
-$(BUILD)/CSources/keri/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/status crypto/blake3 crypto/signing_key proof/issue): \
+$(BUILD)/CSources/keri/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/status crypto/blake3 crypto/protection \
+    crypto/signing_key proof/chain proof/credential proof/date proof/extension proof/issue): \
     SMALL := $(if $(filter -O2,$(CFLAGS)),-Os)
 
 $(SHARED): $(OBJECTS) CSources/tenon.map
