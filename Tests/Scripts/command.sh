@@ -725,10 +725,10 @@ code=$?
 # An output that takes nothing.
 mute() {
     local code
-    "$@" > /dev/full 2> "$world/err" < /dev/null
+    timeout --foreground 60 "$@" > /dev/full 2> "$world/err" < /dev/null
     code=$?
     [ "$code" = 5 ] && grep -q "cannot be written to the standard output: No space" "$world/err" || wrong "$* to a full disk (exit $code)" "$world/err"
-    "$@" >&- 2> "$world/err" < /dev/null
+    timeout --foreground 60 "$@" >&- 2> "$world/err" < /dev/null
     code=$?
     [ "$code" = 5 ] && grep -q "cannot be written to the standard output: Bad file" "$world/err" || wrong "$* without an output (exit $code)" "$world/err"
     python3 - "$@" << 'EOF' 2> "$world/err"
@@ -738,7 +738,7 @@ import sys
 
 read, write = os.pipe()
 os.close(read)
-sys.exit(subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=write).returncode)
+sys.exit(subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=write, timeout=60).returncode)
 EOF
     code=$?
     [ "$code" = 5 ] && grep -q "cannot be written to the standard output: Broken pipe" "$world/err" || wrong "$* to a pipe that ended (exit $code)" "$world/err"
