@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Synchronization
 import Tenon
 import Testing
 
@@ -21,6 +22,26 @@ import Testing
             #expect(try await held()?.state == .revoked)
             #expect(try await stores.devices.device(app: "demo", id: bystander.id) == bystander)
         }
+    }
+
+    /// A caller that has its answer finds nothing old in memory, however soon it looks.
+    @Test func theCacheForgetsBeforeTheCallerIsTold() throws {
+        let folder = try TestFolder()
+        try folder.write([], to: SQLiteStore.fileName)
+        let connection = try SQLiteConnection("\(folder.path)/\(SQLiteStore.fileName)", .writer)
+        try connection.runScript("CREATE TABLE devices (id TEXT); INSERT INTO devices VALUES ('a')")
+        let (cache, device) = (DeviceCache(capacity: 2), try Sample().device())
+        cache.keep(device, at: 1, since: 0)
+        #expect(cache.find(device.id).device == device)
+        let found = Mutex<[Device?]>([])
+        let job = SQLiteJob { connection in
+            #expect(throws: Never.self) { try connection.run("UPDATE devices SET id = 'b'", []) }
+            return { _ in found.withLock { $0.append(cache.find(device.id).device) } }
+        } fail: { _ in
+            Issue.record("the job did not run")
+        }
+        SQLiteWriter.commit([job], connection, cache) { _ in }
+        #expect(found.withLock { $0 } == [nil])
     }
 
     /// A device that was read before a change is not cached after it.

@@ -3,21 +3,24 @@ internal import Synchronization
 internal import Tenon
 
 /// A caller's job. Exactly one of its two functions is called.
-private struct SQLiteJob: Sendable {
+struct SQLiteJob: Sendable {
     /// Runs the job, and returns a function that tells the caller the result or the failure of its group.
     let run: @Sendable (SQLiteConnection) -> @Sendable (_ groupFailure: TenonError?) -> Void
     /// Tells the caller that the job was not run.
     let fail: @Sendable (TenonError) -> Void
+}
 
-    init<Value: Sendable>(
+extension SQLiteJob {
+    fileprivate init<Value: Sendable>(
         _ continuation: CheckedContinuation<Result<Value, TenonError>, Never>,
         _ body: @escaping @Sendable (SQLiteConnection) -> Result<Value, TenonError>
     ) {
-        run = { connection in
+        self.init { connection in
             let result = body(connection)
             return { failure in continuation.resume(returning: failure.map { .failure($0) } ?? result) }
+        } fail: {
+            continuation.resume(returning: .failure($0))
         }
-        fail = { continuation.resume(returning: .failure($0)) }
     }
 }
 
@@ -67,7 +70,8 @@ final class SQLiteWriter: Sendable {
 
     func close() async { await thread.end() }
 
-    private static func commit(
+    /// Runs the jobs as one transaction, and tells each caller what became of it.
+    static func commit(
         _ jobs: [SQLiteJob], _ connection: SQLiteConnection?, _ cache: DeviceCache,
         _ stamp: (SQLiteConnection) throws(TenonError) -> Void
     ) {
