@@ -60,7 +60,7 @@ tenon_status tenoni_key_trust(tenon_tpm_key *key);
 /* The persistent copy is the key, as it was in this epoch. */
 bool tenoni_key_knows_copy(const tenon_tpm_key *key);
 
-/* Where the persistent copy is from now on; 0: there is none, or the handle is another key's. */
+/* Sets where the persistent copy is: 0 if the key has no copy, or if another key is at its handle. */
 void tenoni_key_set_copy(tenon_tpm_key *key, uint32_t handle);
 
 /* Looks whether what the key signs with, loaded or persistent, is the key; if not, it is not used any more. */

@@ -32,8 +32,7 @@ extension Setting {
 
     /// The identity that the flags select, or the only one.
     ///
-    /// - Throws: ``TenonError/Code/notRegistered`` when there is none, ``TenonError/Code/options`` when there are
-    ///   several.
+    /// - Throws: ``TenonError/Code/notRegistered`` if no identity fits, ``TenonError/Code/options`` if several do.
     func identity(log: LogSink? = nil, withTPM: Bool = true) throws(TenonError) -> DeviceIdentity {
         let known = withoutUnheard(try identities())
         let named = known.compactMap(\.name)

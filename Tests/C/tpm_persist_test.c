@@ -163,7 +163,7 @@ TEST(tpm_persist_makes_one_copy)
     CHECK_OK(tpm_rig_sign(key));
 }
 
-/* An outdated answer says that there is none. */
+/* Answers, as an outdated listing would, that the TPM has no persistent object. */
 static size_t none_there(void *context, uint8_t *answer, size_t n, size_t size)
 {
     enum { COUNT_AT = 15, VALUES_AT = 19 };

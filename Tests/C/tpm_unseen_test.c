@@ -84,7 +84,7 @@ TEST(tpm_unseen_copy_of_another_kind)
     }
 }
 
-/* The other key has a PIN, and counts: one failed try, however many signatures; and none for whoever keeps the file. */
+/* Another key with a PIN counts one failed try for all signatures, and none once the new file is kept. */
 TEST(tpm_unseen_copy_with_a_pin)
 {
     for (int with = 0; with < 2; with++) {

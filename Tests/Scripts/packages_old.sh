@@ -22,13 +22,13 @@ build() { # build PRODUCT
     [ "$product" = tenon ] || set -- --traits OpenSSL
     (cd "$source" && Tests/Scripts/swift.sh build -q -c release --static-swift-stdlib --disable-local-rpath \
         --scratch-path ".build/$product" --product "$product" "$@") || exit 1
-    rm -rf "$folder/work"
-    dpkg-deb -R "$(ls "$packages/${product}"_*.deb)" "$folder/work"
-    strip -o "$folder/work/usr/bin/$product" "$source/.build/$product/release/$product"
-    sed -i "s/^Version: .*/Version: $version/" "$folder/work/DEBIAN/control"
-    (cd "$folder/work" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | xargs -0 md5sum > DEBIAN/md5sums)
-    dpkg-deb --root-owner-group -b "$folder/work" "$folder/${product}_${version}_$(dpkg --print-architecture).deb"
-    rm -rf "$folder/work"
+    rm -rf "$folder/tree"
+    dpkg-deb -R "$(ls "$packages/${product}"_*.deb)" "$folder/tree"
+    strip -o "$folder/tree/usr/bin/$product" "$source/.build/$product/release/$product"
+    sed -i "s/^Version: .*/Version: $version/" "$folder/tree/DEBIAN/control"
+    (cd "$folder/tree" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | xargs -0 md5sum > DEBIAN/md5sums)
+    dpkg-deb --root-owner-group -b "$folder/tree" "$folder/${product}_${version}_$(dpkg --print-architecture).deb"
+    rm -rf "$folder/tree"
 }
 
 version=$2-1

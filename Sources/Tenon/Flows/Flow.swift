@@ -127,8 +127,8 @@ extension IdentityRecord {
 }
 
 extension RecordStore {
-    /// Gives the record, after mending what a process that died has left. If there is none, the first record is
-    /// written, before any key.
+    /// Gives the record, after mending what a process that died has left. Writes the first record if the folder has no
+    /// record yet, before any key is made.
     func open(
         _ empty: IdentityRecord, dialect: String, _ held: FileLock.Held
     ) throws(TenonError) -> IdentityRecord {

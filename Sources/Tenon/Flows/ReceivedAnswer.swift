@@ -14,6 +14,7 @@ extension DeviceIdentity {
     /// Reports a service's answer to a signed request, which may help: a clock that is wrong, a rotation that is
     /// not settled, a device that was revoked. The answer itself is not believed: the auth service is asked then.
     /// A 401 without a code is a reason to ask only while something is open; a success never proves anything.
+    /// This waits for some seconds if the auth service says that it has just started.
     public func received(
         status: Int, headers: [(name: String, value: String)], body: [UInt8], for request: SignedRequest
     ) async -> ReceivedAnswer {

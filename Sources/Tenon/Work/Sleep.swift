@@ -76,7 +76,7 @@ private final class Sleepers: Sendable {
         var all: [Sleeper] = []
         /// How many there may be before those that were cancelled are taken out.
         var most = 64
-        /// When the thread looks again; nil when there is none.
+        /// When the thread looks again; nil while nobody sleeps.
         var next: ContinuousClock.Instant?
         var hasThread = false
 

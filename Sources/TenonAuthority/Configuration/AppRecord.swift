@@ -153,7 +153,7 @@ package struct AppRecord: Equatable, Sendable {
     }
 }
 
-/// A placeholder until the service has read its settings.
+/// The settings of an app whose service has not read them yet.
 private struct NoSettings: ServiceSettings {}
 
 /// A backend that may ask whether a request is valid (decision: verify-endpoint).

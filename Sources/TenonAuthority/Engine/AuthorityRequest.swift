@@ -35,7 +35,7 @@ package struct AuthorityRequest: Sendable {
     /// The target before its query.
     package var path: String { String(target[..<(queryMark ?? target.endIndex)]) }
 
-    /// The query without its question mark; nil if there is none.
+    /// The query without its question mark; nil for a target without a query.
     package var query: String? { queryMark.map { String(target[target.index(after: $0)...]) } }
 
     private var queryMark: String.Index? { target.utf8.firstIndex(of: UInt8(ascii: "?")) }

@@ -70,8 +70,8 @@ extension SynheartSteps {
         }
     }
 
-    /// The answer that was given to the same question; nil if there is none and the caller must give it. Of several
-    /// simultaneous callers, one gives the answer and the others wait for it.
+    /// The answer that was given to the same question; nil if the caller must give the first one. When several ask at
+    /// once, one of them gives the answer and the others wait for it.
     private func given(
         _ backend: BackendRecord, _ id: String, _ question: Digest
     ) async throws(Refusal) -> [UInt8]? {

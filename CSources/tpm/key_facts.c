@@ -4,7 +4,7 @@
 #include "base/secure.h"
 #include "tpm/key.h"
 
-/* What is known of a key without asking the TPM. */
+/* What the caller may ask about a key: the answers need no TPM command. */
 
 tenon_status tenon_tpm_key_public_key(const tenon_tpm_key *key, tenon_public_key *out)
 {
