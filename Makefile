@@ -56,8 +56,8 @@ VERSION := $(SOVERSION).$(call number,MINOR).$(call number,PATCH)
 
 OTHER_mbedtls := openssl
 OTHER_openssl := mbedtls
-LIBS_mbedtls := -lmbedx509 -lmbedcrypto
-LIBS_openssl := -lmbedx509 -lmbedcrypto -lcrypto
+LIBS_mbedtls := -lmbedcrypto
+LIBS_openssl := -lmbedcrypto -lcrypto
 LIBS := $(LIBS_$(CRYPTO))
 REQUIRES_openssl := libcrypto
 $(if $(LIBS),,$(error CRYPTO must be mbedtls or openssl))

@@ -260,7 +260,7 @@ rule sleeps "a task waits by Sleep, which needs no descriptor" < <(
 )
 rule papers "no source cites what is not in the repository" < <(
     named "$sources" | grep -vE '^Tests/(Vectors|Broken|Fuzz/corpus)/|layout_test|layout\.sh' |
-        search '\b(security|build|synheart|auths|it-wallet|batch|DESIGN|PERF|STYLE)\.md [0-9A-Z§]|DESIGN §|contracts/'
+        search '(^|[^/A-Za-z0-9_-])(security|build|synheart|auths|it-wallet|batch|tpm|DESIGN|PERF|STYLE|TOOLBOX)\.md|DESIGN §|contracts/'
 )
 rule unfinished "nothing is left to do" < <(search "$word(TOD[O]|FIXM[E]|XX[X])([^A-Za-z0-9_]|\$)" < "$texts")
 

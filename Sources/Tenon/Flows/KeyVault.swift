@@ -29,7 +29,7 @@ package protocol KeyVault: Sendable {
     /// Makes an attestation key that lives and dies with a signing key.
     func makeAttestationKey(beside key: KeyFacts) async throws(TenonError) -> KeyFacts
 
-    /// What a service is told of an attestation key.
+    /// The public area of an attestation key, which a service is shown.
     ///
     /// - Throws: an error of the category ``TenonError/Category/gone``, ``TenonError/Category/format`` or
     ///   ``TenonError/Category/rejected`` if the key must be made again.
@@ -62,7 +62,7 @@ package protocol KeyVault: Sendable {
     ) async throws(TenonError) -> Secret
 }
 
-// What only some identities ask of a vault.
+// Functions that only some identities need.
 extension KeyVault {
     package func facts(ofFile pem: [UInt8]) async throws(TenonError) -> KeyFacts { throw .noSuchStep }
 
