@@ -25,6 +25,8 @@ let package = Package(
         .library(name: "TenonTPM", targets: ["TenonTPM"]),
         .library(name: "TenonSynheart", targets: ["TenonSynheart"]),
         .library(name: "SynheartAuth", targets: ["SynheartAuth"]),
+        .library(name: "TenonAuths", targets: ["TenonAuths"]),
+        .library(name: "AuthsMobile", targets: ["AuthsMobile"]),
         .library(name: "TenonAuthority", targets: ["TenonAuthority", "TenonAuthoritySynheart"]),
         .library(name: "TenonHTTP", targets: ["TenonHTTP"]),
         .executable(name: "tenon", targets: ["TenonCommand"]),
@@ -112,6 +114,16 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "TenonAuths",
+            dependencies: ["Tenon"],
+            path: "Sources/TenonServices/Auths",
+            swiftSettings: strict
+        ),
+        .target(
+            name: "AuthsMobile",
+            dependencies: ["Tenon", "TenonAuths", "TenonTPM", "CTenonProcess"],
+            swiftSettings: strict),
+        .target(
             name: "SynheartAuth",
             dependencies: ["Tenon", "TenonHTTP", "TenonSynheart", "TenonTPM", "CTenonProcess"],
             swiftSettings: strict),
@@ -127,7 +139,9 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "TenonCommand",
-            dependencies: ["Tenon", "TenonBench", "TenonCommandLine", "TenonHTTP", "TenonSynheart", "TenonTPM"],
+            dependencies: [
+                "Tenon", "TenonAuths", "TenonBench", "TenonCommandLine", "TenonHTTP", "TenonSynheart", "TenonTPM",
+            ],
             swiftSettings: strict
         ),
         .target(
@@ -148,7 +162,8 @@ let package = Package(
             path: "Bench/swift",
             exclude: ["side"], swiftSettings: strict),
         .executableTarget(
-            name: "StateChild", dependencies: ["FlowParts", "Tenon"], path: "Tests/StateChild", swiftSettings: strict),
+            name: "StateChild", dependencies: ["FlowParts", "Tenon", "TenonAuths"], path: "Tests/StateChild",
+            swiftSettings: strict),
         .target(
             name: "CBenchIdentity",
             path: "Bench/service/identity",
@@ -166,7 +181,12 @@ let package = Package(
         ),
         .testTarget(
             name: "TenonTests",
-            dependencies: ["FlowParts", "StateChild", "Tenon", "TenonBench", "TestEvidence", "TestFolders"],
+            dependencies: [
+                "FlowParts", "StateChild", "Tenon", "TenonAuths", "TenonBench", "TestEvidence", "TestFolders",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "TenonAuthsTests", dependencies: ["FlowParts", "Tenon", "TenonAuths", "TestFolders"],
             swiftSettings: strict),
         .testTarget(name: "TenonSynheartTests", dependencies: ["TenonSynheart"], swiftSettings: strict),
         .testTarget(
