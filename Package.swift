@@ -25,7 +25,8 @@ let package = Package(
         .library(name: "TenonTPM", targets: ["TenonTPM"]),
         .library(name: "TenonSynheart", targets: ["TenonSynheart"]),
         .library(name: "SynheartAuth", targets: ["SynheartAuth"]),
-        .library(name: "TenonAuthority", targets: ["TenonAuthority", "TenonAuthoritySynheart"]),
+        .library(
+            name: "TenonAuthority", targets: ["TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart"]),
         .library(name: "TenonHTTP", targets: ["TenonHTTP"]),
         .executable(name: "tenon", targets: ["TenonCommand"]),
         .executable(name: "tenon-authority", targets: ["TenonAuthorityServer"]),
@@ -87,6 +88,12 @@ let package = Package(
         .target(
             name: "TenonAuthority", dependencies: ["Tenon", "CPostgres", "CRedis", "CSQLite"], swiftSettings: strict),
         .target(
+            name: "TenonAuthorityITWallet",
+            dependencies: ["Tenon", "TenonAuthority"],
+            path: "Sources/TenonAuthorityServices/ITWallet",
+            swiftSettings: strict
+        ),
+        .target(
             name: "TenonAuthoritySynheart",
             dependencies: ["Tenon", "TenonAuthority"],
             path: "Sources/TenonAuthorityServices/Synheart",
@@ -100,8 +107,8 @@ let package = Package(
         .executableTarget(
             name: "TenonAuthorityServer",
             dependencies: [
-                "Tenon", "TenonAuthority", "TenonAuthoritySynheart", "TenonCommandLine", "TenonHTTP", "TenonTPM",
-                "CTenonHTTPD",
+                "Tenon", "TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart", "TenonCommandLine",
+                "TenonHTTP", "TenonTPM", "CTenonHTTPD",
             ],
             swiftSettings: strict
         ),
@@ -175,8 +182,8 @@ let package = Package(
         .testTarget(
             name: "TenonAuthorityTests",
             dependencies: [
-                "FlowParts", "Tenon", "TenonAuthority", "TenonAuthoritySynheart", "TestFolders", "ToyAuthority",
-                "ToyService",
+                "FlowParts", "Tenon", "TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart",
+                "TestEvidence", "TestFolders", "ToyAuthority", "ToyService",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -195,9 +202,8 @@ let package = Package(
         .testTarget(
             name: "TenonAuthorityServerTests",
             dependencies: [
-                "AuthorityBench", "TenonAuthorityServer", "TenonAuthority", "TenonAuthoritySynheart",
-                "TenonCommandLine", "TenonHTTP", "Tenon",
-                "TestFolders",
+                "AuthorityBench", "TenonAuthorityServer", "TenonAuthority", "TenonAuthorityITWallet",
+                "TenonAuthoritySynheart", "TenonCommandLine", "TenonHTTP", "Tenon", "TestFolders",
             ],
             swiftSettings: strict
         ),

@@ -38,6 +38,10 @@ package final class CoreKey: Sendable {
         case .event(let event): return try sign { tenon_key_sign_event(handle, &$0, event.span) }
         case .presentation(let credential, let audience, let nonce):
             return try present(credential, to: audience, nonce: nonce)
+        case .jws(let input):
+            return try sign { signature in
+                input.withCoreText { tenon_key_sign_jws(handle, &signature, $0, $1) }
+            }
         }
     }
 
