@@ -96,8 +96,9 @@ $(BUILD)/%.o: %.c Makefile
 	$(CC) $(TENON_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(SMALL) -MMD -MP -c $< -o $@
 
 # What waits for a signature, or for a person, is built for size.
-$(BUILD)/CSources/keri/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/status crypto/blake3 crypto/protection \
-    crypto/signing_key proof/chain proof/credential proof/date proof/extension proof/issue): \
+$(BUILD)/CSources/keri/%.o $(BUILD)/CSources/proof/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/der base/status base/text \
+    crypto/blake3 crypto/protection crypto/quirks crypto/signing_key crypto/structures \
+    tpm/activate tpm/ek tpm/info tpm/keyfile tpm/nv tpm/pcrs tpm/persist tpm/policy): \
     SMALL := $(if $(filter -O2,$(CFLAGS)),-Os)
 
 $(SHARED): $(OBJECTS) CSources/tenon.map

@@ -27,7 +27,8 @@ let package = Package(
         .library(name: "SynheartAuth", targets: ["SynheartAuth"]),
         .library(name: "TenonAuths", targets: ["TenonAuths"]),
         .library(name: "AuthsMobile", targets: ["AuthsMobile"]),
-        .library(name: "TenonAuthority", targets: ["TenonAuthority", "TenonAuthoritySynheart"]),
+        .library(
+            name: "TenonAuthority", targets: ["TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart"]),
         .library(name: "TenonHTTP", targets: ["TenonHTTP"]),
         .executable(name: "tenon", targets: ["TenonCommand"]),
         .executable(name: "tenon-authority", targets: ["TenonAuthorityServer"]),
@@ -89,6 +90,12 @@ let package = Package(
         .target(
             name: "TenonAuthority", dependencies: ["Tenon", "CPostgres", "CRedis", "CSQLite"], swiftSettings: strict),
         .target(
+            name: "TenonAuthorityITWallet",
+            dependencies: ["Tenon", "TenonAuthority"],
+            path: "Sources/TenonAuthorityServices/ITWallet",
+            swiftSettings: strict
+        ),
+        .target(
             name: "TenonAuthoritySynheart",
             dependencies: ["Tenon", "TenonAuthority"],
             path: "Sources/TenonAuthorityServices/Synheart",
@@ -102,8 +109,8 @@ let package = Package(
         .executableTarget(
             name: "TenonAuthorityServer",
             dependencies: [
-                "Tenon", "TenonAuthority", "TenonAuthoritySynheart", "TenonCommandLine", "TenonHTTP", "TenonTPM",
-                "CTenonHTTPD",
+                "Tenon", "TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart", "TenonCommandLine",
+                "TenonHTTP", "TenonTPM", "CTenonHTTPD",
             ],
             swiftSettings: strict
         ),
@@ -195,8 +202,8 @@ let package = Package(
         .testTarget(
             name: "TenonAuthorityTests",
             dependencies: [
-                "FlowParts", "Tenon", "TenonAuthority", "TenonAuthoritySynheart", "TestFolders", "ToyAuthority",
-                "ToyService",
+                "FlowParts", "Tenon", "TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart",
+                "TestEvidence", "TestFolders", "ToyAuthority", "ToyService",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -215,9 +222,8 @@ let package = Package(
         .testTarget(
             name: "TenonAuthorityServerTests",
             dependencies: [
-                "AuthorityBench", "TenonAuthorityServer", "TenonAuthority", "TenonAuthoritySynheart",
-                "TenonCommandLine", "TenonHTTP", "Tenon",
-                "TestFolders",
+                "AuthorityBench", "TenonAuthorityServer", "TenonAuthority", "TenonAuthorityITWallet",
+                "TenonAuthoritySynheart", "TenonCommandLine", "TenonHTTP", "Tenon", "TestFolders",
             ],
             swiftSettings: strict
         ),

@@ -116,6 +116,12 @@ package final class TPMKeyVault: KeyVault {
             by: attestationKey(ak), qualifyingData: qualifyingData, certificates: certificates)
     }
 
+    package func quote(
+        of pcrs: Set<Int>, by ak: KeyFacts, qualifyingData: [UInt8]
+    ) async throws(TenonError) -> Quote {
+        try await attestationKey(ak).quote(pcrs, qualifyingData: qualifyingData)
+    }
+
     package func activate(
         _ activation: Activation, with credential: Credential, certificate: [UInt8], by ak: KeyFacts
     ) async throws(TenonError) -> Digest {

@@ -56,6 +56,9 @@ package protocol KeyVault: Sendable {
         of key: KeyFacts, by ak: KeyFacts, qualifyingData: [UInt8], certificates: [[UInt8]]
     ) async throws(TenonError) -> Proof
 
+    /// Has the attestation key state what the PCRs are.
+    func quote(of pcrs: Set<Int>, by ak: KeyFacts, qualifyingData: [UInt8]) async throws(TenonError) -> Quote
+
     /// Answers a challenge that came with a credential for the endorsement key of this certificate.
     func activate(
         _ activation: Activation, with credential: Credential, certificate: [UInt8], by ak: KeyFacts
@@ -79,6 +82,10 @@ extension KeyVault {
     package func secret(
         of credential: Credential, certificate: [UInt8], by ak: KeyFacts
     ) async throws(TenonError) -> Secret { throw .noSuchStep }
+
+    package func quote(
+        of pcrs: Set<Int>, by ak: KeyFacts, qualifyingData: [UInt8]
+    ) async throws(TenonError) -> Quote { throw .noSuchStep }
 }
 
 extension Flow {

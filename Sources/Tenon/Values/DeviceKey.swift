@@ -20,6 +20,9 @@ public enum SignableMessage: Sendable {
     /// Data that another program chose. What could be taken for another kind, and what holds a NUL, is refused with
     /// ``TenonError/Code/dataIsMessage``.
     case plainData([UInt8])
+    /// The signing input of a JWS (RFC 7515, 5.1): the base64url of a JSON object, a dot, and base64url, else
+    /// ``TenonError/Code/jws``.
+    case jws(String)
 }
 
 /// A P-256 key that signs what a device says: the seam between Tenon and what holds the key.
