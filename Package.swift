@@ -24,6 +24,7 @@ let package = Package(
         .library(name: "Tenon", targets: ["Tenon"]),
         .library(name: "TenonTPM", targets: ["TenonTPM"]),
         .library(name: "TenonSynheart", targets: ["TenonSynheart"]),
+        .library(name: "TenonITWallet", targets: ["TenonITWallet"]),
         .library(name: "SynheartAuth", targets: ["SynheartAuth"]),
         .library(name: "TenonAuthority", targets: ["TenonAuthority", "TenonAuthoritySynheart"]),
         .library(name: "TenonHTTP", targets: ["TenonHTTP"]),
@@ -112,6 +113,12 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "TenonITWallet",
+            dependencies: ["Tenon"],
+            path: "Sources/TenonServices/ITWallet",
+            swiftSettings: strict
+        ),
+        .target(
             name: "SynheartAuth",
             dependencies: ["Tenon", "TenonHTTP", "TenonSynheart", "TenonTPM", "CTenonProcess"],
             swiftSettings: strict),
@@ -169,6 +176,9 @@ let package = Package(
             dependencies: ["FlowParts", "StateChild", "Tenon", "TenonBench", "TestEvidence", "TestFolders"],
             swiftSettings: strict),
         .testTarget(name: "TenonSynheartTests", dependencies: ["TenonSynheart"], swiftSettings: strict),
+        .testTarget(
+            name: "TenonITWalletTests", dependencies: ["FlowParts", "Tenon", "TenonITWallet", "TestFolders"],
+            swiftSettings: strict),
         .testTarget(
             name: "SynheartAuthTests", dependencies: ["SynheartAuth", "TenonSynheart", "TestFolders"],
             swiftSettings: strict),
