@@ -10,7 +10,7 @@ public struct ITWallet: Sendable {
     /// The version of the wire.
     public let dialect: WalletDialect
     /// The PCRs of the SHA-256 bank that an integrity assertion is about.
-    public var pcrs: Set<Int> = [0, 1, 2, 3, 4, 7]
+    public var pcrs: Set<Int> = Set(0...7)
     /// What the requests call this application.
     public var platform = "linux"
     /// The id of the solution that the application is an instance of.
