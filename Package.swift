@@ -24,6 +24,7 @@ let package = Package(
         .library(name: "Tenon", targets: ["Tenon"]),
         .library(name: "TenonTPM", targets: ["TenonTPM"]),
         .library(name: "TenonSynheart", targets: ["TenonSynheart"]),
+        .library(name: "TenonITWallet", targets: ["TenonITWallet"]),
         .library(name: "SynheartAuth", targets: ["SynheartAuth"]),
         .library(name: "TenonAuths", targets: ["TenonAuths"]),
         .library(name: "AuthsMobile", targets: ["AuthsMobile"]),
@@ -131,6 +132,12 @@ let package = Package(
             dependencies: ["Tenon", "TenonAuths", "TenonTPM", "CTenonProcess"],
             swiftSettings: strict),
         .target(
+            name: "TenonITWallet",
+            dependencies: ["Tenon"],
+            path: "Sources/TenonServices/ITWallet",
+            swiftSettings: strict
+        ),
+        .target(
             name: "SynheartAuth",
             dependencies: ["Tenon", "TenonHTTP", "TenonSynheart", "TenonTPM", "CTenonProcess"],
             swiftSettings: strict),
@@ -196,6 +203,9 @@ let package = Package(
             name: "TenonAuthsTests", dependencies: ["FlowParts", "Tenon", "TenonAuths", "TestFolders"],
             swiftSettings: strict),
         .testTarget(name: "TenonSynheartTests", dependencies: ["TenonSynheart"], swiftSettings: strict),
+        .testTarget(
+            name: "TenonITWalletTests", dependencies: ["FlowParts", "Tenon", "TenonITWallet", "TestFolders"],
+            swiftSettings: strict),
         .testTarget(
             name: "SynheartAuthTests", dependencies: ["SynheartAuth", "TenonSynheart", "TestFolders"],
             swiftSettings: strict),

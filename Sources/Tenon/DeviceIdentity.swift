@@ -154,13 +154,20 @@ extension DeviceIdentity {
         try await operate(.maintain) { flow throws(TenonError) in try await flow.maintain() }
     }
 
-    /// Forgets the identity. Its keys go to the attic. The service is not told.
+    /// Forgets the identity. Its keys go to the attic; for a service that demands it they are removed for good. The
+    /// service is not told.
     ///
     /// It also works for a state that cannot be read.
     public func reset() async throws(TenonError) {
         let context = context
         try await alone(.reset) { held throws(TenonError) in
-            let status = try await context.onDisk { store throws(TenonError) in try store.reset(held) }
+            let removes = context.declaration.removesKeys
+            if removes, case .found(let record) = context.store.read() {
+                for key in record.keys { try await context.vault.discard(key.facts) }
+            }
+            let status = try await context.onDisk { store throws(TenonError) in
+                try store.reset(held, removes: removes)
+            }
             context.status.show(status)
         }
         forgetKey()
@@ -170,7 +177,7 @@ extension DeviceIdentity {
     public func reset(waitingAtMost limit: Duration) throws(TenonError) {
         let held = try context.store.lock.acquire(within: limit)
         defer { held.release() }
-        context.status.show(try context.store.reset(held))
+        context.status.show(try context.store.reset(held, removes: context.declaration.removesKeys))
         forgetKey()
     }
 

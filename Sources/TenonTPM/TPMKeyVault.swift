@@ -37,6 +37,28 @@ package final class TPMKeyVault: KeyVault {
         rule == .asMade ? self : TPMKeyVault(tpm, disclosure, options: [.verified, .lowS])
     }
 
+    package func checkHardware() async throws(TenonError) {
+        let info = try await tpm.info()
+        guard !info.lockout.isLocked else {
+            throw TenonError(
+                .attestationUnavailable, message: "The TPM is locked after failed tries, so no key is made.",
+                mend: "Wait until the TPM forgives a try, or reset the lockout: tenon doctor")
+        }
+        guard info.isStorageEnabled, info.isEndorsementEnabled else {
+            throw TenonError(
+                .attestationUnavailable, message: "A hierarchy of the TPM is switched off, so no key is made.",
+                mend: "Switch it on in the firmware: tenon doctor")
+        }
+    }
+
+    /// The file says whether there is a persistent copy. A key that this TPM does not take has none here.
+    package func discard(_ facts: KeyFacts) async throws(TenonError) {
+        guard String(decoding: facts.pem, as: UTF8.self).contains("tenon-handle: ") else { return }
+        do throws(TenonError) {
+            try await privateKey(facts).evict()
+        } catch  where [.gone, .argument].contains(error.code.category) {}
+    }
+
     package func makeKey() async throws(TenonError) -> KeyFacts {
         try keep(try await TPM.PrivateKey(in: tpm, options: options))
     }

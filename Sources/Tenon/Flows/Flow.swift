@@ -11,6 +11,8 @@ final class Flow {
     var record: IdentityRecord
     /// Whether this call sent something and got no answer.
     var isOutcomeOpen = false
+    /// Whether this call has made a key.
+    var hasMadeKey = false
     /// Whether this call has learnt the service's clock.
     var hasLearntClock = false
     /// The identity with an invalid key that this call replaces. It stays on disk until the new identity sends
@@ -132,6 +134,7 @@ extension RecordStore {
     func open(
         _ empty: IdentityRecord, dialect: String, _ held: FileLock.Held
     ) throws(TenonError) -> IdentityRecord {
+        try finishErasure(held)
         switch read() {
         case .unreadable(let error): throw error
         case .found(let record):

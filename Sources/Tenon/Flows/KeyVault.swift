@@ -13,6 +13,12 @@ package protocol KeyVault: Sendable {
     /// - Throws: ``TenonError/Code/serviceStep`` if the vault cannot promise that.
     func signing(_ rule: SignatureRule) throws(TenonError) -> any KeyVault
 
+    /// Checks that the hardware can make and attest keys now: it is not locked, and nothing that is needed is off.
+    func checkHardware() async throws(TenonError)
+
+    /// Removes what the hardware itself keeps of a key: its persistent copy.
+    func discard(_ facts: KeyFacts) async throws(TenonError)
+
     /// Makes a signing key. Its file is the registrar's to write, before anybody is told of the key.
     func makeKey() async throws(TenonError) -> KeyFacts
 
@@ -77,6 +83,10 @@ extension KeyVault {
         return self
     }
 
+    package func checkHardware() async throws(TenonError) {}
+
+    package func discard(_ facts: KeyFacts) async throws(TenonError) {}
+
     package func facts(ofFile pem: [UInt8]) async throws(TenonError) -> KeyFacts { throw .noSuchStep }
 
     package func secret(
@@ -91,6 +101,11 @@ extension KeyVault {
 extension Flow {
     /// The key to register: that of an earlier try if possible, because the service may hold it (W4).
     func registrationKey() async throws(TenonError) -> IdentityKey {
+        let isReplaced = context.declaration.replacesUnsentKey && !hasMadeKey
+        if let key = record.key(.current), isReplaced, !key.isOffered {
+            // Its file goes to the attic with the next sweep.
+            record.forgetKeys()
+        }
         if let key = record.key(.current) {
             do throws(TenonError) {
                 _ = try await vault.key(key.facts)
@@ -101,6 +116,8 @@ extension Flow {
                 record.forgetKeys()
             }
         }
+        try await profile.checkBeforeFirstKey()
+        if context.declaration.checksTPM { try await vault.checkHardware() }
         let machine = try? await vault.endorsementKeyID()
         record.place(in: machine, deviceLocalID: try RequestHeaders.makeNonce())
         return try await makeKey(.current)
@@ -136,6 +153,7 @@ extension Flow {
         }
         let key = try record.add(facts, as: role, generation: generation, isHardware: vault.isHardware)
         try await save()
+        hasMadeKey = true
         return key
     }
 

@@ -34,6 +34,10 @@ extension Flow {
         {
             _ = try await rotate()
         }
+        if record.state == .registered, !record.isRevoked {
+            try await profile.maintain(ServiceUse(self))
+            guard !record.isRevoked else { return .stopped }
+        }
         return left
     }
 

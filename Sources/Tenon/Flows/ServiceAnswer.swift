@@ -35,7 +35,7 @@ extension ServiceAnswer {
     }
 
     /// The accepted value; throws the error of any other answer.
-    func get() throws(TenonError) -> Value {
+    package func get() throws(TenonError) -> Value {
         switch self {
         case .accepted(let value): return value
         case .refused(let refusal): throw refusal.error

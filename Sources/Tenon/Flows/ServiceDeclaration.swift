@@ -19,6 +19,13 @@ package struct ServiceDeclaration: Sendable {
     /// An attestation that is required is never done without, and never replaced by another dialect
     /// (decision: never-weaker).
     package var isAttestationRequired = true
+    /// Whether the TPM is looked at before the first key is made: a registration with one that is locked, or whose
+    /// hierarchies are off, is refused before anything is made or sent.
+    package var checksTPM = false
+    /// Whether a key from before, of which nothing was sent, is replaced by a registration, once a call.
+    package var replacesUnsentKey = false
+    /// Whether a reset removes the keys for good, and does not set them aside (decision: removed-keys).
+    package var removesKeys = false
     /// The treatment of a message whose answer was lost.
     package var resend = Journal.Resend.fresh
     /// Whether each message has a number that no other may have.

@@ -7,6 +7,11 @@
 package protocol ServiceProfile: Sendable {
     var declaration: ServiceDeclaration { get }
 
+    /// Checks what must hold before the first key is made, such as the service's own standing.
+    func checkBeforeFirstKey() async throws(TenonError)
+    /// What is done from time to time for a registered device, beside what all services need.
+    func maintain(_ use: ServiceUse) async throws(TenonError)
+
     /// The public key as its text stands on the wire, which is what nonces are made of.
     func text(of key: PublicKey) -> String
 
@@ -46,6 +51,8 @@ package protocol ServiceProfile: Sendable {
 
 // Members that not every service has.
 extension ServiceProfile {
+    package func checkBeforeFirstKey() async throws(TenonError) {}
+    package func maintain(_ use: ServiceUse) async throws(TenonError) {}
     package func challengeRequest(
         _ device: ServiceDevice, _ offer: AttestationOffer?
     ) throws(TenonError) -> HTTPRequest { throw .noSuchStep }

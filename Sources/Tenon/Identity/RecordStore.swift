@@ -68,6 +68,7 @@ package final class RecordStore: Sendable {
     /// Where there is no record there must be nothing else (decision: missing-state).
     private func absence() -> Reading<IdentityRecord> {
         do throws(TenonError) {
+            guard !folder.isThere(name.erasure) else { return .absent }
             let remains =
                 try !keyFiles().isEmpty || folder.isThere(name.record + StateFolder.previous)
                 || folder.isThere(name.log)

@@ -43,6 +43,12 @@ package final class CoreKey: Sendable {
             return try sign { signature in
                 input.withCoreText { tenon_key_sign_jws(handle, &signature, $0, $1) }
             }
+        case .clientDataHash(let data): return try signature(for: Digest(hashing: data).rawRepresentation)
+        case .certificationRequest(let info):
+            guard info.first == 0x30 else {
+                throw TenonError(.derTag, message: "A certification request is a SEQUENCE in DER.")
+            }
+            return try signature(for: info)
         }
     }
 
