@@ -187,7 +187,8 @@ let package = Package(
         .executableTarget(
             name: "AuthorityBench",
             dependencies: [
-                "CBenchIdentity", "CTestSupport", "Tenon", "TenonBench", "TenonHTTP", "TenonSynheart", "TenonTPM",
+                "CBenchIdentity", "CTestSupport", "Tenon", "TenonAuths", "TenonBench", "TenonHTTP", "TenonSynheart",
+                "TenonTPM",
                 "TestEvidence", "TestFolders",
             ],
             path: "Bench/service/load",
@@ -219,7 +220,9 @@ let package = Package(
         .testTarget(
             name: "TenonTPMTests",
             dependencies: [
-                "AuthorityBench", "SynheartAuth", "TenonAuthorityServer", "TenonAuthority", "TenonAuthoritySynheart",
+                "AuthorityBench", "AuthsMobile", "FlowParts", "SynheartAuth", "TenonAuthorityServer", "TenonAuthority",
+                "TenonAuthoritySynheart",
+                "TenonAuths",
                 "TenonBench", "TenonHTTP", "TenonSynheart", "TenonTPM", "CTestSupport", "TestFolders",
             ],
             swiftSettings: interop
