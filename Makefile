@@ -96,8 +96,9 @@ $(BUILD)/%.o: %.c Makefile
 	$(CC) $(TENON_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(SMALL) -MMD -MP -c $< -o $@
 
 # What waits for a signature, or for a person, is built for size.
-$(BUILD)/CSources/keri/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/status crypto/blake3 crypto/protection \
-    crypto/signing_key proof/chain proof/credential proof/date proof/extension proof/issue): \
+$(BUILD)/CSources/keri/%.o $(BUILD)/CSources/proof/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/der base/status base/text \
+    crypto/blake3 crypto/protection crypto/quirks crypto/signing_key crypto/structures \
+    tpm/activate tpm/ek tpm/info tpm/keyfile tpm/nv tpm/pcrs tpm/persist tpm/policy): \
     SMALL := $(if $(filter -O2,$(CFLAGS)),-Os)
 
 $(SHARED): $(OBJECTS) CSources/tenon.map
@@ -343,11 +344,12 @@ check-stores: tested-commands
 	$(CC) -O2 -Wall -Wextra -Werror -shared -fPIC Tests/Scripts/clock.c -o $(BUILD)/clock.so
 	Tests/Scripts/stores.sh $(PYTHON) Tests/Scripts/stores_faults.py $(SWIFT_BINARIES)/tenon-authority $(BUILD)/clock.so $(FAULTS)
 
-## demo             a device's identity from the first key to a cleared TPM; on a TPM of this machine with TPM=device:/dev/tpmrm0
+## demo             a device's identity from the first key to a cleared TPM (KIND=auths: a KERI identifier); on a TPM of this machine with TPM=device:/dev/tpmrm0
 TPM ?=
+KIND ?=
 .PHONY: demo
 demo: deps tested-commands $(TPM_STATE_FILE)
-	Examples/demo.sh $(SWIFT_BINARIES) $(TPM_STATE) $(TPM)
+	Examples/demo$(if $(KIND),-$(KIND)).sh $(SWIFT_BINARIES) $(TPM_STATE) $(TPM)
 
 ## check-processes  eight processes on one identity, for RACE_SECONDS (CRYPTO=)
 .PHONY: check-processes

@@ -208,6 +208,31 @@ static bool begins_as_token(const uint8_t *data, size_t n)
            begins_as_object(header, written);
 }
 
+/* The first characters of the base64url of a JSON object without white space. */
+static bool is_signing_input(const uint8_t *input, size_t n)
+{
+    size_t dots = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool is_dot = input[i] == '.';
+        bool is_base64url = (input[i] >= 'A' && input[i] <= 'Z') || (input[i] >= 'a' && input[i] <= 'z') ||
+                            (input[i] >= '0' && input[i] <= '9') || input[i] == '-' || input[i] == '_';
+        if (!is_dot && !is_base64url)
+            return false;
+        dots += is_dot;
+    }
+    return dots == 1 && input[n - 1] != '.' && begins_with(input, n, "eyJ") && begins_as_token(input, n);
+}
+
+tenon_status tenon_key_sign_jws(const tenon_key *key, tenon_signature *out, const char *input, size_t n)
+{
+    const uint8_t *bytes = (const void *)input;
+    if (out != NULL)
+        memset(out, 0, sizeof *out);
+    if (key == NULL || out == NULL || (input == NULL && n != 0))
+        return TENON_ERROR_NULL;
+    return is_signing_input(bytes, n) ? sign_message(key, out, bytes, n) : TENON_ERROR_JWS;
+}
+
 /* Wider than what the functions above sign: what a reader more patient than ours would take for such a message. */
 static bool could_be_message(const uint8_t *data, size_t n)
 {

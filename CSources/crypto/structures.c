@@ -252,6 +252,47 @@ bool tenoni_attest_read(tenoni_attest *out, const uint8_t *attest, size_t n)
            tenoni_read_sized(&reader, &out->qualified_name, UINT16_MAX) && reader.left == 0;
 }
 
+enum { PCR_SELECT_SIZE = 3 }; /* Part 2, 10.6.1: 24 PCRs, as each TPM for a PC has them */
+
+/* Part 2, 10.6.2 TPMS_PCR_SELECTION: PCR 0 is the lowest bit of the first byte. */
+static bool read_selection(tenoni_reader *reader, uint16_t *bank, uint32_t *pcrs)
+{
+    uint8_t n, select[PCR_SELECT_SIZE];
+    if (!tenoni_read_u16(reader, bank) || !tenoni_read_u8(reader, &n) || n != sizeof select ||
+        !tenoni_read_bytes(reader, select, sizeof select))
+        return false;
+    *pcrs = select[0] | (uint32_t)select[1] << 8 | (uint32_t)select[2] << 16;
+    return true;
+}
+
+bool tenoni_quoted_read(tenoni_quoted *out, tenoni_reader attested)
+{
+    uint16_t bank;
+    uint32_t pcrs;
+    memset(out, 0, sizeof *out);
+    if (!tenoni_read_u32(&attested, &out->banks))
+        return false;
+    for (uint32_t i = 0; i < out->banks; i++) {
+        if (!read_selection(&attested, &bank, &pcrs))
+            return false;
+        if (i == 0) {
+            out->bank = bank;
+            out->pcrs = pcrs;
+        }
+    }
+    return tenoni_read_sized(&attested, &out->digest, UINT16_MAX) && attested.left == 0;
+}
+
+/* Part 2, 10.9.7 TPML_PCR_SELECTION. */
+void tenoni_pcrs_write(tenoni_writer *writer, uint32_t pcrs)
+{
+    tenoni_write_u32(writer, 1);
+    tenoni_write_u16(writer, TENONI_ALG_SHA256);
+    tenoni_write_u8(writer, PCR_SELECT_SIZE);
+    for (size_t i = 0; i < PCR_SELECT_SIZE; i++)
+        tenoni_write_u8(writer, (uint8_t)(pcrs >> 8 * i));
+}
+
 /* RFC 3279, 2.2.3. The range of r and s is another question than the form. */
 static bool read_der(tenoni_reader *reader, tenoni_tpm_signature *out)
 {

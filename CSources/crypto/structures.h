@@ -92,6 +92,7 @@ tenon_status tenoni_public_check_foreign(const tenoni_public *key);
 
 enum {
     TENONI_ATTEST_CERTIFY = 0x8017,  /* Part 2, 6.9 TPM_ST_ATTEST_CERTIFY */
+    TENONI_ATTEST_QUOTE = 0x8018,    /* TPM_ST_ATTEST_QUOTE */
     TENONI_ATTEST_CREATION = 0x801a, /* TPM_ST_ATTEST_CREATION */
 
     TENONI_FIXED_TPM = 1 << 1, /* Part 2, 8.3 TPMA_OBJECT, as are the next */
@@ -134,6 +135,15 @@ typedef struct {
     tenoni_reader attested;
 } tenoni_attest;
 
+/* Part 2, 10.12.4 TPMS_QUOTE_INFO: the first of its banks of PCRs. Bit i of pcrs is PCR i; those from 24 on are not
+ * read. */
+typedef struct {
+    uint32_t banks;
+    uint16_t bank;
+    uint32_t pcrs;
+    tenoni_reader digest;
+} tenoni_quoted;
+
 /* Part 2, 11.3.4 TPMT_SIGNATURE with 11.3.2 TPMS_SIGNATURE_ECC. */
 typedef struct {
     uint16_t algorithm;
@@ -144,6 +154,10 @@ typedef struct {
 
 bool tenoni_area_read(tenoni_area *out, const uint8_t *area, size_t n);
 bool tenoni_attest_read(tenoni_attest *out, const uint8_t *attest, size_t n);
+
+/* Reads attested of a quote, and writes a TPML_PCR_SELECTION of the SHA-256 bank. */
+bool tenoni_quoted_read(tenoni_quoted *out, tenoni_reader attested);
+void tenoni_pcrs_write(tenoni_writer *writer, uint32_t pcrs);
 
 /* Also reads the DER form, and takes that for ECDSA with SHA-256. */
 bool tenoni_tpm_signature_read(tenoni_tpm_signature *out, const uint8_t *signature, size_t n);

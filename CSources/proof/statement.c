@@ -12,15 +12,21 @@
 
 /* WebAuthn 8.3; RFC 9053, 2.1: ES256. */
 static const char format[] = "tpm";
-static const char version[] = "2.0";
-static const tenoni_cbor_integer es256 = {.n = 6, .negative = true};
+const char tenoni_statement_version[] = "2.0";
+const tenoni_cbor_integer tenoni_statement_es256 = {.n = 6, .negative = true};
 
 enum { PROOF_KEYS = 2, STATEMENT_KEYS = 6 };
 
+bool tenoni_statement_is_of(const char *expected, tenoni_reader found, tenoni_reader version,
+                            tenoni_cbor_integer algorithm)
+{
+    return tenoni_cbor_is_text(found, expected) && tenoni_cbor_is_text(version, tenoni_statement_version) &&
+           algorithm.n == tenoni_statement_es256.n && algorithm.negative == tenoni_statement_es256.negative;
+}
+
 bool tenoni_statement_is_ours(const tenoni_statement *statement)
 {
-    return tenoni_cbor_is_text(statement->format, format) && tenoni_cbor_is_text(statement->version, version) &&
-           statement->algorithm.n == es256.n && statement->algorithm.negative == es256.negative;
+    return tenoni_statement_is_of(format, statement->format, statement->version, statement->algorithm);
 }
 
 bool tenoni_evidence_fits(const tenon_evidence *evidence)
@@ -54,7 +60,7 @@ static tenon_status check(const tenon_evidence *evidence)
     return TENON_OK;
 }
 
-static void write_field(tenoni_writer *writer, const char *key, const tenon_bytes *bytes)
+void tenoni_statement_write_field(tenoni_writer *writer, const char *key, const tenon_bytes *bytes)
 {
     tenoni_cbor_write_text(writer, key);
     tenoni_cbor_write_bytes(writer, bytes->bytes, bytes->n);
@@ -69,16 +75,16 @@ static void write_proof(tenoni_writer *writer, const tenon_evidence *evidence)
     tenoni_cbor_write_text(writer, "attStmt");
     tenoni_cbor_write_map(writer, STATEMENT_KEYS);
     tenoni_cbor_write_text(writer, "alg");
-    tenoni_cbor_write_integer(writer, es256);
-    write_field(writer, "sig", &evidence->signature);
+    tenoni_cbor_write_integer(writer, tenoni_statement_es256);
+    tenoni_statement_write_field(writer, "sig", &evidence->signature);
     tenoni_cbor_write_text(writer, "ver");
-    tenoni_cbor_write_text(writer, version);
+    tenoni_cbor_write_text(writer, tenoni_statement_version);
     tenoni_cbor_write_text(writer, "x5c");
     tenoni_cbor_write_array(writer, evidence->x5c_count);
     for (size_t i = 0; i < evidence->x5c_count; i++)
         tenoni_cbor_write_bytes(writer, evidence->x5c[i].bytes, evidence->x5c[i].n);
-    write_field(writer, "pubArea", &evidence->public_area);
-    write_field(writer, "certInfo", &evidence->certified);
+    tenoni_statement_write_field(writer, "pubArea", &evidence->public_area);
+    tenoni_statement_write_field(writer, "certInfo", &evidence->certified);
 }
 
 tenon_status tenon_proof_encode(uint8_t *out, size_t n, size_t *written, const tenon_evidence *evidence)
@@ -94,7 +100,7 @@ tenon_status tenon_proof_encode(uint8_t *out, size_t n, size_t *written, const t
     return writer.overflowed ? TENON_ERROR_TOO_LARGE : tenoni_output_copy(out, n, written, proof, writer.used);
 }
 
-static tenon_status read_field(tenoni_reader *reader, const char *key, tenon_bytes *out)
+tenon_status tenoni_statement_read_field(tenoni_reader *reader, const char *key, tenon_bytes *out)
 {
     tenoni_reader found;
     tenon_status status = tenoni_cbor_read_key(reader, key);
@@ -105,13 +111,13 @@ static tenon_status read_field(tenoni_reader *reader, const char *key, tenon_byt
     return status;
 }
 
-static tenon_status read_text(tenoni_reader *reader, const char *key, tenoni_reader *out)
+tenon_status tenoni_statement_read_text(tenoni_reader *reader, const char *key, tenoni_reader *out)
 {
     tenon_status status = tenoni_cbor_read_key(reader, key);
     return status == TENON_OK ? tenoni_cbor_read_text(reader, out) : status;
 }
 
-static tenon_status read_algorithm(tenoni_reader *reader, tenoni_cbor_integer *out)
+tenon_status tenoni_statement_read_algorithm(tenoni_reader *reader, tenoni_cbor_integer *out)
 {
     tenon_status status = tenoni_cbor_read_key(reader, "alg");
     return status == TENON_OK ? tenoni_cbor_read_integer(reader, out) : status;
@@ -135,23 +141,23 @@ static tenon_status read_proof(tenoni_reader *reader, tenoni_statement *out)
 {
     tenon_status status = tenoni_cbor_read_map(reader, PROOF_KEYS);
     if (status == TENON_OK)
-        status = read_text(reader, "fmt", &out->format);
+        status = tenoni_statement_read_text(reader, "fmt", &out->format);
     if (status == TENON_OK)
         status = tenoni_cbor_read_key(reader, "attStmt");
     if (status == TENON_OK)
         status = tenoni_cbor_read_map(reader, STATEMENT_KEYS);
     if (status == TENON_OK)
-        status = read_algorithm(reader, &out->algorithm);
+        status = tenoni_statement_read_algorithm(reader, &out->algorithm);
     if (status == TENON_OK)
-        status = read_field(reader, "sig", &out->evidence.signature);
+        status = tenoni_statement_read_field(reader, "sig", &out->evidence.signature);
     if (status == TENON_OK)
-        status = read_text(reader, "ver", &out->version);
+        status = tenoni_statement_read_text(reader, "ver", &out->version);
     if (status == TENON_OK)
         status = read_x5c(reader, &out->evidence);
     if (status == TENON_OK)
-        status = read_field(reader, "pubArea", &out->evidence.public_area);
+        status = tenoni_statement_read_field(reader, "pubArea", &out->evidence.public_area);
     if (status == TENON_OK)
-        status = read_field(reader, "certInfo", &out->evidence.certified);
+        status = tenoni_statement_read_field(reader, "certInfo", &out->evidence.certified);
     return status == TENON_OK && reader->left != 0 ? TENON_ERROR_CBOR_TRAILING : status;
 }
 

@@ -104,8 +104,6 @@ typedef struct {
     tenoni_attestation attestation;
 } certification;
 
-enum { QUALIFYING_MAX = 32 };
-
 /* Whether the key is still at this handle: loading the other key may have flushed it. */
 static bool is_at(const tenon_tpm_key *key, uint32_t handle)
 {
@@ -225,7 +223,7 @@ tenon_status tenon_tpm_key_attest(tenon_tpm_key *key, tenon_tpm_key *ak, uint8_t
     if (key == NULL || ak == NULL || written == NULL || (out == NULL && n != 0) ||
         (qualifying == NULL && qualifying_n != 0) || (x5c == NULL && x5c_count != 0))
         return TENON_ERROR_NULL;
-    if (qualifying_n > QUALIFYING_MAX || x5c_count > TENON_CERTIFICATES_MAX)
+    if (qualifying_n > TENONI_QUALIFYING_MAX || x5c_count > TENON_CERTIFICATES_MAX)
         return TENON_ERROR_TOO_LARGE;
     if (x5c_count != 0)
         memcpy(evidence.x5c, x5c, x5c_count * sizeof *x5c);
@@ -292,21 +290,23 @@ static tenon_status attempt_creation(creation_job *work)
     return status;
 }
 
-/*
- * The ticket is the AK's and the AK has no auth value, so a refusal means that something else is at the handle: it is
- * loaded again.
- */
+bool tenoni_attestation_again(tenon_tpm_key *ak, tenon_status status)
+{
+    int32_t category = tenon_status_category(status);
+    if (category != TENON_CATEGORY_REJECTED && category != TENON_CATEGORY_AUTH && category != TENON_CATEGORY_ARGUMENT &&
+        !tenoni_status_lost_object(status))
+        return false;
+    tenoni_key_forget(ak);
+    return true;
+}
+
+/* The ticket is the AK's, too. */
 static tenon_status certify_creation(tenon_tpm *tpm, void *context)
 {
     creation_job *work = context;
     (void)tpm;
     tenon_status status = attempt_creation(work);
-    int32_t category = tenon_status_category(status);
-    if (category != TENON_CATEGORY_REJECTED && category != TENON_CATEGORY_AUTH && category != TENON_CATEGORY_ARGUMENT &&
-        !tenoni_status_lost_object(status))
-        return status;
-    tenoni_key_forget(work->ak);
-    return attempt_creation(work);
+    return tenoni_attestation_again(work->ak, status) ? attempt_creation(work) : status;
 }
 
 tenon_status tenon_tpm_ak_creation(tenon_tpm_key *ak, tenon_tpm_creation *out)

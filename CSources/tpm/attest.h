@@ -6,6 +6,8 @@
 #include "tenon/proof.h"
 #include "tpm/key.h"
 
+enum { TENONI_QUALIFYING_MAX = 32 };
+
 /* A statement of the TPM that an AK signed: a TPMS_ATTEST and a TPMT_SIGNATURE, as they are passed on. */
 typedef struct {
     uint8_t statement[TENON_AREA_MAX];
@@ -23,5 +25,11 @@ tenon_status tenoni_attestation_read(tenoni_attestation *out, tenoni_attest *fou
  * handle.
  */
 tenon_status tenoni_attestation_verify(const tenoni_attestation *attestation, const tenon_tpm_key *ak);
+
+/*
+ * After a statement that an AK alone was asked for: whether to ask once more. An AK has no auth value, so a refusal
+ * means that something else is at its handle: it is loaded again.
+ */
+bool tenoni_attestation_again(tenon_tpm_key *ak, tenon_status status);
 
 #endif

@@ -39,6 +39,7 @@ static const form forms[] = {
     {TENONI_CC_NV_READ_PUBLIC, 0, 0},
     {TENONI_CC_POLICY_OR, 0, 0},
     {TENONI_CC_POLICY_SECRET, 1, 0},
+    {TENONI_CC_QUOTE, 1, 0},
     {TENONI_CC_READ_PUBLIC, 0, 0},
     {TENONI_CC_SIGN, 1, 0},
     {TENONI_CC_START_AUTH_SESSION, 0, HT_HMAC_SESSION},

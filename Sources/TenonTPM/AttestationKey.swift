@@ -88,6 +88,19 @@ extension TPM.AttestationKey {
     /// The Name that identifies the TPM's seed at the time when the key was made; nil if it is not known.
     public var witness: [UInt8]? { object.witness }
 
+    /// Quotes PCRs of the SHA-256 bank over up to 32 bytes (`TPM2_Quote`): one TPM command while the key is loaded.
+    ///
+    /// - Throws: ``TenonError/Code/pcrsMissing`` when the TPM does not keep all of them, ``TenonError/Code/options`` for
+    ///   none, or for one that is not from 0 to 23.
+    public func quote(_ pcrs: Set<Int>, qualifyingData: [UInt8]) throws(TenonError) -> Quote {
+        try tpm.using { () throws(TenonError) in try makeQuote(pcrs, qualifyingData) }
+    }
+
+    /// Quotes PCRs of the SHA-256 bank over up to 32 bytes (`TPM2_Quote`): one TPM command while the key is loaded.
+    public func quote(_ pcrs: Set<Int>, qualifyingData: [UInt8]) async throws(TenonError) -> Quote {
+        try await tpm.run { () throws(TenonError) in try makeQuote(pcrs, qualifyingData) }
+    }
+
     /// The key's own statement of how it was made (`TPM2_CertifyCreation`), for attestation CAs that want it in an
     /// ``AttestRequest``.
     ///
@@ -160,6 +173,17 @@ extension TPM.AttestationKey {
             }
         }
         return Proof(dataRepresentation: proof)
+    }
+
+    private func makeQuote(_ pcrs: Set<Int>, _ data: [UInt8]) throws(TenonError) -> Quote {
+        let quote = try bytes(capacity: TENON_QUOTE_MAX) { buffer, written in
+            data.withUnsafeBufferPointer {
+                tenon_tpm_ak_quote(
+                    object.pointer, buffer.baseAddress, buffer.count, &written, $0.baseAddress, $0.count,
+                    QuotePolicy.mask(pcrs))
+            }
+        }
+        return Quote(dataRepresentation: quote)
     }
 
     /// The core keeps the creation ticket while the key that was made is in memory (Part 3, 18.3).

@@ -332,6 +332,45 @@ TEST(key_presentation)
     CHECK_NUMBER(made.signs, signs);
 }
 
+/* The bytes are signed as they are; sign_data refuses them, and no other kind has their form. */
+TEST(key_jws)
+{
+    static const char good[] = "eyJhbGciOiJFUzI1NiJ9.eyJub25jZSI6IngifQ";
+    static const char *const bad[] = {
+        "",
+        "eyJhbGciOiJFUzI1NiJ9",
+        "eyJhbGciOiJFUzI1NiJ9.",
+        "eyJhbGciOiJFUzI1NiJ9.eyJ9.eyJ9",
+        "eyJhbGciOiJFUzI1NiJ9.eyJ9=",
+        "eyJhbGciOiJFUzI1NiJ9.ey+9",
+        "eyJhbGciOiJFUzI1NiJ9.ey\n9",
+        ".eyJhbGciOiJFUzI1NiJ9",
+        "IHsiYWxnIjoiRVMyNTYifQ.eyJ9", /* a blank before the object */
+        "W10.eyJ9",
+        "{\"alg\":\"ES256\"}",
+        "eyJ",
+    };
+    device made = make_device();
+    OWNED_KEY key = open_device(&made, 0);
+    tenon_signature signature;
+    tenon_digest digest;
+    CHECK_OK(tenon_key_sign_jws(key, &signature, good, sizeof good - 1));
+    CHECK_OK(tenon_sha256(&digest, (const uint8_t *)good, sizeof good - 1));
+    CHECK_BYTES(&made.seen, &digest, sizeof digest);
+    check_data(key, (const uint8_t *)good, sizeof good - 1, TENON_ERROR_DATA_IS_MESSAGE);
+    const int signs = made.signs;
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        test_about("%s", bad[i]);
+        CHECK_CLEARS(tenon_key_sign_jws(key, &signature, bad[i], strlen(bad[i])), TENON_ERROR_JWS, &signature);
+    }
+    CHECK_CLEARS(tenon_key_sign_jws(key, &signature, good, sizeof good), TENON_ERROR_JWS, &signature);
+    CHECK_CLEARS(tenon_key_sign_jws(key, &signature, NULL, 0), TENON_ERROR_JWS, &signature);
+    CHECK_CLEARS(tenon_key_sign_jws(key, &signature, NULL, 1), TENON_ERROR_NULL, &signature);
+    CHECK_CLEARS(tenon_key_sign_jws(NULL, &signature, good, sizeof good - 1), TENON_ERROR_NULL, &signature);
+    CHECK_STATUS(tenon_key_sign_jws(key, NULL, good, sizeof good - 1), TENON_ERROR_NULL);
+    CHECK_NUMBER(made.signs, signs);
+}
+
 /* Stricter than data, and with a capability as without. */
 TEST(key_plain_data)
 {

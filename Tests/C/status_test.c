@@ -42,8 +42,10 @@ static size_t read_codes(void)
     size_t errors = read_enumerators("include/tenon/status.h", "TENON_ERROR_", found);
     size_t rules = read_enumerators("include/tenon/status.h", "TENON_RULE_", found + errors);
     size_t log_rules = read_enumerators("include/tenon/status.h", "TENON_KERI_", found + errors + rules);
-    CHECK(errors > 70 && rules > 30 && log_rules == 24);
-    return errors + rules + log_rules;
+    size_t before = errors + rules + log_rules;
+    size_t quote_rules = read_enumerators("include/tenon/status.h", "TENON_QUOTE_", found + before);
+    CHECK(errors > 70 && rules > 30 && log_rules == 24 && quote_rules == 13);
+    return before + quote_rules;
 }
 
 TEST(status_every_code_has_its_name_text_and_category)

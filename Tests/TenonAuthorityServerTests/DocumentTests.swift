@@ -5,6 +5,7 @@ import TenonCommandLine
 import Testing
 
 @testable import TenonAuthority
+@testable import TenonAuthorityITWallet
 @testable import TenonAuthorityServer
 @testable import TenonAuthoritySynheart
 
@@ -25,12 +26,15 @@ import Testing
         #expect(Set(paths.members.map(\.key)) == Set(routes.map(\.path)))
         for endpoint in routes {
             let methods = try #require(paths[endpoint.path]?.object)
-            if let method = endpoint.method { #expect(methods.members.map(\.key) == [method.lowercased()]) }
-            for operation in methods.members.map(\.value) {
+            let named = Set(routes.filter { $0.path == endpoint.path }.compactMap { $0.method?.lowercased() })
+            if endpoint.method != nil { #expect(Set(methods.members.map(\.key)) == named) }
+            for (name, operation) in methods.members.map({ ($0.key, $0.value) }) {
                 let tags = operation["tags"]?.array?.compactMap(\.string)
-                #expect(
-                    tags?.count == 1 && endpoint.doors.map { "\($0)" }.contains(tags?.first ?? ""), "\(endpoint.path)")
-                #expect(operation["responses"]?["200"] != nil && operation["responses"]?["default"] != nil)
+                let doors = routes.filter { $0.path == endpoint.path && ($0.method?.lowercased() ?? name) == name }
+                    .flatMap(\.doors)
+                #expect(tags?.count == 1 && doors.map { "\($0)" }.contains(tags?.first ?? ""), "\(endpoint.path)")
+                let answers = operation["responses"]
+                #expect((answers?["200"] ?? answers?["204"]) != nil && answers?["default"] != nil, "\(endpoint.path)")
             }
         }
     }
@@ -42,6 +46,14 @@ import Testing
         #expect(Set(named) == Set(codes.map(\.rawValue)) && named.count == codes.count)
         let text = try #require(code["description"]?.string)
         for code in codes { #expect(text.contains("\(code.rawValue) (\(code.status)): ")) }
+    }
+
+    @Test func eachWordOfITWalletIsDescribed() throws {
+        let word = try #require(try api()["components"]?["schemas"]?["WalletError"]?["properties"]?["error"])
+        let words = ITWalletSteps.ErrorWord.allCases.map(\.rawValue)
+        #expect(Set(try #require(word["enum"]?.array).compactMap(\.string)) == Set(words))
+        let text = try #require(word["description"]?.string)
+        for word in words { #expect(text.contains("\(word) (")) }
     }
 
     /// Each reference resolves, and each part is referenced.
@@ -88,7 +100,9 @@ import Testing
         for name in ["Configuration", "AppRecord", "EndorsementDenials", "Listener"] {
             try check("TenonAuthority/Configuration/\(name)")
         }
-        try check("TenonAuthorityServices/Synheart/SynheartSettings")
+        for name in ["Synheart/SynheartSettings", "ITWallet/ITWalletSettings"] {
+            try check("TenonAuthorityServices/\(name)")
+        }
         for verb in Verb.authority {
             #expect(paper.contains("`\(verb.name)") || paper.contains("tenon-authority \(verb.name)"), "\(verb.name)")
         }

@@ -58,7 +58,7 @@ struct ServiceRig: Sendable {
         return ServiceRig(service: service, stores: kept, clock: stores.clock, keys: keys)
     }
 
-    private static func makeKeys() throws -> AuthorityKeys {
+    static func makeKeys() throws -> AuthorityKeys {
         let terms = CertificateTerms(serial: Array(1...16), notBefore: 1_700_000_000, notAfter: 1_900_000_000)
         let root = try AttestationAuthority(root: "Root", key: SoftwareKey(signsDigests: true), terms: terms)
         let key = try SoftwareKey(signsDigests: true)

@@ -18,13 +18,15 @@ enum SharedServers {
     static let patience = Duration.seconds(30)
 
     static func postgres(
-        _ name: String, in place: String = "", connections: Int = 3, deadline: Duration = patience
+        _ name: String, in place: String = "", connections: Int = 3, deadline: Duration = patience,
+        services: [HostedService] = []
     ) throws -> PostgresStore {
         let folder = try #require(folder) + place
-        return try PostgresStore(
-            options: .init(
-                address: "host=\(folder) user=tenon dbname=postgres", schema: name, connections: connections,
-                deadline: deadline))
+        var options = PostgresStore.Options(
+            address: "host=\(folder) user=tenon dbname=postgres", schema: name, connections: connections,
+            deadline: deadline)
+        options.services = services
+        return try PostgresStore(options: options)
     }
 
     static func redis(
@@ -70,10 +72,10 @@ struct SharedInstance {
     init(
         _ name: String = SharedServers.name(), in place: String = "", clock: FakeClock = FakeClock(),
         server: FakeClock? = nil, maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000,
-        deadline: Duration = SharedServers.patience
+        deadline: Duration = SharedServers.patience, services: [HostedService] = []
     ) throws {
         let server = server ?? clock
-        postgres = try SharedServers.postgres(name, in: place, deadline: deadline)
+        postgres = try SharedServers.postgres(name, in: place, deadline: deadline, services: services)
         redis = try SharedServers.redis(
             name, in: place, clock: clock, server: server, horizon: postgres, maxChallenges: maxChallenges,
             requestsPerDevice: requestsPerDevice)

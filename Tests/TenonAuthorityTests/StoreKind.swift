@@ -19,14 +19,15 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
     /// Runs a test on empty stores with a clock that the test sets.
     func withStores(
         maxChallenges: Int = 10_000, replayLimits: MemoryReplayStore.Limits = .init(),
-        _ body: (TestStores) async throws -> Void
+        services: [HostedService] = [], _ body: (TestStores) async throws -> Void
     ) async throws {
         let clock = FakeClock()
         switch self {
         case .sqlite:
             let folder = try TestFolder()
-            let store = try SQLiteStore(
-                in: AuthorityFolder(folder.path), clock: clock, options: .init(maxChallenges: maxChallenges))
+            var options = SQLiteStore.Options(maxChallenges: maxChallenges)
+            options.services = services
+            let store = try SQLiteStore(in: AuthorityFolder(folder.path), clock: clock, options: options)
             let replays = try await MemoryReplayStore(clock: store.clock, horizon: store, limits: replayLimits)
             let answers = MemoryAnswerStore(clock: store.clock, limit: 64)
             try await body(
@@ -34,7 +35,8 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
             await store.close()
         case .shared:
             let instance = try SharedInstance(
-                clock: clock, maxChallenges: maxChallenges, requestsPerDevice: replayLimits.perDevice)
+                clock: clock, maxChallenges: maxChallenges, requestsPerDevice: replayLimits.perDevice,
+                services: services)
             try await body(instance.stores)
             await instance.close()
         }

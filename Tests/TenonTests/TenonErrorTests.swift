@@ -25,11 +25,12 @@ import Testing
         (.cborNotMinimal, "CBOR_NOT_MINIMAL"), (.cborKey, "CBOR_KEY"), (.cborCount, "CBOR_COUNT"),
         (.cborTrailing, "CBOR_TRAILING"), (.proofForm, "PROOF_FORM"), (.signatureForm, "SIGNATURE_FORM"),
         (.certificateForm, "CERTIFICATE_FORM"), (.credentialForm, "CREDENTIAL_FORM"), (.cesr, "CESR"),
-        (.nextKey, "NEXT_KEY"), (.presentation, "PRESENTATION"),
+        (.nextKey, "NEXT_KEY"), (.presentation, "PRESENTATION"), (.jws, "JWS"),
         (.signatureInvalid, "SIGNATURE_INVALID"), (.keyAttributes, "KEY_ATTRIBUTES"), (.keyName, "KEY_NAME"),
         (.session, "SESSION"), (.activation, "ACTIVATION"), (.tpmTransport, "TPM_TRANSPORT"), (.tpmBusy, "TPM_BUSY"),
         (.tpmMissing, "TPM_MISSING"), (.tpmAnswer, "TPM_ANSWER"), (.parentMissing, "PARENT_MISSING"),
-        (.ekMissing, "EK_MISSING"), (.tpmPermission, "TPM_PERMISSION"), (.authNeeded, "AUTH_NEEDED"),
+        (.ekMissing, "EK_MISSING"), (.pcrsMissing, "PCRS_MISSING"), (.tpmPermission, "TPM_PERMISSION"),
+        (.authNeeded, "AUTH_NEEDED"),
         (.keyGone, "KEY_GONE"), (.memory, "MEMORY"), (.random, "RANDOM"), (.crypto, "CRYPTO"),
     ]
 
@@ -62,6 +63,13 @@ import Testing
         (.log19SelfCertifying, "19_SELF_CERTIFYING"), (.log20Witnesses, "20_WITNESSES"),
         (.log21Threshold, "21_THRESHOLD"), (.log22Next, "22_NEXT"), (.log23Traits, "23_TRAITS"),
         (.log24Commitment, "24_COMMITMENT"),
+    ]
+
+    static let quoteRules: [(Code, String)] = [
+        (.quote1Size, "1_SIZE"), (.quote2CBOR, "2_CBOR"), (.quote3Version, "3_VERSION"),
+        (.quote4Trailing, "4_TRAILING"), (.quote5Magic, "5_MAGIC"), (.quote6Type, "6_TYPE"),
+        (.quote7Nonce, "7_NONCE"), (.quote8Bank, "8_BANK"), (.quote9PCRs, "9_PCRS"), (.quote10Values, "10_VALUES"),
+        (.quote11Algorithm, "11_ALGORITHM"), (.quote12Range, "12_RANGE"), (.quote13Signature, "13_SIGNATURE"),
     ]
 
     /// Every code of the module.
@@ -137,12 +145,18 @@ import Testing
         #expect(code.category == .rejected)
     }
 
+    @Test(arguments: quoteRules)
+    func quoteRuleHasItsName(_ code: Code, _ name: String) {
+        #expect(code.description == "TENON_QUOTE_" + name)
+        #expect(code.category == .rejected)
+    }
+
     /// A status that the core has and this module does not is found here.
     @Test func everyNamedCodeIsKnown() {
-        let known = Set((Self.core + Self.rules + Self.logRules).map(\.0))
+        let known = Set((Self.core + Self.rules + Self.logRules + Self.quoteRules).map(\.0))
         var named: Set<Code> = []
         for category in Int32(1)...12 {
-            for cause in Int32(1)...0x2ff {
+            for cause in Int32(1)...0x3ff {
                 let code = Code(rawValue: category << 24 | cause)
                 if code.description != "TENON_ERROR_UNNAMED" { named.insert(code) }
             }

@@ -51,8 +51,8 @@ TENON_API TENON_MUST_USE tenon_status tenon_key_public_key(const tenon_key *key,
 TENON_API int32_t tenon_key_is_hardware(const tenon_key *key);
 
 /*
- * Each kind of message that a device signs has its own function. The first bytes tell the five kinds apart (upper-case
- * letters and a line feed; 04; a JSON object; {"v":"KERI; 44 characters and a NUL), so a signature for one kind is
+ * Each kind of message that a device signs has its own function. The first bytes tell the six kinds apart (upper-case
+ * letters and a line feed; 04; a JSON object; {"v":"KERI; 44 characters and a NUL; eyJ), so a signature for one kind is
  * useless for another.
  */
 
@@ -81,6 +81,13 @@ TENON_API TENON_MUST_USE tenon_status tenon_key_sign_presentation(
     const tenon_key *key, tenon_signature *out, const char *TENON_COUNTED(credential_n) credential, size_t credential_n,
     const char *TENON_COUNTED(audience_n) audience, size_t audience_n, const uint8_t *TENON_COUNTED(nonce_n) nonce,
     size_t nonce_n);
+
+/*
+ * Signs the signing input of a JWS (RFC 7515, 5.1): the base64url of a JSON object, a dot, and base64url. Else the
+ * result is TENON_ERROR_JWS. As the signature of a JWS the 64 bytes r || s are used.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_key_sign_jws(const tenon_key *key, tenon_signature *out,
+                                                         const char *TENON_COUNTED(n) input, size_t n);
 
 /*
  * Signs the SHA-256 of other data. Refuses data that could be taken for one of the messages above, or for a TPM's

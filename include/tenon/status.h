@@ -70,6 +70,8 @@ enum {
     CODE(TENON_ERROR_NEXT_KEY, 0x01000019, "The next key must not be the current one.")                                \
     CODE(TENON_ERROR_PRESENTATION, 0x0100001A,                                                                         \
          "A presentation needs the SAID of a credential, an audience without NUL, and a nonce of 16 to 128 bytes.")    \
+    CODE(TENON_ERROR_JWS, 0x0100001B,                                                                                  \
+         "The signing input of a JWS is the base64url of a JSON object, a dot, and base64url.")                        \
     /* TENON_CATEGORY_FORMAT */                                                                                        \
     CODE(TENON_ERROR_BASE64_LENGTH, 0x02000001, "No base64 text has this length.")                                     \
     CODE(TENON_ERROR_BASE64_ALPHABET, 0x02000002, "The text has a character outside this base64 alphabet.")            \
@@ -183,6 +185,21 @@ enum {
     CODE(TENON_KERI_22_NEXT, 0x03000216, "The event does not commit to exactly one next key by its BLAKE3 digest.")    \
     CODE(TENON_KERI_23_TRAITS, 0x03000217, "The inception has an unknown trait, or one twice.")                        \
     CODE(TENON_KERI_24_COMMITMENT, 0x03000218, "The key of the rotation is not the one that the log committed to.")    \
+    /* The rules of tenon_quote_verify in tenon/quote.h, 1 to 13. */                                                   \
+    CODE(TENON_QUOTE_1_SIZE, 0x03000301, "A part of the quote is larger than allowed.")                                \
+    CODE(TENON_QUOTE_2_CBOR, 0x03000302, "The quote is not deterministic CBOR.")                                       \
+    CODE(TENON_QUOTE_3_VERSION, 0x03000303, "The quote has an unsupported format, version or algorithm.")              \
+    CODE(TENON_QUOTE_4_TRAILING, 0x03000304,                                                                           \
+         "The quote's statement cannot be read to its end, or has bytes after it.")                                    \
+    CODE(TENON_QUOTE_5_MAGIC, 0x03000305, "The quote's statement was not made by a TPM.")                              \
+    CODE(TENON_QUOTE_6_TYPE, 0x03000306, "The quote's statement is not about PCRs.")                                   \
+    CODE(TENON_QUOTE_7_NONCE, 0x03000307, "The quote is not for this nonce.")                                          \
+    CODE(TENON_QUOTE_8_BANK, 0x03000308, "The quote is not about exactly one bank of PCRs, that of SHA-256.")          \
+    CODE(TENON_QUOTE_9_PCRS, 0x03000309, "The quote is about other PCRs than required.")                               \
+    CODE(TENON_QUOTE_10_VALUES, 0x0300030A, "The PCRs do not have accepted values.")                                   \
+    CODE(TENON_QUOTE_11_ALGORITHM, 0x0300030B, "The signature of the quote has an unsupported algorithm.")             \
+    CODE(TENON_QUOTE_12_RANGE, 0x0300030C, "r or s of the signature of the quote is out of range.")                    \
+    CODE(TENON_QUOTE_13_SIGNATURE, 0x0300030D, "The quote was not signed by the attestation key.")                     \
     /* TENON_CATEGORY_TRANSIENT */                                                                                     \
     CODE(TENON_ERROR_TPM_TRANSPORT, 0x04000001, "The connection to the TPM failed; try again later.")                  \
     CODE(TENON_ERROR_TPM_BUSY, 0x04000002,                                                                             \
@@ -195,6 +212,7 @@ enum {
          "The key's parent is not in the TPM; provision it again, the key is not lost.")                               \
     CODE(TENON_ERROR_EK_MISSING, 0x05000004,                                                                           \
          "The TPM has no EK for this certificate, or no certificate; give one as a file.")                             \
+    CODE(TENON_ERROR_PCRS_MISSING, 0x05000005, "The TPM does not keep all of these PCRs with SHA-256; choose others.") \
     /* TENON_CATEGORY_PERMISSION */                                                                                    \
     CODE(TENON_ERROR_TPM_PERMISSION, 0x06000001,                                                                       \
          "This process may not open the TPM's node; join its group, usually tss.")                                     \

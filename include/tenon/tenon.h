@@ -36,6 +36,7 @@
 #include "tenon/key.h"
 #include "tenon/p256.h"
 #include "tenon/proof.h"
+#include "tenon/quote.h"
 #include "tenon/request.h"
 #include "tenon/status.h"
 #include "tenon/types.h"

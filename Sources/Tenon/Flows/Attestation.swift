@@ -118,7 +118,7 @@ extension Flow {
     }
 
     /// Registers the key that is registered, which changes no state: a lost answer is repaired by the next one.
-    private func registerAgain(_ key: IdentityKey, _ attester: Attester) async throws(TenonError) {
+    func registerAgain(_ key: IdentityKey, _ attester: Attester) async throws(TenonError) {
         let challenge = try await challenge(attester)
         var terms = RegistrationTerms(key: try await load(key).publicKey, challenge: challenge?.value)
         let request = try await registration(&terms, key, attester, challenge)

@@ -60,6 +60,8 @@ extension RecordStore {
         if record.attestationKey?.certificate == nil {
             try folder.moveToAttic(name.attestationCertificate, as: name.attestationCertificate)
         }
+        // Of an identity that was reset; one whose key is lost keeps its log until another one begins.
+        if record.isUnheard { try folder.moveToAttic(name.log, as: name.log) }
         guard case .found(let before) = readPrevious(), before.deviceLocalID != record.deviceLocalID,
             !before.keys.isEmpty
         else { return }
@@ -119,7 +121,14 @@ extension RecordStore {
 
 extension RecordStore {
     /// Starts the identity again: first in the record, then the files, so that no crash brings it back (W14).
-    func reset(_ held: FileLock.Held) throws(TenonError) -> IdentityStatus {
+    ///
+    /// - Parameter removes: whether the keys are removed for good.
+    func reset(_ held: FileLock.Held, removes: Bool) throws(TenonError) -> IdentityStatus {
+        try finishErasure(held)
+        if removes {
+            try erase(held)
+            return IdentityStatus(state: .unregistered)
+        }
         switch read() {
         case .absent: return IdentityStatus(state: .unregistered)
         case .unreadable: try setAside(held)

@@ -2,7 +2,7 @@
 
 /// The members of a JSON message that came from somebody, each asked for by its name, type and size.
 ///
-/// Members that nobody asks for are not looked at: who sends them may be newer. What is asked for and is of another
+/// Members that nobody asks for are not looked at, as who sends them may be newer, unless ``allow(only:)`` is asked. What is asked for and is of another
 /// type or size, `null` too, is ``TenonError/Code/messageMember``; bytes are standard base64, or its own codes.
 package struct MessageObject: Sendable {
     private let members: JSONObject
@@ -40,6 +40,21 @@ package struct MessageObject: Sendable {
         return text
     }
 
+    /// Texts without NUL.
+    package func texts(_ name: String, maxCount: Int, maxBytes: Int) throws(TenonError) -> [String]? {
+        guard let value = members[name] else { return nil }
+        guard let array = value.array else { throw refusal(name, "is not an array") }
+        guard array.count <= maxCount else { throw refusal(name, "has more than \(maxCount) elements") }
+        var texts: [String] = []
+        for element in array {
+            guard let text = element.string, text.utf8.count <= maxBytes, !text.utf8.contains(0) else {
+                throw refusal(name, "has an element that is not a string of at most \(maxBytes) bytes")
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+
     package func integer(_ name: String) throws(TenonError) -> Int64? {
         guard let value = members[name] else { return nil }
         guard let integer = value.integer else { throw refusal(name, "is not an integer") }
@@ -72,6 +87,13 @@ package struct MessageObject: Sendable {
     }
 
     static let certificateSizes = 1...CertificateLimits.size
+
+    /// Refuses members with other names, for a message that must not have any.
+    package func allow(only names: [String]) throws(TenonError) {
+        guard members.members.allSatisfy({ names.contains($0.key) }) else {
+            throw TenonError(.messageMember, message: "The message has a member that is not known.")
+        }
+    }
 
     /// For a required member.
     package func missing(_ name: String) -> TenonError { refusal(name, "is missing") }

@@ -87,6 +87,8 @@ extension TenonError.Code {
     public static let nextKey = Self(TENON_ERROR_NEXT_KEY)
     /// A presentation whose credential, audience or nonce does not have the form that `tenon/key.h` asks for.
     public static let presentation = Self(TENON_ERROR_PRESENTATION)
+    /// The signing input of a JWS is not the base64url of a JSON object, a dot, and base64url.
+    public static let jws = Self(TENON_ERROR_JWS)
 
     /// A length that no encoding has.
     public static let base64Length = Self(TENON_ERROR_BASE64_LENGTH)
@@ -183,6 +185,8 @@ extension TenonError.Code {
     public static let parentMissing = Self(TENON_ERROR_PARENT_MISSING)
     /// No EK certificate of this kind, or no EK that fits the certificate.
     public static let ekMissing = Self(TENON_ERROR_EK_MISSING)
+    /// The TPM does not keep all of these PCRs with SHA-256.
+    public static let pcrsMissing = Self(TENON_ERROR_PCRS_MISSING)
 
     /// The node may not be opened: join its group, usually tss.
     public static let tpmPermission = Self(TENON_ERROR_TPM_PERMISSION)

@@ -13,6 +13,8 @@ package struct DeviceRegistration: Sendable {
 
     /// The device to store, active or pending, with a new id. A device whose key is known keeps its id.
     package var device: Device
+    /// Whether the id came from the device: it belongs to one key for ever, and the key to it.
+    package var hasGivenID = false
     /// SHA-256 of the challenge's text.
     package var challenge: Digest
     package var certificate: Certificate?
@@ -58,6 +60,8 @@ package struct DeviceRegistration: Sendable {
         case keyRetired
         /// A device of another app, or one with another level, EK or AK, uses the key.
         case keyInUse
+        /// The given id belongs to a device with another key, or the key to a device with another id.
+        case idInUse
         /// The EK already has the most devices that it may have.
         case tooManyDevices
         /// The most devices of the app that may wait for an operator already do.

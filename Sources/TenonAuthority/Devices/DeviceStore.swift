@@ -81,6 +81,11 @@ package protocol DeviceStore: Sendable {
         _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
     ) async throws(TenonError) -> Value
 
+    /// Reads a service's own tables.
+    func look<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value
+
     // MARK: The audit log and the timer
 
     /// From now on, a change is acknowledged once its line is in this log, which has each line once (decision:

@@ -91,7 +91,7 @@ extension Refusal {
         .invalidAttestation, "The TPM is denied.", status: 403, cause: "ek_denied")
 
     /// Refuses a proof, a certificate or a key that breaks a rule, in the words of that rule.
-    init(attestation error: TenonError) {
+    package init(attestation error: TenonError) {
         let isUntrusted: [TenonError.Code] = [.rule24Chain, .rule33EKChain, .rule37EKAllowed]
         switch error.code.category {
         case .internal: self.init(error)

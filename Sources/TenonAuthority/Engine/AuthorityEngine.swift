@@ -56,7 +56,7 @@ package struct AuthorityEngine: Sendable {
 
     /// Answers a request; every error becomes an answer, too.
     package func answer(_ request: AuthorityRequest, at door: AuthorityRequest.Door) async -> AuthorityAnswer {
-        let found = table.find(request.path, at: door)
+        let found = table.find(request.path, request.method, at: door)
         let label = found?.entry.route.label
         do throws(Refusal) {
             let answer = try await success(request, found, at: door)
@@ -92,7 +92,8 @@ package struct AuthorityEngine: Sendable {
         if let method = found.entry.route.method, request.method != method {
             throw Refusal(.methodNotAllowed, "The method must be \(method).")
         }
-        return try await found.entry.route.step(ServiceCall(engine: self, request: request, app: found.app))
+        return try await found.entry.route.step(
+            ServiceCall(engine: self, request: request, app: found.app, parameter: found.parameter))
     }
 
     private func isProbe(_ found: RouteTable.Match?) -> Bool { found?.entry.route.path == AuthorityEngine.healthPath }
@@ -102,6 +103,18 @@ package struct AuthorityEngine: Sendable {
         guard let app = configuration.app(id) else { throw .unknownApp }
         try rates.count("app " + id, limit: configuration.limits.perAppPerMinute, at: clock.now())
         return app
+    }
+
+    /// The backend that owns the token. Tokens are found by their SHA-256, so no comparison reveals anything about a
+    /// token.
+    package func backend(of request: AuthorityRequest) throws(Refusal) -> BackendRecord {
+        let words = (try request.header("Authorization") ?? "").split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 2, words[0].lowercased() == "bearer" else { throw .unknownBackend }
+        let digest = try digest(of: String(words[1]))
+        guard let backend = configuration.backends.first(where: { $0.tokenDigest == digest }) else {
+            throw .unknownBackend
+        }
+        return backend
     }
 
     /// The configured origin at which a request arrived. An unknown host is refused if there are several origins.

@@ -70,9 +70,10 @@ package struct ServiceRoute: Sendable {
     package typealias Step = @Sendable (ServiceCall) async throws(Refusal) -> AuthorityAnswer
 
     /// The path of the request, or a path with `{app}` in place of an app's id. If the service has only one app, the
-    /// part behind `{app}` is also a path of its own.
+    /// part behind `{app}` is also a path of its own. Behind `{app}`, one more segment may be a name in braces: it stands
+    /// for any text without a slash.
     package var path: String
-    /// Nil means any method.
+    /// Nil means any method. Several routes with different methods may have one path.
     package var method: String?
     package var doors: [AuthorityRequest.Door]
     /// The most bytes of a body, if that is less than the configuration allows.
@@ -90,8 +91,12 @@ package struct ServiceRoute: Sendable {
         self.step = step
     }
 
-    /// The label in metrics and in the log.
-    package var label: String { path.split(separator: "/").last.map(String.init) ?? "" }
+    func serves(_ method: String, at door: AuthorityRequest.Door) -> Bool {
+        doors.contains(door) && (self.method == nil || self.method == method)
+    }
+
+    /// The label in metrics and in the log: the last segment that is not in braces.
+    package var label: String { path.split(separator: "/").last { !$0.hasPrefix("{") }.map(String.init) ?? "" }
 }
 
 /// A request on its way through a route.
@@ -100,6 +105,8 @@ package struct ServiceCall: Sendable {
     package let request: AuthorityRequest
     /// The app that the path names.
     package let app: AppRecord?
+    /// The segment of the path that its route has in braces, as it was sent; not empty.
+    package let parameter: String?
 }
 
 /// The routes of the engine and of the services that it hosts, found by path and listener.
@@ -113,6 +120,7 @@ struct RouteTable: Sendable {
     struct Match: Sendable {
         var entry: Entry
         var app: AppRecord?
+        var parameter: String?
     }
 
     let entries: [Entry]
@@ -120,7 +128,7 @@ struct RouteTable: Sendable {
     private let apps: [AppRecord]
     private let byPath: [String: [Entry]]
     /// The other entries, with the parts of their paths before and behind the app's id.
-    private let byApp: [(before: String, behind: String, entry: Entry)]
+    private let byApp: [(before: String, behind: PathTail, entry: Entry)]
 
     init(_ own: [ServiceRoute], _ configuration: Configuration) {
         services = configuration.services
@@ -131,18 +139,23 @@ struct RouteTable: Sendable {
         byPath = Dictionary(grouping: entries.filter { !$0.route.path.contains("{app}") }) { $0.route.path }
         byApp = entries.compactMap { entry in
             let parts = entry.route.path.split(separator: "{app}", omittingEmptySubsequences: false)
-            return parts.count == 2 ? (String(parts[0]), String(parts[1]), entry) : nil
+            return parts.count == 2 ? (String(parts[0]), PathTail(parts[1]), entry) : nil
         }
     }
 
-    /// The route and the app of a path, if the listener has such a route.
-    func find(_ path: String, at door: AuthorityRequest.Door) -> Match? {
+    /// The route and the app of a path, if the listener has such a route: the first with this method, or else the first.
+    func find(_ path: String, _ method: String, at door: AuthorityRequest.Door) -> Match? {
         let path = door == .admin ? path : withoutPrefix(path)
-        if let entry = byPath[path]?.first(where: { $0.route.doors.contains(door) }) { return Match(entry: entry) }
-        for (before, behind, entry) in byApp where entry.route.doors.contains(door) && path.hasSuffix(behind) {
+        return match(path) { $0.serves(method, at: door) } ?? match(path) { $0.doors.contains(door) }
+    }
+
+    private func match(_ path: String, _ isFit: (ServiceRoute) -> Bool) -> Match? {
+        if let entry = byPath[path]?.first(where: { isFit($0.route) }) { return Match(entry: entry) }
+        for (before, behind, entry) in byApp where isFit(entry.route) {
+            guard let (head, parameter) = behind.split(path) else { continue }
             let apps = apps.filter { entry.service == nil || $0.service == entry.service?.name }
-            let app = path == behind && apps.count == 1 ? apps[0] : apps.first { path == before + $0.id + behind }
-            if let app { return Match(entry: entry, app: app) }
+            let app = head.isEmpty && apps.count == 1 ? apps[0] : apps.first { head == before + $0.id }
+            if let app { return Match(entry: entry, app: app, parameter: parameter) }
         }
         return nil
     }
@@ -160,5 +173,31 @@ struct RouteTable: Sendable {
         if let service = match?.entry.service { return service }
         if let app = match?.app, let service = services.first(where: { $0.name == app.service }) { return service }
         return services.first { path.hasPrefix("/\($0.name)/") } ?? services.first
+    }
+}
+
+/// The part of a route's path behind the app's id.
+private struct PathTail: Sendable {
+    private let before: String
+    /// The part behind the segment in braces; nil if the path has no such segment.
+    private let behind: String?
+
+    init(_ text: Substring) {
+        guard let open = text.firstIndex(of: "{"), let close = text.firstIndex(of: "}") else {
+            (before, behind) = (String(text), nil)
+            return
+        }
+        (before, behind) = (String(text[..<open]), String(text[text.index(after: close)...]))
+    }
+
+    /// The part of a path before this one, and the segment in braces; nil if the path does not end like this one.
+    func split(_ path: String) -> (head: String, parameter: String?)? {
+        guard let behind else { return path.hasSuffix(before) ? (String(path.dropLast(before.count)), nil) : nil }
+        guard path.hasSuffix(behind) else { return nil }
+        let whole = path.dropLast(behind.count)
+        let segment = whole.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        let head = whole.dropLast(segment.count)
+        guard !segment.isEmpty, head.hasSuffix(before) else { return nil }
+        return (String(head.dropLast(before.count)), String(segment))
     }
 }

@@ -149,8 +149,29 @@ extension AuthorityEngine {
     }
 }
 
+extension AuthorityEngine {
+    /// Verifies another key of a device: its proof must be by the device's attestation key, whose certificate must be
+    /// valid in the app.
+    package func verify(
+        _ proof: Proof, of key: PublicKey, nonce: Digest, by ak: PublicKey, _ app: AppRecord
+    ) async throws(Refusal) {
+        let serial = try await gate.run { () throws(Refusal) in
+            try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
+                let serial = try verify(proof, of: key, nonce: nonce, app, parent: nil)
+                guard let leaf = try proof.evidence().certificates.first,
+                    CertifiedAK(certificate: leaf)?.publicKey == ak
+                else { throw .otherTPM }
+                return serial
+            }
+        }
+        let record = try await waiting { () throws(TenonError) in try await stores.devices.certificate(serial: serial) }
+        guard let record, record.isLive, record.app == app.id else { throw .certificate }
+    }
+}
+
 extension Proof {
-    init(sent text: String) throws(Refusal) {
+    /// A proof in base64url.
+    package init(sent text: String) throws(Refusal) {
         self.init(
             dataRepresentation: try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
                 try TextEncoding.base64url.decode(text)
@@ -173,6 +194,8 @@ package enum KeyParent {
 
 extension TenonError {
     fileprivate static let noProof = TenonError(.proofForm, message: "There is no proof.")
+    fileprivate static let otherTPM = TenonError(
+        .rule32Signature, message: "The proof is not by the attestation key of this device.")
     fileprivate static let noParent = TenonError(.rule11Parent, message: Refusal.noParent.message)
 }
 

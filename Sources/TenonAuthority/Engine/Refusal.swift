@@ -31,6 +31,7 @@ package struct Refusal: Error, Equatable, Sendable {
         package static let nonceReplay = Code("NONCE_REPLAY", status: 409)
         package static let rotationFailed = Code("ROTATION_FAILED", status: 409)
         package static let notAllowed = Code("NOT_ALLOWED", status: 403)
+        package static let unknownBackend = Code("UNKNOWN_BACKEND", status: 401)
         package static let rateLimited = Code("RATE_LIMITED", status: 429)
         package static let unavailable = Code("UNAVAILABLE", status: 503)
         package static let outcomeUnknown = Code("OUTCOME_UNKNOWN", status: 503)
@@ -40,8 +41,8 @@ package struct Refusal: Error, Equatable, Sendable {
         package static let engine = [
             invalidRequest, notFound, methodNotAllowed, unknownApp, invalidChallenge, challengeExpired,
             invalidAttestation, registrationRejected, notRegistered, deviceRevoked, keyExpired, clockSkew,
-            invalidSignature, nonceReplay, rotationFailed, notAllowed, rateLimited, unavailable, outcomeUnknown,
-            internalError,
+            invalidSignature, nonceReplay, rotationFailed, notAllowed, unknownBackend, rateLimited, unavailable,
+            outcomeUnknown, internalError,
         ]
     }
 
@@ -97,6 +98,7 @@ package struct Refusal: Error, Equatable, Sendable {
     }
 
     package static let unknownApp = Refusal(.unknownApp, "The app is unknown.")
+    static let unknownBackend = Refusal(.unknownBackend, "The backend's token is unknown.")
 
     /// Refuses a malformed message, in the words of its reader.
     package init(form error: TenonError) { self.init(.invalidRequest, error.message) }

@@ -29,15 +29,17 @@ extension AuthorityEngine {
     ///
     /// - Parameters:
     ///   - challenge: the challenge that was redeemed.
+    ///   - id: the id that the device has at its service; nil draws one.
     ///   - alongside: stores the service's own data of the device, in the same transaction.
     package func register(
         _ key: PublicKey, _ assurance: KeyAssurance, for app: AppRecord, redeeming challenge: String,
-        platform: String?, localID: String?, alongside: DeviceRegistration.Step? = nil
+        id: String? = nil, platform: String?, localID: String?, alongside: DeviceRegistration.Step? = nil
     ) async throws(Refusal) -> Device {
         let (digest, now) = (try digest(of: challenge), clock.now())
         let device = try refusing { () throws(TenonError) in
-            Device(
-                id: try RequestHeaders.makeNonce(), app: app.id,
+            let name = if let id { id } else { try RequestHeaders.makeNonce() }
+            return Device(
+                id: name, app: app.id,
                 state: app.registration == .approve ? .pending : .active, level: assurance.level, publicKey: key,
                 thumbprint: try key.thumbprint, attestation: assurance.attestation, akSerial: assurance.serial,
                 platform: platform, localID: localID, registeredAt: now.seconds)
@@ -45,6 +47,7 @@ extension AuthorityEngine {
         var registration = DeviceRegistration(
             device: device, challenge: digest, certificate: assurance.certificate,
             maxDevicesPerEK: assurance.attestation.map { _ in app.maxDevicesPerEK }, maxPending: app.maxPending)
+        registration.hasGivenID = id != nil
         registration.alongside = alongside
         let wanted = registration
         let outcome = try await waiting { () throws(TenonError) in try await stores.devices.register(wanted, at: now) }
@@ -71,6 +74,7 @@ extension Refusal {
         case .keyRetired:
             self.init(.registrationRejected, "The key was replaced by another.", cause: "key_retired")
         case .keyInUse: self.init(.registrationRejected, "The key is already in use.", cause: "key_in_use")
+        case .idInUse: self.init(.registrationRejected, "The id belongs to another key.", cause: "id_in_use")
         case .tooManyDevices:
             self.init(
                 .registrationRejected, "The TPM already has the maximum number of devices.", cause: "too_many_devices")

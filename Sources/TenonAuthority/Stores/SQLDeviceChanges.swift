@@ -17,7 +17,7 @@ struct SQLRegistration {
         guard let serial = try serial(of: device.state) else { return .refused(.certificate) }
         var device = device
         device.akSerial = serial.value
-        try insert(device)
+        guard try insert(device) else { return .refused(.idInUse) }
         try finish(device)
         return .registered(device)
     }
@@ -40,6 +40,7 @@ struct SQLRegistration {
         if known.state == .rejected { return .refused(.rejected) }
         if stored.retiredAt != nil { return .refused(.keyRetired) }
         guard isSame(as: known) else { return .refused(.keyInUse) }
+        if registration.hasGivenID && known.id != device.id { return .refused(.idInUse) }
         // A device that no longer needs an operator stops waiting for one; a device that was admitted stays admitted.
         let isNew = known.state == .pending && device.state == .active
         if isNew { known.state = .active }
@@ -105,10 +106,14 @@ struct SQLRegistration {
             && certificate.akName == device.attestation?.akName && certificate.notAfter > now.seconds
     }
 
-    private func insert(_ device: Device) throws(TenonError) {
+    /// False if another device has the id.
+    private func insert(_ device: Device) throws(TenonError) -> Bool {
         let places = Array(repeating: "?", count: device.values.count).joined(separator: ",")
-        try connection.run("INSERT INTO devices (\(Device.columns)) VALUES (\(places))", device.values)
+        try connection.run(
+            "INSERT INTO devices (\(Device.columns)) VALUES (\(places)) ON CONFLICT (id) DO NOTHING", device.values)
+        guard connection.changes == 1 else { return false }
         try StoredKey.insert(device.publicKey, device: device.id, generation: 0, into: connection)
+        return true
     }
 
     /// The rows that every success leaves.

@@ -47,6 +47,12 @@ extension SQLDeviceStore {
         try await write(body)
     }
 
+    package func look<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value {
+        try await read(body)
+    }
+
     package func rotate(
         _ rotation: KeyRotation, at now: AuthorityInstant
     ) async throws(TenonError) -> KeyRotation.Outcome {

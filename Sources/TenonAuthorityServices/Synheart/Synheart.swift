@@ -69,9 +69,8 @@ struct SynheartSteps {
 
 extension Refusal.Code {
     /// The codes that this service adds to those of the engine.
-    package static let synheart = [unknownBackend, requestIDReused]
+    package static let synheart = [requestIDReused]
 
-    static let unknownBackend = Refusal.Code("UNKNOWN_BACKEND", status: 401)
     static let requestIDReused = Refusal.Code("REQUEST_ID_REUSED", status: 409)
 }
 

@@ -48,7 +48,7 @@ private struct VerifyMessage {
 extension SynheartSteps {
     /// Answers backends. Only status 200 means that the request is valid.
     func verify(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
-        let backend = try backend(of: request)
+        let backend = try engine.backend(of: request)
         let message = try VerifyMessage(try request.message())
         let signed = try self.request(of: message, for: backend)
         guard let id = message.requestID else { return AuthorityAnswer(encoded: try await verdict(signed)) }
@@ -108,18 +108,6 @@ extension SynheartSteps {
         ]).body
     }
 
-    /// The backend that owns the token. Tokens are found by their SHA-256, so no comparison reveals anything about a
-    /// token.
-    private func backend(of request: AuthorityRequest) throws(Refusal) -> BackendRecord {
-        let words = (try request.header("Authorization") ?? "").split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count == 2, words[0].lowercased() == "bearer" else { throw .unknownBackend }
-        let digest = try engine.digest(of: String(words[1]))
-        guard let backend = engine.configuration.backends.first(where: { $0.tokenDigest == digest }) else {
-            throw .unknownBackend
-        }
-        return backend
-    }
-
     /// The device's request, if it is for an app and a host that the backend may ask about.
     private func request(of message: VerifyMessage, for backend: BackendRecord) throws(Refusal) -> SynheartRequest {
         guard backend.apps.contains(message.headers.appID) else {
@@ -140,8 +128,4 @@ extension SynheartSteps {
             method: message.method, path: path, hasQuery: parts.count > 1, headers: message.headers,
             content: message.content)
     }
-}
-
-extension Refusal {
-    fileprivate static let unknownBackend = Refusal(.unknownBackend, "The backend's token is unknown.")
 }

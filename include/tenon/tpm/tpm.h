@@ -34,6 +34,7 @@
 #include "tenon/activate.h"
 #include "tenon/api.h"
 #include "tenon/key.h"
+#include "tenon/quote.h"
 #include "tenon/status.h"
 #include "tenon/types.h"
 
@@ -287,6 +288,16 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_attest(tenon_tpm_key *key, t
                                                            const uint8_t *TENON_COUNTED(qualifying_n) qualifying,
                                                            size_t qualifying_n, const tenon_bytes *x5c,
                                                            size_t x5c_count);
+
+/*
+ * Lets the AK quote PCRs of the SHA-256 bank (TPM2_Quote) over qualifying data of at most 32 bytes, and writes a quote
+ * (tenon/quote.h). Bit i of pcrs is PCR i: at least one, and none from TENON_PCRS_MAX on, else TENON_ERROR_OPTIONS.
+ * TENON_ERROR_PCRS_MISSING: the TPM does not keep all of them with SHA-256. One TPM command while the AK is loaded.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_ak_quote(tenon_tpm_key *ak, uint8_t *TENON_COUNTED(n) out, size_t n,
+                                                         size_t *written,
+                                                         const uint8_t *TENON_COUNTED(qualifying_n) qualifying,
+                                                         size_t qualifying_n, uint32_t pcrs);
 
 /*
  * Changes whenever the TPM behind the handle may be another one than before: its transport was opened again, or it lost

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+import Tenon
+import TenonAuthority
+import TenonAuthorityITWallet
+import Testing
+
+/// The requests of IT-Wallet that use the hardware key, as the provider.
+@Suite struct WalletAssertionTests {
+    private static let types = WalletRig.uses.keys.sorted()
+
+    @Test("WP_029 WP_029a WP_029b WP_144: an attestation is a JWT of at most 24 h, without data of a person")
+    func attestations() async throws {
+        try await WalletRig.with { rig in
+            let device = try await rig.initialized()
+            for (type, member) in [
+                ("wia-request+jwt", "wallet_instance_attestation"), ("wp-war+jwt", "wallet_attestations"),
+            ] {
+                let answer = try await rig.use(type, device)
+                #expect(answer.wallet == "200" && answer.header("Content-Type") == "application/json")
+                #expect(answer.header("Cache-Control") == "no-store")
+                let value = try #require(answer.json[member])
+                let list = value.array?.first
+                #expect(type == "wia-request+jwt" || list?["format"] == "jwt")
+                let token = try #require(value.string ?? list?["wallet_attestation"]?.string)
+                let (header, claims) = try await rig.verified(token)
+                #expect(header["typ"] == "oauth-client-attestation+jwt")
+                let times = [claims["iat"]?.integer ?? 0, claims["exp"]?.integer ?? 0]
+                #expect(times[0] == rig.clock.now().seconds && 1...86_400 ~= times[1] - times[0])
+                #expect(claims["iss"]?.string == WalletRig.origin + "/it-wallet/wallet")
+                let allowed: Set = [
+                    "cnf", "exp", "iat", "iss", "platform", "sub", "wallet_solution_id", "wallet_solution_version",
+                ]
+                #expect(Set(claims.object?.members.map(\.key) ?? []).isSubset(of: allowed))
+            }
+        }
+    }
+
+    /// The attestation is for the key of the request.
+    @Test func theKeyIsThatOfTheRequest() async throws {
+        try await WalletRig.with { rig in
+            let device = try await rig.initialized()
+            for (type, member) in [
+                ("wua-request+jwt", "wallet_unit_attestation"), ("ka-request+jwt", "key_attestation"),
+                ("wia-request+jwt", "wallet_instance_attestation"),
+            ] {
+                var jwk = JSON.null
+                let answer = try await rig.use(type, device) { jwk = WalletAssertion.jwk($0.key.publicKey) }
+                #expect(answer.wallet == "200", "\(answer.json["error_description"]?.string ?? "")")
+                let (header, claims) = try await rig.verified(try #require(answer.json[member]?.string))
+                #expect(claims["cnf"]?["jwk"] == jwk)
+                guard type != "wia-request+jwt" else { continue }
+                #expect(header["typ"] == "key-attestation+jwt" && claims["attested_keys"]?.array == [jwk])
+                #expect(claims["key_storage_info"]?["keys_exportable"] == false)
+                let life = (claims["exp"]?.integer ?? 0) - (claims["iat"]?.integer ?? 0)
+                #expect(life >= 30 * 86_400)
+            }
+            #expect(try await rig.use("rp-kb+jwt", device).wallet == "204")
+        }
+    }
+
+    @Test("WP_140 WP_140f WP_143a: each header and each claim is required")
+    func parts() async throws {
+        try await WalletRig.with { rig in
+            let device = try await rig.initialized()
+            for type in Self.types {
+                let sample = try WalletAssertion(type, device, nonce: "n", at: rig.clock.now().seconds)
+                for name in sample.claims.keys.sorted() {
+                    let answer = try await rig.use(type, device, nonce: "n") { $0.claims[name] = nil }
+                    #expect(answer.wallet == "400 bad_request", "\(type) without \(name)")
+                }
+                for (name, value) in [
+                    ("alg", nil), ("alg", "none"), ("alg", "HS256"), ("alg", "ES384"), ("kid", nil), ("typ", nil),
+                    ("typ", "JWT"), ("crit", ["exp"]), ("crit", ""),
+                ] as [(String, JSON?)] {
+                    let answer = try await rig.use(type, device, nonce: "n") { $0.header[name] = value }
+                    #expect(answer.wallet == "400 bad_request", "\(type) \(name)")
+                }
+            }
+            let token = try WalletAssertion("wia-request+jwt", device, nonce: "n", at: rig.clock.now().seconds)
+                .encoded()
+            for text in ["", ".", "..", "a.b.c", token + ".", token + "=", String(token.dropLast(4)), "." + token] {
+                #expect(
+                    try await rig.send(text, to: "wallet-instance-attestations").wallet == "400 bad_request", "\(text)")
+            }
+            let extra: JSON = ["assertion": .string(token), "extra": 1]
+            let answer = await rig.ask(
+                "POST", "/it-wallet/wallet/wallet-instance-attestations", try extra.encoded())
+            #expect(answer.wallet == "400 bad_request")
+        }
+    }
+
+    @Test("WP_143b: the request is signed by the key in cnf, which kid names")
+    func signatures() async throws {
+        try await WalletRig.with { rig in
+            let (device, other) = (try await rig.initialized(), try SoftwareKey(signsDigests: true))
+            for type in Self.types {
+                let signed = try await rig.use(type, device) { $0.signer = other }
+                #expect(signed.wallet == "403 invalid_request", "\(type)")
+                let named = try await rig.use(type, device) {
+                    $0.header["kid"] = .string(try other.publicKey.thumbprint)
+                }
+                #expect(named.wallet == "403 invalid_request", "\(type)")
+                let swapped = try await rig.use(type, device) { assertion in
+                    assertion.claims["cnf"] = ["jwk": WalletAssertion.jwk(other.publicKey)]
+                }
+                #expect(swapped.wallet == "403 invalid_request", "\(type)")
+            }
+            // 32 bytes that are no point of the curve.
+            let point = TextEncoding.base64url.encode([UInt8](repeating: 1, count: 32))
+            let none = try await rig.use("rp-kb+jwt", device) {
+                $0.claims["cnf"] = ["jwk": ["kty": "EC", "crv": "P-256", "x": .string(point), "y": .string(point)]]
+            }
+            #expect(none.wallet == "403 invalid_request")
+        }
+    }
+
+    @Test("WP_143c WP_140b: a nonce is good for one request")
+    func nonces() async throws {
+        try await WalletRig.with { rig in
+            let device = try await rig.initialized()
+            let used = try await rig.nonce()
+            #expect(try await rig.use("rp-kb+jwt", device, nonce: used).wallet == "204")
+            for nonce in [used, "foreign", try await rig.nonce("other")] {
+                #expect(try await rig.use("wia-request+jwt", device, nonce: nonce).wallet == "403 invalid_request")
+            }
+            let late = try await rig.nonce()
+            rig.clock.advance(90_000)
+            #expect(try await rig.use("rp-kb+jwt", device, nonce: late).wallet == "403 invalid_request")
+            // A failure spends it.
+            let spent = try await rig.nonce()
+            let failed = try await rig.use("rp-kb+jwt", device, nonce: spent) { $0.signer = device.key }
+            #expect(failed.wallet == "403 invalid_request")
+            #expect(try await rig.use("rp-kb+jwt", device, nonce: spent).wallet == "403 invalid_request")
+        }
+    }
+
+    @Test("WP_143d WP_152 WP_153 WP_010: the instance is known and not revoked")
+    func instances() async throws {
+        try await WalletRig.with { rig in
+            let stranger = try await rig.device()
+            let device = try await rig.initialized()
+            for type in Self.types {
+                #expect(try await rig.use(type, stranger).wallet == "404 not_found", "\(type)")
+            }
+            _ = try await rig.portal("PATCH", "wallet-instances/" + device.tag, ["status": "REVOKED"])
+            for type in Self.types {
+                #expect(try await rig.use(type, device).wallet == "403 invalid_request", "\(type)")
+            }
+        }
+    }
+
+    @Test("WP_143e WP_140d WP_154: the hardware signature is by the registered key, over nonce and thumbprint")
+    func hardwareSignatures() async throws {
+        try await WalletRig.with { rig in
+            let (device, other) = (try await rig.initialized(), try await rig.initialized())
+            for type in Self.types {
+                var changed = device
+                changed.key = other.key
+                #expect(try await rig.use(type, changed).wallet == "403 invalid_request", "\(type)")
+                let foreign = try WalletAssertion(type, device, nonce: "n", at: rig.clock.now().seconds)
+                let swapped = try await rig.use(type, device) {
+                    $0.claims["hardware_signature"] = foreign.claims["hardware_signature"]
+                }
+                #expect(swapped.wallet == "403 invalid_request", "\(type)")
+            }
+            // r and s without DER are not the form, and neither is the digest's digest.
+            let raw = try await rig.use("rp-kb+jwt", device) { assertion in
+                let der = try TextEncoding.base64url.decode(assertion.claims["hardware_signature"]?.string ?? "")
+                let signature = try Signature(derRepresentation: der)
+                assertion.claims["hardware_signature"] = .string(
+                    TextEncoding.base64url.encode(signature.rawRepresentation))
+            }
+            #expect(raw.wallet == "403 invalid_request")
+            #expect(try await rig.doubled(device).wallet == "403 invalid_request")
+        }
+        try await WalletRig.with(#", "double_hash": true"#) { rig in
+            let device = try await rig.initialized()
+            #expect(try await rig.doubled(device).wallet == "204")
+            #expect(try await rig.use("rp-kb+jwt", device).wallet == "403 invalid_request")
+        }
+    }
+
+    @Test("WP_143f WP_155: the integrity assertion is a quote by the instance's AK, for this request")
+    func quotes() async throws {
+        try await WalletRig.with { rig in
+            let (device, other) = (try await rig.initialized(), try await rig.initialized())
+            let nonce = try Digest(hashing: [1])
+            for (name, change) in [
+                ("another AK", { $0.ak = other.ak }), ("another nonce", { $0.nonce = nonce }),
+                ("other PCRs", { $0.selection = [0xfe, 0, 0] }), ("more PCRs", { $0.selection = [0xff, 1, 0] }),
+                ("no PCRs", { $0.selection = [0, 0, 0] }), ("a certified key", { $0.type = [0x80, 0x17] }),
+                ("no TPM", { $0.magic = [0, 0, 0, 0] }),
+            ] as [(String, (inout QuoteRig) -> Void)] {
+                #expect(
+                    try await rig.use("wia-request+jwt", device, quote: change).wallet == "403 invalid_request",
+                    "\(name)")
+            }
+            for text in ["AAAA", "oQ"] {
+                let answer = try await rig.use("rp-kb+jwt", device) { $0.claims["integrity_assertion"] = .string(text) }
+                #expect(answer.wallet == "403 invalid_request")
+            }
+        }
+    }
+
+    @Test("WP_027: a device whose PCRs are not accepted, or whose TPM was denied since, gets nothing")
+    func minimum() async throws {
+        let accepted = try Digest(rawRepresentation: [UInt8](repeating: 7, count: 32))
+        try await WalletRig.with(", \"pcrs\": [0, 7], \"pcr_digests\": [\"\(accepted)\"]") { rig in
+            let device = try await rig.initialized()
+            for (value, words) in [(7, "200"), (8, "403 integrity_check_error")] as [(UInt8, String)] {
+                let answer = try await rig.use("wia-request+jwt", device) { rig in
+                    rig.selection = [0x81, 0, 0]
+                    rig.values = [UInt8](repeating: value, count: 32)
+                }
+                #expect(answer.wallet == words)
+            }
+        }
+        try await WalletRig.with { rig in
+            let (denied, revoked) = (try await rig.initialized(), try await rig.device(ek: "another"))
+            #expect(try await rig.initialize(revoked).wallet == "204")
+            let now = rig.clock.now()
+            _ = try await rig.stores.devices.revoke(.certificate(serial: revoked.serial), reason: "test", at: now)
+            #expect(try await rig.use("wia-request+jwt", revoked).wallet == "403 integrity_check_error")
+            _ = try await rig.stores.devices.revoke(.ek(denied.ek), reason: "test", at: now)
+            #expect(try await rig.use("wia-request+jwt", denied).wallet == "403 integrity_check_error")
+        }
+    }
+
+    @Test("WP_143g: iss is the instance, aud is this provider, and the request is of now")
+    func names() async throws {
+        try await WalletRig.with { rig in
+            let (device, other) = (try await rig.initialized(), try await rig.initialized())
+            let now = rig.clock.now().seconds
+            for type in Self.types {
+                for (name, value) in [
+                    ("iss", .string(other.tag)), ("iss", "x"), ("aud", "https://other.example"),
+                    ("iat", .integer(now - 301)), ("iat", .integer(now + 301)), ("exp", .integer(now)),
+                    ("exp", .integer(now - 1)), ("hardware_key_tag", .string(other.tag)),
+                ] as [(String, JSON)] {
+                    let answer = try await rig.use(type, device) { $0.claims[name] = value }
+                    #expect(answer.wallet == "403 invalid_request", "\(type) \(name)")
+                }
+                let bare = try await rig.use(type, device) { assertion in
+                    assertion.claims["aud"] = .string(WalletRig.origin)
+                    guard type == "wp-war+jwt" else { return }
+                    assertion.claims["iss"] = .string("\(WalletRig.origin)/\(try assertion.key.publicKey.thumbprint)")
+                }
+                #expect(bare.status < 300, "\(type)")
+            }
+        }
+    }
+
+    /// The key that is attested is the one of the request, and its proof is by the AK of the instance.
+    @Test func attestedKeys() async throws {
+        try await WalletRig.with { rig in
+            let (device, other) = (try await rig.initialized(), try await rig.initialized())
+            let now = rig.clock.now().seconds
+            for type in ["wua-request+jwt", "ka-request+jwt"] {
+                let foreign = try WalletAssertion(type, device, nonce: "n", at: now)
+                let element = try #require(foreign.claims["keys_to_attest"]?.array?.first)
+                for (name, value, words) in [
+                    ("another request's", [element], "403 invalid_request"), ("none", [], "422 validation_error"),
+                    ("text", "x", "400 bad_request"), ("no JWS", ["x"], "400 bad_request"),
+                ] as [(String, JSON, String)] {
+                    let answer = try await rig.use(type, device) { $0.claims["keys_to_attest"] = value }
+                    #expect(answer.wallet == words, "\(type) \(name)")
+                }
+                let two = try await rig.use(type, device) { assertion in
+                    let one = assertion.claims["keys_to_attest"]?.array ?? []
+                    assertion.claims["keys_to_attest"] = .array(one + one)
+                }
+                #expect(two.wallet == "422 validation_error")
+                let wrong = try await rig.use(type, device) { assertion in
+                    assertion.claims["keys_to_attest"] = [
+                        .string(try assertion.attested(over: Digest(hashing: [1]), at: now))
+                    ]
+                }
+                #expect(wrong.wallet == "403 invalid_request", "\(type)")
+                // Right in all but the attestation key, which is another instance's.
+                let nonce = try await rig.nonce()
+                let answer = try await rig.use(type, device, nonce: nonce) { assertion in
+                    let thumbprint = try assertion.key.publicKey.thumbprint
+                    let data =
+                        type == "ka-request+jwt"
+                        ? "{\"nonce\":\"\(nonce)\",\"jwk_thumbprints\":[\"\(thumbprint)\"]}"
+                        : "{\"nonce\":\"\(nonce)\",\"jwk_thumbprint\":\"\(thumbprint)\"}"
+                    assertion.claims["keys_to_attest"] = [
+                        .string(try assertion.attested(over: Digest(hashing: Array(data.utf8)), at: now, by: other))
+                    ]
+                }
+                #expect(answer.wallet == "403 invalid_request", "\(type)")
+            }
+        }
+    }
+
+    /// All instances of an authority sign with one key for an app, and another for another app.
+    @Test func theProvidersKey() async throws {
+        try await WalletRig.with { rig in
+            let again = AuthorityEngine(
+                configuration: rig.engine.configuration, stores: rig.stores, keys: rig.keys, clock: rig.clock,
+                ekRoots: [:])
+            let request = { (app: String) in
+                AuthorityRequest(method: "GET", target: "/it-wallet/\(app)/jwks", headers: [("Host", "a")])
+            }
+            let first = await rig.engine.answer(request("wallet"), at: .public).json
+            #expect(first["keys"]?.array?.count == 1 && first["keys"]?.array?.first?["d"] == nil)
+            #expect(await again.answer(request("wallet"), at: .public).json == first)
+            #expect(await rig.engine.answer(request("other"), at: .public).json != first)
+        }
+    }
+}
+
+extension WalletRig {
+    /// The parts of a JWT that the provider issued, after its signature was verified with the published key.
+    fileprivate func verified(_ token: String) async throws -> (header: JSON, claims: JSON) {
+        let published = try #require(await ask("GET", "/it-wallet/wallet/jwks").json["keys"]?.array?.first)
+        let point = try ["x", "y"].flatMap { try TextEncoding.base64url.decode(published[$0]?.string ?? "") }
+        let key = try PublicKey(rawRepresentation: point)
+        let parts = token.split(separator: ".").map(String.init)
+        try #require(parts.count == 3)
+        let signature = try Signature(rawRepresentation: TextEncoding.base64url.decode(parts[2]))
+        try key.verify(signature, for: Digest(hashing: Array("\(parts[0]).\(parts[1])".utf8)))
+        let header = try JSON(parsing: TextEncoding.base64url.decode(parts[0]))
+        #expect(header["kid"]?.string == (try key.thumbprint) && header["alg"] == "ES256")
+        return (header, try JSON(parsing: TextEncoding.base64url.decode(parts[1])))
+    }
+
+    /// A key binding whose hardware signature is over the digest of the digest.
+    fileprivate func doubled(_ device: WalletDevice) async throws -> AuthorityAnswer {
+        let assertion = try WalletAssertion(
+            "rp-kb+jwt", device, nonce: await nonce(), at: clock.now().seconds, doubled: true)
+        return try await send(assertion.encoded(), to: "key-binding")
+    }
+}
