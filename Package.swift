@@ -141,7 +141,9 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "TenonCommand",
-            dependencies: ["Tenon", "TenonBench", "TenonCommandLine", "TenonHTTP", "TenonSynheart", "TenonTPM"],
+            dependencies: [
+                "Tenon", "TenonBench", "TenonCommandLine", "TenonHTTP", "TenonITWallet", "TenonSynheart", "TenonTPM",
+            ],
             swiftSettings: strict
         ),
         .target(
@@ -200,7 +202,7 @@ let package = Package(
             name: "TenonTPMTests",
             dependencies: [
                 "AuthorityBench", "SynheartAuth", "TenonAuthorityServer", "TenonAuthority", "TenonAuthoritySynheart",
-                "TenonBench", "TenonHTTP", "TenonSynheart", "TenonTPM", "CTestSupport", "TestFolders",
+                "TenonBench", "TenonHTTP", "TenonITWallet", "TenonSynheart", "TenonTPM", "CTestSupport", "TestFolders",
             ],
             swiftSettings: interop
         ),

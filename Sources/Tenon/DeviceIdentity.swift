@@ -139,6 +139,9 @@ extension DeviceIdentity {
     /// Whether the service has an endpoint that says which key it holds; otherwise only a rotation shows it.
     package var hasQuestion: Bool { context.declaration.settlements.contains(.ask) }
 
+    /// Whether a reset removes the keys for good.
+    package var removesKeys: Bool { context.declaration.removesKeys }
+
     /// Does what is due: settles a rotation with an unknown outcome, renews the attestation key's certificate, changes
     /// an old key, and asks again about keys that the service refused. Call it from a timer, about once a day.
     ///
