@@ -154,7 +154,8 @@ let package = Package(
         .executableTarget(
             name: "TenonCommand",
             dependencies: [
-                "Tenon", "TenonAuths", "TenonBench", "TenonCommandLine", "TenonHTTP", "TenonSynheart", "TenonTPM",
+                "Tenon", "TenonAuths", "TenonBench", "TenonCommandLine", "TenonHTTP", "TenonITWallet", "TenonSynheart",
+                "TenonTPM",
             ],
             swiftSettings: strict
         ),
@@ -221,9 +222,8 @@ let package = Package(
             name: "TenonTPMTests",
             dependencies: [
                 "AuthorityBench", "AuthsMobile", "FlowParts", "SynheartAuth", "TenonAuthorityServer", "TenonAuthority",
-                "TenonAuthoritySynheart",
-                "TenonAuths",
-                "TenonBench", "TenonHTTP", "TenonSynheart", "TenonTPM", "CTestSupport", "TestFolders",
+                "TenonAuthoritySynheart", "TenonAuths", "TenonBench", "TenonHTTP", "TenonITWallet", "TenonSynheart",
+                "TenonTPM", "CTestSupport", "TestFolders",
             ],
             swiftSettings: interop
         ),
