@@ -7,6 +7,7 @@
 #include "native/item.h"
 #include "native/last.h"
 #include "native/settings.h"
+#include "native/unread.h"
 #include "native/worker.h"
 #include "tenon/digest.h"
 #include "tenon/encoding.h"
@@ -241,6 +242,8 @@ int32_t synheart_native_secure_store(const char *service, const char *key, const
     size_t n;
     if (!is_name(service) || !is_name(key) || !tenoni_utf8(value, TENON_NATIVE_VALUE_MAX, true, &n))
         bad();
+    else if (tenoni_unread_blocks(service, key))
+        tenoni_last(tenoni_because(TENONI_VALUE_KEPT));
     else if (tenoni_done(run(tenoni_work_new(run_store, service, key, value), STORE_MS, NULL)))
         return 0;
     return 1;
@@ -259,9 +262,10 @@ static tenoni_result run_load(tenoni_work *work)
 char *tenon_native_secure_load_ex(const char *service, const char *key, int32_t *outcome)
 {
     char *answer = NULL;
-    tenoni_result result = !is_name(service) || !is_name(key)
-                               ? bad()
-                               : run(tenoni_work_new(run_load, service, key, NULL), STORE_MS, &answer);
+    bool named = is_name(service) && is_name(key);
+    tenoni_result result = named ? run(tenoni_work_new(run_load, service, key, NULL), STORE_MS, &answer) : bad();
+    if (named)
+        tenoni_unread_note(service, key, result);
     if (outcome != NULL)
         *outcome = tenoni_outcome(result);
     return answer;
@@ -286,5 +290,8 @@ int32_t synheart_native_secure_delete(const char *service, const char *key)
 {
     if (!is_name(service) || !is_name(key))
         return deleted(bad());
-    return deleted(run(tenoni_work_new(run_delete_item, service, key, NULL), STORE_MS, NULL));
+    tenoni_result result = run(tenoni_work_new(run_delete_item, service, key, NULL), STORE_MS, NULL);
+    if (deleted(result) == 0)
+        tenoni_unread_note(service, key, result);
+    return deleted(result);
 }

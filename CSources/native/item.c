@@ -16,7 +16,7 @@ typedef struct {
 } place;
 
 /* Each name with its length before it, so that no two pairs give the same bytes. */
-static tenoni_result find_place(const char *service, const char *key, place *out)
+tenoni_result tenoni_item_digest(const char *service, const char *key, tenon_digest *out)
 {
     static const char tag[] = "tenon-native-item";
     uint8_t lengths[8];
@@ -25,8 +25,13 @@ static tenoni_result find_place(const char *service, const char *key, place *out
     tenoni_write_u32(&writer, (uint32_t)strlen(key));
     const tenoni_part parts[] = {
         {tag, sizeof tag}, {lengths, sizeof lengths}, {service, strlen(service)}, {key, strlen(key)}};
-    tenon_status status = tenoni_sha256_parts(&out->about, parts, 4);
-    return status == TENON_OK ? tenoni_item_name(out->file, &out->about) : tenoni_of(status);
+    return tenoni_of(tenoni_sha256_parts(out, parts, 4));
+}
+
+static tenoni_result find_place(const char *service, const char *key, place *out)
+{
+    tenoni_result result = tenoni_item_digest(service, key, &out->about);
+    return tenoni_done(result) ? tenoni_item_name(out->file, &out->about) : result;
 }
 
 /* With a counter, the manifest says which number is the newest (decision: native-counter). */

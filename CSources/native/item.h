@@ -3,6 +3,10 @@
 #define TENONI_ITEM_H
 
 #include "native/folder.h"
+#include "tenon/types.h"
+
+/* What a value is known by. */
+tenoni_result tenoni_item_digest(const char *service, const char *key, tenon_digest *out);
 
 /*
  * A value of the runtime under two names. All of these need the lock. TENONI_NOTHING: there certainly is no such value.

@@ -34,7 +34,7 @@ static const row rows[TENONI_CAUSES] = {
     [TENONI_STORE_OF_ANOTHER_TPM] = {"NATIVE_TPM_CHANGED", unknown,
                                      "The TPM was cleared or is another one, and cannot open the values."},
     [TENONI_VALUE_KEPT] = {"NATIVE_VALUE_KEPT", unknown,
-                           "The value that is there cannot be read, and is not replaced; delete it to give it up."},
+                           "The value that is there was not read, and is not replaced; load it again, or delete it."},
     [TENONI_NO_CERTIFICATE] = {"NATIVE_NO_CERTIFICATE", misconfigured,
                                "The state folder has no certificate of an attestation key; run tenon register."},
 };

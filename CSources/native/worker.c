@@ -98,6 +98,17 @@ static void begin_process(void)
     (void)pthread_atfork(before_fork, after_fork, begin_child);
 }
 
+void tenoni_worker_lock(void)
+{
+    pthread_once(&once, begin_process);
+    pthread_mutex_lock(&queue.mutex);
+}
+
+void tenoni_worker_unlock(void)
+{
+    pthread_mutex_unlock(&queue.mutex);
+}
+
 static void *work_through(void *nothing)
 {
     (void)nothing;
@@ -181,10 +192,9 @@ tenoni_result tenoni_work_do(tenoni_work *work, uint32_t deadline_ms, char **ans
     const struct timespec deadline = time_after(deadline_ms);
     tenoni_result result = tenoni_because(TENONI_LATE);
     int error = 0;
-    pthread_once(&once, begin_process);
-    pthread_mutex_lock(&queue.mutex);
+    tenoni_worker_lock();
     if (!start_thread()) {
-        pthread_mutex_unlock(&queue.mutex);
+        tenoni_worker_unlock();
         free_work(work);
         return tenoni_because(TENONI_NO_MEMORY);
     }

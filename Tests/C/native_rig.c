@@ -16,6 +16,7 @@
 #include "folder.h"
 #include "native/desk.h"
 #include "native/settings.h"
+#include "native/unread.h"
 
 static void must(bool made)
 {
@@ -28,6 +29,7 @@ static void begin(native_rig *rig)
     tenon_tpm_transport table = support_transport_table(rig->wire);
     tenon_native_options options = {.size = sizeof options, .state_dir = rig->folder, .counter = rig->counter};
     tenoni_settings_forget();
+    tenoni_unread_forget();
     tenoni_desk_use(&table);
     must(CHECK_NUMBER(tenon_native_configure(&options), 0));
 }
@@ -76,6 +78,15 @@ static void remove_below(const char *folder, const char *name)
         closedir(files);
     rmdir(path);
     free(path);
+}
+
+void native_rig_empty(native_rig *rig)
+{
+    enum { FIRST_COUNTER = 0x018a7e00, COUNTERS = 4 };
+    tenoni_desk_forget(true);
+    remove_below(rig->folder, "native");
+    for (uint32_t index = FIRST_COUNTER; rig->counter && index < FIRST_COUNTER + COUNTERS; index++)
+        (void)support_nv_remove(rig->sw, index);
 }
 
 void native_rig_stop(native_rig *rig)

@@ -23,7 +23,10 @@ void native_rig_stop(native_rig *rig);
 /* As a fresh process would begin. */
 void native_rig_again(native_rig *rig);
 
-/* Another TPM, as in another machine; the first one is to be stopped with native_rig_stop_tpm. */
+/* Removes what lies in the folder, and what belongs to it in the TPM. */
+void native_rig_empty(native_rig *rig);
+
+/* Another TPM, as in another machine. */
 void native_rig_exchange_tpm(native_rig *rig);
 
 /* Checks that a call's text is this one; NULL: that there is none. Frees it. */
