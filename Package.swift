@@ -42,7 +42,7 @@ let package = Package(
         .target(
             name: "CTenon",
             path: ".",
-            exclude: ["Bench", "Examples", "Sources", "Tests", "CSources/ports", "CSources/tpm"],
+            exclude: ["Bench", "Examples", "Sources", "Tests", "CSources/native", "CSources/ports", "CSources/tpm"],
             sources: ["CSources/base", "CSources/crypto", "CSources/keri", "CSources/proof"],
             publicHeadersPath: "include",
             cSettings: core,
@@ -57,7 +57,7 @@ let package = Package(
             path: ".",
             exclude: [
                 "Bench", "Examples", "Sources", "Tests", "CSources/base", "CSources/crypto", "CSources/keri",
-                "CSources/ports", "CSources/proof",
+                "CSources/native", "CSources/ports", "CSources/proof",
             ],
             sources: ["CSources/tpm"],
             publicHeadersPath: "include/tenon/tpm",
