@@ -26,7 +26,10 @@ let package = Package(
         .library(name: "TenonSynheart", targets: ["TenonSynheart"]),
         .library(name: "SynheartAuth", targets: ["SynheartAuth"]),
         .library(
-            name: "TenonAuthority", targets: ["TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart"]),
+            name: "TenonAuthority",
+            targets: [
+                "TenonAuthority", "TenonAuthorityAuths", "TenonAuthorityITWallet", "TenonAuthoritySynheart",
+            ]),
         .library(name: "TenonHTTP", targets: ["TenonHTTP"]),
         .executable(name: "tenon", targets: ["TenonCommand"]),
         .executable(name: "tenon-authority", targets: ["TenonAuthorityServer"]),
@@ -88,6 +91,12 @@ let package = Package(
         .target(
             name: "TenonAuthority", dependencies: ["Tenon", "CPostgres", "CRedis", "CSQLite"], swiftSettings: strict),
         .target(
+            name: "TenonAuthorityAuths",
+            dependencies: ["Tenon", "TenonAuthority"],
+            path: "Sources/TenonAuthorityServices/Auths",
+            swiftSettings: strict
+        ),
+        .target(
             name: "TenonAuthorityITWallet",
             dependencies: ["Tenon", "TenonAuthority"],
             path: "Sources/TenonAuthorityServices/ITWallet",
@@ -107,8 +116,8 @@ let package = Package(
         .executableTarget(
             name: "TenonAuthorityServer",
             dependencies: [
-                "Tenon", "TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart", "TenonCommandLine",
-                "TenonHTTP", "TenonTPM", "CTenonHTTPD",
+                "Tenon", "TenonAuthority", "TenonAuthorityAuths", "TenonAuthorityITWallet", "TenonAuthoritySynheart",
+                "TenonCommandLine", "TenonHTTP", "TenonTPM", "CTenonHTTPD",
             ],
             swiftSettings: strict
         ),
@@ -182,8 +191,8 @@ let package = Package(
         .testTarget(
             name: "TenonAuthorityTests",
             dependencies: [
-                "FlowParts", "Tenon", "TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart",
-                "TestEvidence", "TestFolders", "ToyAuthority", "ToyService",
+                "FlowParts", "Tenon", "TenonAuthority", "TenonAuthorityAuths", "TenonAuthorityITWallet",
+                "TenonAuthoritySynheart", "TestEvidence", "TestFolders", "ToyAuthority", "ToyService",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -202,7 +211,8 @@ let package = Package(
         .testTarget(
             name: "TenonAuthorityServerTests",
             dependencies: [
-                "AuthorityBench", "TenonAuthorityServer", "TenonAuthority", "TenonAuthorityITWallet",
+                "AuthorityBench", "TenonAuthorityServer", "TenonAuthority", "TenonAuthorityAuths",
+                "TenonAuthorityITWallet",
                 "TenonAuthoritySynheart", "TenonCommandLine", "TenonHTTP", "Tenon", "TestFolders",
             ],
             swiftSettings: strict
