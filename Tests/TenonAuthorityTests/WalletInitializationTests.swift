@@ -2,6 +2,7 @@
 import Tenon
 import TenonAuthority
 import TenonAuthorityITWallet
+import TestEvidence
 import Testing
 
 /// `GET /nonce` and the initialization of IT-Wallet, as the provider. Names begin with the ids of the test matrix.

@@ -70,7 +70,7 @@ struct WalletRig: Sendable {
     }
 
     func nonce(_ app: String = "wallet") async throws -> String {
-        try #require(try await ask("GET", "/it-wallet/\(app)/nonce").json["nonce"]?.string)
+        try #require(await ask("GET", "/it-wallet/\(app)/nonce").json["nonce"]?.string)
     }
 
     /// A device that is initialized.

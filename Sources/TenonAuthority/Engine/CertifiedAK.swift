@@ -14,9 +14,8 @@ package struct CertifiedAK: Equatable, Sendable {
             body.take(0x02) != nil,
             // Algorithm, issuer, validity, subject.
             body.take(0x30) != nil, body.take(0x30) != nil, body.take(0x30) != nil, body.take(0x30) != nil,
-            let key = body.take(0x30), key.count < 0x80,
-            let publicKey = try? PublicKey(derRepresentation: [0x30, UInt8(key.count)] + key),
-            var tagged = body.enter(0xa3), let extensions = tagged.enter(0x30),
+            // The key, which the core reads.
+            body.take(0x30) != nil, let publicKey = try? PublicKey(ofCertificate: der), var tagged = body.enter(0xa3), let extensions = tagged.enter(0x30),
             let words = CertifiedAK.words(in: extensions)
         else { return nil }
         (self.publicKey, self.words) = (publicKey, words)

@@ -7,7 +7,7 @@ extension ITWalletSteps {
     /// client data of the request.
     func verify(_ quote: [UInt8], _ digest: Digest, by ak: PublicKey) throws(Refusal) {
         let policy = QuotePolicy(pcrs: settings.pcrs, digests: settings.pcrDigests)
-        try refusing(Refusal.init(quote:)) { () throws(TenonError) in
+        _ = try refusing(Refusal.init(quote:)) { () throws(TenonError) in
             try Quote(dataRepresentation: quote).verify(nonce: digest, by: ak, policy: policy)
         }
     }
