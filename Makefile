@@ -56,8 +56,8 @@ VERSION := $(SOVERSION).$(call number,MINOR).$(call number,PATCH)
 
 OTHER_mbedtls := openssl
 OTHER_openssl := mbedtls
-LIBS_mbedtls := -lmbedx509 -lmbedcrypto
-LIBS_openssl := -lmbedx509 -lmbedcrypto -lcrypto
+LIBS_mbedtls := -lmbedcrypto
+LIBS_openssl := -lmbedcrypto -lcrypto
 LIBS := $(LIBS_$(CRYPTO))
 REQUIRES_openssl := libcrypto
 $(if $(LIBS),,$(error CRYPTO must be mbedtls or openssl))
@@ -82,13 +82,17 @@ TPM_SHARED := $(BUILD)/libtenon-tpm.so.$(SOVERSION)
 TPM_STATIC := $(BUILD)/libtenon-tpm.a
 TPM_LIBS := -ltss2-tctildr -lpthread
 
+NATIVE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard CSources/native/*.c))
+NATIVE_SHARED := $(BUILD)/libsynheart_native_crypto.so
+NATIVE_TPM := $(patsubst CSources/tpm/%.c,$(BUILD)/native/%.o,$(wildcard CSources/tpm/*.c))
+
 .DEFAULT_GOAL := lib
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-## lib              libtenon and libtenon-tpm: .so, .a and .pc (default)
+## lib              libtenon and libtenon-tpm: .so, .a and .pc; libsynheart_native_crypto.so (default)
 .PHONY: lib
-lib: $(SHARED) $(STATIC) $(BUILD)/tenon.pc $(TPM_SHARED) $(TPM_STATIC) $(BUILD)/tenon-tpm.pc
+lib: $(SHARED) $(STATIC) $(BUILD)/tenon.pc $(TPM_SHARED) $(TPM_STATIC) $(BUILD)/tenon-tpm.pc $(NATIVE_SHARED)
 	echo "libtenon and libtenon-tpm $(VERSION) with $(CRYPTO): $(BUILD)"
 
 $(BUILD)/%.o: %.c Makefile
@@ -96,7 +100,8 @@ $(BUILD)/%.o: %.c Makefile
 	$(CC) $(TENON_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(SMALL) -MMD -MP -c $< -o $@
 
 # What waits for a signature, or for a person, is built for size.
-$(BUILD)/CSources/keri/%.o $(BUILD)/CSources/proof/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/der base/status base/text \
+$(BUILD)/CSources/keri/%.o $(BUILD)/CSources/native/%.o $(BUILD)/native/%.o $(BUILD)/CSources/proof/%.o \
+$(patsubst %,$(BUILD)/CSources/%.o,base/der base/status base/text \
     crypto/blake3 crypto/protection crypto/quirks crypto/signing_key crypto/structures \
     tpm/activate tpm/ek tpm/info tpm/keyfile tpm/nv tpm/pcrs tpm/persist tpm/policy): \
     SMALL := $(if $(filter -O2,$(CFLAGS)),-Os)
@@ -127,6 +132,17 @@ $(TPM_SHARED): $(TPM_OBJECTS) $(SHARED) $(INNER) CSources/tenon-tpm.map
 	    -Wl,--version-script=CSources/tenon-tpm.map $(TPM_OBJECTS) $(SHARED) $(INNER) $(LIBS) $(TPM_LIBS) -o $@
 	ln -sf $(@F) $(BUILD)/libtenon-tpm.so
 
+# It has its own hidden copy of libtenon-tpm, built for size, and so works with any version of that beside it; of libtenon
+# it uses what is public. What was given to a runtime must stay: nodelete.
+$(BUILD)/native/%.o: CSources/tpm/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(TENON_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(SMALL) -MMD -MP -c $< -o $@
+
+$(NATIVE_SHARED): $(NATIVE_OBJECTS) $(NATIVE_TPM) $(SHARED) $(INNER) CSources/synheart-native.map
+	$(CC) -shared $(TENON_LDFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-Wl,--no-undefined) -Wl,-z,nodelete -Wl,-soname,$(@F) \
+	    -Wl,--version-script=CSources/synheart-native.map $(NATIVE_OBJECTS) $(NATIVE_TPM) $(SHARED) $(INNER) $(LIBS) \
+	    $(TPM_LIBS) -o $@
+
 $(TPM_STATIC): $(TPM_OBJECTS)
 	rm -f $@
 	$(AR) rcs $@ $(TPM_OBJECTS)
@@ -150,14 +166,14 @@ deps:
 ## check            the C tests of one build (CRYPTO=, SANITIZE=)
 # mbedTLS statically, so that an allocation that is made to fail can be one of its own.
 TEST_WRAPS := $(patsubst %,-Wl$(comma)--wrap=%,calloc clock_gettime getrandom getpid madvise nanosleep open open64 readlink \
-              stat stat64 ECDSA_do_sign pthread_cond_wait pthread_cond_signal pthread_cond_broadcast)
+              stat stat64 pwrite64 fsync renameat unlinkat mkdirat ECDSA_do_sign pthread_cond_wait pthread_cond_signal pthread_cond_broadcast)
 TESTS := $(BUILD)/core_tests
 SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/Support/*.c))
 TEST_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/C/test_*.c Tests/C/*_rig.c Tests/C/*_side.c Tests/C/*_test.c)) $(SUPPORT)
 
 $(BUILD)/Tests/%.o: TENON_CFLAGS += -ITests/C -ITests/Support -Wno-unused-parameter
 
-$(TESTS): $(TEST_OBJECTS) $(TPM_STATIC) $(STATIC)
+$(TESTS): $(TEST_OBJECTS) $(NATIVE_OBJECTS) $(TPM_STATIC) $(STATIC)
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $(TEST_WRAPS) $^ $(LIBS:-lmbedcrypto=-l:libmbedcrypto.a) $(TPM_LIBS) -o $@
 
 TPM_STATE := .build/make/swtpm
@@ -351,11 +367,12 @@ check-stores: tested-commands
 	$(CC) -O2 -Wall -Wextra -Werror -shared -fPIC Tests/Scripts/clock.c -o $(BUILD)/clock.so
 	Tests/Scripts/stores.sh $(PYTHON) Tests/Scripts/stores_faults.py $(SWIFT_BINARIES)/tenon-authority $(BUILD)/clock.so $(FAULTS)
 
-## demo             a device's identity from the first key to a cleared TPM; on a TPM of this machine with TPM=device:/dev/tpmrm0
+## demo             a device's identity from the first key to a cleared TPM (KIND=auths: a KERI identifier); on a TPM of this machine with TPM=device:/dev/tpmrm0
 TPM ?=
+KIND ?=
 .PHONY: demo
 demo: deps tested-commands $(TPM_STATE_FILE)
-	Examples/demo.sh $(SWIFT_BINARIES) $(TPM_STATE) $(TPM)
+	Examples/demo$(if $(KIND),-$(KIND)).sh $(SWIFT_BINARIES) $(TPM_STATE) $(TPM)
 
 ## check-processes  eight processes on one identity, for RACE_SECONDS (CRYPTO=)
 .PHONY: check-processes

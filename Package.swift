@@ -24,7 +24,10 @@ let package = Package(
         .library(name: "Tenon", targets: ["Tenon"]),
         .library(name: "TenonTPM", targets: ["TenonTPM"]),
         .library(name: "TenonSynheart", targets: ["TenonSynheart"]),
+        .library(name: "TenonITWallet", targets: ["TenonITWallet"]),
         .library(name: "SynheartAuth", targets: ["SynheartAuth"]),
+        .library(name: "TenonAuths", targets: ["TenonAuths"]),
+        .library(name: "AuthsMobile", targets: ["AuthsMobile"]),
         .library(
             name: "TenonAuthority",
             targets: [
@@ -42,7 +45,7 @@ let package = Package(
         .target(
             name: "CTenon",
             path: ".",
-            exclude: ["Bench", "Examples", "Sources", "Tests", "CSources/ports", "CSources/tpm"],
+            exclude: ["Bench", "Examples", "Sources", "Tests", "CSources/native", "CSources/ports", "CSources/tpm"],
             sources: ["CSources/base", "CSources/crypto", "CSources/keri", "CSources/proof"],
             publicHeadersPath: "include",
             cSettings: core,
@@ -57,7 +60,7 @@ let package = Package(
             path: ".",
             exclude: [
                 "Bench", "Examples", "Sources", "Tests", "CSources/base", "CSources/crypto", "CSources/keri",
-                "CSources/ports", "CSources/proof",
+                "CSources/native", "CSources/ports", "CSources/proof",
             ],
             sources: ["CSources/tpm"],
             publicHeadersPath: "include/tenon/tpm",
@@ -128,6 +131,22 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "TenonAuths",
+            dependencies: ["Tenon"],
+            path: "Sources/TenonServices/Auths",
+            swiftSettings: strict
+        ),
+        .target(
+            name: "AuthsMobile",
+            dependencies: ["Tenon", "TenonAuths", "TenonTPM", "CTenonProcess"],
+            swiftSettings: strict),
+        .target(
+            name: "TenonITWallet",
+            dependencies: ["Tenon"],
+            path: "Sources/TenonServices/ITWallet",
+            swiftSettings: strict
+        ),
+        .target(
             name: "SynheartAuth",
             dependencies: ["Tenon", "TenonHTTP", "TenonSynheart", "TenonTPM", "CTenonProcess"],
             swiftSettings: strict),
@@ -143,7 +162,10 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "TenonCommand",
-            dependencies: ["Tenon", "TenonBench", "TenonCommandLine", "TenonHTTP", "TenonSynheart", "TenonTPM"],
+            dependencies: [
+                "Tenon", "TenonAuths", "TenonBench", "TenonCommandLine", "TenonHTTP", "TenonITWallet", "TenonSynheart",
+                "TenonTPM",
+            ],
             swiftSettings: strict
         ),
         .target(
@@ -164,7 +186,8 @@ let package = Package(
             path: "Bench/swift",
             exclude: ["side"], swiftSettings: strict),
         .executableTarget(
-            name: "StateChild", dependencies: ["FlowParts", "Tenon"], path: "Tests/StateChild", swiftSettings: strict),
+            name: "StateChild", dependencies: ["FlowParts", "Tenon", "TenonAuths"], path: "Tests/StateChild",
+            swiftSettings: strict),
         .target(
             name: "CBenchIdentity",
             path: "Bench/service/identity",
@@ -174,7 +197,8 @@ let package = Package(
         .executableTarget(
             name: "AuthorityBench",
             dependencies: [
-                "CBenchIdentity", "CTestSupport", "Tenon", "TenonBench", "TenonHTTP", "TenonSynheart", "TenonTPM",
+                "CBenchIdentity", "CTestSupport", "Tenon", "TenonAuths", "TenonBench", "TenonHTTP", "TenonSynheart",
+                "TenonTPM",
                 "TestEvidence", "TestFolders",
             ],
             path: "Bench/service/load",
@@ -182,9 +206,17 @@ let package = Package(
         ),
         .testTarget(
             name: "TenonTests",
-            dependencies: ["FlowParts", "StateChild", "Tenon", "TenonBench", "TestEvidence", "TestFolders"],
+            dependencies: [
+                "FlowParts", "StateChild", "Tenon", "TenonAuths", "TenonBench", "TestEvidence", "TestFolders",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "TenonAuthsTests", dependencies: ["FlowParts", "Tenon", "TenonAuths", "TestFolders"],
             swiftSettings: strict),
         .testTarget(name: "TenonSynheartTests", dependencies: ["TenonSynheart"], swiftSettings: strict),
+        .testTarget(
+            name: "TenonITWalletTests", dependencies: ["FlowParts", "Tenon", "TenonITWallet", "TestFolders"],
+            swiftSettings: strict),
         .testTarget(
             name: "SynheartAuthTests", dependencies: ["SynheartAuth", "TenonSynheart", "TestFolders"],
             swiftSettings: strict),
@@ -198,8 +230,9 @@ let package = Package(
         .testTarget(
             name: "TenonTPMTests",
             dependencies: [
-                "AuthorityBench", "SynheartAuth", "TenonAuthorityServer", "TenonAuthority", "TenonAuthoritySynheart",
-                "TenonBench", "TenonHTTP", "TenonSynheart", "TenonTPM", "CTestSupport", "TestFolders",
+                "AuthorityBench", "AuthsMobile", "FlowParts", "SynheartAuth", "TenonAuthorityServer", "TenonAuthority",
+                "TenonAuthoritySynheart", "TenonAuths", "TenonBench", "TenonHTTP", "TenonITWallet", "TenonSynheart",
+                "TenonTPM", "CTestSupport", "TestFolders",
             ],
             swiftSettings: interop
         ),

@@ -77,7 +77,7 @@ int32_t tenon_key_is_hardware(const tenon_key *key)
     return key != NULL && (key->ops.flags & TENON_KEY_HARDWARE) != 0;
 }
 
-/* What a callback gives is a signature in form at least, and nothing is left of one that failed. */
+/* The callback's signature is checked for its form. If the callback fails, nothing of its output remains. */
 static tenon_status sign(const tenon_key *key, tenon_signature *out, const tenon_digest *digest)
 {
     tenon_status status = key->ops.sign(key->context, out, digest);

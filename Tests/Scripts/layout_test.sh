@@ -122,6 +122,7 @@ breaks decisions Sources/Tenon/More.swift "${swift}// Decision: no-such-name. A\
 breaks decisions Tests/C/more.c "$c/* A (decision: gone, no-such-name). */\n"
 breaks "" CSources/base/more.c "$c/* A (decision: gone, attic). */\n"
 breaks papers Sources/Tenon/More.swift "${swift}// A (secu""rity.md D2).\n"
+breaks papers Sources/Tenon/More.swift "${swift}// A (secu""rity.md,\n// D2).\n"
 breaks sleeps Sources/Tenon/More.swift "${swift}func a() async throws { try await Task.sleep(for: .seconds(1)) }\n"
 breaks weaknesses docs/weaknesses.md '| W1 | a | `RotationTests.noSuchTest` |\n' W1:RotationTests.noSuchTest
 breaks weaknesses docs/weaknesses.md '| W30 | a | `NoSuchTests.w30_a` |\n' W30:NoSuchTests.w30_a

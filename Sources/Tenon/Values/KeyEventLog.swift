@@ -154,3 +154,30 @@ private func coreText(
     }
     return String(decoding: text, as: UTF8.self)
 }
+
+extension PublicKey {
+    /// The key in CESR, as an event names it.
+    package var keriText: String {
+        cesr(capacity: TENON_KERI_KEY_SIZE) { buffer, written, key in
+            tenon_keri_key_encode(buffer.baseAddress, buffer.count, &written, key)
+        }
+    }
+
+    /// The digest of that text, as the event before names the key.
+    package var keriDigest: String {
+        cesr(capacity: TENON_KERI_SAID_SIZE) { buffer, written, key in
+            tenon_keri_key_digest(buffer.baseAddress, buffer.count, &written, key)
+        }
+    }
+
+    /// The buffer is large enough, and nothing else can fail.
+    private func cesr(
+        capacity: Int,
+        _ write: (UnsafeMutableBufferPointer<CChar>, inout Int, UnsafePointer<tenon_public_key>) -> tenon_status
+    ) -> String {
+        let text = try? coreText(capacity: capacity) { buffer, written in
+            withUnsafePointer(to: core) { write(buffer, &written, $0) }
+        }
+        return text ?? ""
+    }
+}
