@@ -211,9 +211,16 @@ check-interop: $(BUILD)/interop $(TPM_STATE_FILE)
 $(BUILD)/attest_tool: $(BUILD)/Tests/C/attest_tool.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
 
-.PHONY: check-judges
-check-judges: $(BUILD)/attest_tool
+$(BUILD)/keri_tool: $(BUILD)/Tests/C/keri_tool.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
+
+.PHONY: check-judges check-judges-keri
+check-judges: $(BUILD)/attest_tool check-judges-keri
 	PYTHON=$(PYTHON) Tests/Scripts/judges.sh $(BUILD)
+
+## check-judges-keri  events of TPM keys before keri and auths, from PyPI: what they accept and refuse, as Tenon does
+check-judges-keri: $(BUILD)/keri_tool $(SHARED)
+	PYTHON=$(PYTHON) Tests/Scripts/judges_keri.sh $(BUILD)
 
 ## check-b3sum      BLAKE3 beside Debian's b3sum
 .PHONY: check-b3sum

@@ -29,7 +29,10 @@ let package = Package(
         .library(name: "TenonAuths", targets: ["TenonAuths"]),
         .library(name: "AuthsMobile", targets: ["AuthsMobile"]),
         .library(
-            name: "TenonAuthority", targets: ["TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart"]),
+            name: "TenonAuthority",
+            targets: [
+                "TenonAuthority", "TenonAuthorityAuths", "TenonAuthorityITWallet", "TenonAuthoritySynheart",
+            ]),
         .library(name: "TenonHTTP", targets: ["TenonHTTP"]),
         .executable(name: "tenon", targets: ["TenonCommand"]),
         .executable(name: "tenon-authority", targets: ["TenonAuthorityServer"]),
@@ -91,6 +94,12 @@ let package = Package(
         .target(
             name: "TenonAuthority", dependencies: ["Tenon", "CPostgres", "CRedis", "CSQLite"], swiftSettings: strict),
         .target(
+            name: "TenonAuthorityAuths",
+            dependencies: ["Tenon", "TenonAuthority"],
+            path: "Sources/TenonAuthorityServices/Auths",
+            swiftSettings: strict
+        ),
+        .target(
             name: "TenonAuthorityITWallet",
             dependencies: ["Tenon", "TenonAuthority"],
             path: "Sources/TenonAuthorityServices/ITWallet",
@@ -110,8 +119,8 @@ let package = Package(
         .executableTarget(
             name: "TenonAuthorityServer",
             dependencies: [
-                "Tenon", "TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart", "TenonCommandLine",
-                "TenonHTTP", "TenonTPM", "CTenonHTTPD",
+                "Tenon", "TenonAuthority", "TenonAuthorityAuths", "TenonAuthorityITWallet", "TenonAuthoritySynheart",
+                "TenonCommandLine", "TenonHTTP", "TenonTPM", "CTenonHTTPD",
             ],
             swiftSettings: strict
         ),
@@ -214,8 +223,8 @@ let package = Package(
         .testTarget(
             name: "TenonAuthorityTests",
             dependencies: [
-                "FlowParts", "Tenon", "TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart",
-                "TestEvidence", "TestFolders", "ToyAuthority", "ToyService",
+                "FlowParts", "Tenon", "TenonAuthority", "TenonAuthorityAuths", "TenonAuthorityITWallet",
+                "TenonAuthoritySynheart", "TestEvidence", "TestFolders", "ToyAuthority", "ToyService",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -235,7 +244,8 @@ let package = Package(
         .testTarget(
             name: "TenonAuthorityServerTests",
             dependencies: [
-                "AuthorityBench", "TenonAuthorityServer", "TenonAuthority", "TenonAuthorityITWallet",
+                "AuthorityBench", "TenonAuthorityServer", "TenonAuthority", "TenonAuthorityAuths",
+                "TenonAuthorityITWallet",
                 "TenonAuthoritySynheart", "TenonCommandLine", "TenonHTTP", "Tenon", "TestFolders",
             ],
             swiftSettings: strict
