@@ -39,7 +39,7 @@ let package = Package(
             name: "CTenon",
             path: ".",
             exclude: ["Bench", "Examples", "Sources", "Tests", "CSources/ports", "CSources/tpm"],
-            sources: ["CSources/base", "CSources/crypto", "CSources/keri", "CSources/proof"],
+            sources: ["CSources/base", "CSources/batch", "CSources/crypto", "CSources/keri", "CSources/proof"],
             publicHeadersPath: "include",
             cSettings: core,
             linkerSettings: [
@@ -52,8 +52,8 @@ let package = Package(
             dependencies: ["CTenon"],
             path: ".",
             exclude: [
-                "Bench", "Examples", "Sources", "Tests", "CSources/base", "CSources/crypto", "CSources/keri",
-                "CSources/ports", "CSources/proof",
+                "Bench", "Examples", "Sources", "Tests", "CSources/base", "CSources/batch", "CSources/crypto",
+                "CSources/keri", "CSources/ports", "CSources/proof",
             ],
             sources: ["CSources/tpm"],
             publicHeadersPath: "include/tenon/tpm",
