@@ -72,10 +72,14 @@ TENON_CFLAGS := -std=c11 $(WARNINGS) -D_FILE_OFFSET_BITS=64 -Iinclude -ICSources
                 $(if $(filter openssl,$(CRYPTO)),-DTENON_OPENSSL)
 TENON_LDFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE),-Wl$(comma)--as-needed) -Wl,-z,relro,-z,now,-z,noexecstack,--gc-sections
 
-SOURCES := $(filter-out %_$(OTHER_$(CRYPTO)).c,$(wildcard CSources/base/*.c CSources/crypto/*.c CSources/proof/*.c CSources/keri/*.c))
+SOURCES := $(filter-out %_$(OTHER_$(CRYPTO)).c,$(wildcard $(patsubst %,CSources/%/*.c,base crypto keri proof)))
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
 SHARED := $(BUILD)/libtenon.so.$(SOVERSION)
 STATIC := $(BUILD)/libtenon.a
+
+# In a library of its own, so that who verifies one request at a time does not carry it; libtenon.a holds both.
+BATCH_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard CSources/batch/*.c))
+BATCH_SHARED := $(BUILD)/libtenon-batch.so.$(SOVERSION)
 
 TPM_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard CSources/tpm/*.c))
 TPM_SHARED := $(BUILD)/libtenon-tpm.so.$(SOVERSION)
@@ -90,18 +94,19 @@ NATIVE_TPM := $(patsubst CSources/tpm/%.c,$(BUILD)/native/%.o,$(wildcard CSource
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-## lib              libtenon and libtenon-tpm: .so, .a and .pc; libsynheart_native_crypto.so (default)
+## lib              libtenon, libtenon-batch and libtenon-tpm: .so, .a and .pc; libsynheart_native_crypto.so (default)
 .PHONY: lib
-lib: $(SHARED) $(STATIC) $(BUILD)/tenon.pc $(TPM_SHARED) $(TPM_STATIC) $(BUILD)/tenon-tpm.pc $(NATIVE_SHARED)
+lib: $(SHARED) $(STATIC) $(BUILD)/tenon.pc $(BATCH_SHARED) $(BUILD)/tenon-batch.pc $(TPM_SHARED) $(TPM_STATIC) \
+     $(BUILD)/tenon-tpm.pc $(NATIVE_SHARED)
 	echo "libtenon and libtenon-tpm $(VERSION) with $(CRYPTO): $(BUILD)"
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(TENON_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(SMALL) -MMD -MP -c $< -o $@
 
-# What waits for a signature, or for a person, is built for size.
-$(BUILD)/CSources/keri/%.o $(BUILD)/CSources/native/%.o $(BUILD)/native/%.o $(BUILD)/CSources/proof/%.o \
-$(patsubst %,$(BUILD)/CSources/%.o,base/der base/status base/text \
+# What waits for a signature, or for a person, or hashes for most of its time, is built for size.
+$(BUILD)/CSources/batch/%.o $(BUILD)/CSources/keri/%.o $(BUILD)/CSources/native/%.o $(BUILD)/native/%.o \
+$(BUILD)/CSources/proof/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/der base/status base/target base/text \
     crypto/blake3 crypto/protection crypto/quirks crypto/signing_key crypto/structures \
     tpm/activate tpm/ek tpm/info tpm/keyfile tpm/nv tpm/pcrs tpm/persist tpm/policy): \
     SMALL := $(if $(filter -O2,$(CFLAGS)),-Os)
@@ -111,11 +116,11 @@ $(SHARED): $(OBJECTS) CSources/tenon.map
 	    -Wl,--version-script=CSources/tenon.map $(OBJECTS) $(LIBS) -o $@
 	ln -sf $(@F) $(BUILD)/libtenon.so
 
-$(STATIC): $(OBJECTS)
+$(STATIC): $(OBJECTS) $(BATCH_OBJECTS)
 	rm -f $@
-	$(AR) rcs $@ $(OBJECTS)
+	$(AR) rcs $@ $(OBJECTS) $(BATCH_OBJECTS)
 
-# What libtenon-tpm.so needs of libtenon that is not public: the same objects with other names for what is, so that it is
+# What libtenon-tpm.so and libtenon-batch.so need of libtenon that is not public: the same objects with other names for what is, so that it is
 # taken from libtenon.so, and the copies are left out.
 INNER := $(BUILD)/libtenon-inner.a
 $(INNER): $(OBJECTS)
@@ -131,6 +136,11 @@ $(TPM_SHARED): $(TPM_OBJECTS) $(SHARED) $(INNER) CSources/tenon-tpm.map
 	$(CC) -shared $(TENON_LDFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-Wl,--no-undefined) -Wl,-soname,$(@F) \
 	    -Wl,--version-script=CSources/tenon-tpm.map $(TPM_OBJECTS) $(SHARED) $(INNER) $(LIBS) $(TPM_LIBS) -o $@
 	ln -sf $(@F) $(BUILD)/libtenon-tpm.so
+
+$(BATCH_SHARED): $(BATCH_OBJECTS) $(SHARED) $(INNER) CSources/tenon-batch.map
+	$(CC) -shared $(TENON_LDFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-Wl,--no-undefined) -Wl,-soname,$(@F) \
+	    -Wl,--version-script=CSources/tenon-batch.map $(BATCH_OBJECTS) $(SHARED) $(INNER) $(LIBS) -lpthread -o $@
+	ln -sf $(@F) $(BUILD)/libtenon-batch.so
 
 # It has its own hidden copy of libtenon-tpm, built for size, and so works with any version of that beside it; of libtenon
 # it uses what is public. What was given to a runtime must stay: nodelete.
@@ -281,6 +291,7 @@ check-constant-time: $(BUILD)/constant_time
 check-vectors:
 	$(PYTHON) Tests/Vectors/make_p256_hard.py | cmp - Tests/Vectors/p256-hard.txt
 	PYTHONIOENCODING=utf-8 $(PYTHON) Tests/Vectors/make_activation.py | cmp - Tests/Vectors/activation.txt
+	$(PYTHON) Tests/Vectors/make_batch.py | cmp - Tests/Vectors/batch.txt
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) Tests/Vectors/make_worst.py | cmp - Tests/Vectors/certificates/worst.txt
 
 ## vectors-evidence  Tests/Vectors/evidence.txt and folded.txt anew: a TPM draws random numbers, so they always differ
@@ -307,6 +318,7 @@ check-heap: $(TPM_STATE_FILE)
 check-abi: lib $(BUILD)/abi_rust $(BUILD)/abi_cpp
 	Tests/ABI/headers.sh
 	Tests/ABI/symbols.sh $(SHARED) CSources/tenon.map
+	Tests/ABI/symbols.sh $(BATCH_SHARED) CSources/tenon-batch.map include/tenon/batch/*.h
 	Tests/ABI/symbols.sh $(TPM_SHARED) CSources/tenon-tpm.map include/tenon/tpm/*.h
 	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=Examples $(PYTHON) Tests/ABI/test_abi.py $(SHARED)
 	LD_LIBRARY_PATH=$(BUILD) $(BUILD)/abi_rust

@@ -46,7 +46,7 @@ let package = Package(
             name: "CTenon",
             path: ".",
             exclude: ["Bench", "Examples", "Sources", "Tests", "CSources/native", "CSources/ports", "CSources/tpm"],
-            sources: ["CSources/base", "CSources/crypto", "CSources/keri", "CSources/proof"],
+            sources: ["CSources/base", "CSources/batch", "CSources/crypto", "CSources/keri", "CSources/proof"],
             publicHeadersPath: "include",
             cSettings: core,
             linkerSettings: [
@@ -59,8 +59,8 @@ let package = Package(
             dependencies: ["CTenon"],
             path: ".",
             exclude: [
-                "Bench", "Examples", "Sources", "Tests", "CSources/base", "CSources/crypto", "CSources/keri",
-                "CSources/native", "CSources/ports", "CSources/proof",
+                "Bench", "Examples", "Sources", "Tests", "CSources/base", "CSources/batch", "CSources/crypto",
+                "CSources/keri", "CSources/native", "CSources/ports", "CSources/proof",
             ],
             sources: ["CSources/tpm"],
             publicHeadersPath: "include/tenon/tpm",

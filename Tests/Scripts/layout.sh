@@ -84,7 +84,7 @@ folders='packaging|Sources|CSources|Tests|Bench|include|Examples|docs|\.ci'
 rule top "only known names lie at the top" < <(named . | grep -vE "^(($top)\$|($folders)/)" | cut -d/ -f1)
 rule spaces "a file name has no space" < <(named '[[:space:]]' | tr ' \t' '__')
 rule c-folders "only .c and .h lie in the folders of the core" < <(
-    named '^CSources/(base|crypto|keri|native|proof|tpm)/' | grep -vE '^CSources/[a-z]+/[A-Za-z0-9_]+\.[ch]$'
+    named '^CSources/(base|batch|crypto|keri|native|proof|tpm)/' | grep -vE '^CSources/[a-z]+/[A-Za-z0-9_]+\.[ch]$'
 )
 
 rule mbedtls "mbedTLS is called in CSources/crypto only, and its headers are included in mbedtls.h, which levels its versions" < <(
@@ -101,9 +101,9 @@ rule httpd "libmicrohttpd is called in CSources/ports/httpd only" < <(
 rule tss2 "tss2 is called in CSources/tpm only" < <(includes 'tss2/' | grep -vE '^CSources/tpm/')
 
 # A function belongs to the folder that defines it, a private header to the folder that it lies in.
-rule layers "base <- crypto <- proof, crypto <- keri, and crypto <- tpm <- native, which of proof use what is public: nothing is used against the arrows" < <(awk '
+rule layers "base <- crypto <- proof, crypto <- keri, crypto <- batch, and crypto <- tpm <- native, which of proof use what is public: nothing is used against the arrows" < <(awk '
     function layer_of(file) {
-        return match(file, /^CSources\/(base|crypto|keri|native|proof|tpm)\//) ? substr(file, 10, RLENGTH - 10) : ""
+        return match(file, /^CSources\/(base|batch|crypto|keri|native|proof|tpm)\//) ? substr(file, 10, RLENGTH - 10) : ""
     }
     function forbidden(user, owner) {
         return owner != "" && owner != user && owner != "base" && !(owner == "crypto" && user != "base") &&
@@ -123,7 +123,7 @@ rule layers "base <- crypto <- proof, crypto <- keri, and crypto <- tpm <- nativ
             if (user == "")
                 continue
             text = texts[i]
-            if (match(text, /#[ \t]*include[ \t]*"(base|crypto|keri|native|proof|tpm)\//)) {
+            if (match(text, /#[ \t]*include[ \t]*"(base|batch|crypto|keri|native|proof|tpm)\//)) {
                 header = substr(text, RSTART, RLENGTH - 1)
                 sub(/.*"/, "", header)
                 if (forbidden(user, header))
@@ -140,7 +140,7 @@ rule layers "base <- crypto <- proof, crypto <- keri, and crypto <- tpm <- nativ
         }
     }' "$code")
 rule c-names "no two files of the core have one name" < <(
-    named '^CSources/(base|crypto|keri|native|proof|tpm)/' | sed 's|.*/||' | sort | uniq -d
+    named '^CSources/(base|batch|crypto|keri|native|proof|tpm)/' | sed 's|.*/||' | sort | uniq -d
 )
 
 rule ctenon "CTenon is imported in Sources/Tenon/Values, Sources/Tenon/Proof and Sources/TenonTPM only, CTenonTPM in the latter only" < <(

@@ -57,6 +57,8 @@ breaks layers CSources/tpm/more.c "${c}int more(void)\n{\n    return tenoni_chai
 breaks layers CSources/crypto/more.c "$c#include \"tenon/tpm/tpm.h\"\n"
 breaks layers CSources/keri/more.c "$c#include \"proof/statement.h\"\n"
 breaks layers CSources/tpm/more.c "$c#include \"keri/event.h\"\n"
+breaks layers CSources/batch/more.c "$c#include \"proof/statement.h\"\n"
+breaks layers CSources/keri/more.c "$c#include \"batch/batch.h\"\n"
 breaks layers CSources/crypto/more.c "${c}int more(void)\n{\n    return tenon_keri_did(0, 0, 0, 0);\n}\n"
 breaks "" CSources/keri/more.c "$c#include \"crypto/blake3.h\"\n"
 breaks "" CSources/proof/more.c "$c#include \"crypto/p256.h\"\n#include \"base/bytes.h\"\n"
