@@ -16,4 +16,7 @@ TENON_API tenon_status tenoni_key_sign_own(const tenon_key *key, tenon_signature
 /* Whether this is the key's public half. */
 TENON_API bool tenoni_key_is(const tenon_key *key, const tenon_public_key *public_key);
 
+/* Whether the key's owner allowed it to sign digests, and so any message (TENON_KEY_SIGNS_DIGESTS). */
+bool tenoni_key_signs_digests(const tenon_key *key);
+
 #endif
