@@ -9,7 +9,9 @@ import Testing
 
 /// A device as an IT-Wallet instance, at a running authority, over HTTP, with a software TPM.
 @Suite(.timeLimit(.minutes(2))) struct ServedWalletTests {
-    @Test("WP_131 WP_132 WP_133 WP_135 WP_137: an instance is initialized, and a restart finds it", arguments: Stores.allCases)
+    @Test(
+        "WP_131 WP_132 WP_133 WP_135 WP_137: an instance is initialized, and a restart finds it",
+        arguments: Stores.allCases)
     func initializes(_ stores: Stores) async throws {
         try await ServedWorld.with(stores) { world in
             let identity = try world.wallet(.seed)
@@ -110,15 +112,17 @@ import Testing
             _ = try await world.authorities[0].admin(
                 "POST", "/v1/revoke", ["app_id": "wallet", "device_id": .string(tag), "reason": "lost"])
             #expect(
-                await errorAwaited { () async throws(TenonError) in try await identity.attest(.instance, at: provider) }?
-                    .code == .deviceRevoked)
+                await errorAwaited { () async throws(TenonError) in try await identity.attest(.instance, at: provider)
+                }?
+                .code == .deviceRevoked)
             #expect(try identity.status().reason == .revoked)
             let asked = world.wire.paths.filter { $0.hasSuffix("/wallet-instances/" + tag) }
             // Once before, and twice to be sure.
             #expect(asked.count == 3)
             #expect(
-                await errorAwaited { () async throws(TenonError) in try await identity.attest(.instance, at: provider) }?
-                    .code == .deviceRevoked)
+                await errorAwaited { () async throws(TenonError) in try await identity.attest(.instance, at: provider)
+                }?
+                .code == .deviceRevoked)
             #expect(
                 await errorAwaited { () async throws(TenonError) in try await identity.register() }?.code
                     == .deviceRevoked)

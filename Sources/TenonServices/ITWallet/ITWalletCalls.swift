@@ -31,7 +31,9 @@ extension ITWallet {
             guard answer.status == 204 else { throw refusal(of: answer) }
             return nil
         }
-        guard answer.status == 200, let token = Self.token(in: answer.members, member) else { throw refusal(of: answer) }
+        guard answer.status == 200, let token = Self.token(in: answer.members, member) else {
+            throw refusal(of: answer)
+        }
         let attestation = try await WalletAttestation(
             token, of: call, for: fresh.publicKey, file, issuer: baseURL, keys: issuerKeys(use), now: use.time)
         try await keep(attestation, use)

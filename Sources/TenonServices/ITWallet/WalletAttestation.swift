@@ -72,7 +72,9 @@ struct KeptAttestations {
     /// What cannot be read, or is another instance's, is nothing: it can be had again.
     init(_ file: [UInt8]?, tag: String) {
         self.tag = tag
-        guard let file, let json = try? JSON(parsing: file, maxBytes: 262_144), json["tag"]?.string == tag else { return }
+        guard let file, let json = try? JSON(parsing: file, maxBytes: 262_144), json["tag"]?.string == tag else {
+            return
+        }
         list = (json["attestations"]?.array ?? []).compactMap(Self.attestation)
     }
 
