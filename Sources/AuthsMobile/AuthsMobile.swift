@@ -53,14 +53,10 @@ public struct IdentityResult: Sendable {
     public let inceptionAttachment: String
 
     /// Does not exist: the key is in the TPM and cannot be exported.
-    @available(
-        *, unavailable, message: "The private key is in the TPM and cannot be exported. There is nothing to save."
-    )
+    @available(*, unavailable, message: "The private key never leaves the TPM: there is nothing to save.")
     public var currentKeyPkcs8Hex: String { "" }
 
     /// Does not exist: the key is in the TPM and cannot be exported.
-    @available(
-        *, unavailable, message: "The private key is in the TPM and cannot be exported. There is nothing to save."
-    )
+    @available(*, unavailable, message: "The private key never leaves the TPM: there is nothing to save.")
     public var nextKeyPkcs8Hex: String { "" }
 }

@@ -23,7 +23,7 @@ extension IdentityRecord {
         guard let key = keys.first(where: { $0.generation == generation }), !key.isOffered || key.role == .previous,
             !key.isCommitted || key.role == .previous, journal?.newGeneration != generation,
             journal?.oldGeneration != generation,
-            key.role != .current || state == .unregistered
+            journal?.committedGeneration != generation, key.role != .current || state == .unregistered
         else { throw .keyGeneration }
         keys.removeAll { $0.generation == generation }
     }
