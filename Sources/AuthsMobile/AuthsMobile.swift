@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 internal import TenonAuths
-public import TenonTPM
 
 /// Makes the KERI identity of this device, or finds the one that was made before: its two keys are in the TPM, and its
 /// inception is signed and on disk before this returns. Nothing is sent: the app sends the inception to its server.
@@ -54,14 +53,10 @@ public struct IdentityResult: Sendable {
     public let inceptionAttachment: String
 
     /// Does not exist: the key is in the TPM and cannot be exported.
-    @available(
-        *, unavailable, message: "The private key is in the TPM and cannot be exported. There is nothing to save."
-    )
+    @available(*, unavailable, message: "The private key never leaves the TPM: there is nothing to save.")
     public var currentKeyPkcs8Hex: String { "" }
 
     /// Does not exist: the key is in the TPM and cannot be exported.
-    @available(
-        *, unavailable, message: "The private key is in the TPM and cannot be exported. There is nothing to save."
-    )
+    @available(*, unavailable, message: "The private key never leaves the TPM: there is nothing to save.")
     public var nextKeyPkcs8Hex: String { "" }
 }

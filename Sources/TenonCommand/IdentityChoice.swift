@@ -56,12 +56,13 @@ extension Setting {
         let known = withoutUnheard(try identities())
         let names = known.compactMap(\.name).count
         let dialect = try askedDialect()
+        let asked = try askedService(dialect)
         if names == 1, let target = try target(among: known, dialect: dialect) { return try open(target, log) }
         guard let service = try arguments.value(Flag.service.name), let app = try arguments.value(Flag.app.name) else {
             if names > 1 { return try identity(log: log) }
             throw arguments.mistake("register needs --service URL and --app ID the first time.")
         }
-        return try open(Target(service, app, askedService(dialect), dialect: dialect), log)
+        return try open(Target(service, app, asked, dialect: dialect), log)
     }
 
     /// The service of an identity.

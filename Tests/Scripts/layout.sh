@@ -149,7 +149,7 @@ rule ctenon "CTenon is imported in Sources/Tenon/Values, Sources/Tenon/Proof and
 )
 rule c-imports "C is imported where the tree says so" < <(
     imports 'C[A-Z][A-Za-z0-9]*' | grep -vE "^(Tests/(TenonTPMTests|TestEvidence)|Bench/service)/" |
-        grep -vE '^Sources/(Tenon/(Values|Proof)|TenonTPM|TenonHTTP|TenonAuthority/Stores|TenonAuthorityServer|TenonCommandLine|SynheartAuth)/'
+        grep -vE '^Sources/(Tenon/(Values|Proof)|TenonTPM|TenonHTTP|TenonAuthority/Stores|TenonAuthorityServer|TenonCommandLine|SynheartAuth|AuthsMobile)/'
 )
 rule foundation "no Foundation in Sources, but FoundationEssentials in SynheartAuth" < <(
     imports 'Foundation[A-Za-z]*' | grep '^Sources/' | grep -v '^Sources/SynheartAuth/'

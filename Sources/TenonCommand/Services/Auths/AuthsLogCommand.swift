@@ -68,6 +68,10 @@ enum AuthsVerifyCommand {
         }
         var answer = try AuthsLogCommand.answer(log, count: count)
         answer.lines.append("accepted")
+        if case .object(var object) = answer.json {
+            object["accepted"] = true
+            answer.json = .object(object)
+        }
         return answer
     }
 }
