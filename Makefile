@@ -207,7 +207,7 @@ $(BUILD)/interop: $(BUILD)/Tests/C/interop.o $(TPM_STATIC) $(STATIC)
 check-interop: $(BUILD)/interop $(TPM_STATE_FILE)
 	Tests/Scripts/interop.sh $(BUILD) $(TPM_STATE)
 
-## check-judges     proofs of Tenon before two verifiers of others, from PyPI
+## check-judges     proofs, and what the IT-Wallet provider takes and issues, before verifiers of others, from PyPI
 $(BUILD)/attest_tool: $(BUILD)/Tests/C/attest_tool.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
 
@@ -215,8 +215,8 @@ $(BUILD)/keri_tool: $(BUILD)/Tests/C/keri_tool.o $(SUPPORT) $(TPM_STATIC) $(STAT
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
 
 .PHONY: check-judges check-judges-keri
-check-judges: $(BUILD)/attest_tool check-judges-keri
-	PYTHON=$(PYTHON) Tests/Scripts/judges.sh $(BUILD)
+check-judges: $(BUILD)/attest_tool tested-commands check-judges-keri
+	PYTHON=$(PYTHON) Tests/Scripts/judges.sh $(BUILD) $(SWIFT_BINARIES)/tenon-authority
 
 ## check-judges-keri  events of TPM keys before keri and auths, from PyPI: what they accept and refuse, as Tenon does
 check-judges-keri: $(BUILD)/keri_tool $(SHARED)
@@ -346,6 +346,12 @@ SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRY
 check-swift: $(TPM_STATE_FILE)
 	$(SWIFT) build --build-tests $(SWIFT_FLAGS) $(if $(MAKE_TERMOUT),,-q)
 	Tests/Scripts/stores.sh Tests/Scripts/swift.sh tests $(SWIFT_BINARIES)/TenonPackageTests.xctest $(if $(ONLY),'$(ONLY)',$(if $(QUICK),--quick))
+
+## check-conformance  each case of IT-Wallet's test matrix, by the names of the tests that ran
+.PHONY: check-conformance
+check-conformance:
+	$(MAKE) check-swift ONLY=Wallet
+	$(PYTHON) Tests/Scripts/conformance.py .build/tests/chosen.jsonl
 
 ## check-command    the command as it is typed, against what is written down of it (docs/doctor.md, Tests/Scripts/command.txt)
 SWIFT_BINARIES = $(shell $(SWIFT) build $(SWIFT_FLAGS) --show-bin-path)
