@@ -26,6 +26,8 @@ let package = Package(
         .library(name: "TenonSynheart", targets: ["TenonSynheart"]),
         .library(name: "TenonITWallet", targets: ["TenonITWallet"]),
         .library(name: "SynheartAuth", targets: ["SynheartAuth"]),
+        .library(name: "TenonAuths", targets: ["TenonAuths"]),
+        .library(name: "AuthsMobile", targets: ["AuthsMobile"]),
         .library(
             name: "TenonAuthority", targets: ["TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart"]),
         .library(name: "TenonHTTP", targets: ["TenonHTTP"]),
@@ -120,6 +122,16 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "TenonAuths",
+            dependencies: ["Tenon"],
+            path: "Sources/TenonServices/Auths",
+            swiftSettings: strict
+        ),
+        .target(
+            name: "AuthsMobile",
+            dependencies: ["Tenon", "TenonAuths", "TenonTPM", "CTenonProcess"],
+            swiftSettings: strict),
+        .target(
             name: "TenonITWallet",
             dependencies: ["Tenon"],
             path: "Sources/TenonServices/ITWallet",
@@ -142,7 +154,8 @@ let package = Package(
         .executableTarget(
             name: "TenonCommand",
             dependencies: [
-                "Tenon", "TenonBench", "TenonCommandLine", "TenonHTTP", "TenonITWallet", "TenonSynheart", "TenonTPM",
+                "Tenon", "TenonAuths", "TenonBench", "TenonCommandLine", "TenonHTTP", "TenonITWallet", "TenonSynheart",
+                "TenonTPM",
             ],
             swiftSettings: strict
         ),
@@ -164,7 +177,8 @@ let package = Package(
             path: "Bench/swift",
             exclude: ["side"], swiftSettings: strict),
         .executableTarget(
-            name: "StateChild", dependencies: ["FlowParts", "Tenon"], path: "Tests/StateChild", swiftSettings: strict),
+            name: "StateChild", dependencies: ["FlowParts", "Tenon", "TenonAuths"], path: "Tests/StateChild",
+            swiftSettings: strict),
         .target(
             name: "CBenchIdentity",
             path: "Bench/service/identity",
@@ -174,7 +188,8 @@ let package = Package(
         .executableTarget(
             name: "AuthorityBench",
             dependencies: [
-                "CBenchIdentity", "CTestSupport", "Tenon", "TenonBench", "TenonHTTP", "TenonSynheart", "TenonTPM",
+                "CBenchIdentity", "CTestSupport", "Tenon", "TenonAuths", "TenonBench", "TenonHTTP", "TenonSynheart",
+                "TenonTPM",
                 "TestEvidence", "TestFolders",
             ],
             path: "Bench/service/load",
@@ -182,7 +197,12 @@ let package = Package(
         ),
         .testTarget(
             name: "TenonTests",
-            dependencies: ["FlowParts", "StateChild", "Tenon", "TenonBench", "TestEvidence", "TestFolders"],
+            dependencies: [
+                "FlowParts", "StateChild", "Tenon", "TenonAuths", "TenonBench", "TestEvidence", "TestFolders",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "TenonAuthsTests", dependencies: ["FlowParts", "Tenon", "TenonAuths", "TestFolders"],
             swiftSettings: strict),
         .testTarget(name: "TenonSynheartTests", dependencies: ["TenonSynheart"], swiftSettings: strict),
         .testTarget(
@@ -201,7 +221,9 @@ let package = Package(
         .testTarget(
             name: "TenonTPMTests",
             dependencies: [
-                "AuthorityBench", "SynheartAuth", "TenonAuthorityServer", "TenonAuthority", "TenonAuthoritySynheart",
+                "AuthorityBench", "AuthsMobile", "FlowParts", "SynheartAuth", "TenonAuthorityServer", "TenonAuthority",
+                "TenonAuthoritySynheart",
+                "TenonAuths",
                 "TenonBench", "TenonHTTP", "TenonITWallet", "TenonSynheart", "TenonTPM", "CTestSupport", "TestFolders",
             ],
             swiftSettings: interop

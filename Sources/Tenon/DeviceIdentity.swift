@@ -42,8 +42,9 @@ public final class DeviceIdentity: Sendable {
         let url = try HTTPURL(parsing: name.baseURL)
         guard url.isSecure || url.isLoopback, !Build.isDev || url.isLoopback else { throw .insecure }
         context = FlowContext(
-            store: RecordStore(name, in: folder), profile: profile, declaration: declaration, vault: vault,
-            transport: transport, clock: clock, limits: limits, disk: WorkThread(), status: StatusBoard(log), log: log,
+            store: RecordStore(name, in: folder), profile: profile, declaration: declaration,
+            vault: try vault.signing(declaration.signatures), transport: transport, clock: clock, limits: limits,
+            disk: WorkThread(), status: StatusBoard(log), log: log,
             attestationService: attestationService, origin: url.origin)
     }
 
@@ -68,7 +69,9 @@ public final class DeviceIdentity: Sendable {
     public var deviceID: String? { (try? status())?.deviceID }
 
     /// When the key should be changed, in Unix seconds; nil before the device is registered. ``maintain()`` changes it.
-    public func rotationDue() throws(TenonError) -> Int64? { try record()?.rotationDue(context.limits) }
+    public func rotationDue() throws(TenonError) -> Int64? {
+        try record()?.rotationDue(context.declaration.keyAge, context.limits)
+    }
 
     func record() throws(TenonError) -> IdentityRecord? {
         switch context.store.read() {
@@ -137,7 +140,9 @@ extension DeviceIdentity {
     }
 
     /// Whether the service has an endpoint that says which key it holds; otherwise only a rotation shows it.
-    package var hasQuestion: Bool { context.declaration.settlements.contains(.ask) }
+    package var hasQuestion: Bool {
+        context.declaration.settlements.contains(.ask) || context.declaration.isSequenced
+    }
 
     /// Whether a reset removes the keys for good.
     package var removesKeys: Bool { context.declaration.removesKeys }

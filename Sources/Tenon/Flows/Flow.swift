@@ -208,8 +208,9 @@ package struct FlowLimits: Sendable {
     /// A younger key is not changed when an application says that it is too old, so that an application cannot cause
     /// rotation after rotation.
     package var youngestExpired = Duration.seconds(3600)
-    /// The age at which a key is rotated, and how much earlier at most: a device's own number decides that.
-    package var keyAge = Duration.seconds(90 * 86_400)
+    /// The age at which a key is rotated, if it is not the service's, and how much earlier at most: a device's own
+    /// number decides that.
+    package var keyAge: Duration?
     package var keyAgeSpread = Duration.seconds(9 * 86_400)
 
     package init() {}

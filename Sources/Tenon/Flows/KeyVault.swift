@@ -8,6 +8,11 @@ package protocol KeyVault: Sendable {
     /// Whether the private halves cannot leave the device.
     var isHardware: Bool { get }
 
+    /// The same keys, whose signatures follow the rule.
+    ///
+    /// - Throws: ``TenonError/Code/serviceStep`` if the vault cannot promise that.
+    func signing(_ rule: SignatureRule) throws(TenonError) -> any KeyVault
+
     /// Checks that the hardware can make and attest keys now: it is not locked, and nothing that is needed is off.
     func checkHardware() async throws(TenonError)
 
@@ -73,6 +78,11 @@ package protocol KeyVault: Sendable {
 
 // What only some identities ask of a vault.
 extension KeyVault {
+    package func signing(_ rule: SignatureRule) throws(TenonError) -> any KeyVault {
+        guard rule == .asMade else { throw .noSuchStep }
+        return self
+    }
+
     package func checkHardware() async throws(TenonError) {}
 
     package func discard(_ facts: KeyFacts) async throws(TenonError) {}
@@ -116,9 +126,20 @@ extension Flow {
     /// The key to which the registration binds itself.
     func nextKeyIfCommitted() async throws(TenonError) -> PublicKey? {
         guard context.declaration.keys == .committedNext else { return nil }
-        let key: IdentityKey
-        if let next = record.key(.next) { key = next } else { key = try await makeKey(.next) }
-        return try await vault.key(key.facts).publicKey
+        return try await load(keyToCommit(.next)).publicKey
+    }
+
+    /// The key to which a message binds itself. Once such a message may have left, there is no other in its place
+    /// (decision: key-roles).
+    func keyToCommit(_ role: KeyRole) async throws(TenonError) -> IdentityKey {
+        guard let key = record.key(role) else { return try await makeKey(role) }
+        do throws(TenonError) {
+            _ = try await vault.key(key.facts)
+            return key
+        } catch  where error.category == .gone && !key.isCommitted {
+            try record.drop(key.generation)
+            return try await makeKey(role)
+        }
     }
 
     /// Makes a key and writes it to disk before it is sent.

@@ -98,7 +98,7 @@ extension ServiceDeclaration {
     package func failure<Value>(
         _ answer: HTTPResponse, code: String?, serverTime: Double? = nil
     ) -> ServiceAnswer<Value> {
-        let meant = isBelieved(answer) ? code.flatMap { verdicts[$0] } : nil
+        let meant = isBelieved(answer) ? verdict(answer.status, code) : nil
         // Of a page that says it is well, or that it could not just now, nothing ends.
         let verdict = meant?.isGrave == true && !answer.isDefinite ? nil : meant
         let error = TenonError(answer, code: code, verdict)
@@ -107,6 +107,10 @@ extension ServiceDeclaration {
             return .refused(ServiceRefusal(verdict: verdict, error: error, serverTime: serverTime))
         }
         return .unclear(error)
+    }
+
+    private func verdict(_ status: Int, _ code: String?) -> ServiceVerdict? {
+        code.flatMap { exactVerdicts[AnswerKind(status, $0)] ?? verdicts[$0] } ?? exactVerdicts[AnswerKind(status)]
     }
 
     private func isBelieved(_ answer: HTTPResponse) -> Bool {
@@ -168,6 +172,8 @@ extension TenonError {
             case .keyExpired: (.keyExpired, "The key is older than the service allows.")
             case .nonceReplay: (.nonceReplay, "The service says that it has already seen this request.")
             case .rotationRefused: (.rotationFailed, "The service refused the new key; both keys are kept.")
+            case .numberRefused:
+                (.serviceRefused, "The service holds another log of this identity. Nothing new was signed.")
             case .busy: (.serviceBusy, "The service cannot answer now. Try again later.")
             case nil where answer.isTransient: (.serviceBusy, "The service cannot answer now. Try again later.")
             case nil where 400...499 ~= answer.status:

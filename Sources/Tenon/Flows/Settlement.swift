@@ -17,6 +17,7 @@ extension Flow {
     /// Finds out the outcome of a rotation, and whether the service still knows the device.
     func resolve() async throws(TenonError) {
         try registered()
+        if record.journal == nil { try await checkLog() }
         try await takeEffect()
         guard record.journal?.operation == .rotate || record.key(.next)?.isOffered == true else {
             return try await askForCurrent(.notHeld)

@@ -49,13 +49,18 @@ package struct IdentityKey: Equatable, Sendable {
     package let isHardware: Bool
     /// Whether its public half may have left the device: then it is offered again, and never dropped but by a reset.
     package var isOffered: Bool
+    /// Whether a message that may have left the device is bound to it: nothing can take its place.
+    package var isCommitted: Bool
 
-    package init(generation: Int, role: KeyRole, facts: KeyFacts, isHardware: Bool, isOffered: Bool) {
+    package init(
+        generation: Int, role: KeyRole, facts: KeyFacts, isHardware: Bool, isOffered: Bool, isCommitted: Bool = false
+    ) {
         self.generation = generation
         self.role = role
         self.facts = facts
         self.isHardware = isHardware
         self.isOffered = isOffered
+        self.isCommitted = isCommitted
     }
 }
 
@@ -121,7 +126,8 @@ extension IdentityKey: RecordObject {
             generation: coder.member("generation", known?.generation, .count),
             role: coder.member("role", known?.role, .choice), facts: coder.member("facts", known?.facts, .object),
             isHardware: coder.member("hardware", known?.isHardware, .flag),
-            isOffered: coder.member("offered", known?.isOffered, .flag))
+            isOffered: coder.member("offered", known?.isOffered, .flag),
+            isCommitted: coder.optional("committed", known?.isCommitted, .flag, since: 3) ?? false)
     }
 }
 

@@ -41,6 +41,8 @@ package enum KeyFile: Hashable, Comparable, Sendable {
 // The names of its files (decision: record-form).
 extension IdentityName {
     package var record: String { id + ".record" }
+    /// The messages that the service took, where messages have numbers.
+    package var log: String { id + ".log" }
     package var lock: String { id + ".lock" }
     package var attestationCertificate: String { id + ".ak.crt" }
     /// Their common prefix.

@@ -23,6 +23,8 @@ package struct IdentityRecord: Equatable, Sendable {
     package internal(set) var journal: Journal?
     /// The last slot for which a message was made.
     package internal(set) var lastSlot: Int64?
+    /// The last message that the service took, where messages have numbers.
+    package internal(set) var logTail: LogTail?
     /// Whether the key that was offered signs: the service refused the signature of the current one, and did not say
     /// yet that it holds this one.
     package var signsByNext = false
@@ -124,9 +126,9 @@ package struct IdentityRecord: Equatable, Sendable {
 // How a record is written and read: each member stands here once, with what is allowed in it. Every member of a version
 // is there always; what is not known is null.
 extension IdentityRecord: RecordObject {
-    /// 2 has what the device was told for its attestation, which keys were reported as compromised, which key signs while
+    /// 3 has the last message of a log, and the keys to which messages are bound. 2 has what the device was told for its attestation, which keys were reported as compromised, which key signs while
     /// a rotation is not settled, and from which moment of the boot on a new one counts.
-    static let version: Int64 = 2
+    static let version: Int64 = 3
 
     static func coded(_ coder: RecordCoder, _ known: IdentityRecord?) throws(TenonError) -> IdentityRecord {
         _ = try coder.member("version", coder.version, .number)
@@ -156,6 +158,7 @@ extension IdentityRecord: RecordObject {
         ekID = try coder.optional("ek_id", known?.ekID, .digest)
         journal = try coder.optional("journal", known?.journal, .object)
         lastSlot = try coder.optional("last_slot", known?.lastSlot, .number)
+        logTail = try coder.optional("log_tail", known?.logTail, .object, since: 3)
         signsByNext = try coder.optional("signs_by_next", known?.signsByNext, .flag, since: 2) ?? false
         compromisedGeneration = try coder.optional(
             "compromised_generation", known?.compromisedGeneration, .count, since: 2)
@@ -182,6 +185,7 @@ extension IdentityRecord: RecordObject {
         try demand(keys.isEmpty || key(.current) != nil, "roles")
         try demand((attestationSettings?.size ?? 0) <= AttestationSettings.longest, "attestation_settings")
         try demand((compromisedGeneration ?? 0) <= lastGeneration, "compromised_generation")
+        try demand(logTail.map { 0...(lastSlot ?? -1) ~= $0.sequence } ?? true, "log_tail")
         try validateState()
         if let journal { try validate(journal) }
     }
@@ -212,6 +216,9 @@ extension IdentityRecord: RecordObject {
         try demand(journal.effectiveAt == nil || journal.operation == .rotate, "journal")
         try demand(journal.effectiveFrom == nil || journal.effectiveAt != nil, "journal")
         try demand(journal.slot == nil || journal.slot == lastSlot, "journal")
+        let committed = keys.first { $0.generation == journal.committedGeneration }
+        try demand(journal.committedGeneration == nil || committed != nil, "journal")
+        try demand(journal.phase == .prepared || committed?.isCommitted != false, "journal")
         try demand(journal.message.count <= Journal.longestMessage, "journal")
     }
 

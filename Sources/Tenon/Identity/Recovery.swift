@@ -60,6 +60,8 @@ extension RecordStore {
         if record.attestationKey?.certificate == nil {
             try folder.moveToAttic(name.attestationCertificate, as: name.attestationCertificate)
         }
+        // Of an identity that was reset; one whose key is lost keeps its log until another one begins.
+        if record.isUnheard { try folder.moveToAttic(name.log, as: name.log) }
         guard case .found(let before) = readPrevious(), before.deviceLocalID != record.deviceLocalID,
             !before.keys.isEmpty
         else { return }

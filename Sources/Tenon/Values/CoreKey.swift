@@ -38,6 +38,7 @@ package final class CoreKey: Sendable {
         case .event(let event): return try sign { tenon_key_sign_event(handle, &$0, event.span) }
         case .presentation(let credential, let audience, let nonce):
             return try present(credential, to: audience, nonce: nonce)
+        case .plainData(let data): return try sign { tenon_key_sign_plain_data(handle, &$0, data.span) }
         case .jws(let input):
             return try sign { signature in
                 input.withCoreText { tenon_key_sign_jws(handle, &signature, $0, $1) }

@@ -17,6 +17,9 @@ public enum SignableMessage: Sendable {
     /// A presentation of a credential in KERI: its SAID, the verifier's name and the nonce that the verifier chose, else
     /// ``TenonError/Code/presentation``. Its digest is that of the three with a NUL between them.
     case presentation(credential: String, audience: String, nonce: [UInt8])
+    /// Data that another program chose. What could be taken for another kind, and what holds a NUL, is refused with
+    /// ``TenonError/Code/dataIsMessage``.
+    case plainData([UInt8])
     /// The signing input of a JWS (RFC 7515, 5.1): the base64url of a JSON object, a dot, and base64url, else
     /// ``TenonError/Code/jws``.
     case jws(String)
