@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 internal import TenonAuths
-public import TenonTPM
 
 /// Makes the KERI identity of this device, or finds the one that was made before: its two keys are in the TPM, and its
 /// inception is signed and on disk before this returns. Nothing is sent: the app sends the inception to its server.

@@ -19,7 +19,8 @@ package final class LogService: Transport {
     package let time: FlowTime
 
     package init(_ time: FlowTime, _ state: State = State()) {
-        (self.time, self.state) = (time, Mutex(state))
+        self.time = time
+        self.state = Mutex(state)
     }
 
     package func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }

@@ -2,6 +2,7 @@
 import AuthsMobile
 import CTestSupport
 import FlowParts
+import Synchronization
 import Tenon
 import TenonAuths
 import TenonTPM

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FlowParts
 import Glibc
+import Synchronization
 import Tenon
 import TenonAuths
 import Testing
