@@ -385,7 +385,7 @@ check-stores: tested-commands
 	$(CC) -O2 -Wall -Wextra -Werror -shared -fPIC Tests/Scripts/clock.c -o $(BUILD)/clock.so
 	Tests/Scripts/stores.sh $(PYTHON) Tests/Scripts/stores_faults.py $(SWIFT_BINARIES)/tenon-authority $(BUILD)/clock.so $(FAULTS)
 
-## demo             a device's identity from the first key to a cleared TPM (KIND=auths: a KERI identifier); on a TPM of this machine with TPM=device:/dev/tpmrm0
+## demo             a device's identity from the first key to a cleared TPM (KIND=auths: a KERI identifier, KIND=it-wallet: an instance); on a TPM of this machine with TPM=device:/dev/tpmrm0
 TPM ?=
 KIND ?=
 .PHONY: demo
@@ -434,7 +434,7 @@ FUZZ := .build/make/fuzz
 fuzz:
 	$(MAKE) fuzzers CC=$(CLANG) SANITIZE=fuzzer-no-link,address,undefined BUILD=$(FUZZ) CFLAGS="$(CFLAGS) -fprofile-instr-generate -fcoverage-mapping"
 	rm -f $(FUZZ)/*.profraw
-	set -e; for name in $(FUZZERS) json synheart; do \
+	set -e; for name in $(FUZZERS) json synheart itwallet; do \
 	    mkdir -p $(FUZZ)/corpus/$$name; \
 	    SWIFT_BACKTRACE=enable=no LLVM_PROFILE_FILE=$(FUZZ)/$$name.profraw \
 	        $(FUZZ)/$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
@@ -454,7 +454,7 @@ $(BUILD)/attest_record: $(BUILD)/Tests/Fuzz/attest_record.o $(SUPPORT) $(TPM_STA
 $(BUILD)/Tests/Fuzz/%.o: TENON_CFLAGS += -ITests/Support -Wno-missing-prototypes -Wno-unused-function
 
 .PHONY: fuzzers
-fuzzers: $(FUZZERS:%=$(FUZZ)/%_fuzz) $(FUZZ)/json_fuzz $(FUZZ)/synheart_fuzz
+fuzzers: $(FUZZERS:%=$(FUZZ)/%_fuzz) $(FUZZ)/json_fuzz $(FUZZ)/synheart_fuzz $(FUZZ)/itwallet_fuzz
 
 $(FUZZ)/%_fuzz: $(FUZZ)/Tests/Fuzz/%_fuzz.o $(TPM_STATIC) $(STATIC)
 	$(CLANG) -fsanitize=fuzzer,address,undefined -fprofile-instr-generate -fuse-ld=lld $(FUZZ_WRAPS) $^ $(LIBS) $(TPM_LIBS) -o $@
@@ -478,6 +478,13 @@ $(FUZZ)/libTenonSynheart.a: $(wildcard Sources/TenonServices/Synheart/*.swift) $
 	    -emit-library -static $(filter %.swift,$^) -o $@
 
 $(FUZZ)/synheart_fuzz: Tests/Fuzz/synheart_fuzz.swift $(FUZZ)/libTenonSynheart.a $(FUZZ)/libTenon.a $(STATIC)
+	$(FUZZ_MODULE) -use-ld=lld $^ $(LIBS) -o $@
+
+$(FUZZ)/libTenonITWallet.a: $(wildcard Sources/TenonServices/ITWallet/*.swift) $(FUZZ)/libTenon.a
+	$(FUZZ_MODULE) -wmo -module-name TenonITWallet -emit-module -emit-module-path $(FUZZ)/TenonITWallet.swiftmodule \
+	    -emit-library -static $(filter %.swift,$^) -o $@
+
+$(FUZZ)/itwallet_fuzz: Tests/Fuzz/itwallet_fuzz.swift $(FUZZ)/libTenonITWallet.a $(FUZZ)/libTenon.a $(STATIC)
 	$(FUZZ_MODULE) -use-ld=lld $^ $(LIBS) -o $@
 
 ## bench            what is fast, with both backends and a software TPM, and the figures that it has to reach

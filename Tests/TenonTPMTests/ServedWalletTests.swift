@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTestSupport
 import Glibc
+import Synchronization
 import Tenon
 import TenonAuthority
 import TenonITWallet
@@ -56,8 +57,8 @@ import Testing
                         try await identity.attest(call, at: world.provider(dialect)), "\(call.name)")
                     #expect(issued.expiresAt ?? 0 > (issued.issuedAt ?? 0) && issued.call == call.name)
                     keys.insert(issued.key)
-                    // A nonce, the call, and the provider's keys, for what is issued.
-                    #expect(world.wire.paths.count - before == 3)
+                    // A nonce and the call; the provider's keys are asked for once.
+                    #expect(world.wire.paths.count - before == (keys.count == 1 ? 3 : 2))
                 }
                 #expect(keys.count == calls.count)
                 // A relying party's instance is bound; nothing is issued.
@@ -224,14 +225,42 @@ import Testing
             #expect(
                 await errorAwaited { () async throws(TenonError) in try await identity.register() }?.code
                     == .serviceRefused)
-            let first = try #require(try world.keyFiles().first)
+            #expect(try world.keyFiles().map { $0.hasSuffix(".g1.pem") } == [true])
             for _ in 0..<5 { world.wire.lose("/application-instances") }
             _ = await errorAwaited { () async throws(TenonError) in try await identity.register() }
-            let second = try #require(try world.keyFiles().first)
-            #expect(second != first && (try world.keyFiles().count) == 1)
+            // This one was sent.
             try await identity.register()
-            #expect(try world.keyFiles() == [second])
+            #expect(try world.keyFiles().map { $0.hasSuffix(".g2.pem") } == [true])
+            #expect(try world.files().contains { $0.hasPrefix("attic/") && $0.contains(".g1-") })
             #expect(try await world.devices("wallet").count == 1)
+        }
+    }
+
+    @Test("WP_014c: a person unlocks each use, a wrong value counts, and a locked TPM is no lost key")
+    func unlocks() async throws {
+        try await ServedWorld.with(.sqlite) { world in
+            let person = Person()
+            let identity = try DeviceIdentity(
+                world.provider(.version1_4),
+                keys: .tpm(
+                    world.tpm, disclosure: .endorsement(above: [try Endorsed.issuer()]),
+                    unlock: { () throws(TenonError) in person.answer() }),
+                transport: world.wire, attestationService: world.walletCA, stateDirectory: "\(world.folder)/device")
+            try await identity.register()
+            // Once to make the key, and once to certify it.
+            #expect(person.asked == 2)
+            _ = try #require(try await identity.attest(.instance, at: world.provider(.version1_4)))
+            // To make the fresh key, and for a signature of each key.
+            #expect(person.asked == 5)
+            person.say("wrong")
+            let error = await errorAwaited { () async throws(TenonError) in
+                try await identity.attest(.instance, at: world.provider(.version1_4))
+            }
+            #expect(error?.code.category == .auth)
+            #expect(try await world.tpm.info().lockout.failedTries == 1)
+            #expect(try identity.status().isRegistered)
+            person.say("1234")
+            _ = try #require(try await identity.attest(.instance, at: world.provider(.version1_4)))
         }
     }
 
@@ -249,12 +278,28 @@ import Testing
     }
 }
 
+/// Somebody who is asked for a PIN.
+private final class Person: Sendable {
+    private let state = Mutex((value: "1234", asked: 0))
+
+    var asked: Int { state.withLock { $0.asked } }
+
+    func say(_ value: String) { state.withLock { $0.value = value } }
+
+    func answer() -> [UInt8] {
+        state.withLock { state in
+            state.asked += 1
+            return Array(state.value.utf8)
+        }
+    }
+}
+
 extension ServedWorld {
     func provider(_ dialect: WalletDialect) throws(TenonError) -> ITWallet {
         try ITWallet(baseURL: authorities[0].url + "/it-wallet/wallet", appID: "wallet", dialect: dialect)
     }
 
-    private var walletCA: DeviceIdentity.AttestationService {
+    var walletCA: DeviceIdentity.AttestationService {
         .init(url: "\(authorities[0].url)/ca/wallet", roots: authorities[0].instance.engine.keys.roots)
     }
 

@@ -17,7 +17,9 @@ extension ITWallet {
         }
         let certificate = WalletAttestation(
             call: "access-certificate", text: text, key: key.publicKey, keyFile: file, issuedAt: nil, expiresAt: nil)
-        try await keep(certificate, use)
+        var kept = try await kept(use)
+        kept.replace(certificate)
+        try await use.keep(kept.encoded())
         return certificate
     }
 }

@@ -7,6 +7,7 @@ extension ITWallet: ServiceProfile {
             profile: Self.profile, dialect: dialect.name, baseURL: baseURL, alias: "it_wallet_\(appID)")
         declaration.challenge?.longestLife = .seconds(300)
         declaration.attestation = .certificate
+        declaration.keyAge = .unlimited
         declaration.errorTypes = ["application/json", "application/problem+json"]
         declaration.verdicts = [Meaning.refused: .challengeSpent, Meaning.tooWeak: .attestationRefused]
         declaration.checksTPM = true
