@@ -10,13 +10,15 @@ import http.client
 import json
 import os
 import secrets
+import socket
 import time
 
 import cbor2
 from cryptography import x509
+from cryptography.hazmat.decrepit.ciphers.modes import CFB
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa, utils
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from jwcrypto import jwk, jws
 
 EK_USAGE = x509.ObjectIdentifier("2.23.133.8.1")
@@ -105,7 +107,7 @@ def activate(ek, name, credential, secret):
     blob = credential[2:]
     mac, encrypted = blob[2:34], blob[34:]
     assert hmac.compare_digest(mac, hmac.digest(kdfa(seed, b"INTEGRITY", b"", 32), encrypted + name, "sha256"))
-    cipher = Cipher(algorithms.AES(kdfa(seed, b"STORAGE", name, 16)), modes.CFB(bytes(16))).decryptor()
+    cipher = Cipher(algorithms.AES(kdfa(seed, b"STORAGE", name, 16)), CFB(bytes(16))).decryptor()
     return (cipher.update(encrypted) + cipher.finalize())[2:]
 
 
@@ -219,7 +221,6 @@ def token(header, claims, key):
 
 
 def free_port():
-    import socket
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return free.getsockname()[1]
