@@ -24,9 +24,15 @@ let package = Package(
         .library(name: "Tenon", targets: ["Tenon"]),
         .library(name: "TenonTPM", targets: ["TenonTPM"]),
         .library(name: "TenonSynheart", targets: ["TenonSynheart"]),
+        .library(name: "TenonITWallet", targets: ["TenonITWallet"]),
         .library(name: "SynheartAuth", targets: ["SynheartAuth"]),
+        .library(name: "TenonAuths", targets: ["TenonAuths"]),
+        .library(name: "AuthsMobile", targets: ["AuthsMobile"]),
         .library(
-            name: "TenonAuthority", targets: ["TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart"]),
+            name: "TenonAuthority",
+            targets: [
+                "TenonAuthority", "TenonAuthorityAuths", "TenonAuthorityITWallet", "TenonAuthoritySynheart",
+            ]),
         .library(name: "TenonHTTP", targets: ["TenonHTTP"]),
         .executable(name: "tenon", targets: ["TenonCommand"]),
         .executable(name: "tenon-authority", targets: ["TenonAuthorityServer"]),
@@ -39,8 +45,8 @@ let package = Package(
         .target(
             name: "CTenon",
             path: ".",
-            exclude: ["Bench", "Examples", "Sources", "Tests", "CSources/ports", "CSources/tpm"],
-            sources: ["CSources/base", "CSources/crypto", "CSources/keri", "CSources/proof"],
+            exclude: ["Bench", "Examples", "Sources", "Tests", "CSources/native", "CSources/ports", "CSources/tpm"],
+            sources: ["CSources/base", "CSources/batch", "CSources/crypto", "CSources/keri", "CSources/proof"],
             publicHeadersPath: "include",
             cSettings: core,
             linkerSettings: [
@@ -53,8 +59,8 @@ let package = Package(
             dependencies: ["CTenon"],
             path: ".",
             exclude: [
-                "Bench", "Examples", "Sources", "Tests", "CSources/base", "CSources/crypto", "CSources/keri",
-                "CSources/ports", "CSources/proof",
+                "Bench", "Examples", "Sources", "Tests", "CSources/base", "CSources/batch", "CSources/crypto",
+                "CSources/keri", "CSources/native", "CSources/ports", "CSources/proof",
             ],
             sources: ["CSources/tpm"],
             publicHeadersPath: "include/tenon/tpm",
@@ -88,6 +94,12 @@ let package = Package(
         .target(
             name: "TenonAuthority", dependencies: ["Tenon", "CPostgres", "CRedis", "CSQLite"], swiftSettings: strict),
         .target(
+            name: "TenonAuthorityAuths",
+            dependencies: ["Tenon", "TenonAuthority"],
+            path: "Sources/TenonAuthorityServices/Auths",
+            swiftSettings: strict
+        ),
+        .target(
             name: "TenonAuthorityITWallet",
             dependencies: ["Tenon", "TenonAuthority"],
             path: "Sources/TenonAuthorityServices/ITWallet",
@@ -107,8 +119,8 @@ let package = Package(
         .executableTarget(
             name: "TenonAuthorityServer",
             dependencies: [
-                "Tenon", "TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart", "TenonCommandLine",
-                "TenonHTTP", "TenonTPM", "CTenonHTTPD",
+                "Tenon", "TenonAuthority", "TenonAuthorityAuths", "TenonAuthorityITWallet", "TenonAuthoritySynheart",
+                "TenonCommandLine", "TenonHTTP", "TenonTPM", "CTenonHTTPD",
             ],
             swiftSettings: strict
         ),
@@ -116,6 +128,22 @@ let package = Package(
             name: "TenonSynheart",
             dependencies: ["Tenon"],
             path: "Sources/TenonServices/Synheart",
+            swiftSettings: strict
+        ),
+        .target(
+            name: "TenonAuths",
+            dependencies: ["Tenon"],
+            path: "Sources/TenonServices/Auths",
+            swiftSettings: strict
+        ),
+        .target(
+            name: "AuthsMobile",
+            dependencies: ["Tenon", "TenonAuths", "TenonTPM", "CTenonProcess"],
+            swiftSettings: strict),
+        .target(
+            name: "TenonITWallet",
+            dependencies: ["Tenon"],
+            path: "Sources/TenonServices/ITWallet",
             swiftSettings: strict
         ),
         .target(
@@ -134,7 +162,10 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "TenonCommand",
-            dependencies: ["Tenon", "TenonBench", "TenonCommandLine", "TenonHTTP", "TenonSynheart", "TenonTPM"],
+            dependencies: [
+                "Tenon", "TenonAuths", "TenonBench", "TenonCommandLine", "TenonHTTP", "TenonITWallet", "TenonSynheart",
+                "TenonTPM",
+            ],
             swiftSettings: strict
         ),
         .target(
@@ -155,7 +186,8 @@ let package = Package(
             path: "Bench/swift",
             exclude: ["side"], swiftSettings: strict),
         .executableTarget(
-            name: "StateChild", dependencies: ["FlowParts", "Tenon"], path: "Tests/StateChild", swiftSettings: strict),
+            name: "StateChild", dependencies: ["FlowParts", "Tenon", "TenonAuths"], path: "Tests/StateChild",
+            swiftSettings: strict),
         .target(
             name: "CBenchIdentity",
             path: "Bench/service/identity",
@@ -165,7 +197,8 @@ let package = Package(
         .executableTarget(
             name: "AuthorityBench",
             dependencies: [
-                "CBenchIdentity", "CTestSupport", "Tenon", "TenonBench", "TenonHTTP", "TenonSynheart", "TenonTPM",
+                "CBenchIdentity", "CTestSupport", "Tenon", "TenonAuths", "TenonBench", "TenonHTTP", "TenonSynheart",
+                "TenonTPM",
                 "TestEvidence", "TestFolders",
             ],
             path: "Bench/service/load",
@@ -173,24 +206,33 @@ let package = Package(
         ),
         .testTarget(
             name: "TenonTests",
-            dependencies: ["FlowParts", "StateChild", "Tenon", "TenonBench", "TestEvidence", "TestFolders"],
+            dependencies: [
+                "FlowParts", "StateChild", "Tenon", "TenonAuths", "TenonBench", "TestEvidence", "TestFolders",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "TenonAuthsTests", dependencies: ["FlowParts", "Tenon", "TenonAuths", "TestFolders"],
             swiftSettings: strict),
         .testTarget(name: "TenonSynheartTests", dependencies: ["TenonSynheart"], swiftSettings: strict),
+        .testTarget(
+            name: "TenonITWalletTests", dependencies: ["FlowParts", "Tenon", "TenonITWallet", "TestFolders"],
+            swiftSettings: strict),
         .testTarget(
             name: "SynheartAuthTests", dependencies: ["SynheartAuth", "TenonSynheart", "TestFolders"],
             swiftSettings: strict),
         .testTarget(
             name: "TenonAuthorityTests",
             dependencies: [
-                "FlowParts", "Tenon", "TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart",
-                "TestEvidence", "TestFolders", "ToyAuthority", "ToyService",
+                "FlowParts", "Tenon", "TenonAuthority", "TenonAuthorityAuths", "TenonAuthorityITWallet",
+                "TenonAuthoritySynheart", "TestEvidence", "TestFolders", "ToyAuthority", "ToyService",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "TenonTPMTests",
             dependencies: [
-                "AuthorityBench", "SynheartAuth", "TenonAuthorityServer", "TenonAuthority", "TenonAuthoritySynheart",
-                "TenonBench", "TenonHTTP", "TenonSynheart", "TenonTPM", "CTestSupport", "TestFolders",
+                "AuthorityBench", "AuthsMobile", "FlowParts", "SynheartAuth", "TenonAuthorityServer", "TenonAuthority",
+                "TenonAuthoritySynheart", "TenonAuths", "TenonBench", "TenonHTTP", "TenonITWallet", "TenonSynheart",
+                "TenonTPM", "CTestSupport", "TestFolders",
             ],
             swiftSettings: interop
         ),
@@ -202,7 +244,8 @@ let package = Package(
         .testTarget(
             name: "TenonAuthorityServerTests",
             dependencies: [
-                "AuthorityBench", "TenonAuthorityServer", "TenonAuthority", "TenonAuthorityITWallet",
+                "AuthorityBench", "TenonAuthorityServer", "TenonAuthority", "TenonAuthorityAuths",
+                "TenonAuthorityITWallet",
                 "TenonAuthoritySynheart", "TenonCommandLine", "TenonHTTP", "Tenon", "TestFolders",
             ],
             swiftSettings: strict

@@ -89,7 +89,8 @@ def flow(place):
     """P12: a device with a software TPM, from its registration to its reset. Each round is a new device of one TPM."""
     url, ca = free_url(), place.scratch / "ca.pem"
     app = {"ek_roots": [{"path": f"{place.tpm_state}/root.pem"}], "max_devices_per_ek": 1000}
-    with serving(place, url, app):
+    log = {"id": "log", "service": "auths", "require_attestation": False}
+    with serving(place, url, app, apps=[{"id": "demo"} | app, log]):
         with open(ca, "w", encoding="utf-8") as file:
             subprocess.run([place.binaries / "tenon-authority", "ca", "show", "--state-dir", place.state], stdout=file, check=True)
         return place.read(place.start("AuthorityBench", "--instances", url, "--flows", place.tpm_state, "--root", ca))

@@ -9,6 +9,7 @@
 #include "base/signature.h"
 #include "crypto/hash.h"
 #include "crypto/p256.h"
+#include "crypto/signing_key.h"
 #include "tenon/digest.h"
 #include "tenon/encoding.h"
 #include "tenon/p256.h"
@@ -77,8 +78,13 @@ int32_t tenon_key_is_hardware(const tenon_key *key)
     return key != NULL && (key->ops.flags & TENON_KEY_HARDWARE) != 0;
 }
 
-/* What a callback gives is a signature in form at least, and nothing is left of one that failed. */
-static tenon_status sign(const tenon_key *key, tenon_signature *out, const tenon_digest *digest)
+bool tenoni_key_is(const tenon_key *key, const tenon_public_key *public_key)
+{
+    return tenoni_equal(&key->public_key, public_key, sizeof *public_key);
+}
+
+/* The callback's signature is checked for its form. If the callback fails, nothing of its output remains. */
+tenon_status tenoni_key_sign_own(const tenon_key *key, tenon_signature *out, const tenon_digest *digest)
 {
     tenon_status status = key->ops.sign(key->context, out, digest);
     if (status == TENON_OK && !tenoni_signature_in_range(out))
@@ -92,7 +98,7 @@ static tenon_status sign_message(const tenon_key *key, tenon_signature *out, con
 {
     tenon_digest digest;
     tenon_status status = tenon_sha256(&digest, message, n);
-    return status == TENON_OK ? sign(key, out, &digest) : status;
+    return status == TENON_OK ? tenoni_key_sign_own(key, out, &digest) : status;
 }
 
 tenon_status tenon_key_sign_request(const tenon_key *key, tenon_signature *out, tenon_request *request)
@@ -103,7 +109,7 @@ tenon_status tenon_key_sign_request(const tenon_key *key, tenon_signature *out, 
     if (key == NULL || out == NULL || request == NULL)
         return TENON_ERROR_NULL;
     tenon_status status = tenon_request_finish(request, &digest);
-    return status == TENON_OK ? sign(key, out, &digest) : status;
+    return status == TENON_OK ? tenoni_key_sign_own(key, out, &digest) : status;
 }
 
 tenon_status tenon_key_sign_rotation(const tenon_key *key, tenon_signature *out, const tenon_public_key *new_key)
@@ -236,10 +242,11 @@ tenon_status tenon_key_sign_jws(const tenon_key *key, tenon_signature *out, cons
 /* Wider than what the functions above sign: what a reader more patient than ours would take for such a message. */
 static bool could_be_message(const uint8_t *data, size_t n)
 {
-    static const char statement[] = "\xffTCG", signature_base[] = "\"@";
+    static const char statement[] = "\xffTCG", signature_base[] = "\"@", batch[] = "tenon request batch";
     bool is_point = n == TENON_POINT_SIZE && data[0] == 0x04;
     return begins_as_request(data, n) || is_point || begins_as_object(data, n) || begins_with(data, n, statement) ||
-           begins_with(data, n, signature_base) || begins_as_presentation(data, n) || begins_as_token(data, n);
+           begins_with(data, n, signature_base) || begins_with(data, n, batch) || begins_as_presentation(data, n) ||
+           begins_as_token(data, n);
 }
 
 tenon_status tenon_key_sign_data(const tenon_key *key, tenon_signature *out, const uint8_t *data, size_t n)
@@ -283,7 +290,7 @@ tenon_status tenon_key_sign_presentation(const tenon_key *key, tenon_signature *
     const tenoni_part parts[] = {
         {said, sizeof said}, {separator, 1}, {audience, audience_n}, {separator, 1}, {nonce, nonce_n}};
     tenon_status status = tenoni_sha256_parts(&digest, parts, sizeof parts / sizeof *parts);
-    return status == TENON_OK ? sign(key, out, &digest) : status;
+    return status == TENON_OK ? tenoni_key_sign_own(key, out, &digest) : status;
 }
 
 tenon_status tenon_key_sign_digest(const tenon_key *key, tenon_signature *out, const tenon_digest *digest)
@@ -294,7 +301,7 @@ tenon_status tenon_key_sign_digest(const tenon_key *key, tenon_signature *out, c
         return TENON_ERROR_NULL;
     if ((key->ops.flags & TENON_KEY_SIGNS_DIGESTS) == 0)
         return TENON_ERROR_DIGEST_NOT_ALLOWED;
-    return sign(key, out, digest);
+    return tenoni_key_sign_own(key, out, digest);
 }
 
 typedef struct {

@@ -42,8 +42,9 @@ public final class DeviceIdentity: Sendable {
         let url = try HTTPURL(parsing: name.baseURL)
         guard url.isSecure || url.isLoopback, !Build.isDev || url.isLoopback else { throw .insecure }
         context = FlowContext(
-            store: RecordStore(name, in: folder), profile: profile, declaration: declaration, vault: vault,
-            transport: transport, clock: clock, limits: limits, disk: WorkThread(), status: StatusBoard(log), log: log,
+            store: RecordStore(name, in: folder), profile: profile, declaration: declaration,
+            vault: try vault.signing(declaration.signatures), transport: transport, clock: clock, limits: limits,
+            disk: WorkThread(), status: StatusBoard(log), log: log,
             attestationService: attestationService, origin: url.origin)
     }
 
@@ -68,7 +69,9 @@ public final class DeviceIdentity: Sendable {
     public var deviceID: String? { (try? status())?.deviceID }
 
     /// When the key should be changed, in Unix seconds; nil before the device is registered. ``maintain()`` changes it.
-    public func rotationDue() throws(TenonError) -> Int64? { try record()?.rotationDue(context.limits) }
+    public func rotationDue() throws(TenonError) -> Int64? {
+        try record()?.rotationDue(context.declaration.keyAge, context.limits)
+    }
 
     func record() throws(TenonError) -> IdentityRecord? {
         switch context.store.read() {
@@ -137,7 +140,12 @@ extension DeviceIdentity {
     }
 
     /// Whether the service has an endpoint that says which key it holds; otherwise only a rotation shows it.
-    package var hasQuestion: Bool { context.declaration.settlements.contains(.ask) }
+    package var hasQuestion: Bool {
+        context.declaration.settlements.contains(.ask) || context.declaration.isSequenced
+    }
+
+    /// Whether a reset removes the keys for good.
+    package var removesKeys: Bool { context.declaration.removesKeys }
 
     /// Does what is due: settles a rotation with an unknown outcome, renews the attestation key's certificate, changes
     /// an old key, and asks again about keys that the service refused. Call it from a timer, about once a day.
@@ -149,13 +157,20 @@ extension DeviceIdentity {
         try await operate(.maintain) { flow throws(TenonError) in try await flow.maintain() }
     }
 
-    /// Forgets the identity. Its keys go to the attic. The service is not told.
+    /// Forgets the identity. Its keys go to the attic; for a service that demands it they are removed for good. The
+    /// service is not told.
     ///
     /// It also works for a state that cannot be read.
     public func reset() async throws(TenonError) {
         let context = context
         try await alone(.reset) { held throws(TenonError) in
-            let status = try await context.onDisk { store throws(TenonError) in try store.reset(held) }
+            let removes = context.declaration.removesKeys
+            if removes, case .found(let record) = context.store.read() {
+                for key in record.keys { try await context.vault.discard(key.facts) }
+            }
+            let status = try await context.onDisk { store throws(TenonError) in
+                try store.reset(held, removes: removes)
+            }
             context.status.show(status)
         }
         forgetKey()
@@ -165,7 +180,7 @@ extension DeviceIdentity {
     public func reset(waitingAtMost limit: Duration) throws(TenonError) {
         let held = try context.store.lock.acquire(within: limit)
         defer { held.release() }
-        context.status.show(try context.store.reset(held))
+        context.status.show(try context.store.reset(held, removes: context.declaration.removesKeys))
         forgetKey()
     }
 

@@ -30,6 +30,10 @@ extension Flag {
     static let endorsementCertificate = Flag(
         name: "--ek-certificate", value: "FILE",
         summary: "PEM: the TPM's certificate and those above it, if the TPM holds none")
+    static let kind = Flag(
+        name: "--kind", value: "KIND",
+        summary: "the kind of service: "
+            + Services.oneOf(["\(Services.kinds[0]) (default)"] + Services.kinds.dropFirst()))
     static let dialect = Flag(
         name: "--dialect", value: "NAME",
         summary: Services.oneOf(["\(Services.dialects[0]) (default)"] + Services.dialects.dropFirst()))

@@ -12,10 +12,9 @@ extension Setting {
         let dialect: String
 
         /// A new identity, or one whose record cannot be read.
-        init(_ baseURL: String, _ app: String, dialect: String?) {
-            self.dialect = dialect ?? Services.dialects[0]
-            service = Services.speaking(self.dialect) ?? Services.all[0]
-            (self.baseURL, self.app) = (baseURL, app)
+        init(_ baseURL: String, _ app: String, _ service: CommandService, dialect: String?) {
+            self.dialect = dialect ?? service.dialects[0]
+            (self.service, self.baseURL, self.app) = (service, baseURL, app)
         }
 
         /// An identity with a record, which keeps its dialect.
@@ -46,7 +45,7 @@ extension Setting {
         if let service = try arguments.value(Flag.service.name), let app = try arguments.value(Flag.app.name),
             try folder() != nil
         {
-            return try open(Target(service, app, dialect: nil), log, withTPM)
+            return try open(Target(service, app, askedService(nil), dialect: nil), log, withTPM)
         }
         if let first = known.first, case .unreadable(let error) = first.record { throw error }
         throw TenonError(.notRegistered, message: "There is no identity in \(try folderPath()).")
@@ -62,7 +61,7 @@ extension Setting {
             if names > 1 { return try identity(log: log) }
             throw arguments.mistake("register needs --service URL and --app ID the first time.")
         }
-        return try open(Target(service, app, dialect: dialect), log)
+        return try open(Target(service, app, askedService(dialect), dialect: dialect), log)
     }
 
     /// The service of an identity.
@@ -94,6 +93,21 @@ extension Setting {
         return try DeviceIdentity(
             appID: target.app, profile: profile, vault: keys.vault, transport: transport(),
             attestationService: attestationService(), folder: StateFolder(at: folderPath()), limits: limits(), log: log)
+    }
+
+    /// The kind of service that the flags name, or that has the dialect.
+    private func askedService(_ dialect: String?) throws(TenonError) -> CommandService {
+        let asked = try arguments.value(Flag.kind.name)
+        guard let name = kind ?? asked else {
+            return dialect.flatMap(Services.speaking) ?? Services.all[0]
+        }
+        guard let service = Services.named(name) else {
+            throw arguments.mistake("--kind must be \(Services.oneOf(Services.kinds)).")
+        }
+        guard dialect.map(service.dialects.contains) ?? true else {
+            throw arguments.mistake("--dialect must be \(Services.oneOf(service.dialects)) for --kind \(name).")
+        }
+        return service
     }
 
     private func askedDialect() throws(TenonError) -> String? {

@@ -9,6 +9,8 @@ internal import TenonTPM
 /// The values that a verb's flags and the environment give.
 struct Setting {
     let arguments: Arguments
+    /// The kind of service that a verb is for; nil for a verb of all kinds.
+    var kind: String?
 
     /// The path of the state's folder; the folder is not made.
     func folderPath() throws(TenonError) -> String {
@@ -27,8 +29,11 @@ struct Setting {
         let (service, app) = (try arguments.value(Flag.service.name), try arguments.value(Flag.app.name))
         guard let all = try folder()?.identities() else { return [] }
         let wanted = try service.map(Services.normalURL)
+        let asked = try arguments.value(Flag.kind.name)
+        let kind = self.kind ?? asked
         return all.filter { known in
-            guard let name = known.name else { return wanted == nil && app == nil }
+            guard let name = known.name else { return wanted == nil && app == nil && kind == nil }
+            guard (kind ?? name.profile) == name.profile else { return false }
             return (wanted ?? name.baseURL) == name.baseURL && (app ?? name.appID) == name.appID
         }
     }

@@ -10,7 +10,7 @@ extension Program {
         about: """
             Gives this device an identity whose key is created in the TPM and stays there. Proves that to a service,
             registers the key, signs requests with it, changes it, and says what is wrong and how to fix it.
-            """, verbs: Verb.registering + Verb.using + Verb.proving + Verb.measuring,
+            """, verbs: Verb.registering + Verb.using + Verb.proving + Services.all.flatMap(\.verbs) + Verb.measuring,
         firstTry: [
             "A first try without a TPM (sudo apt install swtpm): start a software TPM with a control socket:",
             "    mkdir tpm",
@@ -39,7 +39,7 @@ extension Verb {
                 give them only once. Give --disclose-ek each time.
 
                 """ + Services.all.map(\.registerDetails).joined(separator: "\n"),
-            flags: Flag.network + [.dialect],
+            flags: Flag.network + [.kind, .dialect],
             examples: [
                 "tenon register --service https://api.example.org/auth --app app_1 --dialect tenon --disclose-ek"
             ],

@@ -19,6 +19,7 @@ package final class TPMKeyVault: KeyVault {
 
     private let tpm: TPM
     private let disclosure: TPM.Disclosure
+    private let options: TPM.PrivateKey.Options
     private let loaded = Mutex(Loaded())
     /// What the last look at the machine's id read. A service is shown this rather than a second reading, and once
     /// (decision: one-reading).
@@ -26,26 +27,53 @@ package final class TPMKeyVault: KeyVault {
 
     package let isHardware = true
 
-    package init(_ tpm: TPM, _ disclosure: TPM.Disclosure = .nothing) {
+    package init(_ tpm: TPM, _ disclosure: TPM.Disclosure = .nothing, options: TPM.PrivateKey.Options = []) {
         self.tpm = tpm
         self.disclosure = disclosure
+        self.options = options
+    }
+
+    package func signing(_ rule: SignatureRule) -> any KeyVault {
+        rule == .asMade ? self : TPMKeyVault(tpm, disclosure, options: [.verified, .lowS])
+    }
+
+    package func checkHardware() async throws(TenonError) {
+        let info = try await tpm.info()
+        guard !info.lockout.isLocked else {
+            throw TenonError(
+                .attestationUnavailable, message: "The TPM is locked after failed tries, so no key is made.",
+                mend: "Wait until the TPM forgives a try, or reset the lockout: tenon doctor")
+        }
+        guard info.isStorageEnabled, info.isEndorsementEnabled else {
+            throw TenonError(
+                .attestationUnavailable, message: "A hierarchy of the TPM is switched off, so no key is made.",
+                mend: "Switch it on in the firmware: tenon doctor")
+        }
+    }
+
+    /// The file says whether there is a persistent copy. A key that this TPM does not take has none here.
+    package func discard(_ facts: KeyFacts) async throws(TenonError) {
+        guard String(decoding: facts.pem, as: UTF8.self).contains("tenon-handle: ") else { return }
+        do throws(TenonError) {
+            try await privateKey(facts).evict()
+        } catch  where [.gone, .argument].contains(error.code.category) {}
     }
 
     package func makeKey() async throws(TenonError) -> KeyFacts {
-        try keep(try await TPM.PrivateKey(in: tpm))
+        try keep(try await TPM.PrivateKey(in: tpm, options: options))
     }
 
     package func key(_ facts: KeyFacts) async throws(TenonError) -> any DeviceKey { try await privateKey(facts) }
 
     package func blockingKey(_ facts: KeyFacts) throws(TenonError) -> any DeviceKey {
         if let key = kept(facts) { return key }
-        let key = try TPM.PrivateKey(dataRepresentation: facts.pem, in: tpm)
+        let key = try TPM.PrivateKey(dataRepresentation: facts.pem, in: tpm, options: options)
         try keep(key)
         return key
     }
 
     package func facts(ofFile pem: [UInt8]) async throws(TenonError) -> KeyFacts {
-        try keep(try await TPM.PrivateKey(dataRepresentation: pem, in: tpm))
+        try keep(try await TPM.PrivateKey(dataRepresentation: pem, in: tpm, options: options))
     }
 
     package func makeAttestationKey(beside key: KeyFacts) async throws(TenonError) -> KeyFacts {
@@ -130,7 +158,7 @@ package final class TPMKeyVault: KeyVault {
 
     private func privateKey(_ facts: KeyFacts) async throws(TenonError) -> TPM.PrivateKey {
         if let key = kept(facts) { return key }
-        let key = try await TPM.PrivateKey(dataRepresentation: facts.pem, in: tpm)
+        let key = try await TPM.PrivateKey(dataRepresentation: facts.pem, in: tpm, options: options)
         try keep(key)
         return key
     }

@@ -14,6 +14,7 @@ package final class ScriptedVault: KeyVault {
         var activated: [[UInt8]] = []
         var above: [[UInt8]] = []
         var attestationKeys = 0
+        var rule = SignatureRule.asMade
         var onProof: (@Sendable () -> Void)?
         var onBlocking: (@Sendable () -> Void)?
     }
@@ -83,6 +84,11 @@ package final class ScriptedVault: KeyVault {
     /// Brings the former vault back, as after a swapped disk or a volume that was not mounted.
     package func bringBack() { state.withLock { $0.gone = [] } }
 
+    package func signing(_ rule: SignatureRule) -> any KeyVault {
+        state.withLock { $0.rule = rule }
+        return self
+    }
+
     package func makeKey() async throws(TenonError) -> KeyFacts {
         try check(.make)
         return try make("KEY")
@@ -100,6 +106,7 @@ package final class ScriptedVault: KeyVault {
     private func load(_ facts: KeyFacts) throws(TenonError) -> any DeviceKey {
         try check(.load)
         let key = try find(facts.pem)
+        if state.withLock({ $0.rule }) == .strict { return StrictKey(key: key) }
         guard kind != .signatures else { return key }
         return TokenKey(
             publicKey: key.publicKey, isConstant: kind == .constants, onBlocking: state.withLock { $0.onBlocking })

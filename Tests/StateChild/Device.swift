@@ -2,6 +2,7 @@
 import FlowParts
 import Glibc
 import Tenon
+import TenonAuths
 
 /// A device that carries out commands line by line; the process that sends them is also its service.
 struct Device {
@@ -9,12 +10,14 @@ struct Device {
     private let service: ParentService
     private let time = FlowTime()
 
-    init(_ folder: String, _ calls: SystemCalls) throws(TenonError) {
+    init(
+        _ folder: String, _ calls: SystemCalls, _ profile: any ServiceProfile = PlainProfile()
+    ) throws(TenonError) {
         service = ParentService(time: time)
         var limits = FlowLimits()
         limits.retry.tries = 2
         identity = try DeviceIdentity(
-            appID: "app", profile: PlainProfile(), vault: ScriptedVault(seed: "one"), transport: service,
+            appID: "app", profile: profile, vault: ScriptedVault(seed: "one"), transport: service,
             folder: StateFolder(at: folder, calls: calls), clock: time.clock, limits: limits)
     }
 
@@ -37,6 +40,7 @@ struct Device {
         case "reset": try await identity.reset()
         case "try": return try await send(identity.sign("POST", path: "/v1/x", body: [1])).isTaken ? "ok" : "refused"
         case "sign": return try await sign()
+        case "data": try await identity.signPlain([1])
         default: fail("no such command: \(command)")
         }
         return "ok"

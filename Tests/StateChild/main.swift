@@ -2,6 +2,7 @@
 import Glibc
 import Synchronization
 import Tenon
+import TenonAuths
 
 // A separate process for the tests of the state. `StateChild VERB FOLDER ...`
 
@@ -54,6 +55,9 @@ do throws(TenonError) {
     switch arguments[1] {
     case "hold": try hold(StateFolder(at: arguments[2]))
     case "device": try await Device(arguments[2], deadly(at: Int(arguments[3]) ?? 0)).obey()
+    case "log":
+        let profile = try Auths(baseURL: "https://log.example", appID: "app")
+        try await Device(arguments[2], deadly(at: Int(arguments[3]) ?? 0), profile).obey()
     case "count": try count(StateFolder(at: arguments[2]), Int(arguments[3]) ?? 0)
     default: fail("no such verb")
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
+internal import TenonAuths
 internal import TenonBench
 internal import TenonSynheart
 internal import TenonTPM
@@ -23,6 +24,18 @@ struct FlowDevice {
             keys: .tpm(
                 TPM(wire, options: TPM.Options(allowSimulator: true)), disclosure: .endorsement(above: [place.issuer])),
             transport: transport, attestationService: .init(url: origin + "/ca/demo", roots: [place.root]),
+            stateDirectory: folder.path)
+    }
+
+    /// A KERI identifier.
+    init(identifierAt place: Flows, latency: UInt32) throws {
+        wire = BenchWire(over: try FlowTPM(state: place.tpmState, latency: latency))
+        transport = try FlowTransport(to: place.authority)
+        folder = try ScratchFolder()
+        origin = place.authority
+        identity = try DeviceIdentity(
+            Auths(baseURL: origin + "/auths/log", appID: "log"),
+            keys: .tpm(TPM(wire, options: TPM.Options(allowSimulator: true))), transport: transport,
             stateDirectory: folder.path)
     }
 

@@ -49,6 +49,8 @@ struct Flows {
             ("register", "a registration"), ("request", "a signed request"), ("rotate", "a rotation"),
             ("maintain", "a maintenance"), ("reset", "a reset"),
         ].map { FlowStep($0, $1, latency: latency) }
+        var inception = FlowStep("register-auths", "a first registration of a KERI identifier", latency: latency)
+        var event = FlowStep("rotate-auths", "a rotation of a KERI identifier", latency: latency)
         var docs = FlowStep("register-docs", "a first registration, dialect docs", latency: latency)
         for _ in 0..<rounds {
             let device = try FlowDevice(self, .tenon, latency: latency)
@@ -59,8 +61,11 @@ struct Flows {
             try await steps[4].run(device) { try await device.identity.reset() }
             let other = try FlowDevice(self, .docs, latency: latency)
             try await docs.run(other) { try await other.identity.register() }
+            let identifier = try FlowDevice(identifierAt: self, latency: latency)
+            try await inception.run(identifier) { try await identifier.identity.register() }
+            try await event.run(identifier) { try await identifier.identity.rotate() }
         }
-        return [steps[0], docs] + steps[1...]
+        return [steps[0], docs] + steps[1...] + [inception, event]
     }
 
     /// What is sent does not depend on the machine's load.
@@ -69,7 +74,9 @@ struct Flows {
         for step in steps {
             if !isSmoke { records.add(step.line) }
             records.add(commands: step.commands, exchanges: step.exchanges, of: step.name)
-            let most: Double? = ["flow-register": 2, "flow-register-docs": 4][step.name]
+            let most: Double? = [
+                "flow-register": 2, "flow-register-docs": 4, "flow-register-auths": 1, "flow-rotate-auths": 2,
+            ][step.name]
             records.add([
                 BenchFigure(
                     "P12", "HTTP exchanges of \(step.what)", most.map { .atMost($0) }, Double(step.exchanges.count),

@@ -11,6 +11,8 @@ final class Flow {
     var record: IdentityRecord
     /// Whether this call sent something and got no answer.
     var isOutcomeOpen = false
+    /// Whether this call has made a key.
+    var hasMadeKey = false
     /// Whether this call has learnt the service's clock.
     var hasLearntClock = false
     /// The identity with an invalid key that this call replaces. It stays on disk until the new identity sends
@@ -132,6 +134,7 @@ extension RecordStore {
     func open(
         _ empty: IdentityRecord, dialect: String, _ held: FileLock.Held
     ) throws(TenonError) -> IdentityRecord {
+        try finishErasure(held)
         switch read() {
         case .unreadable(let error): throw error
         case .found(let record):
@@ -205,8 +208,9 @@ package struct FlowLimits: Sendable {
     /// A younger key is not changed when an application says that it is too old, so that an application cannot cause
     /// rotation after rotation.
     package var youngestExpired = Duration.seconds(3600)
-    /// The age at which a key is rotated, and how much earlier at most: a device's own number decides that.
-    package var keyAge = Duration.seconds(90 * 86_400)
+    /// The age at which a key is rotated, if it is not the service's, and how much earlier at most: a device's own
+    /// number decides that.
+    package var keyAge: Duration?
     package var keyAgeSpread = Duration.seconds(9 * 86_400)
 
     package init() {}

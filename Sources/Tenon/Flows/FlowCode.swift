@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The codes of what is done with a service (01c0 to 01df).
+// The codes of what is done with a service (01c0 to 01e0).
 extension TenonError.Code {
     /// The service has no such step.
     public static let serviceStep = Self(0x0140_01c0, "TENON_ERROR_SERVICE_STEP")
@@ -44,4 +44,6 @@ extension TenonError.Code {
     public static let keyExpired = Self(0x0340_01d3, "TENON_ERROR_KEY_EXPIRED")
     /// The service refuses the old key, and does not say that it holds the one that it was offered, which signs now.
     public static let rotationOpen = Self(0x0b40_01d8, "TENON_ERROR_ROTATION_OPEN")
+    /// The service's base URL is malformed.
+    public static let serviceURL = Self(0x0140_01e0, "TENON_ERROR_SERVICE_URL")
 }

@@ -8,6 +8,17 @@ package protocol KeyVault: Sendable {
     /// Whether the private halves cannot leave the device.
     var isHardware: Bool { get }
 
+    /// The same keys, whose signatures follow the rule.
+    ///
+    /// - Throws: ``TenonError/Code/serviceStep`` if the vault cannot promise that.
+    func signing(_ rule: SignatureRule) throws(TenonError) -> any KeyVault
+
+    /// Checks that the hardware can make and attest keys now: it is not locked, and nothing that is needed is off.
+    func checkHardware() async throws(TenonError)
+
+    /// Removes what the hardware itself keeps of a key: its persistent copy.
+    func discard(_ facts: KeyFacts) async throws(TenonError)
+
     /// Makes a signing key. Its file is the registrar's to write, before anybody is told of the key.
     func makeKey() async throws(TenonError) -> KeyFacts
 
@@ -29,7 +40,7 @@ package protocol KeyVault: Sendable {
     /// Makes an attestation key that lives and dies with a signing key.
     func makeAttestationKey(beside key: KeyFacts) async throws(TenonError) -> KeyFacts
 
-    /// What a service is told of an attestation key.
+    /// The public area of an attestation key, which a service is shown.
     ///
     /// - Throws: an error of the category ``TenonError/Category/gone``, ``TenonError/Category/format`` or
     ///   ``TenonError/Category/rejected`` if the key must be made again.
@@ -65,8 +76,17 @@ package protocol KeyVault: Sendable {
     ) async throws(TenonError) -> Secret
 }
 
-// What only some identities ask of a vault.
+// Functions that only some identities need.
 extension KeyVault {
+    package func signing(_ rule: SignatureRule) throws(TenonError) -> any KeyVault {
+        guard rule == .asMade else { throw .noSuchStep }
+        return self
+    }
+
+    package func checkHardware() async throws(TenonError) {}
+
+    package func discard(_ facts: KeyFacts) async throws(TenonError) {}
+
     package func facts(ofFile pem: [UInt8]) async throws(TenonError) -> KeyFacts { throw .noSuchStep }
 
     package func secret(
@@ -81,6 +101,11 @@ extension KeyVault {
 extension Flow {
     /// The key to register: that of an earlier try if possible, because the service may hold it (W4).
     func registrationKey() async throws(TenonError) -> IdentityKey {
+        let isReplaced = context.declaration.replacesUnsentKey && !hasMadeKey
+        if let key = record.key(.current), isReplaced, !key.isOffered {
+            // Its file goes to the attic with the next sweep.
+            record.forgetKeys()
+        }
         if let key = record.key(.current) {
             do throws(TenonError) {
                 _ = try await vault.key(key.facts)
@@ -91,6 +116,8 @@ extension Flow {
                 record.forgetKeys()
             }
         }
+        try await profile.checkBeforeFirstKey()
+        if context.declaration.checksTPM { try await vault.checkHardware() }
         let machine = try? await vault.endorsementKeyID()
         record.place(in: machine, deviceLocalID: try RequestHeaders.makeNonce())
         return try await makeKey(.current)
@@ -99,9 +126,20 @@ extension Flow {
     /// The key to which the registration binds itself.
     func nextKeyIfCommitted() async throws(TenonError) -> PublicKey? {
         guard context.declaration.keys == .committedNext else { return nil }
-        let key: IdentityKey
-        if let next = record.key(.next) { key = next } else { key = try await makeKey(.next) }
-        return try await vault.key(key.facts).publicKey
+        return try await load(keyToCommit(.next)).publicKey
+    }
+
+    /// The key to which a message binds itself. Once such a message may have left, there is no other in its place
+    /// (decision: key-roles).
+    func keyToCommit(_ role: KeyRole) async throws(TenonError) -> IdentityKey {
+        guard let key = record.key(role) else { return try await makeKey(role) }
+        do throws(TenonError) {
+            _ = try await vault.key(key.facts)
+            return key
+        } catch  where error.category == .gone && !key.isCommitted {
+            try record.drop(key.generation)
+            return try await makeKey(role)
+        }
     }
 
     /// Makes a key and writes it to disk before it is sent.
@@ -115,6 +153,7 @@ extension Flow {
         }
         let key = try record.add(facts, as: role, generation: generation, isHardware: vault.isHardware)
         try await save()
+        hasMadeKey = true
         return key
     }
 

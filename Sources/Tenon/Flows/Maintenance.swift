@@ -26,11 +26,17 @@ extension Flow {
         }
         // A key that the service has refused is not presented to it as the device's key.
         if !record.signsByNext || context.declaration.attestation != .activation { try await renewAttestation() }
+        try await mendLog()
         // A reported key is due, whatever the clock shows.
         if context.declaration.rotation != .none, record.journal == nil, !record.signsByNext,
-            let due = record.rotationDue(context.limits), due <= serviceTime || record.isCompromised
+            let due = record.rotationDue(context.declaration.keyAge, context.limits),
+            due <= serviceTime || record.isCompromised
         {
             _ = try await rotate()
+        }
+        if record.state == .registered, !record.isRevoked {
+            try await profile.maintain(ServiceUse(self))
+            guard !record.isRevoked else { return .stopped }
         }
         return left
     }

@@ -107,8 +107,8 @@ extension Flow {
         let request = try await registration(&terms, key, attester, challenge)
         try record.begin(
             .register(
-                key.generation, message: try request.kept(context.declaration), resend: context.declaration.resend,
-                slot: terms.slot))
+                key.generation, committing: next == nil ? nil : record.key(.next)?.generation,
+                message: try request.kept(context.declaration), resend: context.declaration.resend, slot: terms.slot))
         return try await settle(request, isProven: terms.proof != nil, by: attester)
     }
 
@@ -151,7 +151,7 @@ extension Flow {
         let (answer, wasOpen) = try await send(request)
         return try await profile.registration(in: answer, to: request).settled(
             accepted: { outcome throws(TenonError) in
-                try await accepted(outcome, isProven, attester)
+                try await accepted(outcome, to: request, isProven, attester)
             },
             refused: { refusal throws(TenonError) in
                 isOutcomeOpen = wasOpen
@@ -161,11 +161,12 @@ extension Flow {
     }
 
     private func accepted(
-        _ outcome: RegistrationOutcome, _ isProven: Bool, _ attester: Attester?
+        _ outcome: RegistrationOutcome, to request: HTTPRequest, _ isProven: Bool, _ attester: Attester?
     ) async throws(TenonError) -> Registration {
         switch outcome {
         case .registered(let id, let certificates):
             if let attester, isProven { remember(attester.endorsement) }
+            try await keepInLog(request)
             let registration = try await registered(id, isProven)
             await keepIssued(certificates)
             return registration
@@ -210,12 +211,12 @@ extension Flow {
 
 extension IdentityRecord {
     /// The keys of an identity that is not registered have no use any more.
-    mutating func forgetKeys() { (keys, journal, attestation, lastSlot) = ([], nil, nil, nil) }
+    mutating func forgetKeys() { (keys, journal, attestation, lastSlot, logTail) = ([], nil, nil, nil, nil) }
 }
 
 extension HTTPRequest {
-    /// What the journal keeps of the message while it is under way. A message that must be sent again as it is: all of
-    /// it. Any other: its SHA-256, because a proof must not lie on a disk and is never sent twice.
+    /// The part of the message that the journal keeps while it is under way: all bytes of a message that must be sent
+    /// again unchanged; otherwise its SHA-256, because a proof must not lie on a disk and is never sent twice.
     func kept(_ declaration: ServiceDeclaration) throws(TenonError) -> [UInt8] {
         let bytes = try journalled()
         return declaration.resend == .identical ? bytes : try Digest(hashing: bytes).rawRepresentation

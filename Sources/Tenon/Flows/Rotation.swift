@@ -60,13 +60,17 @@ extension Flow {
         }
         let (answer, wasOpen) = try await send(request)
         return try await profile.rotation(in: answer, to: request).settled(
-            accepted: { outcome throws(TenonError) in try await accepted(outcome, answer) },
+            accepted: { outcome throws(TenonError) in
+                try await keepInLog(request)
+                return try await accepted(outcome, answer)
+            },
             refused: { refusal throws(TenonError) in try await refused(refusal, answer, wasOpen) })
     }
 
     func rotationRequest(from current: IdentityKey) async throws(TenonError) -> HTTPRequest {
         // Loaded first, so that the new key is made in the TPM of the current one.
         let signer = try await load(current)
+        try await checkLog()
         // A key that the service has refused is not presented to it as the device's key.
         if context.declaration.rotation == .signedByCurrent(isProven: true), !record.signsByNext {
             try await introduceAttestationKey(beside: current)
@@ -76,15 +80,16 @@ extension Flow {
         var terms = RotationTerms(
             current: signer.publicKey, new: try await load(next).publicKey, following: following,
             slot: context.declaration.isSequenced ? record.journal?.slot ?? (record.lastSlot ?? -1) + 1 : nil,
-            stamp: try stamp())
+            prior: record.logTail, stamp: try stamp())
         try await prove(&terms, next)
         let isSignedByNext = context.declaration.rotation == .signedByNext
         let request = try await finish(
             profile.rotation(device, terms), by: isSignedByNext ? await load(next) : signer)
         try record.begin(
             .rotate(
-                from: current.generation, to: next.generation, message: try request.kept(context.declaration),
-                resend: context.declaration.resend, slot: terms.slot))
+                from: current.generation, to: next.generation,
+                committing: following == nil ? nil : record.key(.following)?.generation,
+                message: try request.kept(context.declaration), resend: context.declaration.resend, slot: terms.slot))
         return request
     }
 
@@ -93,7 +98,7 @@ extension Flow {
             do throws(TenonError) {
                 _ = try await vault.key(key.facts)
                 return key
-            } catch  where error.category == .gone && !key.isOffered {
+            } catch  where error.category == .gone && !key.isOffered && !key.isCommitted {
                 try record.drop(key.generation)
             }
         }
@@ -102,9 +107,7 @@ extension Flow {
 
     private func followingKey() async throws(TenonError) -> PublicKey? {
         guard context.declaration.keys == .committedNext else { return nil }
-        let key: IdentityKey
-        if let made = record.key(.following) { key = made } else { key = try await makeKey(.following) }
-        return try await load(key).publicKey
+        return try await load(keyToCommit(.following)).publicKey
     }
 
     private func accepted(
@@ -135,6 +138,7 @@ extension Flow {
             if try await tryNext(after: refusal.error) { return Rotation(effectiveAt: nil) }
         case .revoked: try await confirmRevoked(refusal.error)
         case .clockSkew: try await learnClock(refusal, answer)
+        case .numberRefused: try await askForLog()
         default: break
         }
         isOutcomeOpen = wasOpen
@@ -152,6 +156,8 @@ extension Flow {
     func promote(at time: Int64) async throws(TenonError) {
         try record.promote(at: time)
         record.promoteFollowing()
+        // The service accepted a message that the new key signed.
+        if context.declaration.rotation == .signedByNext { record.retirePrevious() }
         isOutcomeOpen = false
         if record.state == .registering { try record.move(to: .registered) }
         try await save()

@@ -35,7 +35,7 @@ extension ServiceAnswer {
     }
 
     /// The accepted value; throws the error of any other answer.
-    func get() throws(TenonError) -> Value {
+    package func get() throws(TenonError) -> Value {
         switch self {
         case .accepted(let value): return value
         case .refused(let refusal): throw refusal.error
@@ -98,8 +98,8 @@ extension ServiceDeclaration {
     package func failure<Value>(
         _ answer: HTTPResponse, code: String?, serverTime: Double? = nil
     ) -> ServiceAnswer<Value> {
-        let meant = isBelieved(answer) ? code.flatMap { verdicts[$0] } : nil
-        // Of a page that says it is well, or that it could not just now, nothing ends.
+        let meant = isBelieved(answer) ? verdict(answer.status, code) : nil
+        // An answer with a status of success, or of a passing fault, ends nothing.
         let verdict = meant?.isGrave == true && !answer.isDefinite ? nil : meant
         let error = TenonError(answer, code: code, verdict)
         if verdict == .busy || (verdict == nil && answer.isTransient) { return .later(error) }
@@ -107,6 +107,10 @@ extension ServiceDeclaration {
             return .refused(ServiceRefusal(verdict: verdict, error: error, serverTime: serverTime))
         }
         return .unclear(error)
+    }
+
+    private func verdict(_ status: Int, _ code: String?) -> ServiceVerdict? {
+        code.flatMap { exactVerdicts[AnswerKind(status, $0)] ?? verdicts[$0] } ?? exactVerdicts[AnswerKind(status)]
     }
 
     private func isBelieved(_ answer: HTTPResponse) -> Bool {
@@ -168,6 +172,8 @@ extension TenonError {
             case .keyExpired: (.keyExpired, "The key is older than the service allows.")
             case .nonceReplay: (.nonceReplay, "The service says that it has already seen this request.")
             case .rotationRefused: (.rotationFailed, "The service refused the new key; both keys are kept.")
+            case .numberRefused:
+                (.serviceRefused, "The service holds another log of this identity. Nothing new was signed.")
             case .busy: (.serviceBusy, "The service cannot answer now. Try again later.")
             case nil where answer.isTransient: (.serviceBusy, "The service cannot answer now. Try again later.")
             case nil where 400...499 ~= answer.status:

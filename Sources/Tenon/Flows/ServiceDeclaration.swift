@@ -19,15 +19,27 @@ package struct ServiceDeclaration: Sendable {
     /// An attestation that is required is never done without, and never replaced by another dialect
     /// (decision: never-weaker).
     package var isAttestationRequired = true
+    /// Whether the TPM is looked at before the first key is made: a registration with one that is locked, or whose
+    /// hierarchies are off, is refused before anything is made or sent.
+    package var checksTPM = false
+    /// Whether a key from before, of which nothing was sent, is replaced by a registration, once a call.
+    package var replacesUnsentKey = false
+    /// Whether a reset removes the keys for good, and does not set them aside (decision: removed-keys).
+    package var removesKeys = false
     /// The treatment of a message whose answer was lost.
     package var resend = Journal.Resend.fresh
     /// Whether each message has a number that no other may have.
     package var isSequenced = false
+    package var signatures = SignatureRule.asMade
+    package var keyAge = KeyAge.limited(.seconds(90 * 86_400))
     package var rotation = RotationRule.none
     /// How to find out which key the service holds, in this order.
     package var settlements: [Settlement] = []
     /// The meanings of the service's codes. A code that is not listed changes no state.
     package var verdicts: [String: ServiceVerdict] = [:]
+    /// The meanings of answers by their status, for a service whose codes alone do not say it. The most exact one
+    /// counts: status and code, then the code, then the status.
+    package var exactVerdicts: [AnswerKind: ServiceVerdict] = [:]
     /// The media types of an answer whose code is believed (decision: definite-refusal).
     package var errorTypes = ["application/json"]
 
@@ -46,6 +58,27 @@ package enum KeyPlan: Sendable {
     case one
     /// Two at all times: each message names the current key, and binds itself to the one after it.
     case committedNext
+}
+
+/// An answer that is not a success: its status, and its code if that matters.
+package struct AnswerKind: Hashable, Sendable {
+    let status: Int
+    let code: String?
+
+    package init(_ status: Int, _ code: String? = nil) { (self.status, self.code) = (status, code) }
+}
+
+/// What a service asks of signatures.
+package enum SignatureRule: Sendable {
+    case asMade
+    /// Each has the smaller s, and was verified with the public key before it leaves the vault.
+    case strict
+}
+
+/// How old a key may get before `maintain` changes it.
+package enum KeyAge: Equatable, Sendable {
+    case limited(Duration)
+    case unlimited
 }
 
 package struct ChallengeRule: Sendable {
@@ -75,7 +108,7 @@ package enum RotationRule: Equatable, Sendable {
     case signedByNext
 }
 
-/// What finds out which key a service holds (decision: own-endpoints).
+/// A way to find out which key a service holds (decision: own-endpoints).
 package enum Settlement: Sendable {
     /// It can be asked, by a request that the candidate signs.
     case ask
@@ -105,4 +138,6 @@ package enum ServiceVerdict: Sendable {
     case rotationRefused
     /// Come again later.
     case busy
+    /// Another message has this number, or the one before it is missing: the service is asked what it holds.
+    case numberRefused
 }

@@ -7,6 +7,11 @@
 package protocol ServiceProfile: Sendable {
     var declaration: ServiceDeclaration { get }
 
+    /// Checks what must hold before the first key is made, such as the service's own standing.
+    func checkBeforeFirstKey() async throws(TenonError)
+    /// What is done from time to time for a registered device, beside what all services need.
+    func maintain(_ use: ServiceUse) async throws(TenonError)
+
     /// The public key as its text stands on the wire, which is what nonces are made of.
     func text(of key: PublicKey) -> String
 
@@ -24,6 +29,16 @@ package protocol ServiceProfile: Sendable {
     func rotation(_ device: ServiceDevice, _ terms: RotationTerms) throws(TenonError) -> ServiceDraft
     func rotation(in answer: HTTPResponse, to request: HTTPRequest) -> ServiceAnswer<RotationOutcome>
 
+    /// The message of the identity's log in a request; nil for a service whose messages are not numbered.
+    func logEntry(in request: HTTPRequest) throws(TenonError) -> LogEntry?
+    /// The message in a line of the log that is kept.
+    func logEntry(ofLine line: [UInt8]) throws(TenonError) -> LogEntry
+    /// Asks for the log that the service holds, from this number on.
+    func logRequest(_ device: ServiceDevice, from sequence: Int64) throws(TenonError) -> HTTPRequest
+    func log(in answer: HTTPResponse) -> ServiceAnswer<[LogEntry]>
+    /// Whether these messages follow a position of the identity's log, each signed as it has to be.
+    func isLog(_ entries: [LogEntry], of device: ServiceDevice, after position: LogPosition?) -> Bool
+
     /// Asks, signed by a key, whether the service holds that.
     func question(_ device: ServiceDevice, _ stamp: RequestStamp) throws(TenonError) -> ServiceDraft
     func holding(in answer: HTTPResponse, of key: PublicKey) -> ServiceAnswer<KeyHolding>
@@ -36,6 +51,8 @@ package protocol ServiceProfile: Sendable {
 
 // Members that not every service has.
 extension ServiceProfile {
+    package func checkBeforeFirstKey() async throws(TenonError) {}
+    package func maintain(_ use: ServiceUse) async throws(TenonError) {}
     package func challengeRequest(
         _ device: ServiceDevice, _ offer: AttestationOffer?
     ) throws(TenonError) -> HTTPRequest { throw .noSuchStep }
@@ -52,6 +69,15 @@ extension ServiceProfile {
     package func rotation(
         in answer: HTTPResponse, to request: HTTPRequest
     ) -> ServiceAnswer<RotationOutcome> { .unclear(.noSuchStep) }
+    package func logEntry(in request: HTTPRequest) throws(TenonError) -> LogEntry? { nil }
+    package func logEntry(ofLine line: [UInt8]) throws(TenonError) -> LogEntry { throw .noSuchStep }
+    package func logRequest(
+        _ device: ServiceDevice, from sequence: Int64
+    ) throws(TenonError) -> HTTPRequest { throw .noSuchStep }
+    package func log(in answer: HTTPResponse) -> ServiceAnswer<[LogEntry]> { .unclear(.noSuchStep) }
+    package func isLog(
+        _ entries: [LogEntry], of device: ServiceDevice, after position: LogPosition?
+    ) -> Bool { false }
     package func question(
         _ device: ServiceDevice, _ stamp: RequestStamp
     ) throws(TenonError) -> ServiceDraft { throw .noSuchStep }
@@ -150,17 +176,20 @@ package struct RotationTerms: Sendable {
     /// The Name of the new key's parent, which goes with a proof.
     package var parent: [UInt8]?
     package var slot: Int64?
+    /// The last message that the service took, where messages have numbers.
+    package var prior: LogTail?
     package var stamp: RequestStamp
 
     package init(
         current: PublicKey, new: PublicKey, following: PublicKey? = nil, proof: Proof? = nil, slot: Int64? = nil,
-        stamp: RequestStamp
+        prior: LogTail? = nil, stamp: RequestStamp
     ) {
         self.current = current
         self.new = new
         self.following = following
         self.proof = proof
         self.slot = slot
+        self.prior = prior
         self.stamp = stamp
     }
 }

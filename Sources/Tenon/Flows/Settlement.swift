@@ -17,6 +17,7 @@ extension Flow {
     /// Finds out the outcome of a rotation, and whether the service still knows the device.
     func resolve() async throws(TenonError) {
         try registered()
+        if record.journal == nil { try await checkLog() }
         try await takeEffect()
         guard record.journal?.operation == .rotate || record.key(.next)?.isOffered == true else {
             return try await askForCurrent(.notHeld)
@@ -74,7 +75,7 @@ extension Flow {
             try record.tryNext()
             try await save()
         }
-        // What was sent before may have been taken.
+        // The service may have accepted an earlier message.
         isOutcomeOpen = true
         switch try await askAboutNext() {
         case .held: return true

@@ -48,7 +48,7 @@ extension DeviceIdentity {
         }
     }
 
-    /// What signs now. A key that was given up is looked at again: its TPM may be back.
+    /// The key that signs now. A key that was given up is tried again: its TPM may be back.
     func signingKey() async throws(TenonError) -> (deviceID: String, key: IdentityKey, time: Int64) {
         do throws(TenonError) {
             return try await context.disk.run { () throws(TenonError) in try self.signing() }
@@ -127,7 +127,7 @@ extension DeviceIdentity {
             timestamp: String(time))
     }
 
-    private func markInvalidWaiting(_ generation: Int) async -> TenonError {
+    func markInvalidWaiting(_ generation: Int) async -> TenonError {
         do throws(TenonError) {
             let ekID = try? await context.vault.endorsementKeyID()
             return try await context.onDisk { _ throws(TenonError) in self.markInvalid(generation, ekID) }
@@ -136,7 +136,7 @@ extension DeviceIdentity {
         }
     }
 
-    private func markInvalidBlocking(_ generation: Int) -> TenonError {
+    func markInvalidBlocking(_ generation: Int) -> TenonError {
         markInvalid(generation, try? context.vault.blockingEndorsementKeyID())
     }
 
@@ -199,15 +199,18 @@ extension IdentityRecord {
         return current
     }
 
-    /// When the key is due for a change, in Unix seconds: after 90 days, less a time that depends on this device's own
+    /// When the key is due for a change, in Unix seconds: after the longest age that the
+    /// service declares, less a time that depends on this device's own
     /// random id, so that devices registered on one day do not all rotate on one day (W23). A key that was reported as
     /// compromised is due at once.
-    func rotationDue(_ limits: FlowLimits) -> Int64? {
+    func rotationDue(_ age: KeyAge, _ limits: FlowLimits) -> Int64? {
         guard let since = keyRotatedAt ?? registeredAt else { return nil }
         guard !isCompromised else { return since }
+        guard case .limited(let declared) = age else { return nil }
+        let longest = limits.keyAge ?? declared
         let spread = UInt64(limits.keyAgeSpread.components.seconds)
         let chosen = UInt64(deviceLocalID.prefix(8), radix: 16) ?? 0
-        return since &+ limits.keyAge.components.seconds &- Int64(spread == 0 ? 0 : chosen % spread)
+        return since &+ longest.components.seconds &- Int64(spread == 0 ? 0 : chosen % spread)
     }
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of a key beside what its file says, and the file once more (decision: key-digest).
+/// The facts about a key that its file does not state, and a copy of the file (decision: key-digest).
 package struct KeyFacts: Equatable, Sendable {
     static let longestFile = 4096
 
     /// The file.
     package let pem: [UInt8]
-    /// Of the file.
+    /// The SHA-256 of the file.
     package let digest: Digest
     /// The TPM's Names of the key, of its parent, and of what the TPM's seed is known by.
     package let name: [UInt8]
@@ -49,13 +49,18 @@ package struct IdentityKey: Equatable, Sendable {
     package let isHardware: Bool
     /// Whether its public half may have left the device: then it is offered again, and never dropped but by a reset.
     package var isOffered: Bool
+    /// Whether a message that may have left the device is bound to it: nothing can take its place.
+    package var isCommitted: Bool
 
-    package init(generation: Int, role: KeyRole, facts: KeyFacts, isHardware: Bool, isOffered: Bool) {
+    package init(
+        generation: Int, role: KeyRole, facts: KeyFacts, isHardware: Bool, isOffered: Bool, isCommitted: Bool = false
+    ) {
         self.generation = generation
         self.role = role
         self.facts = facts
         self.isHardware = isHardware
         self.isOffered = isOffered
+        self.isCommitted = isCommitted
     }
 }
 
@@ -68,7 +73,7 @@ package struct AttestationKey: Equatable, Sendable {
         /// Seconds since 1970.
         package var notBefore: Int64
         package var notAfter: Int64
-        /// Of its file.
+        /// The SHA-256 of its file.
         package var digest: Digest
 
         package init(issuer: String, serial: [UInt8], notBefore: Int64, notAfter: Int64, digest: Digest) {
@@ -121,7 +126,8 @@ extension IdentityKey: RecordObject {
             generation: coder.member("generation", known?.generation, .count),
             role: coder.member("role", known?.role, .choice), facts: coder.member("facts", known?.facts, .object),
             isHardware: coder.member("hardware", known?.isHardware, .flag),
-            isOffered: coder.member("offered", known?.isOffered, .flag))
+            isOffered: coder.member("offered", known?.isOffered, .flag),
+            isCommitted: coder.optional("committed", known?.isCommitted, .flag, since: 3) ?? false)
     }
 }
 

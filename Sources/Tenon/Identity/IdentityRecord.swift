@@ -23,6 +23,8 @@ package struct IdentityRecord: Equatable, Sendable {
     package internal(set) var journal: Journal?
     /// The last slot for which a message was made.
     package internal(set) var lastSlot: Int64?
+    /// The last message that the service took, where messages have numbers.
+    package internal(set) var logTail: LogTail?
     /// Whether the key that was offered signs: the service refused the signature of the current one, and did not say
     /// yet that it holds this one.
     package var signsByNext = false
@@ -41,8 +43,8 @@ package struct IdentityRecord: Equatable, Sendable {
     package var refusedAt: BootMoment?
     package var clock: ClockOffset?
     package var signatureVersions: [Int64] = []
-    /// What the device was told for its attestation, so that it need not be told again. It outlives a reset, as the
-    /// service's name and the dialect do.
+    /// The settings of the last accepted attestation, so that nobody has to give them again. Like the service's name
+    /// and the dialect, they outlive a reset.
     package var attestationSettings: AttestationSettings?
     /// The keys up to this generation were reported as compromised: they are changed as soon as that can be.
     package internal(set) var compromisedGeneration: Int?
@@ -124,9 +126,9 @@ package struct IdentityRecord: Equatable, Sendable {
 // How a record is written and read: each member stands here once, with what is allowed in it. Every member of a version
 // is there always; what is not known is null.
 extension IdentityRecord: RecordObject {
-    /// 2 has what the device was told for its attestation, which keys were reported as compromised, which key signs while
+    /// 3 has the last message of a log, and the keys to which messages are bound. 2 has what the device was told for its attestation, which keys were reported as compromised, which key signs while
     /// a rotation is not settled, and from which moment of the boot on a new one counts.
-    static let version: Int64 = 2
+    static let version: Int64 = 3
 
     static func coded(_ coder: RecordCoder, _ known: IdentityRecord?) throws(TenonError) -> IdentityRecord {
         _ = try coder.member("version", coder.version, .number)
@@ -156,6 +158,7 @@ extension IdentityRecord: RecordObject {
         ekID = try coder.optional("ek_id", known?.ekID, .digest)
         journal = try coder.optional("journal", known?.journal, .object)
         lastSlot = try coder.optional("last_slot", known?.lastSlot, .number)
+        logTail = try coder.optional("log_tail", known?.logTail, .object, since: 3)
         signsByNext = try coder.optional("signs_by_next", known?.signsByNext, .flag, since: 2) ?? false
         compromisedGeneration = try coder.optional(
             "compromised_generation", known?.compromisedGeneration, .count, since: 2)
@@ -182,6 +185,7 @@ extension IdentityRecord: RecordObject {
         try demand(keys.isEmpty || key(.current) != nil, "roles")
         try demand((attestationSettings?.size ?? 0) <= AttestationSettings.longest, "attestation_settings")
         try demand((compromisedGeneration ?? 0) <= lastGeneration, "compromised_generation")
+        try demand(logTail.map { 0...(lastSlot ?? -1) ~= $0.sequence } ?? true, "log_tail")
         try validateState()
         if let journal { try validate(journal) }
     }
@@ -212,6 +216,9 @@ extension IdentityRecord: RecordObject {
         try demand(journal.effectiveAt == nil || journal.operation == .rotate, "journal")
         try demand(journal.effectiveFrom == nil || journal.effectiveAt != nil, "journal")
         try demand(journal.slot == nil || journal.slot == lastSlot, "journal")
+        let committed = keys.first { $0.generation == journal.committedGeneration }
+        try demand(journal.committedGeneration == nil || committed != nil, "journal")
+        try demand(journal.phase == .prepared || committed?.isCommitted != false, "journal")
         try demand(journal.message.count <= Journal.longestMessage, "journal")
     }
 
@@ -232,7 +239,7 @@ extension TenonError {
     }
 }
 
-/// What an attestation was made with that a service took.
+/// The settings of an attestation that a service accepted.
 package struct AttestationSettings: Equatable, Sendable {
     /// The attestation CA, where there is one, and the certificates that its own chain to.
     package var service: DeviceIdentity.AttestationService?

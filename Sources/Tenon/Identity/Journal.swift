@@ -35,6 +35,8 @@ package struct Journal: Equatable, Sendable {
     package let oldGeneration: Int?
     /// The key whose public half is in the message.
     package let newGeneration: Int
+    /// The key to which the message is bound, by a digest of its public half.
+    package let committedGeneration: Int?
     /// The service answered that it has not decided.
     package internal(set) var awaitsApproval = false
     /// The service took the new key, from this second since 1970 on.
@@ -43,18 +45,21 @@ package struct Journal: Equatable, Sendable {
     package internal(set) var effectiveFrom: BootMoment?
 
     package static func register(
-        _ generation: Int, message: [UInt8], resend: Resend = .fresh, slot: Int64? = nil
+        _ generation: Int, committing committed: Int? = nil, message: [UInt8], resend: Resend = .fresh,
+        slot: Int64? = nil
     ) -> Journal {
         Journal(
             operation: .register, resend: resend, slot: slot, message: message, oldGeneration: nil,
-            newGeneration: generation)
+            newGeneration: generation, committedGeneration: committed)
     }
 
     package static func rotate(
-        from old: Int, to new: Int, message: [UInt8], resend: Resend = .fresh, slot: Int64? = nil
+        from old: Int, to new: Int, committing committed: Int? = nil, message: [UInt8], resend: Resend = .fresh,
+        slot: Int64? = nil
     ) -> Journal {
         Journal(
-            operation: .rotate, resend: resend, slot: slot, message: message, oldGeneration: old, newGeneration: new)
+            operation: .rotate, resend: resend, slot: slot, message: message, oldGeneration: old, newGeneration: new,
+            committedGeneration: committed)
     }
 
     /// Whether another message may take the place of this one (decision: one-message).
@@ -63,7 +68,7 @@ package struct Journal: Equatable, Sendable {
     /// Whether the other is a step of the same operation with the same keys.
     func isSameOperation(as other: Journal) -> Bool {
         operation == other.operation && oldGeneration == other.oldGeneration && newGeneration == other.newGeneration
-            && resend == other.resend
+            && committedGeneration == other.committedGeneration && resend == other.resend
     }
 }
 
@@ -74,7 +79,8 @@ extension Journal: RecordObject {
             resend: coder.member("resend", known?.resend, .choice), slot: coder.optional("slot", known?.slot, .number),
             message: coder.member("message", known?.message, .base64),
             oldGeneration: coder.optional("old_generation", known?.oldGeneration, .count),
-            newGeneration: coder.member("new_generation", known?.newGeneration, .count))
+            newGeneration: coder.member("new_generation", known?.newGeneration, .count),
+            committedGeneration: coder.optional("committed_generation", known?.committedGeneration, .count, since: 3))
         journal.phase = try coder.member("phase", known?.phase, .choice)
         journal.awaitsApproval = try coder.member("awaits_approval", known?.awaitsApproval, .flag)
         journal.effectiveAt = try coder.optional("effective_at", known?.effectiveAt, .number)

@@ -21,7 +21,8 @@ extension IdentityRecord {
     ///   (decision: one-offered-key), and for the one that it holds.
     package mutating func drop(_ generation: Int) throws(TenonError) {
         guard let key = keys.first(where: { $0.generation == generation }), !key.isOffered || key.role == .previous,
-            journal?.newGeneration != generation, journal?.oldGeneration != generation,
+            !key.isCommitted || key.role == .previous, journal?.newGeneration != generation,
+            journal?.oldGeneration != generation,
             key.role != .current || state == .unregistered
         else { throw .keyGeneration }
         keys.removeAll { $0.generation == generation }
@@ -46,16 +47,20 @@ extension IdentityRecord {
         guard journal.slot == next.slot, journal.isReplaceable || journal.message == next.message else {
             throw .slotTaken
         }
-        // What was sent is still on its way, whatever follows.
+        // A message that was sent is still on its way, whatever follows.
         self.journal?.message = next.message
     }
 
     /// From now on bytes may have left, and with them the public half of the new key.
     package mutating func markSent() throws(TenonError) {
         guard let journal else { throw .keyGeneration }
+        if let committed = journal.committedGeneration { try changeKey(committed) { $0.isCommitted = true } }
         try changeKey(journal.newGeneration) { $0.isOffered = true }
         self.journal?.phase = .sent
     }
+
+    /// The service took a message of the log.
+    package mutating func took(_ tail: LogTail) { logTail = tail }
 
     /// The service answered a registration that it has not decided.
     package mutating func awaitApproval() throws(TenonError) {
@@ -97,7 +102,7 @@ extension IdentityRecord {
         keys.removeAll { $0.generation == journal.newGeneration }
         if let next = key(.next) { try changeKey(next.generation) { $0.role = .current } }
         // Another key begins another order of messages.
-        (self.journal, lastSlot) = (nil, nil)
+        (self.journal, lastSlot, logTail) = (nil, nil, nil)
     }
 
     /// The service holds the next key. The one before is kept until a request by the new one was accepted.
@@ -144,8 +149,8 @@ extension IdentityRecord {
         signsByNext = signedByNext
     }
 
-    /// What it means that the key is lost for good in the TPM that is here. Only the same endorsement key says that it
-    /// is the same TPM: a machine that is taken for another draws a new local id, and merges with none
+    /// The reason why this TPM can never use the key. Only the same endorsement key shows that it is the same TPM. A
+    /// machine that is wrongly taken for another one draws a new local id, and no two machines share one
     /// (decision: other-machine).
     package func causeOfLoss(ekID: Digest?) -> IdentityReason {
         self.ekID != nil && ekID == self.ekID ? .tpmCleared : .foreignTPM
@@ -234,7 +239,8 @@ extension IdentityRecord {
     private mutating func forget(_ deviceLocalID: String) {
         (keys, journal, attestationKey, attestation, ekID) = ([], nil, nil, nil, nil)
         (deviceID, registeredAt, keyRotatedAt, refusedAt, clock) = (nil, nil, nil, nil, nil)
-        (lastSlot, signatureVersions, compromisedGeneration, signsByNext) = (nil, [], nil, false)
+        (lastSlot, logTail) = (nil, nil)
+        (signatureVersions, compromisedGeneration, signsByNext) = ([], nil, false)
         self.deviceLocalID = deviceLocalID
     }
 
@@ -252,7 +258,10 @@ extension IdentityRecord {
             case .register: journal.oldGeneration == nil && current == journal.newGeneration
             case .rotate: journal.oldGeneration == current && next == journal.newGeneration && current != nil
             }
-        guard fits else { throw .keyGeneration }
+        let bound = key(journal.operation == .register ? .next : .following)?.generation
+        guard fits, journal.committedGeneration == nil || journal.committedGeneration == bound else {
+            throw .keyGeneration
+        }
     }
 }
 

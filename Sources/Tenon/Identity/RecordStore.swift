@@ -68,7 +68,10 @@ package final class RecordStore: Sendable {
     /// Where there is no record there must be nothing else (decision: missing-state).
     private func absence() -> Reading<IdentityRecord> {
         do throws(TenonError) {
-            let remains = try !keyFiles().isEmpty || folder.isThere(name.record + StateFolder.previous)
+            guard !folder.isThere(name.erasure) else { return .absent }
+            let remains =
+                try !keyFiles().isEmpty || folder.isThere(name.record + StateFolder.previous)
+                || folder.isThere(name.log)
             // The holder of the lock may have begun meanwhile.
             guard remains else { return .absent }
             guard !folder.isThere(name.record) else { return read() }
@@ -143,7 +146,7 @@ extension RecordStore {
         try check(held)
         for file in try keyFiles() { try retire(file, parent: nil) }
         let record = name.record
-        for file in [name.attestationCertificate, record + StateFolder.previous, record] {
+        for file in [name.log, name.attestationCertificate, record + StateFolder.previous, record] {
             try folder.moveToAttic(file, as: file)
         }
         try folder.sweepUnfinished(of: name.prefix)

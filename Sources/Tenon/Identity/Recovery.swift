@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a new holder of the lock does first with what it finds: the previous holder may have been killed at any point,
-/// and can no longer act (W12).
+/// A new holder of the lock first brings the files in order: the previous holder may have been killed at any point, and
+/// can no longer act (W12).
 package struct Recovery: Equatable, Sendable {
     /// The record as it is to be written, if it is another, before any file is moved.
     package let record: IdentityRecord
@@ -60,6 +60,8 @@ extension RecordStore {
         if record.attestationKey?.certificate == nil {
             try folder.moveToAttic(name.attestationCertificate, as: name.attestationCertificate)
         }
+        // Of an identity that was reset; one whose key is lost keeps its log until another one begins.
+        if record.isUnheard { try folder.moveToAttic(name.log, as: name.log) }
         guard case .found(let before) = readPrevious(), before.deviceLocalID != record.deviceLocalID,
             !before.keys.isEmpty
         else { return }
@@ -68,7 +70,7 @@ extension RecordStore {
     }
 }
 
-/// What is left when only the record before can be read (decision: damaged-record): each key of which there is a file,
+/// The keys that remain when only the previous record can be read (decision: damaged-record). Each key that has a file,
 /// or a copy in that record, may be the one that the service holds.
 package struct Leftover: Sendable {
     /// A key that may be it.
@@ -119,7 +121,14 @@ extension RecordStore {
 
 extension RecordStore {
     /// Starts the identity again: first in the record, then the files, so that no crash brings it back (W14).
-    func reset(_ held: FileLock.Held) throws(TenonError) -> IdentityStatus {
+    ///
+    /// - Parameter removes: whether the keys are removed for good.
+    func reset(_ held: FileLock.Held, removes: Bool) throws(TenonError) -> IdentityStatus {
+        try finishErasure(held)
+        if removes {
+            try erase(held)
+            return IdentityStatus(state: .unregistered)
+        }
         switch read() {
         case .absent: return IdentityStatus(state: .unregistered)
         case .unreadable: try setAside(held)

@@ -38,10 +38,17 @@ package final class CoreKey: Sendable {
         case .event(let event): return try sign { tenon_key_sign_event(handle, &$0, event.span) }
         case .presentation(let credential, let audience, let nonce):
             return try present(credential, to: audience, nonce: nonce)
+        case .plainData(let data): return try sign { tenon_key_sign_plain_data(handle, &$0, data.span) }
         case .jws(let input):
             return try sign { signature in
                 input.withCoreText { tenon_key_sign_jws(handle, &signature, $0, $1) }
             }
+        case .clientDataHash(let data): return try signature(for: Digest(hashing: data).rawRepresentation)
+        case .certificationRequest(let info):
+            guard info.first == 0x30 else {
+                throw TenonError(.derTag, message: "A certification request is a SEQUENCE in DER.")
+            }
+            return try signature(for: info)
         }
     }
 
@@ -99,7 +106,7 @@ extension CoreKey {
     }
 }
 
-/// What the core is given for a signer: it keeps the box until it calls `free`.
+/// The core's handle on a signer. It keeps the box until it calls `free`.
 private final class SignerBox: Sendable {
     let signer: any DigestSigner
 

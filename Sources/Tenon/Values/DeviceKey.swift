@@ -17,9 +17,16 @@ public enum SignableMessage: Sendable {
     /// A presentation of a credential in KERI: its SAID, the verifier's name and the nonce that the verifier chose, else
     /// ``TenonError/Code/presentation``. Its digest is that of the three with a NUL between them.
     case presentation(credential: String, audience: String, nonce: [UInt8])
+    /// Data that another program chose. What could be taken for another kind, and what holds a NUL, is refused with
+    /// ``TenonError/Code/dataIsMessage``.
+    case plainData([UInt8])
     /// The signing input of a JWS (RFC 7515, 5.1): the base64url of a JSON object, a dot, and base64url, else
     /// ``TenonError/Code/jws``.
     case jws(String)
+    /// Client data whose hash is signed instead of itself, so that it is hashed twice.
+    case clientDataHash([UInt8])
+    /// The CertificationRequestInfo of a PKCS #10 request (RFC 2986, 4.1), in DER.
+    case certificationRequest([UInt8])
 }
 
 /// A P-256 key that signs what a device says: the seam between Tenon and what holds the key.

@@ -5,13 +5,19 @@ internal import TenonCommandLine
 /// The services that the command knows; a further service is a further entry.
 enum Services {
     /// The first is the default for a new identity.
-    static let all: [CommandService] = [.synheart]
+    static let all: [CommandService] = [.synheart, .itWallet, .auths]
 
     /// The names that `--dialect` takes; the first is the default.
     static var dialects: [String] { all.flatMap(\.dialects) }
 
     /// The service of a dialect.
     static func speaking(_ dialect: String) -> CommandService? { all.first { $0.dialects.contains(dialect) } }
+
+    /// The kinds of services that `--kind` takes; the first is the default.
+    static var kinds: [String] { all.map(\.profile) }
+
+    /// The service of a kind.
+    static func named(_ kind: String) -> CommandService? { all.first { $0.profile == kind } }
 
     /// A list for people: `docs or tenon`.
     static func oneOf(_ names: [String]) -> String {
@@ -54,6 +60,8 @@ struct CommandService: Sendable {
     let dialects: [String]
     /// The lines of `help register` about its dialects.
     let registerDetails: String
+    /// Verbs that only this service has.
+    var verbs: [Verb] = []
     /// The flags of `sign` that only this service has.
     let signFlags: [Flag]
     /// The mends for its own errors, and for those that its dialects resolve.

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Tenon
 
-// The codes of this service (01e0 to 01ef).
+// The codes of this service (01e1 to 01ef).
 extension TenonError.Code {
-    /// The service's base URL is malformed.
-    public static let serviceURL = Self(0x0140_01e0, "TENON_ERROR_SERVICE_URL")
     /// The challenge is not what a service gives: base64 of at least 32 bytes.
     public static let challengeForm = Self(0x0240_01e1, "TENON_ERROR_CHALLENGE_FORM")
 }

@@ -25,7 +25,7 @@ import Testing
         #expect(bytes.split(separator: 10, omittingEmptySubsequences: false).map(\.count).dropFirst() == [64, 0])
     }
 
-    @Test func theFormIsThatOfVersion2() throws {
+    @Test func theFormIsThatOfVersion3() throws {
         let text = try line(.fresh)
         #expect(
             text == """
@@ -34,9 +34,10 @@ import Testing
                 "base_url":"https://auth.example/v1","clock":null,"compromised_generation":null,\
                 "dev":false,"device_id":null,\
                 "device_local_id":"0b9ea3c1-5a31-4c1f-9d0e-3f1e55f1a001","dialect":"docs","ek_id":null,"journal":null,\
-                "key_rotated_at":null,"keys":[],"last_generation":0,"last_slot":null,"origin":"https://auth.example",\
+                "key_rotated_at":null,"keys":[],"last_generation":0,"last_slot":null,"log_tail":null,\
+                "origin":"https://auth.example",\
                 "platform":"linux","profile":"synheart","reason":null,"refused_at":null,"registered_at":null,\
-                "revoked":false,"sig_versions":[],"signs_by_next":false,"state":"unregistered","version":2}
+                "revoked":false,"sig_versions":[],"signs_by_next":false,"state":"unregistered","version":3}
                 """)
     }
 
@@ -57,6 +58,28 @@ import Testing
         #expect(try RecordFile.decode(RecordFile.encode(read)) == read)
     }
 
+    /// Version 2 had no logs: what it wrote is read, and nothing of a log is known.
+    @Test(arguments: RecordShape.allCases)
+    func whatVersion2WroteIsRead(_ shape: RecordShape) throws {
+        let old = try RecordFile.encode(shape.record(), version: 2)
+        let text = String(decoding: old, as: UTF8.self)
+        #expect(!text.contains("log_tail") && !text.contains("committed") && text.contains("\"version\":2}"))
+        let read = try RecordFile.decode(old)
+        #expect(read.logTail == nil && !read.keys.contains(where: \.isCommitted))
+        #expect(try RecordFile.decode(RecordFile.encode(read)) == read)
+    }
+
+    @Test func theTailOfALogIsKept() throws {
+        let record = try RecordShape.logged.record()
+        #expect(record.logTail == LogTail(sequence: 0, digest: "digest"))
+        #expect(try RecordFile.decode(RecordFile.encode(record)) == record)
+        for sequence in [Int64(-1), 1] {
+            var other = record
+            other.took(LogTail(sequence: sequence, digest: "digest"))
+            #expect(codeThrown { () throws(TenonError) in try RecordFile.encode(other) } == .recordForm)
+        }
+    }
+
     @Test func whatWasToldForTheAttestationIsKept() throws {
         var record = try RecordShape.registered.record()
         let service = DeviceIdentity.AttestationService(url: "https://ca.example", roots: [[1, 2], [3]])
@@ -75,8 +98,8 @@ import Testing
         let file = try RecordFile.encode(RecordShape.rotateAccepted.record(), version: 1)
         let old = String(decoding: file.dropLast(66), as: UTF8.self)
         #expect(try code(summed(new)) == nil && code(summed(old)) == nil)
-        #expect(code(try summed(new.replacing("\"version\":2}", with: "\"version\":1}"))) == .recordForm)
-        #expect(code(try summed(old.replacing("\"version\":1}", with: "\"version\":2}"))) == .recordForm)
+        #expect(code(try summed(new.replacing("\"version\":3}", with: "\"version\":1}"))) == .recordForm)
+        #expect(code(try summed(old.replacing("\"version\":1}", with: "\"version\":3}"))) == .recordForm)
         for absent in ["\"signs_by_next\":false,", "\"effective_from\":{\"boot\":\"boot-1\",\"boot_ms\":500000},"] {
             let other = new.replacing(absent, with: "")
             #expect(try other != new && code(summed(other)) == .recordForm)
@@ -126,11 +149,11 @@ import Testing
 
     @Test func aLaterVersionIsNotTouched() throws {
         let text = try line()
-        #expect(code(try summed(text.replacing("\"version\":2}", with: "\"version\":3}"))) == .recordVersion)
+        #expect(code(try summed(text.replacing("\"version\":3}", with: "\"version\":4}"))) == .recordVersion)
         #expect(code(try summed("{\"version\":99,\"other\":[]}")) == .recordVersion)
-        #expect(code(try summed(text.replacing("\"version\":2}", with: "\"version\":1}"))) == .recordForm)
-        #expect(code(try summed(text.replacing("\"version\":2}", with: "\"version\":0}"))) == .recordForm)
-        #expect(code(try summed(text.replacing("\"version\":2}", with: "\"version\":\"2\"}"))) == .recordForm)
+        #expect(code(try summed(text.replacing("\"version\":3}", with: "\"version\":1}"))) == .recordForm)
+        #expect(code(try summed(text.replacing("\"version\":3}", with: "\"version\":0}"))) == .recordForm)
+        #expect(code(try summed(text.replacing("\"version\":3}", with: "\"version\":\"2\"}"))) == .recordForm)
         #expect(code(try summed("{}")) == .recordForm)
         #expect(code(try summed("[1]")) == .recordForm)
     }
@@ -139,7 +162,7 @@ import Testing
     static let replacements: [(String, String)] = [
         ("\"app_id\":\"app\"", "\"app_id\":\"other app\""), ("\"app_id\":\"app\"", "\"app_id\":1"),
         ("\"app_id\":\"app\",", ""), ("\"dev\":false", "\"dev\":0"), ("\"dev\":false", "\"dev\":null"),
-        ("{\"ak\"", "{ \"ak\""), ("{\"ak\"", "{\"a\":1,\"ak\""), ("\"version\":2}", "\"version\":2,\"x\":null}"),
+        ("{\"ak\"", "{ \"ak\""), ("{\"ak\"", "{\"a\":1,\"ak\""), ("\"version\":3}", "\"version\":2,\"x\":null}"),
         ("\"state\":\"keyInvalid\"", "\"state\":\"invalid\""), ("\"state\":\"keyInvalid\"", "\"state\":\"keyReady\""),
         ("\"state\":\"keyInvalid\"", "\"state\":\"unregistered\""), ("\"reason\":\"tpm_cleared\"", "\"reason\":null"),
         ("\"reason\":\"tpm_cleared\"", "\"reason\":\"revoked\""), ("\"reason\":\"tpm_cleared\"", "\"reason\":\"x\""),

@@ -7,7 +7,7 @@ enum RecordShape: String, CaseIterable {
     case registerPrepared, registerSent, registerUnknown, registerPending
     case registered, rotatePrepared, rotateSent, rotateUnknown, rotateAccepted, rotateRefused, rotateTried
     case promoted, retired
-    case slotPrepared, slotSent, slotRotating
+    case slotPrepared, slotSent, slotRotating, logPrepared, logSent, logged
     case cleared, foreign, superseded, clearedWhileRotating, revoked, revokedWhileRotating, revokedAndCleared
     case revived, rejected, wiped, reset
 
@@ -43,7 +43,7 @@ enum RecordShape: String, CaseIterable {
         case .fresh: nil
         case .challenged: .fresh
         case .keyReady: .challenged
-        case .abandoned, .registerPrepared, .slotPrepared: .keyReady
+        case .abandoned, .registerPrepared, .slotPrepared, .logPrepared: .keyReady
         case .registerSent: .registerPrepared
         case .registerUnknown, .registered: .registerSent
         case .registerPending, .rejected: .registerUnknown
@@ -54,6 +54,8 @@ enum RecordShape: String, CaseIterable {
             .rotateUnknown
         case .retired: .promoted
         case .slotSent: .slotPrepared
+        case .logSent: .logPrepared
+        case .logged: .logSent
         case .slotRotating: .slotSent
         case .revokedAndCleared: .revoked
         case .revived: .clearedWhileRotating
@@ -66,7 +68,7 @@ enum RecordShape: String, CaseIterable {
         try before?.build(&record)
         switch self {
         case .fresh, .challenged, .keyReady, .abandoned, .registerPrepared, .registerSent, .registerUnknown,
-            .registerPending, .registered, .rejected, .slotPrepared, .slotSent:
+            .registerPending, .registered, .rejected, .slotPrepared, .slotSent, .logPrepared, .logSent:
             try register(&record)
         case .cleared, .foreign, .superseded, .clearedWhileRotating, .revoked, .revokedWhileRotating,
             .revokedAndCleared, .revived, .wiped, .reset:
@@ -88,7 +90,11 @@ enum RecordShape: String, CaseIterable {
         case .slotPrepared:
             try record.begin(.register(1, message: [9], resend: .identical, slot: 0))
             try record.move(to: .registering)
-        case .registerSent, .slotSent: try record.markSent()
+        case .logPrepared:
+            try record.add(Self.facts(2), as: .next, generation: 2, isHardware: true)
+            try record.begin(.register(1, committing: 2, message: [9], resend: .identical, slot: 0))
+            try record.move(to: .registering)
+        case .registerSent, .slotSent, .logSent: try record.markSent()
         case .registerUnknown: try record.move(to: .unregistered)
         case .registerPending: try record.awaitApproval()
         case .rejected: try record.reject()
@@ -127,6 +133,10 @@ enum RecordShape: String, CaseIterable {
             record.settle()
             record.refusedAt = BootMoment(milliseconds: 400_000, boot: "boot-1")
         case .rotateTried: try record.tryNext()
+        case .logged:
+            try record.move(to: .registered)
+            record.settle()
+            record.took(LogTail(sequence: 0, digest: "digest"))
         case .promoted: try record.promote(at: 1_700_000_600)
         case .retired: record.retirePrevious()
         case .slotRotating:

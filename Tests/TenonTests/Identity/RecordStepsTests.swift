@@ -25,12 +25,16 @@ import Testing
             [
                 .registerPrepared, .registerSent, .registerUnknown, .registerPending, .rotatePrepared, .rotateSent,
                 .rotateUnknown, .rotateAccepted, .rotateTried, .slotPrepared, .slotSent, .slotRotating,
+                .logPrepared, .logSent,
                 .clearedWhileRotating, .revokedWhileRotating, .revived,
             ], .keyGeneration, { try $0.markSent() }
         ),
         (
             "await approval",
-            [.registerPrepared, .registerSent, .registerUnknown, .registerPending, .slotPrepared, .slotSent],
+            [
+                .registerPrepared, .registerSent, .registerUnknown, .registerPending, .slotPrepared, .slotSent,
+                .logPrepared, .logSent,
+            ],
             .keyGeneration, { try $0.awaitApproval() }
         ),
         (
@@ -110,6 +114,33 @@ import Testing
         }
         #expect(dropped == ["abandoned current", "promoted previous"])
         #expect(try change(.fresh) { record throws(TenonError) in try record.drop(1) }.1 == .keyGeneration)
+    }
+
+    /// What a message is bound to is never dropped, and no second message is bound to another key.
+    @Test func aCommittedKeyStays() throws {
+        for shape in [RecordShape.logSent, .logged] {
+            let next = try #require(try shape.record().key(.next))
+            #expect(next.isCommitted && !next.isOffered)
+            #expect(try change(shape) { record throws(TenonError) in try record.drop(2) }.1 == .keyGeneration)
+        }
+        #expect(try RecordShape.logPrepared.record().key(.next)?.isCommitted == false)
+        #expect(try RecordShape.logged.record().reason == nil)
+        let (rotating, code) = try change(.logged) { record throws(TenonError) in
+            try record.add(RecordShape.facts(3), as: .following, generation: 3, isHardware: true)
+            try record.begin(.rotate(from: 1, to: 2, committing: 3, message: [8], resend: .identical, slot: 1))
+            try record.markSent()
+        }
+        #expect(code == nil && rotating.key(.following)?.isCommitted == true && rotating.reason == .rotationPending)
+        for other in [nil, 2] {
+            let (_, code) = try change(.logSent) { record throws(TenonError) in
+                try record.begin(.register(1, committing: other, message: [9], resend: .identical, slot: 0))
+            }
+            #expect(code == (other == nil ? .operationInFlight : nil))
+        }
+        let (_, strange) = try change(.logged) { record throws(TenonError) in
+            try record.begin(.rotate(from: 1, to: 2, committing: 9, message: [8], resend: .identical, slot: 1))
+        }
+        #expect(strange == .keyGeneration)
     }
 
     @Test func oneKeyOfEachRoleAndNoNumberTwice() throws {

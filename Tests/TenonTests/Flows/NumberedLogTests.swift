@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+import FlowParts
+import Glibc
+import Tenon
+import TenonAuths
+import Testing
+
+/// A KERI identifier on a disk and a network that fail, and at services that lie (decision: last-number).
+@Suite struct NumberedLogTests {
+    /// A device, its disk and a service.
+    private struct Rig {
+        let folder: TemporaryFolder
+        let service = LogService(FlowTime())
+        let vault = ScriptedVault()
+
+        init() throws { folder = try TemporaryFolder() }
+
+        func identity(_ calls: SystemCalls = SystemCalls()) throws -> DeviceIdentity {
+            try DeviceIdentity(
+                appID: "app", profile: Auths(baseURL: "https://log.example", appID: "app"), vault: vault,
+                transport: service, folder: folder.open(calls), clock: service.time.clock)
+        }
+
+        var store: RecordStore {
+            get throws {
+                RecordStore(
+                    try IdentityName(profile: "auths", baseURL: "https://log.example", appID: "app"),
+                    in: try folder.open())
+            }
+        }
+
+        func record() throws -> IdentityRecord { try #require(try store.read().value) }
+
+        /// The device and the service say the same, and no number has two events.
+        func expectAgreement(events: Int, _ place: String = "") throws {
+            let record = try record()
+            let log = try #require(record.deviceID.flatMap { service.logs[$0] }, "\(place)")
+            #expect(log.count == events && record.logTail?.sequence == Int64(events - 1), "\(place)")
+            #expect(try store.log().value == log.map { $0.bytes + Array($0.attachment.utf8) }, "\(place)")
+            #expect(record.state == .registered && record.journal == nil && record.keys.count == 2, "\(place)")
+            #expect(service.numbersWithTwoEvents == 0 && service.logs.count == 1, "\(place)")
+        }
+    }
+
+    /// Each write fails once, or the disk fails for good from there on: the same call again goes on.
+    @Test(arguments: [false, true], [false, true])
+    func eachWriteFails(_ isRotation: Bool, _ isForGood: Bool) async throws {
+        var number = 0
+        var hasFailed = true
+        while hasFailed {
+            number += 1
+            let rig = try Rig()
+            if isRotation { try await rig.identity().register() }
+            let plan = CallPlan(.errno(EIO), at: number, onward: isForGood)
+            let cut = try rig.identity(plan.calls)
+            if isRotation { _ = try? await cut.rotate() } else { _ = try? await cut.register() }
+            hasFailed = plan.made.count >= number
+            try await rig.identity().register()
+            try await rig.identity().rotate()
+            let events = try #require(rig.service.logs.values.first).count
+            #expect(events == 2 || isRotation && events == 3, "call \(number)")
+            try rig.expectAgreement(events: events, "call \(number)")
+        }
+        #expect(number > 10)
+    }
+
+    static let fates: [ScriptedService.Fate] = [
+        .notSent, .requestLost, .answerLost, .late, .answers(500, nil), .answers(400, "INVALID_EVENT"),
+        .answers(409, "SEQUENCE_TAKEN"), .answers(429, nil), .answers(200, nil), .answers(404, nil),
+    ]
+
+    /// Each exchange fails, in each way, once or until the call gives up.
+    @Test(arguments: fates.indices, [1, 8])
+    func eachExchangeFails(_ index: Int, _ times: Int) async throws {
+        let fates = Array(repeating: Self.fates[index], count: times)
+        for place in 0..<3 {
+            let rig = try Rig()
+            let before = Array(repeating: ScriptedService.Fate.arrives, count: place)
+            rig.service.change { $0.fates = before + fates }
+            _ = try? await rig.identity().register()
+            if place > 0 { _ = try? await rig.identity().rotate() }
+            rig.service.change { $0.fates = [] }
+            rig.service.deliverLate()
+            try await rig.identity().register()
+            try await rig.identity().maintain()
+            let events = try #require(rig.service.logs.values.first).count
+            try await rig.identity().rotate()
+            try rig.expectAgreement(events: events + 1, "\(place)")
+        }
+    }
+
+    static let damages: [@Sendable ([UInt8]) -> [UInt8]?] = [
+        { _ in nil }, { _ in [] }, { Array($0.dropLast()) }, { Array($0.dropLast(400)) },
+        { $0 + Array("{\"v\":\"KERI".utf8) },
+        { bytes in
+            var bytes = bytes
+            bytes[40] ^= 1
+            return bytes
+        },
+    ]
+
+    /// A log that is lost or damaged comes back from the service, and is never taken from it unchecked.
+    @Test(arguments: damages.indices)
+    func aDamagedLogIsMended(_ index: Int) async throws {
+        let rig = try Rig()
+        try await rig.identity().register()
+        for _ in 0..<3 { try await rig.identity().rotate() }
+        let name = try rig.store.name.log
+        let file = try #require(rig.folder.open().read(name, atMost: 1 << 20).value)
+        unlink(rig.folder[name])
+        if let damaged = Self.damages[index](file.bytes) { try rig.folder.put(damaged, as: name) }
+        // A service that lies does not mend it.
+        rig.service.change { $0.fates = [.answers(200, nil)] }
+        let isUnfinished = index == 4
+        let device = try rig.identity()
+        let code = await refusal { () async throws(TenonError) in try await device.maintain() }
+        #expect(code == (isUnfinished ? nil : .serviceAnswer))
+        rig.service.change { $0.fates = [] }
+        try await rig.identity().maintain()
+        try await rig.identity().rotate()
+        try rig.expectAgreement(events: 5)
+        #expect(try await rig.identity().events().count == 5)
+    }
+
+    /// Only events that prove themselves show that a state is old.
+    @Test func aServiceThatLiesAboutTheEnd() async throws {
+        let rig = try Rig()
+        let prefix = try await rig.identity().register().deviceID
+        try await rig.identity().rotate()
+        let honest = rig.service.logs
+        var forged = try #require(honest[prefix])
+        forged.append(KeyEvent(bytes: forged[1].bytes, attachment: forged[0].attachment))
+        let other = try Rig()
+        try await other.identity().register()
+        for logs in [
+            [prefix: forged], [prefix: Array(forged.prefix(1))], [:],
+            [prefix: try #require(other.service.logs.values.first)],
+        ] {
+            rig.service.change { $0.logs = logs }
+            let device = try rig.identity()
+            let code = await refusal { () async throws(TenonError) in try await device.rotate() }
+            #expect(code == .serviceAnswer || code == .serviceRefused)
+            #expect(try rig.record().state == .registered && rig.record().journal == nil)
+        }
+        rig.service.change { $0.logs = honest }
+        try await rig.identity().rotate()
+        try rig.expectAgreement(events: 3)
+    }
+
+    /// The service holds another event with the number of the one that is under way, and this device's own key signed
+    /// it: another copy of the state did. Nothing more is signed.
+    @Test func anotherCopyWasFaster() async throws {
+        let rig = try Rig()
+        try await rig.identity().register()
+        let files = try rig.folder.open().names().filter {
+            $0.hasSuffix(".pem") || $0.hasSuffix(".record") || $0.hasSuffix(".log")
+        }
+        let state = try Dictionary(
+            uniqueKeysWithValues: files.map {
+                ($0, try #require(rig.folder.open().read($0, atMost: 1 << 20).value).bytes)
+            })
+        rig.service.change { $0.fates = [.arrives] + Array(repeating: .requestLost, count: 5) }
+        _ = try? await rig.identity().rotate()
+        rig.service.change { $0.fates = [] }
+        // The copy, which nobody can prevent, signs an event with the same number.
+        let copy = try TemporaryFolder()
+        for (name, bytes) in state { try copy.put(bytes, as: name) }
+        try await DeviceIdentity(
+            appID: "app", profile: Auths(baseURL: "https://log.example", appID: "app"), vault: rig.vault,
+            transport: rig.service, folder: copy.open(), clock: rig.service.time.clock
+        ).rotate()
+        let device = try rig.identity()
+        let code = await refusal { () async throws(TenonError) in try await device.rotate() }
+        #expect(code == .keyInvalidated)
+        #expect(try rig.record().cause == .superseded)
+        #expect(rig.service.logs.values.first?.count == 2)
+    }
+
+    @Test func aKeyGetsAYearOld() async throws {
+        let rig = try Rig()
+        try await rig.identity().register()
+        rig.service.time.advance(.seconds(355 * 86_400))
+        try await rig.identity().maintain()
+        #expect(rig.service.logs.values.first?.count == 1)
+        rig.service.time.advance(.seconds(11 * 86_400))
+        try await rig.identity().maintain()
+        try rig.expectAgreement(events: 2)
+    }
+
+    /// What a key of this service signs is what another program chose, and never an event.
+    @Test func onlyPlainDataIsSigned() async throws {
+        let rig = try Rig()
+        let identity = try rig.identity()
+        #expect(await refusal { () async throws(TenonError) in try await identity.signPlain([1]) } == .notRegistered)
+        try await identity.register()
+        for text in ["{\"v\":\"KERI10JSON\"}", "{}", "a\0b", "POST\n/x"] {
+            let code = await refusal { () async throws(TenonError) in try await identity.signPlain(Array(text.utf8)) }
+            #expect(code == .dataIsMessage, "\(text)")
+        }
+        #expect(try await identity.signPlain(Array("hello".utf8)).isLowS)
+        let value = try await identity.presentation(audience: "https://log.example", nonce: Array(0..<32))
+        #expect(value.hasPrefix("Auths-Presentation "))
+        let envelope = try await JSON(
+            parsing: identity.envelope(
+                type: "x", payload: Array("{\"b\":1,\"a\":[]}".utf8), timestamp: "2026-01-02T03:04:05Z"))
+        #expect(envelope["version"] == "1.0" && envelope["signature"]?.string?.utf8.count == 128)
+        let attestation = try await JSON(
+            parsing: identity.selfAttestation(id: "one", timestamp: "2026-01-02T03:04:05Z"))
+        #expect(attestation["device_public_key"]?["curve"] == "p256" && attestation["note"] == nil)
+    }
+}

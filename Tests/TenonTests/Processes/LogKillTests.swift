@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import FlowParts
+import Glibc
+import Synchronization
+import Tenon
+import Testing
+
+/// kill -9 before each system call that changes the disk, in each operation of a KERI identifier, whatever happens to
+/// its message: no number has two events, and no event that left the device names a key that is gone
+/// (decision: one-message, last-number, key-roles).
+@Suite(.timeLimit(.minutes(5))) struct LogKillTests {
+    private func start(_ operation: KillTests.Operation) throws -> LogWorld {
+        let world = try LogWorld()
+        guard operation != .register else { return world }
+        try world.expect(["register": "ok", "rotate": "ok"], "start")
+        guard operation == .maintain else { return world }
+        // A rotation that the service took, and whose answer was lost.
+        world.service.change { $0.fates = [.arrives] + Array(repeating: .answerLost, count: 5) }
+        try world.expect(["rotate": "\(TenonError.Code.httpNoAnswer)"], "start")
+        world.service.change { $0.fates = [] }
+        return world
+    }
+
+    /// - Returns: whether the process died at the call of this number.
+    private func cut(
+        _ world: LogWorld, _ operation: KillTests.Operation, _ fate: KillTests.Fate, at number: Int
+    ) throws -> Bool {
+        // A rotation asks for the log first.
+        let fates = (0..<6).map { _ in fate.fate }
+        world.service.change { $0.fates = operation == .rotate ? [.arrives] + fates : fates }
+        let child = try world.child(dyingAt: number)
+        let end = world.perform(operation.rawValue, child)
+        child.end()
+        #expect(child.wait() == (end == nil ? -9 : 0))
+        world.service.change { $0.fates = [] }
+        world.service.deliverLate()
+        return end == nil
+    }
+
+    @Test(arguments: KillTests.Operation.allCases, KillTests.Fate.allCases)
+    func noNumberHasTwoEvents(_ operation: KillTests.Operation, _ fate: KillTests.Fate) async throws {
+        guard fate == .arrives || operation != .reset else { return }
+        let before = try start(operation)
+        var number = 0
+        var events = 0
+        repeat {
+            number += 1
+            let world = try LogWorld(copying: before)
+            let place = "\(operation) that \(fate.rawValue), call \(number)"
+            guard try cut(world, operation, fate, at: number) else { break }
+            // The process that recovers dies, too, somewhere; the next one does not.
+            if number % 3 == 0 { _ = try cut(world, operation, .arrives, at: 1 + number * 5 % 23) }
+            try await world.expectWhole(place)
+            if operation == .reset { try world.expect(["reset": "ok"], place) }
+            try world.expect(
+                ["register": "ok", "data": "ok", "rotate": "ok", "maintain": "ok", "rotate": "ok", "data": "ok"], place)
+            try await world.expectWhole(place)
+            try world.expectAgreement(place)
+            #expect(world.service.logs.count == (operation == .reset ? 2 : 1), "\(place)")
+            #expect(world.service.state.withLock { $0.refused } == 0, "\(place)")
+            events += world.service.events
+        } while true
+        #expect(number > 10)
+        print(
+            "kill -9: auths \(operation), a request that \(fate.rawValue): \(number - 1) cuts, \(events) events, "
+                + "0 numbers with two events")
+    }
+
+    /// A record from a backup, at an honest service: nothing is signed with it.
+    @Test(arguments: [false, true])
+    func aRestoredRecordSignsNoEvent(_ isLogRestored: Bool) async throws {
+        let world = try LogWorld()
+        try world.expect(["register": "ok", "rotate": "ok"], "start")
+        var backup = try world.files()
+        try world.expect(["rotate": "ok", "rotate": "ok"], "later")
+        let newer = try world.files()
+        if !isLogRestored { backup[world.store.name.log] = nil }
+        try world.take(backup)
+        let sent = world.service.events
+        let refusal = isLogRestored ? TenonError.Code.keyInvalidated : .stateUnresolved
+        try world.expect(["rotate": "\(refusal)", "maintain": "ok"], "restored")
+        #expect(world.service.events == sent && world.service.numbersWithTwoEvents == 0)
+        #expect(world.store.read().value?.cause == (isLogRestored ? .superseded : nil))
+        // The newer state is back: it continues.
+        try world.take(newer)
+        try world.expect(["rotate": "ok", "data": "ok"], "the newer state")
+        try await world.expectWhole("the newer state")
+        try world.expectAgreement("the newer state")
+    }
+
+    /// A record from a backup that was made while an event was under way sends that very event again.
+    @Test func aRestoredJournalSendsWhatItHolds() async throws {
+        let world = try LogWorld()
+        try world.expect(["register": "ok"], "start")
+        world.service.change { $0.fates = [.arrives] + Array(repeating: .late, count: 5) }
+        try world.expect(["rotate": "\(TenonError.Code.httpNoAnswer)"], "start")
+        world.service.change { $0.fates = [] }
+        let backup = try world.files()
+        try world.expect(["maintain": "ok", "rotate": "ok"], "later")
+        try world.take(backup)
+        world.service.deliverLate()
+        let child = try world.child()
+        #expect(world.perform("rotate", child) == "ok")
+        #expect(world.perform("rotate", child) == "\(TenonError.Code.keyInvalidated)")
+        child.end()
+        #expect(child.wait() == 0 && world.service.numbersWithTwoEvents == 0)
+    }
+
+    /// Independent processes on one identifier; two of the eight die repeatedly.
+    @Test func eightProcessesOnOneLog() async throws {
+        let world = try LogWorld()
+        try world.expect(["register": "ok"], "start")
+        let end = ContinuousClock.now + .seconds(3)
+        let ends = Tally()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                let thread = WorkThread()
+                group.addTask {
+                    try await thread.run { () throws(TenonError) in drive(number, world, ends, until: end) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        world.service.deliverLate()
+        let allowed: Set<String> = [
+            "ok", "died", "\(TenonError.Code.httpNoAnswer)", "\(TenonError.Code.outcomeUnknown)",
+        ]
+        let counts = ends.counts
+        #expect(Set(counts.keys).isSubset(of: allowed), "\(counts)")
+        try world.expect(["register": "ok", "maintain": "ok", "rotate": "ok", "data": "ok"], "the end")
+        try await world.expectWhole("the end")
+        try world.expectAgreement("the end")
+        let log = world.service.logs.values.first?.count ?? 0
+        #expect(log > 3 && world.service.logs.count == 1)
+        print("8 processes on one log: \(counts.sorted { $0.key < $1.key }), \(log) events, 0 numbers with two events")
+    }
+
+    private func drive(
+        _ number: Int, _ world: LogWorld, _ ends: Tally, until end: ContinuousClock.Instant
+    ) {
+        while ContinuousClock.now < end {
+            guard let child = try? world.child(dyingAt: number < 6 ? 0 : Int.random(in: 1...200)) else { return }
+            var isAlive = true
+            while isAlive, ContinuousClock.now < end {
+                let command = ["rotate", "rotate", "maintain", "register", "data", "data"].randomElement() ?? "data"
+                if Int.random(in: 0..<4) == 0 { world.service.change { $0.fates.append(.late) } }
+                let word = world.perform(command, child)
+                ends.add(word ?? "died")
+                isAlive = word != nil
+            }
+            child.end()
+            _ = child.wait()
+        }
+    }
+}
+
+/// How often each command ended in which way.
+private final class Tally: Sendable {
+    private let kept = Mutex<[String: Int]>([:])
+
+    var counts: [String: Int] { kept.withLock { $0 } }
+
+    func add(_ word: String) { kept.withLock { $0[word, default: 0] += 1 } }
+}
