@@ -20,4 +20,6 @@ if ! cmp -s "$wanted" "$venv/installed.txt"; then
     fi
     cp "$wanted" "$venv/installed.txt"
 fi
-PYTHONDONTWRITEBYTECODE=1 exec "$venv/bin/python" "$root/Tests/Scripts/judges.py" "$tool"
+export PYTHONDONTWRITEBYTECODE=1
+"$venv/bin/python" "$root/Tests/Scripts/native_judge.py" "$tool"
+exec "$venv/bin/python" "$root/Tests/Scripts/judges.py" "$tool"
