@@ -358,11 +358,12 @@ check-stores: tested-commands
 	$(CC) -O2 -Wall -Wextra -Werror -shared -fPIC Tests/Scripts/clock.c -o $(BUILD)/clock.so
 	Tests/Scripts/stores.sh $(PYTHON) Tests/Scripts/stores_faults.py $(SWIFT_BINARIES)/tenon-authority $(BUILD)/clock.so $(FAULTS)
 
-## demo             a device's identity from the first key to a cleared TPM; on a TPM of this machine with TPM=device:/dev/tpmrm0
+## demo             a device's identity from the first key to a cleared TPM; on a TPM of this machine with TPM=device:/dev/tpmrm0; RUNTIME=1: with a runtime behind the native callbacks, too
 TPM ?=
+RUNTIME ?=
 .PHONY: demo
-demo: deps tested-commands $(TPM_STATE_FILE)
-	Examples/demo.sh $(SWIFT_BINARIES) $(TPM_STATE) $(TPM)
+demo: deps tested-commands $(TPM_STATE_FILE) $(if $(RUNTIME),$(NATIVE_SHARED))
+	$(if $(RUNTIME),RUNTIME='$(CURDIR)/$(NATIVE_SHARED)' LD_LIBRARY_PATH='$(CURDIR)/$(BUILD)') Examples/demo.sh $(SWIFT_BINARIES) $(TPM_STATE) $(TPM)
 
 ## check-processes  eight processes on one identity, for RACE_SECONDS (CRYPTO=)
 .PHONY: check-processes
