@@ -385,12 +385,14 @@ check-stores: tested-commands
 	$(CC) -O2 -Wall -Wextra -Werror -shared -fPIC Tests/Scripts/clock.c -o $(BUILD)/clock.so
 	Tests/Scripts/stores.sh $(PYTHON) Tests/Scripts/stores_faults.py $(SWIFT_BINARIES)/tenon-authority $(BUILD)/clock.so $(FAULTS)
 
-## demo             a device's identity from the first key to a cleared TPM (KIND=auths: a KERI identifier, KIND=it-wallet: an instance); on a TPM of this machine with TPM=device:/dev/tpmrm0
+## demo             a device's identity from the first key to a cleared TPM (KIND=auths|it-wallet: at that service; RUNTIME=1: with a runtime behind the native callbacks, too); on a TPM of this machine with TPM=device:/dev/tpmrm0
 TPM ?=
 KIND ?=
+RUNTIME ?=
 .PHONY: demo
-demo: deps tested-commands $(TPM_STATE_FILE)
-	Examples/demo$(if $(KIND),-$(KIND)).sh $(SWIFT_BINARIES) $(TPM_STATE) $(TPM)
+demo: deps tested-commands $(TPM_STATE_FILE) $(if $(RUNTIME),$(NATIVE_SHARED))
+	$(if $(RUNTIME),RUNTIME='$(CURDIR)/$(NATIVE_SHARED)' LD_LIBRARY_PATH='$(CURDIR)/$(BUILD)') \
+	    Examples/demo$(if $(KIND),-$(KIND)).sh $(SWIFT_BINARIES) $(TPM_STATE) $(TPM)
 
 ## check-processes  eight processes on one identity, for RACE_SECONDS (CRYPTO=)
 .PHONY: check-processes
