@@ -99,8 +99,8 @@ $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(TENON_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(SMALL) -MMD -MP -c $< -o $@
 
-# What waits for a signature, or for a person, or hashes for most of its time, is built for size.
-$(BUILD)/CSources/keri/%.o $(BUILD)/CSources/batch/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/status base/target crypto/blake3 crypto/protection \
+# What waits for a signature, or for a person, is built for size.
+$(BUILD)/CSources/keri/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/status crypto/blake3 crypto/protection \
     crypto/quirks crypto/signing_key proof/ak_rules proof/cbor proof/certificate proof/chain proof/credential proof/date \
     proof/ek_rules proof/evidence_rules proof/extension proof/issue proof/name proof/statement proof/verify): \
     SMALL := $(if $(filter -O2,$(CFLAGS)),-Os)
@@ -207,6 +207,14 @@ $(BUILD)/attest_tool: $(BUILD)/Tests/C/attest_tool.o $(SUPPORT) $(TPM_STATIC) $(
 .PHONY: check-judges
 check-judges: $(BUILD)/attest_tool
 	PYTHON=$(PYTHON) Tests/Scripts/judges.sh $(BUILD)
+
+## check-rfc9421    requests of signature version 2 before a library for RFC 9421, from PyPI
+$(BUILD)/request2_tool: $(BUILD)/Tests/C/request2_tool.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
+
+.PHONY: check-rfc9421
+check-rfc9421: $(BUILD)/request2_tool
+	PYTHON=$(PYTHON) Tests/Scripts/rfc9421.sh $(BUILD)
 
 ## check-b3sum      BLAKE3 beside Debian's b3sum
 .PHONY: check-b3sum

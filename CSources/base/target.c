@@ -99,7 +99,7 @@ static bool is_address(int family, const char *text, size_t n)
 {
     char before[INET6_ADDRSTRLEN] = {0}, after[INET6_ADDRSTRLEN] = {0};
     uint8_t address[sizeof(struct in6_addr)];
-    if (n >= sizeof before)
+    if (n >= sizeof before || memchr(text, 0, n) != NULL)
         return false;
     memcpy(before, text, n);
     return inet_pton(family, before, address) == 1 && inet_ntop(family, address, after, sizeof after) != NULL &&

@@ -15,15 +15,38 @@
 
 #define LITERAL(text) (text), (sizeof(text) - 1)
 
+bool tenoni_is_same(const void *a, const void *b, size_t n)
+{
+    const uint8_t *left = a, *right = b;
+    uint64_t differs = 0, one, other;
+    size_t i = 0;
+    for (; n - i >= sizeof one; i += sizeof one) {
+        memcpy(&one, left + i, sizeof one);
+        memcpy(&other, right + i, sizeof other);
+        differs |= one ^ other;
+    }
+    for (; i < n; i++)
+        differs |= (uint64_t)(left[i] ^ right[i]);
+    return differs == 0;
+}
+
 /* ---- The forms of its texts ---- */
 
+/* RFC 9562, 5.4, in lower case: h is a digit, v one of 8, 9, a and b; what else stands here stands there. */
 tenon_status tenoni_nonce2_check(const char *nonce, size_t n)
 {
-    tenon_status status = tenoni_nonce_check(nonce, n);
-    for (size_t i = 0; status == TENON_OK && i < n; i++)
-        if (nonce[i] >= 'A' && nonce[i] <= 'F')
-            status = TENON_ERROR_NONCE;
-    return status;
+    static const char form[TENON_UUID_SIZE + 1] = "hhhhhhhh-hhhh-4hhh-vhhh-hhhhhhhhhhhh";
+    bool good = n == TENON_UUID_SIZE;
+    if (nonce == NULL && n != 0)
+        return TENON_ERROR_NULL;
+    for (size_t i = 0; good && i < n; i++) {
+        const char c = nonce[i];
+        if (form[i] == 'h')
+            good = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+        else
+            good = form[i] == 'v' ? c == '8' || c == '9' || c == 'a' || c == 'b' : c == form[i];
+    }
+    return good ? TENON_OK : TENON_ERROR_NONCE;
 }
 
 static tenon_status check_keyid(const tenon_text *keyid)
@@ -69,10 +92,8 @@ static tenon_status check_target(const tenon_request2 *request)
     return status != TENON_OK ? status : tenoni_query_check(request->query.text, request->query.n);
 }
 
-static tenon_status check(const tenon_request2 *request)
+static tenon_status check_texts(const tenon_request2 *request)
 {
-    if (request == NULL)
-        return TENON_ERROR_NULL;
     tenon_status status = check_target(request);
     if (status == TENON_OK)
         status = check_header(&request->content_type);
@@ -80,8 +101,14 @@ static tenon_status check(const tenon_request2 *request)
         status = check_header(&request->content_encoding);
     if (status == TENON_OK)
         status = tenoni_app_id_check(request->app_id.text, request->app_id.n);
-    if (status == TENON_OK)
-        status = tenoni_device_id_check(request->device_id.text, request->device_id.n);
+    return status != TENON_OK ? status : tenoni_device_id_check(request->device_id.text, request->device_id.n);
+}
+
+static tenon_status check(const tenon_request2 *request)
+{
+    if (request == NULL)
+        return TENON_ERROR_NULL;
+    tenon_status status = check_texts(request);
     if (status == TENON_OK)
         status = tenoni_nonce2_check(request->nonce.text, request->nonce.n);
     if (status == TENON_OK)
@@ -220,39 +247,64 @@ tenon_status tenon_content_digest_read(tenon_digest *out, const char *text, size
     return TENON_OK;
 }
 
-tenon_status tenon_request2_input(char *out, size_t n, size_t *written, const tenon_request2 *request)
+static tenon_status digest_of(tenon_digest *out, const tenon_request2 *request, const void *parameters, size_t n)
+{
+    base_hash base;
+    base.used = 0;
+    base.status = tenon_sha256_begin(&base.stream);
+    add_components(&base, request);
+    add(&base, parameters, n);
+    flush(&base);
+    return base.status == TENON_OK ? tenon_sha256_finish(&base.stream, out) : base.status;
+}
+
+static tenon_status digest_and_input(tenon_digest *out, tenoni_writer *input, const tenon_request2 *request)
+{
+    tenoni_write_bytes(input, LITERAL(TENONI_LABEL));
+    const size_t label = input->used;
+    write_parameters(input, request);
+    return out == NULL ? TENON_OK : digest_of(out, request, input->start + label, input->used - label);
+}
+
+tenon_status tenon_request2_input(char *out, size_t n, size_t *written, tenon_digest *digest,
+                                  const tenon_request2 *request)
 {
     uint8_t text[TENON_SIGNATURE_INPUT_MAX];
+    tenoni_writer writer = tenoni_writer_over(text, sizeof text);
     if (written != NULL)
         *written = 0;
+    if (digest != NULL)
+        memset(digest, 0, sizeof *digest);
     tenon_status status = check(request);
-    if (status != TENON_OK)
-        return status;
+    if (status == TENON_OK)
+        status = digest_and_input(digest, &writer, request);
+    if (status == TENON_OK)
+        status = tenoni_output_copy(out, n, written, text, writer.used);
+    if (status != TENON_OK && digest != NULL)
+        memset(digest, 0, sizeof *digest);
+    return status;
+}
+
+static tenon_status digest_alone(tenon_digest *out, const tenon_request2 *request)
+{
+    uint8_t text[TENON_SIGNATURE_INPUT_MAX];
     tenoni_writer writer = tenoni_writer_over(text, sizeof text);
-    tenoni_write_bytes(&writer, LITERAL(TENONI_LABEL));
-    write_parameters(&writer, request);
-    return tenoni_output_copy(out, n, written, text, writer.used);
+    return digest_and_input(out, &writer, request);
 }
 
 tenon_status tenon_request2_digest(tenon_digest *out, const tenon_request2 *request)
 {
-    base_hash base;
     if (out == NULL)
         return TENON_ERROR_NULL;
     memset(out, 0, sizeof *out);
     tenon_status status = check(request);
-    if (status != TENON_OK)
-        return status;
-    base.status = tenon_sha256_begin(&base.stream);
-    base.used = 0;
-    add_components(&base, request);
-    if (sizeof base.buffer - base.used < TENON_SIGNATURE_INPUT_MAX)
-        flush(&base);
-    tenoni_writer writer = tenoni_writer_over(base.buffer + base.used, sizeof base.buffer - base.used);
-    write_parameters(&writer, request);
-    base.used += writer.used;
-    flush(&base);
-    return base.status == TENON_OK ? tenon_sha256_finish(&base.stream, out) : base.status;
+    return status == TENON_OK ? digest_alone(out, request) : status;
+}
+
+tenon_status tenoni_request2_digest(tenon_digest *out, const tenon_request2 *request)
+{
+    tenon_status status = check_texts(request);
+    return status == TENON_OK ? digest_alone(out, request) : status;
 }
 
 tenon_status tenon_key_sign_request2(const tenon_key *key, tenon_signature *out, const tenon_request2 *request)

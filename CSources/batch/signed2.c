@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/public64.h"
-#include "base/secure.h"
 #include "base/signature.h"
 #include "batch/batch.h"
 #include "batch/request2.h"
@@ -16,9 +15,7 @@
 static bool skip(tenoni_reader *reader, const char *text, size_t n)
 {
     tenoni_reader part;
-    if (reader->left < n || !tenoni_equal(reader->at, text, n))
-        return false;
-    return tenoni_read_part(reader, &part, n);
+    return reader->left >= n && tenoni_is_same(reader->at, text, n) && tenoni_read_part(reader, &part, n);
 }
 
 static bool read_text(tenoni_reader *reader, char *out, size_t n)
@@ -112,9 +109,7 @@ static bool value_holds(tenoni_signed2_texts *texts)
         !tenoni_read_part(text, &characters, text->left - 1) || !skip(text, LITERAL(TENONI_SIGNATURE_TAIL)) ||
         !size_of_text(&n, characters.left, out->form))
         return false;
-    char base64[(TENONI_MEMBER_MAX + 2) / 3 * 4];
-    memcpy(base64, characters.at, characters.left);
-    if (!tenoni_public64_decode(bytes, n, base64, characters.left, false))
+    if (!tenoni_public64_decode(bytes, n, characters.at, characters.left, false))
         return false;
     tenoni_reader reader = tenoni_reader_over(bytes, n);
     if (!tenoni_read_bytes(&reader, out->signature.bytes, sizeof out->signature.bytes))
@@ -198,6 +193,31 @@ tenon_status tenon_signed2_read(tenon_signed2 *out, const char *input, size_t in
 }
 
 /* ---- From a request to what was signed ---- */
+
+/* Neither taking one of these headers away nor adding one goes unseen. */
+static bool covers_what_is_there(const tenon_signed2 *signed2, const tenon_request2 *request)
+{
+    return ((signed2->covers & TENON_COVERS_CONTENT_TYPE) != 0) == (request->content_type.text != NULL) &&
+           ((signed2->covers & TENON_COVERS_CONTENT_ENCODING) != 0) == (request->content_encoding.text != NULL);
+}
+
+tenon_status tenon_signed2_digest(const tenon_signed2 *signed2, tenon_digest *out, const tenon_request2 *request)
+{
+    if (out == NULL)
+        return TENON_ERROR_NULL;
+    memset(out, 0, sizeof *out);
+    if (signed2 == NULL || request == NULL)
+        return TENON_ERROR_NULL;
+    if (signed2->form == 0 || !covers_what_is_there(signed2, request))
+        return TENON_ERROR_SIGNATURE_INPUT;
+    tenon_request2 whole = *request;
+    whole.nonce = (tenon_text){signed2->nonce, sizeof signed2->nonce};
+    whole.keyid = (tenon_text){signed2->keyid, sizeof signed2->keyid};
+    whole.created = signed2->created;
+    whole.expires = signed2->expires;
+    whole.form = signed2->form;
+    return tenoni_request2_digest(out, &whole);
+}
 
 /* RFC 9162, 2.1.3.2: the sibling is on the left of a node with an odd index, and of the last one of its level. */
 static tenon_status climb(tenon_digest *node, const tenon_signed2 *signed2)
