@@ -32,20 +32,26 @@ bool tenoni_is_same(const void *a, const void *b, size_t n)
 
 /* ---- The forms of its texts ---- */
 
-/* RFC 9562, 5.4, in lower case: h is a digit, v one of 8, 9, a and b; what else stands here stands there. */
+static bool are_digits(const char *text, size_t n)
+{
+    bool good = true;
+    for (size_t i = 0; i < n; i++)
+        good &= (uint8_t)(text[i] - '0') <= 9 || (uint8_t)(text[i] - 'a') <= 5;
+    return good;
+}
+
+/* RFC 9562, 5.4, in lower case: version 4, variant 10. */
 tenon_status tenoni_nonce2_check(const char *nonce, size_t n)
 {
-    static const char form[TENON_UUID_SIZE + 1] = "hhhhhhhh-hhhh-4hhh-vhhh-hhhhhhhhhhhh";
-    bool good = n == TENON_UUID_SIZE;
     if (nonce == NULL && n != 0)
         return TENON_ERROR_NULL;
-    for (size_t i = 0; good && i < n; i++) {
-        const char c = nonce[i];
-        if (form[i] == 'h')
-            good = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-        else
-            good = form[i] == 'v' ? c == '8' || c == '9' || c == 'a' || c == 'b' : c == form[i];
-    }
+    if (n != TENON_UUID_SIZE)
+        return TENON_ERROR_NONCE;
+    const char variant = nonce[19];
+    bool good = nonce[8] == '-' && nonce[13] == '-' && nonce[14] == '4' && nonce[18] == '-' && nonce[23] == '-' &&
+                (variant == '8' || variant == '9' || variant == 'a' || variant == 'b');
+    good = good && are_digits(nonce, 8) && are_digits(nonce + 9, 4) && are_digits(nonce + 15, 3) &&
+           are_digits(nonce + 20, 3) && are_digits(nonce + 24, 12);
     return good ? TENON_OK : TENON_ERROR_NONCE;
 }
 
@@ -164,7 +170,7 @@ static void write_content_digest(char out[TENON_CONTENT_DIGEST_SIZE], const teno
 
 /* Hashes what it is given in pieces that are worth a call of the backend. */
 typedef struct {
-    tenon_sha256_stream stream;
+    uint64_t state[TENONI_SHA256_STATE_SIZE / sizeof(uint64_t)];
     tenon_status status;
     size_t used;
     uint8_t buffer[1024];
@@ -173,7 +179,7 @@ typedef struct {
 static void flush(base_hash *base)
 {
     if (base->status == TENON_OK)
-        base->status = tenon_sha256_update(&base->stream, base->buffer, base->used);
+        base->status = tenoni_sha256_update(base->state, base->buffer, base->used);
     base->used = 0;
 }
 
@@ -251,11 +257,11 @@ static tenon_status digest_of(tenon_digest *out, const tenon_request2 *request, 
 {
     base_hash base;
     base.used = 0;
-    base.status = tenon_sha256_begin(&base.stream);
+    base.status = tenoni_sha256_begin(base.state);
     add_components(&base, request);
     add(&base, parameters, n);
     flush(&base);
-    return base.status == TENON_OK ? tenon_sha256_finish(&base.stream, out) : base.status;
+    return base.status == TENON_OK ? tenoni_sha256_finish(base.state, out->bytes) : base.status;
 }
 
 static tenon_status digest_and_input(tenon_digest *out, tenoni_writer *input, const tenon_request2 *request)
@@ -289,7 +295,8 @@ static tenon_status digest_alone(tenon_digest *out, const tenon_request2 *reques
 {
     uint8_t text[TENON_SIGNATURE_INPUT_MAX];
     tenoni_writer writer = tenoni_writer_over(text, sizeof text);
-    return digest_and_input(out, &writer, request);
+    write_parameters(&writer, request);
+    return digest_of(out, request, text, writer.used);
 }
 
 tenon_status tenon_request2_digest(tenon_digest *out, const tenon_request2 *request)
