@@ -490,6 +490,18 @@ bench-log: $(BUILD)/log_scale
 	$< 10
 	$< 10000
 
+## bench-batch      many threads at a key whose command takes 35 ms: signed requests and commands a second, latencies, two keys (CRYPTO=)
+$(BUILD)/batch_load: $(BUILD)/Bench/batch/load.o $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) -lpthread -o $@
+
+.PHONY: bench-batch
+bench-batch: $(BUILD)/batch_load
+	$< callers 35 1000 10
+	for round in 1 2 3 4 5; do $< arrivals 35 1000 10 || exit 1; done
+	$< one 35 100
+	$< arrivals 200 5000 10
+	$< two 35 5000 30
+
 # The parts in Swift are built for release with OpenSSL; to run each once, as the tests are, where that is done.
 SMOKE ?= $(findstring --smoke,$(FLAGS))
 RELEASE_FLAGS = $(if $(SMOKE),$(SWIFT_FLAGS),-c release --traits OpenSSL --scratch-path .build/swift-release)
