@@ -104,9 +104,9 @@ $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(TENON_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(SMALL) -MMD -MP -c $< -o $@
 
-# What waits for a signature, or for a person, or hashes for most of its time, is built for size.
-$(BUILD)/CSources/batch/%.o $(BUILD)/CSources/keri/%.o $(BUILD)/CSources/native/%.o $(BUILD)/native/%.o \
-$(BUILD)/CSources/proof/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/der base/status base/target base/text \
+# What waits for a signature, or for a person, is built for size.
+$(BUILD)/CSources/keri/%.o $(BUILD)/CSources/native/%.o $(BUILD)/native/%.o \
+$(BUILD)/CSources/proof/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/der base/status base/text \
     crypto/blake3 crypto/protection crypto/message crypto/quirks crypto/signing_key crypto/structures \
     tpm/activate tpm/ek tpm/info tpm/keyfile tpm/nv tpm/pcrs tpm/persist tpm/policy): \
     SMALL := $(if $(filter -O2,$(CFLAGS)),-Os)
@@ -231,6 +231,14 @@ check-judges: $(BUILD)/attest_tool tested-commands check-judges-keri
 ## check-judges-keri  events of TPM keys before keri and auths, from PyPI: what they accept and refuse, as Tenon does
 check-judges-keri: $(BUILD)/keri_tool $(SHARED)
 	PYTHON=$(PYTHON) Tests/Scripts/judges_keri.sh $(BUILD)
+
+## check-rfc9421    requests of signature version 2 before a library for RFC 9421, from PyPI
+$(BUILD)/request2_tool: $(BUILD)/Tests/C/request2_tool.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
+
+.PHONY: check-rfc9421
+check-rfc9421: $(BUILD)/request2_tool
+	PYTHON=$(PYTHON) Tests/Scripts/rfc9421.sh $(BUILD)
 
 ## check-b3sum      BLAKE3 beside Debian's b3sum
 .PHONY: check-b3sum
@@ -521,6 +529,18 @@ bench: benches
 bench-log: $(BUILD)/log_scale
 	$< 10
 	$< 10000
+
+## bench-batch      many threads at a key whose command takes 35 ms: signed requests and commands a second, latencies, two keys (CRYPTO=)
+$(BUILD)/batch_load: $(BUILD)/Bench/batch/load.o $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) -lpthread -o $@
+
+.PHONY: bench-batch
+bench-batch: $(BUILD)/batch_load
+	$< callers 35 1000 10
+	for round in 1 2 3 4 5; do $< arrivals 35 1000 10 || exit 1; done
+	$< one 35 100
+	$< arrivals 200 5000 10
+	$< two 35 5000 30
 
 # The parts in Swift are built for release with OpenSSL; to run each once, as the tests are, where that is done.
 SMOKE ?= $(findstring --smoke,$(FLAGS))
