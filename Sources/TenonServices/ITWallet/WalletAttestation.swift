@@ -13,6 +13,7 @@ public struct WalletAttestation: Hashable, Sendable {
     public let keyFile: [UInt8]
     /// Unix seconds; nil for an access certificate, whose dates are in it.
     public let issuedAt: Int64?
+    /// When the attestation ends, in Unix seconds; nil if it does not say.
     public let expiresAt: Int64?
 }
 
