@@ -28,6 +28,8 @@ package final class LogService: Transport {
     package var logs: [String: [KeyEvent]] { state.withLock { $0.logs } }
     /// The numbers for which two events left the device.
     package var numbersWithTwoEvents: Int { state.withLock { $0.sent.values.count { $0.count > 1 } } }
+    package var exchanges: Int { state.withLock { $0.exchanges } }
+    package var refused: Int { state.withLock { $0.refused } }
     package var events: Int { state.withLock { $0.sent.count } }
 
     /// Delivers the requests that the network held back.

@@ -2,7 +2,6 @@
 import AuthsMobile
 import CTestSupport
 import FlowParts
-import Synchronization
 import Tenon
 import TenonAuths
 import TenonTPM
@@ -30,18 +29,22 @@ import Testing
         #expect(service.numbersWithTwoEvents == 0, sourceLocation: sourceLocation)
     }
 
+    private func expectCost(_ software: SoftwareTPM, _ service: LogService, exchanges: Int, signatures: UInt32) {
+        #expect(service.exchanges == exchanges)
+        #expect(software.commands(SUPPORT_CC_SIGN) == signatures)
+    }
+
     @Test func aLifeWithTwoKeysInTheTPM() async throws {
         try await withTPM { software, tpm in
             try await withFolder { folder in
                 let service = LogService(FlowTime())
                 let first = try identity(tpm, service, folder)
                 let prefix = try await first.register().deviceID
-                #expect(service.state.withLock { $0.exchanges } == 1)
-                #expect(software.commands(SUPPORT_CC_SIGN) == 1)
+                expectCost(software, service, exchanges: 1, signatures: 1)
                 try await expectSigns(first, service)
                 try await first.rotate()
-                #expect(service.state.withLock { $0.exchanges } == 3)
-                #expect(software.commands(SUPPORT_CC_SIGN) == 3)
+                // One signature each: of the inception, of the data, and of the rotation.
+                expectCost(software, service, exchanges: 3, signatures: 3)
                 let second = try identity(tpm, service, folder)
                 try await second.rotate()
                 try await expectSigns(second, service)
@@ -65,7 +68,9 @@ import Testing
                     if isRotation { try await identity(tpm, service, folder).register() }
                     support_fail_code(software.wire, support_nth(SUPPORT_ANY, number), 0x101)
                     let cut = try identity(tpm, service, folder)
-                    if isRotation { _ = try? await cut.rotate() } else { _ = try? await cut.register() }
+                    _ = await errorAwaited { () async throws(TenonError) in
+                        if isRotation { try await cut.rotate() } else { try await cut.register() }
+                    }
                     let hasFailed = support_transport_pending(software.wire) == 0
                     support_transport_forget_faults(software.wire)
                     let again = try identity(tpm, service, folder)
@@ -142,14 +147,18 @@ import Testing
                 #expect(response == 200 && service.logs[identity.prefix]?.count == 1)
                 let hex = try signWithIdentity(Sample.data)
                 let key = try PublicKey(
-                    compressedRepresentation: TextEncoding.hex.decode(identity.currentPublicKeyHex).span)
-                let signature = try Signature(rawRepresentation: TextEncoding.hex.decode(hex).span)
+                    compressedRepresentation: TextEncoding.hex.decode(identity.currentPublicKeyHex))
+                let signature = try Signature(rawRepresentation: TextEncoding.hex.decode(hex))
                 #expect(hex.utf8.count == 128)
                 #expect(try key.isValidSignature(signature, for: Digest(hashing: Sample.data)))
                 // The same identity and the same bytes, in this process and in another.
-                #expect(try createIdentity(deviceName: "x").inceptionAttachment == identity.inceptionAttachment)
+                let again = try createIdentity(deviceName: "x")
                 AuthsDevice.configure(tpm: tpm, stateDirectory: folder)
-                #expect(try createIdentity(deviceName: "x").inceptionEventJson == identity.inceptionEventJson)
+                let other = try createIdentity(deviceName: "x")
+                for same in [again, other] {
+                    #expect(same.inceptionEventJson == identity.inceptionEventJson)
+                    #expect(same.inceptionAttachment == identity.inceptionAttachment)
+                }
                 #expect(throws: TenonError.self) { try signWithIdentity(Sample.clientData) }
                 // What it keeps must not outlive the TPM of this test.
                 AuthsDevice.configure(tpm: nil, stateDirectory: nil)

@@ -57,7 +57,7 @@ import Testing
             try await world.expectWhole(place)
             try world.expectAgreement(place)
             #expect(world.service.logs.count == (operation == .reset ? 2 : 1), "\(place)")
-            #expect(world.service.state.withLock { $0.refused } == 0, "\(place)")
+            #expect(world.service.refused == 0, "\(place)")
             events += world.service.events
         } while true
         #expect(number > 10)
