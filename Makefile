@@ -56,8 +56,8 @@ VERSION := $(SOVERSION).$(call number,MINOR).$(call number,PATCH)
 
 OTHER_mbedtls := openssl
 OTHER_openssl := mbedtls
-LIBS_mbedtls := -lmbedx509 -lmbedcrypto
-LIBS_openssl := -lmbedx509 -lmbedcrypto -lcrypto
+LIBS_mbedtls := -lmbedcrypto
+LIBS_openssl := -lmbedcrypto -lcrypto
 LIBS := $(LIBS_$(CRYPTO))
 REQUIRES_openssl := libcrypto
 $(if $(LIBS),,$(error CRYPTO must be mbedtls or openssl))
@@ -72,32 +72,42 @@ TENON_CFLAGS := -std=c11 $(WARNINGS) -D_FILE_OFFSET_BITS=64 -Iinclude -ICSources
                 $(if $(filter openssl,$(CRYPTO)),-DTENON_OPENSSL)
 TENON_LDFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE),-Wl$(comma)--as-needed) -Wl,-z,relro,-z,now,-z,noexecstack,--gc-sections
 
-SOURCES := $(filter-out %_$(OTHER_$(CRYPTO)).c,$(wildcard CSources/base/*.c CSources/crypto/*.c CSources/proof/*.c CSources/keri/*.c))
+SOURCES := $(filter-out %_$(OTHER_$(CRYPTO)).c,$(wildcard $(patsubst %,CSources/%/*.c,base crypto keri proof)))
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
 SHARED := $(BUILD)/libtenon.so.$(SOVERSION)
 STATIC := $(BUILD)/libtenon.a
+
+# In a library of its own, so that who verifies one request at a time does not carry it; libtenon.a holds both.
+BATCH_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard CSources/batch/*.c))
+BATCH_SHARED := $(BUILD)/libtenon-batch.so.$(SOVERSION)
 
 TPM_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard CSources/tpm/*.c))
 TPM_SHARED := $(BUILD)/libtenon-tpm.so.$(SOVERSION)
 TPM_STATIC := $(BUILD)/libtenon-tpm.a
 TPM_LIBS := -ltss2-tctildr -lpthread
 
+NATIVE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard CSources/native/*.c))
+NATIVE_SHARED := $(BUILD)/libsynheart_native_crypto.so
+NATIVE_TPM := $(patsubst CSources/tpm/%.c,$(BUILD)/native/%.o,$(wildcard CSources/tpm/*.c))
+
 .DEFAULT_GOAL := lib
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-## lib              libtenon and libtenon-tpm: .so, .a and .pc (default)
+## lib              libtenon, libtenon-batch and libtenon-tpm: .so, .a and .pc; libsynheart_native_crypto.so (default)
 .PHONY: lib
-lib: $(SHARED) $(STATIC) $(BUILD)/tenon.pc $(TPM_SHARED) $(TPM_STATIC) $(BUILD)/tenon-tpm.pc
+lib: $(SHARED) $(STATIC) $(BUILD)/tenon.pc $(BATCH_SHARED) $(BUILD)/tenon-batch.pc $(TPM_SHARED) $(TPM_STATIC) \
+     $(BUILD)/tenon-tpm.pc $(NATIVE_SHARED)
 	echo "libtenon and libtenon-tpm $(VERSION) with $(CRYPTO): $(BUILD)"
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(TENON_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(SMALL) -MMD -MP -c $< -o $@
 
-# What waits for a signature, or for a person, is built for size.
-$(BUILD)/CSources/keri/%.o $(BUILD)/CSources/proof/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/der base/status base/text \
-    crypto/blake3 crypto/protection crypto/quirks crypto/signing_key crypto/structures \
+# What waits for a signature, or for a person, or hashes for most of its time, is built for size.
+$(BUILD)/CSources/batch/%.o $(BUILD)/CSources/keri/%.o $(BUILD)/CSources/native/%.o $(BUILD)/native/%.o \
+$(BUILD)/CSources/proof/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/der base/status base/target base/text \
+    crypto/blake3 crypto/protection crypto/message crypto/quirks crypto/signing_key crypto/structures \
     tpm/activate tpm/ek tpm/info tpm/keyfile tpm/nv tpm/pcrs tpm/persist tpm/policy): \
     SMALL := $(if $(filter -O2,$(CFLAGS)),-Os)
 
@@ -106,11 +116,11 @@ $(SHARED): $(OBJECTS) CSources/tenon.map
 	    -Wl,--version-script=CSources/tenon.map $(OBJECTS) $(LIBS) -o $@
 	ln -sf $(@F) $(BUILD)/libtenon.so
 
-$(STATIC): $(OBJECTS)
+$(STATIC): $(OBJECTS) $(BATCH_OBJECTS)
 	rm -f $@
-	$(AR) rcs $@ $(OBJECTS)
+	$(AR) rcs $@ $(OBJECTS) $(BATCH_OBJECTS)
 
-# What libtenon-tpm.so needs of libtenon that is not public: the same objects with other names for what is, so that it is
+# What libtenon-tpm.so and libtenon-batch.so need of libtenon that is not public: the same objects with other names for what is, so that it is
 # taken from libtenon.so, and the copies are left out.
 INNER := $(BUILD)/libtenon-inner.a
 $(INNER): $(OBJECTS)
@@ -126,6 +136,22 @@ $(TPM_SHARED): $(TPM_OBJECTS) $(SHARED) $(INNER) CSources/tenon-tpm.map
 	$(CC) -shared $(TENON_LDFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-Wl,--no-undefined) -Wl,-soname,$(@F) \
 	    -Wl,--version-script=CSources/tenon-tpm.map $(TPM_OBJECTS) $(SHARED) $(INNER) $(LIBS) $(TPM_LIBS) -o $@
 	ln -sf $(@F) $(BUILD)/libtenon-tpm.so
+
+$(BATCH_SHARED): $(BATCH_OBJECTS) $(SHARED) $(INNER) CSources/tenon-batch.map
+	$(CC) -shared $(TENON_LDFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-Wl,--no-undefined) -Wl,-soname,$(@F) \
+	    -Wl,--version-script=CSources/tenon-batch.map $(BATCH_OBJECTS) $(SHARED) $(INNER) $(LIBS) -lpthread -o $@
+	ln -sf $(@F) $(BUILD)/libtenon-batch.so
+
+# It has its own hidden copy of libtenon-tpm, built for size, and so works with any version of that beside it; of libtenon
+# it uses what is public. What was given to a runtime must stay: nodelete.
+$(BUILD)/native/%.o: CSources/tpm/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(TENON_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(SMALL) -MMD -MP -c $< -o $@
+
+$(NATIVE_SHARED): $(NATIVE_OBJECTS) $(NATIVE_TPM) $(SHARED) $(INNER) CSources/synheart-native.map
+	$(CC) -shared $(TENON_LDFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-Wl,--no-undefined) -Wl,-z,nodelete -Wl,-soname,$(@F) \
+	    -Wl,--version-script=CSources/synheart-native.map $(NATIVE_OBJECTS) $(NATIVE_TPM) $(SHARED) $(INNER) $(LIBS) \
+	    $(TPM_LIBS) -o $@
 
 $(TPM_STATIC): $(TPM_OBJECTS)
 	rm -f $@
@@ -150,14 +176,14 @@ deps:
 ## check            the C tests of one build (CRYPTO=, SANITIZE=)
 # mbedTLS statically, so that an allocation that is made to fail can be one of its own.
 TEST_WRAPS := $(patsubst %,-Wl$(comma)--wrap=%,calloc clock_gettime getrandom getpid madvise nanosleep open open64 readlink \
-              stat stat64 ECDSA_do_sign pthread_cond_wait pthread_cond_signal pthread_cond_broadcast)
+              stat stat64 pwrite64 fsync renameat unlinkat mkdirat ECDSA_do_sign pthread_cond_wait pthread_cond_signal pthread_cond_broadcast)
 TESTS := $(BUILD)/core_tests
 SUPPORT := $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/Support/*.c))
 TEST_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard Tests/C/test_*.c Tests/C/*_rig.c Tests/C/*_side.c Tests/C/*_test.c)) $(SUPPORT)
 
 $(BUILD)/Tests/%.o: TENON_CFLAGS += -ITests/C -ITests/Support -Wno-unused-parameter
 
-$(TESTS): $(TEST_OBJECTS) $(TPM_STATIC) $(STATIC)
+$(TESTS): $(TEST_OBJECTS) $(NATIVE_OBJECTS) $(TPM_STATIC) $(STATIC)
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $(TEST_WRAPS) $^ $(LIBS:-lmbedcrypto=-l:libmbedcrypto.a) $(TPM_LIBS) -o $@
 
 TPM_STATE := .build/make/swtpm
@@ -191,13 +217,20 @@ $(BUILD)/interop: $(BUILD)/Tests/C/interop.o $(TPM_STATIC) $(STATIC)
 check-interop: $(BUILD)/interop $(TPM_STATE_FILE)
 	Tests/Scripts/interop.sh $(BUILD) $(TPM_STATE)
 
-## check-judges     proofs of Tenon before two verifiers of others, from PyPI
+## check-judges     proofs, and what the IT-Wallet provider takes and issues, before verifiers of others, from PyPI
 $(BUILD)/attest_tool: $(BUILD)/Tests/C/attest_tool.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
 
-.PHONY: check-judges
-check-judges: $(BUILD)/attest_tool
-	PYTHON=$(PYTHON) Tests/Scripts/judges.sh $(BUILD)
+$(BUILD)/keri_tool: $(BUILD)/Tests/C/keri_tool.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
+
+.PHONY: check-judges check-judges-keri
+check-judges: $(BUILD)/attest_tool tested-commands check-judges-keri
+	PYTHON=$(PYTHON) Tests/Scripts/judges.sh $(BUILD) $(SWIFT_BINARIES)/tenon-authority
+
+## check-judges-keri  events of TPM keys before keri and auths, from PyPI: what they accept and refuse, as Tenon does
+check-judges-keri: $(BUILD)/keri_tool $(SHARED)
+	PYTHON=$(PYTHON) Tests/Scripts/judges_keri.sh $(BUILD)
 
 ## check-b3sum      BLAKE3 beside Debian's b3sum
 .PHONY: check-b3sum
@@ -258,6 +291,7 @@ check-constant-time: $(BUILD)/constant_time
 check-vectors:
 	$(PYTHON) Tests/Vectors/make_p256_hard.py | cmp - Tests/Vectors/p256-hard.txt
 	PYTHONIOENCODING=utf-8 $(PYTHON) Tests/Vectors/make_activation.py | cmp - Tests/Vectors/activation.txt
+	$(PYTHON) Tests/Vectors/make_batch.py | cmp - Tests/Vectors/batch.txt
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) Tests/Vectors/make_worst.py | cmp - Tests/Vectors/certificates/worst.txt
 
 ## vectors-evidence  Tests/Vectors/evidence.txt and folded.txt anew: a TPM draws random numbers, so they always differ
@@ -284,6 +318,7 @@ check-heap: $(TPM_STATE_FILE)
 check-abi: lib $(BUILD)/abi_rust $(BUILD)/abi_cpp
 	Tests/ABI/headers.sh
 	Tests/ABI/symbols.sh $(SHARED) CSources/tenon.map
+	Tests/ABI/symbols.sh $(BATCH_SHARED) CSources/tenon-batch.map include/tenon/batch/*.h
 	Tests/ABI/symbols.sh $(TPM_SHARED) CSources/tenon-tpm.map include/tenon/tpm/*.h
 	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=Examples $(PYTHON) Tests/ABI/test_abi.py $(SHARED)
 	LD_LIBRARY_PATH=$(BUILD) $(BUILD)/abi_rust
@@ -323,6 +358,12 @@ SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRY
 check-swift: $(TPM_STATE_FILE)
 	$(SWIFT) build --build-tests $(SWIFT_FLAGS) $(if $(MAKE_TERMOUT),,-q)
 	Tests/Scripts/stores.sh Tests/Scripts/swift.sh tests $(SWIFT_BINARIES)/TenonPackageTests.xctest $(if $(ONLY),'$(ONLY)',$(if $(QUICK),--quick))
+
+## check-conformance  each case of IT-Wallet's test matrix, by the names of the tests that ran
+.PHONY: check-conformance
+check-conformance:
+	$(MAKE) check-swift ONLY=Wallet
+	$(PYTHON) Tests/Scripts/conformance.py .build/tests/chosen.jsonl
 
 ## check-command    the command as it is typed, against what is written down of it (docs/doctor.md, Tests/Scripts/command.txt)
 SWIFT_BINARIES = $(shell $(SWIFT) build $(SWIFT_FLAGS) --show-bin-path)

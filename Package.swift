@@ -29,7 +29,10 @@ let package = Package(
         .library(name: "TenonAuths", targets: ["TenonAuths"]),
         .library(name: "AuthsMobile", targets: ["AuthsMobile"]),
         .library(
-            name: "TenonAuthority", targets: ["TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart"]),
+            name: "TenonAuthority",
+            targets: [
+                "TenonAuthority", "TenonAuthorityAuths", "TenonAuthorityITWallet", "TenonAuthoritySynheart",
+            ]),
         .library(name: "TenonHTTP", targets: ["TenonHTTP"]),
         .executable(name: "tenon", targets: ["TenonCommand"]),
         .executable(name: "tenon-authority", targets: ["TenonAuthorityServer"]),
@@ -42,8 +45,8 @@ let package = Package(
         .target(
             name: "CTenon",
             path: ".",
-            exclude: ["Bench", "Examples", "Sources", "Tests", "CSources/ports", "CSources/tpm"],
-            sources: ["CSources/base", "CSources/crypto", "CSources/keri", "CSources/proof"],
+            exclude: ["Bench", "Examples", "Sources", "Tests", "CSources/native", "CSources/ports", "CSources/tpm"],
+            sources: ["CSources/base", "CSources/batch", "CSources/crypto", "CSources/keri", "CSources/proof"],
             publicHeadersPath: "include",
             cSettings: core,
             linkerSettings: [
@@ -56,8 +59,8 @@ let package = Package(
             dependencies: ["CTenon"],
             path: ".",
             exclude: [
-                "Bench", "Examples", "Sources", "Tests", "CSources/base", "CSources/crypto", "CSources/keri",
-                "CSources/ports", "CSources/proof",
+                "Bench", "Examples", "Sources", "Tests", "CSources/base", "CSources/batch", "CSources/crypto",
+                "CSources/keri", "CSources/native", "CSources/ports", "CSources/proof",
             ],
             sources: ["CSources/tpm"],
             publicHeadersPath: "include/tenon/tpm",
@@ -91,6 +94,12 @@ let package = Package(
         .target(
             name: "TenonAuthority", dependencies: ["Tenon", "CPostgres", "CRedis", "CSQLite"], swiftSettings: strict),
         .target(
+            name: "TenonAuthorityAuths",
+            dependencies: ["Tenon", "TenonAuthority"],
+            path: "Sources/TenonAuthorityServices/Auths",
+            swiftSettings: strict
+        ),
+        .target(
             name: "TenonAuthorityITWallet",
             dependencies: ["Tenon", "TenonAuthority"],
             path: "Sources/TenonAuthorityServices/ITWallet",
@@ -110,8 +119,8 @@ let package = Package(
         .executableTarget(
             name: "TenonAuthorityServer",
             dependencies: [
-                "Tenon", "TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart", "TenonCommandLine",
-                "TenonHTTP", "TenonTPM", "CTenonHTTPD",
+                "Tenon", "TenonAuthority", "TenonAuthorityAuths", "TenonAuthorityITWallet", "TenonAuthoritySynheart",
+                "TenonCommandLine", "TenonHTTP", "TenonTPM", "CTenonHTTPD",
             ],
             swiftSettings: strict
         ),
@@ -154,7 +163,8 @@ let package = Package(
         .executableTarget(
             name: "TenonCommand",
             dependencies: [
-                "Tenon", "TenonAuths", "TenonBench", "TenonCommandLine", "TenonHTTP", "TenonSynheart", "TenonTPM",
+                "Tenon", "TenonAuths", "TenonBench", "TenonCommandLine", "TenonHTTP", "TenonITWallet", "TenonSynheart",
+                "TenonTPM",
             ],
             swiftSettings: strict
         ),
@@ -213,17 +223,16 @@ let package = Package(
         .testTarget(
             name: "TenonAuthorityTests",
             dependencies: [
-                "FlowParts", "Tenon", "TenonAuthority", "TenonAuthorityITWallet", "TenonAuthoritySynheart",
-                "TestEvidence", "TestFolders", "ToyAuthority", "ToyService",
+                "FlowParts", "Tenon", "TenonAuthority", "TenonAuthorityAuths", "TenonAuthorityITWallet",
+                "TenonAuthoritySynheart", "TestEvidence", "TestFolders", "ToyAuthority", "ToyService",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "TenonTPMTests",
             dependencies: [
                 "AuthorityBench", "AuthsMobile", "FlowParts", "SynheartAuth", "TenonAuthorityServer", "TenonAuthority",
-                "TenonAuthoritySynheart",
-                "TenonAuths",
-                "TenonBench", "TenonHTTP", "TenonSynheart", "TenonTPM", "CTestSupport", "TestFolders",
+                "TenonAuthoritySynheart", "TenonAuths", "TenonBench", "TenonHTTP", "TenonITWallet", "TenonSynheart",
+                "TenonTPM", "CTestSupport", "TestFolders",
             ],
             swiftSettings: interop
         ),
@@ -235,7 +244,8 @@ let package = Package(
         .testTarget(
             name: "TenonAuthorityServerTests",
             dependencies: [
-                "AuthorityBench", "TenonAuthorityServer", "TenonAuthority", "TenonAuthorityITWallet",
+                "AuthorityBench", "TenonAuthorityServer", "TenonAuthority", "TenonAuthorityAuths",
+                "TenonAuthorityITWallet",
                 "TenonAuthoritySynheart", "TenonCommandLine", "TenonHTTP", "Tenon", "TestFolders",
             ],
             swiftSettings: strict

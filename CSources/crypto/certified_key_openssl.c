@@ -15,7 +15,7 @@
 #include "crypto/certified_key.h"
 #include "crypto/protection.h"
 
-/* What is left in the thread's queue of errors tells no memory from everything else; then it is emptied. */
+/* Reads from the thread's error queue whether memory was lacking, and empties the queue. */
 static tenon_status refused(tenon_status status)
 {
     for (unsigned long error = ERR_get_error(); error != 0; error = ERR_get_error())

@@ -23,7 +23,7 @@ int tenoni_group_load_bare(mbedtls_ecp_group *group);
 /* Makes a table for the group's own base point, by a first multiplication. mbedTLS frees it with the group. */
 int tenoni_group_make_table(mbedtls_ecp_group *group);
 
-/* What a failing call of mbedTLS means: no memory, no randomness, or a failure that cannot be. */
+/* The status of a failed call of mbedTLS: no memory, no randomness, or a failure that is a bug. */
 tenon_status tenoni_group_failure(int error);
 
 /* For mbedTLS's f_rng: getrandom, and a constant for operations on public values, where blinding hides nothing. */

@@ -146,7 +146,7 @@ tenon_status tenoni_verifier_new(tenon_verifier **out, const tenon_public_key *k
     return TENON_OK;
 }
 
-/* What one verification computes with. */
+/* The variables of one verification. */
 typedef struct {
     mbedtls_mpi r, s, e, one;
     mbedtls_ecp_point of_g, of_key, sum;

@@ -27,7 +27,7 @@ static tenon_status failure(tenon_status status)
     return status;
 }
 
-/* What a call failed for: this reason, or, first of all, no memory; nothing else is left that it can fail for. */
+/* Why a call failed: no memory, which is asked first, or this reason. Other causes were ruled out before. */
 static tenon_status refused_for(int reason, tenon_status status)
 {
     bool named = false, no_memory = false;

@@ -18,7 +18,7 @@ void tenoni_number_pad(uint8_t *out, size_t size, tenoni_reader number)
         memcpy(out + size - n, number.at + number.left - n, n);
 }
 
-/* What such a TPM refuses is the HMAC, as if the auth value were wrong. */
+/* Such a TPM refuses the HMAC, as if the auth value were wrong. */
 bool tenoni_quirk_salt_misread(tenon_status refusal)
 {
     return tenon_status_category(refusal) == TENON_CATEGORY_AUTH;

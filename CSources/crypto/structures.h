@@ -44,7 +44,7 @@ typedef struct {
     tenoni_coordinate y;
 } tenoni_public;
 
-/* What Create and CreatePrimary are given: a signing key, an attestation key, the storage primary of template H-2
+/* The templates for Create and CreatePrimary: a signing key, an attestation key, the storage primary of template H-2
  * (unique is empty), and the one of the provisioning guidance (unique is 32 zeros twice), which is another key. */
 extern const tenoni_public tenoni_signing_template;
 extern const tenoni_public tenoni_attestation_template;
@@ -80,8 +80,8 @@ bool tenoni_public_is_bound(const tenoni_public *key);
 tenon_status tenoni_public_check_own(const tenoni_public *key);
 tenon_status tenoni_public_check_attestation(const tenoni_public *key);
 
-/* What tenon_tpm_key_import takes, else TENON_ERROR_KEY_ATTRIBUTES: sign set, restricted clear, scheme NULL or ECDSA
- * with SHA-256, no policy, nameAlg SHA-256. */
+/* Whether tenon_tpm_key_import accepts the key, else TENON_ERROR_KEY_ATTRIBUTES: sign set, restricted clear, scheme
+ * NULL or ECDSA with SHA-256, no policy, nameAlg SHA-256. */
 tenon_status tenoni_public_check_foreign(const tenoni_public *key);
 
 /*

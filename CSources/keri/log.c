@@ -219,7 +219,7 @@ static bool next_holds(tenoni_log_step *step)
     return true;
 }
 
-/* What is left to read of the traits begins with this one: it is taken off. */
+/* Takes this trait off if the unread traits begin with it. */
 static bool take_trait(tenoni_reader *traits, const char *quoted)
 {
     tenoni_reader trait;
@@ -309,7 +309,7 @@ tenon_status tenon_keri_append(tenon_keri_state *state, const uint8_t *event, si
         return TENON_ERROR_NULL;
     if ((flags & ~(uint32_t)(TENON_KERI_ALLOW_ZERO_SIZE | TENON_KERI_ALLOW_HIGH_S)) != 0)
         return TENON_ERROR_FLAGS;
-    /* What is longer than any attachment is refused for one byte more as well. */
+    /* A text that is longer than any attachment is refused in the same way if one byte more of it is read. */
     size_t kept = attachment_n < sizeof bytes ? attachment_n : sizeof bytes;
     if (kept != 0)
         memcpy(bytes, attachment, kept);

@@ -9,7 +9,7 @@
 #include "crypto/protection.h"
 #include "tenon/activate.h"
 
-/* What the kind of an EK determines (TCG EK Credential Profile, templates). */
+/* The algorithms of each kind of EK (TCG EK Credential Profile, templates). */
 typedef struct {
     uint32_t kind;
     tenoni_hash hash;    /* nameAlg */

@@ -6,7 +6,7 @@
 #include "tenon/activate.h"
 
 /*
- * What is drawn at random for each credential. For an RSA EK the seed, 32 bytes, and OAEP's salt; for an ECC EK the
+ * The random values of one credential. For an RSA EK the seed, 32 bytes, and OAEP's salt; for an ECC EK the
  * scalar of the ephemeral key.
  */
 typedef struct {

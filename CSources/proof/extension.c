@@ -140,7 +140,7 @@ static bool read_name_constraints(tenoni_certificate *certificate, const extensi
     return true;
 }
 
-/* What is understood, and so may be critical: id-ce and the last number. */
+/* The extensions that are understood, and so may be critical: id-ce and the last number. */
 static const struct {
     uint8_t oid[3];
     bool (*read)(tenoni_certificate *certificate, const extension *from);

@@ -134,7 +134,7 @@ static tenon_status write_key_id(tenoni_writer *writer, const tenon_public_key *
     return status;
 }
 
-/* What the issuer calls its key; by our own way if it does not. */
+/* The key id that the issuer's certificate states; if it states none, ours. */
 static tenon_status write_issuer_key_id(tenoni_writer *writer, const tenoni_certificate *issuer,
                                         const tenon_public_key *issuer_key)
 {
@@ -321,7 +321,7 @@ static tenon_status take_key(tenoni_plan *of, const tenon_authority_request *req
     return TENON_OK;
 }
 
-/* What a person reads in a certificate has no control characters. */
+/* A text for people in a certificate has no control characters. */
 static bool is_readable(const char *text, size_t n)
 {
     enum { FIRST = 0x20, DELETE = 0x7f };

@@ -5,7 +5,7 @@
 #include "proof/certificate.h"
 #include "tenon/activate.h"
 
-/* What the certificates of an AK and of an authority are made of. */
+/* The contents of the certificates of an AK and of an authority. */
 typedef struct {
     const tenon_key *signing_key;
     tenon_public_key signing_public;

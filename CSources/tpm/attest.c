@@ -184,15 +184,16 @@ static bool is_another_ak(const certification *work, tenon_status status)
 static tenon_status certify_key(tenon_tpm *tpm, void *context)
 {
     certification *work = context;
-    (void)tpm;
     tenon_status status = attempt_key(work);
     bool mistaken = status == TENON_ERROR_KEY_NAME || status == TENON_ERROR_SIGNATURE_INVALID;
     if (mistaken || tenoni_status_lost_object(status)) {
         tenoni_key_forget(work->key);
         tenoni_key_forget(work->ak);
     }
-    return mistaken || is_another_ak(work, status) || tenoni_key_replace(work->key, status) ? attempt_key(work)
-                                                                                            : status;
+    if (mistaken || is_another_ak(work, status) || tenoni_key_replace(work->key, status))
+        status = attempt_key(work);
+    tpm->parent_used |= status == TENON_OK; /* the next operation may need it: (decision: kept-primary) */
+    return status;
 }
 
 static tenon_status encode(uint8_t *out, size_t n, size_t *written, const certification *work, tenon_evidence *evidence)

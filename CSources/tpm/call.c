@@ -35,14 +35,18 @@ static const form forms[] = {
     {TENONI_CC_EVICT_CONTROL, 1, 0},
     {TENONI_CC_GET_CAPABILITY, 0, 0},
     {TENONI_CC_LOAD, 1, HT_TRANSIENT},
+    {TENONI_CC_NV_DEFINE_SPACE, 1, 0},
+    {TENONI_CC_NV_INCREMENT, 1, 0},
     {TENONI_CC_NV_READ, 1, 0},
     {TENONI_CC_NV_READ_PUBLIC, 0, 0},
+    {TENONI_CC_NV_UNDEFINE_SPACE, 1, 0},
     {TENONI_CC_POLICY_OR, 0, 0},
     {TENONI_CC_POLICY_SECRET, 1, 0},
     {TENONI_CC_QUOTE, 1, 0},
     {TENONI_CC_READ_PUBLIC, 0, 0},
     {TENONI_CC_SIGN, 1, 0},
     {TENONI_CC_START_AUTH_SESSION, 0, HT_HMAC_SESSION},
+    {TENONI_CC_UNSEAL, 1, 0},
 };
 
 static const form *form_of(uint32_t code)

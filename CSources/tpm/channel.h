@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
+#include "base/process.h"
 #include "crypto/structures.h"
 #include "tenon/tpm/tpm.h"
 #include "tpm/classify.h"

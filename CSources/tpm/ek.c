@@ -39,7 +39,7 @@ static const place places[] = {
 
 enum { PLACES = sizeof places / sizeof places[0] };
 
-/* What an EK's public area says: as much as its use needs, of the three kinds only. */
+/* The part of an EK's public area that its use needs, for the three kinds only. */
 typedef struct {
     uint32_t kind;
     uint16_t name_algorithm;

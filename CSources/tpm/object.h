@@ -13,7 +13,7 @@ tenon_status tenoni_read_public(tenon_tpm *tpm, tenoni_role role, uint32_t handl
 /* In the owner hierarchy, with the owner's auth. */
 tenon_status tenoni_create_primary(tenon_tpm *tpm, const tenoni_public *template, tenoni_object *out);
 
-/* What a TPM says about a key when it makes it: the creation data without its size, its digest, and the ticket. */
+/* The TPM's record of how it made a key: the creation data without its size, its digest, and the ticket. */
 typedef struct {
     uint8_t data[TENON_AREA_MAX];
     size_t data_n;
@@ -52,7 +52,7 @@ static const uint32_t tenoni_srk = 0x81000001;
 /* The places, in the order of the search. */
 enum { TENONI_PLACE_RECORDED, TENONI_PLACE_SRK, TENONI_PLACE_PRIMARY, TENONI_PLACE_PROVISIONED, TENONI_PLACES };
 
-/* What is at one place. TENON_ERROR_PARENT_MISSING: nothing; any other failure means that nobody can say. */
+/* The object at one place. TENON_ERROR_PARENT_MISSING: the place is empty; any other failure: it is not known. */
 tenon_status tenoni_parent_at(tenon_tpm *tpm, int place, const tenoni_keyfile *file, tenoni_object *out);
 
 /* For a new key: the ECC storage key at 0x81000001 if it fits the template, else the H-2 primary. */

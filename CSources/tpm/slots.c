@@ -20,7 +20,7 @@ static bool names(const uint8_t *command, size_t n, uint32_t handle)
     return false;
 }
 
-/* What the TPM has no room for. While it is used, a persistent object takes the room of a transient one. */
+/* Whether the TPM lacks room for this handle. While it is used, a persistent object takes a transient one's room. */
 static bool lacks_room(uint32_t rc, uint32_t handle)
 {
     enum { KIND_SHIFT = 24, SESSION = 0x02, TRANSIENT = 0x80 };

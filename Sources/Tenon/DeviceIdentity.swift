@@ -144,6 +144,9 @@ extension DeviceIdentity {
         context.declaration.settlements.contains(.ask) || context.declaration.isSequenced
     }
 
+    /// Whether a reset removes the keys for good.
+    package var removesKeys: Bool { context.declaration.removesKeys }
+
     /// Does what is due: settles a rotation with an unknown outcome, renews the attestation key's certificate, changes
     /// an old key, and asks again about keys that the service refused. Call it from a timer, about once a day.
     ///

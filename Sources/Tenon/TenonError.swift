@@ -61,7 +61,7 @@ extension TenonError: Hashable {
 }
 
 extension TenonError {
-    /// What a caller acts on. The raw values are those of `tenon/status.h` and the exit codes of the command.
+    /// The kind of error, which a caller acts on. The raw values are those of `tenon/status.h` and the exit codes of the command.
     ///
     /// Not an enum: a later version may know more.
     public struct Category: RawRepresentable, Hashable, Sendable {
@@ -107,7 +107,7 @@ extension TenonError {
     public struct Code: RawRepresentable, Sendable {
         /// The `tenon_status`.
         public let rawValue: Int32
-        /// Of a code that the C core does not know.
+        /// The name of a code that the C core does not know.
         let name: String?
 
         /// Takes a status of the C core. A code of a Swift module has its name from its declaration only.

@@ -23,4 +23,6 @@ extension TenonError.Code {
     public static let storeClosed = Self(0x0a40_0188, "TENON_ERROR_STORE_CLOSED")
     /// A line of the audit log is not the one that was written, or one is missing.
     public static let auditChain = Self(0x0340_0189, "TENON_ERROR_AUDIT_CHAIN")
+    /// A service has stored as much as its quota allows: what was asked is not stored.
+    public static let quotaReached = Self(0x0440_018a, "TENON_ERROR_QUOTA_REACHED")
 }

@@ -82,7 +82,7 @@ final class Listeners: Sendable {
     ) throws(TenonError) -> (ListeningSocket, HTTPServer.Options) {
         var options = HTTPServer.Options(
             threads: max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN))), connections: configuration.limits.connections,
-            bodyBytes: configuration.limits.bodyBytes)
+            bodyBytes: configuration.largestBody)
         switch listener {
         case .unix(let path):
             return (try ListeningSocket(path: FolderChoice.path(path, in: folder), mode: 0o660), options)

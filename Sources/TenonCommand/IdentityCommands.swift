@@ -108,7 +108,9 @@ enum ResetCommand {
                 message: "A reset cannot be undone, and the service is not told.",
                 mend: "To reset: --yes")
         }
-        try await setting.identity(withTPM: false).reset()
-        return Answer(lines: ["reset; the keys are in the attic: tenon keys list"], json: ["reset": true])
+        let identity = try setting.identity(withTPM: false)
+        try await identity.reset()
+        let keys = identity.removesKeys ? "the keys were removed" : "the keys are in the attic: tenon keys list"
+        return Answer(lines: ["reset; \(keys)"], json: ["reset": true])
     }
 }

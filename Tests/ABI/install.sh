@@ -62,7 +62,7 @@ links_only() { # links_only ALLOWED FILE
 }
 
 system='linux-vdso\.so\.1|ld-linux[-a-z0-9_]*\.so\.[0-9]+|libc\.so\.6'
-backend='libmbedx509\.so\.[0-9]+|libmbedcrypto\.so\.[0-9]+'
+backend='libmbedcrypto\.so\.[0-9]+'
 # Debian 13's libcrypto needs the other two.
 [ "${CRYPTO:-mbedtls}" = mbedtls ] || backend="$backend|libcrypto\\.so\\.3|libz\\.so\\.1|libzstd\\.so\\.1"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # symbols.sh LIBRARY MAP [HEADER...]: what the headers mark with TENON_API, what the version script names and what the
-# library exports is one list. Without HEADER: include/tenon/*.h.
+# library exports is one list. Without HEADER: include/tenon/*.h. What our libraries share is not part of it.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -20,8 +20,8 @@ if grep -v ': TENON_API ' "$lists/declarations"; then
     status=1
 fi
 sed -nE 's/^[^(]*[ *](tenon_[a-z0-9_]+)\(.*/\1/p' "$lists/declarations" | sort > "$lists/headers"
-sed -nE '/global:/,/local:/ s/^[ \t]*([A-Za-z0-9_*?]+);$/\1/p' "$map" | sort > "$lists/map"
-nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort > "$lists/library"
+sed -nE '/^TENON_PRIVATE/,$ d; /global:/,/local:/ s/^[ \t]*([A-Za-z0-9_*?]+);$/\1/p' "$map" | sort > "$lists/map"
+nm -D --defined-only "$library" | awk '$2 != "A" && $3 !~ /@TENON_PRIVATE/ { sub(/@.*/, "", $3); print $3 }' | sort > "$lists/library"
 
 [ -s "$lists/headers" ] || { echo "no function was found in the headers"; status=1; }
 for other in map library; do

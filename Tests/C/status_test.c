@@ -190,6 +190,7 @@ static bool is_in_sources(const char *name)
     glob_t sources;
     bool is = false;
     CHECK_NUMBER(glob("CSources/base/*.c", 0, NULL, &sources), 0);
+    CHECK_NUMBER(glob("CSources/batch/*.c", GLOB_APPEND, NULL, &sources), 0);
     CHECK_NUMBER(glob("CSources/crypto/*.c", GLOB_APPEND, NULL, &sources), 0);
     CHECK_NUMBER(glob("CSources/keri/*.c", GLOB_APPEND, NULL, &sources), 0);
     CHECK_NUMBER(glob("CSources/proof/*.c", GLOB_APPEND, NULL, &sources), 0);

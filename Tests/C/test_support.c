@@ -196,7 +196,7 @@ static void *begin_together(void *of)
 
 void test_threads(size_t count, void (*run)(void *), void *elements, size_t size)
 {
-    enum { MOST = 16 };
+    enum { MOST = 72 };
     pthread_barrier_t start;
     pthread_t ids[MOST];
     thread all[MOST];

@@ -14,7 +14,7 @@ done
 "$tools/llvm-profdata" merge -o "$folder/all.profdata" "$folder"/*.profraw 2> /dev/null
 # shellcheck disable=SC2086
 "$tools/llvm-cov" report -instr-profile "$folder/all.profdata" $objects 2> /dev/null |
-    awk '$1 ~ /^(.*CSources\/)?(base|crypto|keri|proof|tpm)\/[a-z0-9_]+\.c$/ {
+    awk '$1 ~ /^(.*CSources\/)?(base|batch|crypto|keri|proof|tpm)\/[a-z0-9_]+\.c$/ {
         sub(/.*CSources\//, "", $1)
         printf "%7s of the lines of %s\n", $10, $1
     }' | sort -n

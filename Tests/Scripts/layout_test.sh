@@ -57,6 +57,8 @@ breaks layers CSources/tpm/more.c "${c}int more(void)\n{\n    return tenoni_chai
 breaks layers CSources/crypto/more.c "$c#include \"tenon/tpm/tpm.h\"\n"
 breaks layers CSources/keri/more.c "$c#include \"proof/statement.h\"\n"
 breaks layers CSources/tpm/more.c "$c#include \"keri/event.h\"\n"
+breaks layers CSources/batch/more.c "$c#include \"proof/statement.h\"\n"
+breaks layers CSources/keri/more.c "$c#include \"batch/batch.h\"\n"
 breaks layers CSources/crypto/more.c "${c}int more(void)\n{\n    return tenon_keri_did(0, 0, 0, 0);\n}\n"
 breaks "" CSources/keri/more.c "$c#include \"crypto/blake3.h\"\n"
 breaks "" CSources/proof/more.c "$c#include \"crypto/p256.h\"\n#include \"base/bytes.h\"\n"
@@ -122,6 +124,7 @@ breaks decisions Sources/Tenon/More.swift "${swift}// Decision: no-such-name. A\
 breaks decisions Tests/C/more.c "$c/* A (decision: gone, no-such-name). */\n"
 breaks "" CSources/base/more.c "$c/* A (decision: gone, attic). */\n"
 breaks papers Sources/Tenon/More.swift "${swift}// A (secu""rity.md D2).\n"
+breaks papers Sources/Tenon/More.swift "${swift}// A (secu""rity.md,\n// D2).\n"
 breaks sleeps Sources/Tenon/More.swift "${swift}func a() async throws { try await Task.sleep(for: .seconds(1)) }\n"
 breaks weaknesses docs/weaknesses.md '| W1 | a | `RotationTests.noSuchTest` |\n' W1:RotationTests.noSuchTest
 breaks weaknesses docs/weaknesses.md '| W30 | a | `NoSuchTests.w30_a` |\n' W30:NoSuchTests.w30_a

@@ -5,6 +5,7 @@ import TenonCommandLine
 import Testing
 
 @testable import TenonAuthority
+@testable import TenonAuthorityAuths
 @testable import TenonAuthorityITWallet
 @testable import TenonAuthorityServer
 @testable import TenonAuthoritySynheart
@@ -56,6 +57,14 @@ import Testing
         for word in words { #expect(text.contains("\(word) (")) }
     }
 
+    @Test func eachCodeOfAuthsIsDescribed() throws {
+        let code = try #require(try api()["components"]?["schemas"]?["AuthsError"]?["properties"]?["code"])
+        let text = try #require(code["description"]?.string)
+        for code in Refusal.Code.auths where code != .invalidInception {
+            #expect(text.contains("\(code.rawValue) (\(code.status)): "))
+        }
+    }
+
     /// Each reference resolves, and each part is referenced.
     @Test func referencesAreWhole() throws {
         let api = try api()
@@ -100,7 +109,7 @@ import Testing
         for name in ["Configuration", "AppRecord", "EndorsementDenials", "Listener"] {
             try check("TenonAuthority/Configuration/\(name)")
         }
-        for name in ["Synheart/SynheartSettings", "ITWallet/ITWalletSettings"] {
+        for name in ["Auths/AuthsSettings", "Synheart/SynheartSettings", "ITWallet/ITWalletSettings"] {
             try check("TenonAuthorityServices/\(name)")
         }
         for verb in Verb.authority {

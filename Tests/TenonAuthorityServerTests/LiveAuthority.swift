@@ -7,13 +7,15 @@ import Testing
 @testable import TenonAuthorityServer
 
 /// Runs a test against an authority of its own, with an app `open` that asks for no attestation, on a free port.
+///
+/// - Parameter apps: more apps, after a comma.
 func withAuthority(
-    _ more: String = "", _ body: (_ port: Int, _ folder: String) async throws -> Void
+    _ more: String = "", apps: String = "", _ body: (_ port: Int, _ folder: String) async throws -> Void
 ) async throws {
     try await withFolder { folder in
         let text = """
             {"origins": ["http://127.0.0.1:8420"], "public": {"address": "127.0.0.1", "port": 0},
-             "apps": [{"id": "open", "require_attestation": false}]\(more)}
+             "apps": [{"id": "open", "require_attestation": false}\(apps)]\(more)}
             """
         let authority = try await RunningAuthority(
             Configuration(parsing: Array(text.utf8), services: HostedService.all),

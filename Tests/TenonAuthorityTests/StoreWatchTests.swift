@@ -39,9 +39,9 @@ import Testing
             }
             fault.withLock { $0 = nil }
             await wait { watch.health.isHealthy && lines.all.count == 3 }
-            #expect(
-                lines.all[0] == "redis has a fault: no room" && lines.all[1] == "redis has a fault: nobody is there")
-            #expect(lines.all[2].hasPrefix("redis works again, after "))
+            #expect(lines.all[0] == "The part redis has a fault: no room")
+            #expect(lines.all[1] == "The part redis has a fault: nobody is there")
+            #expect(lines.all[2].hasPrefix("The part redis works again, after "))
             #expect(watch.health.parts[0].faults == 1)
         }
     }

@@ -89,11 +89,14 @@ struct WalletAssertion {
     }
 
     /// The only element of `keys_to_attest`: the key of the request, which is in the TPM.
-    func attested(over digest: Digest, at now: Int64, by ak: WalletDevice? = nil) throws -> String {
-        let proof = try (ak ?? device).proof(over: digest, of: key.publicKey)
+    ///
+    /// - Parameter digest: what the proof is bound to; nil for no proof.
+    func attested(over digest: Digest?, at now: Int64, by ak: WalletDevice? = nil) throws -> String {
+        var evidence: [String: JSON] = ["storage_type": "LOCAL_NATIVE"]
+        if let digest { evidence["attestation"] = .string(try (ak ?? device).proof(over: digest, of: key.publicKey)) }
         let claims: [String: JSON] = [
             "cnf": ["jwk": Self.jwk(key.publicKey)], "iat": .integer(now), "exp": .integer(now + 300),
-            "wscd_key_attestation": ["storage_type": "LOCAL_NATIVE", "attestation": .string(proof)],
+            "wscd_key_attestation": .members(evidence),
         ]
         var header = header
         header["typ"] = "key-attestation-request+jwt"
@@ -128,11 +131,21 @@ extension WalletRig {
     /// Sends a request, which the caller may change.
     func use(
         _ type: String, _ device: WalletDevice, nonce: String? = nil,
-        quote: (inout QuoteRig) -> Void = { _ in }, _ change: (inout WalletAssertion) throws -> Void = { _ in }
+        _ change: (inout WalletAssertion) throws -> Void = { _ in }
     ) async throws -> AuthorityAnswer {
         let fresh = if let nonce { nonce } else { try await self.nonce() }
-        var assertion = try WalletAssertion(type, device, nonce: fresh, at: clock.now().seconds, quote: quote)
+        var assertion = try WalletAssertion(type, device, nonce: fresh, at: clock.now().seconds)
         try change(&assertion)
+        return try await send(assertion.encoded(), to: Self.uses[type] ?? "")
+    }
+
+    /// Asks for an instance attestation with a quote that the caller changes.
+    func quoting(
+        _ device: WalletDevice, _ change: (inout QuoteRig) -> Void
+    ) async throws -> AuthorityAnswer {
+        let type = "wia-request+jwt"
+        let assertion = try WalletAssertion(
+            type, device, nonce: await nonce(), at: clock.now().seconds, quote: change)
         return try await send(assertion.encoded(), to: Self.uses[type] ?? "")
     }
 

@@ -109,11 +109,14 @@ import Testing
             ("a software statement", { try $0.proof(over: $1) { $0.magic = 0 } }),
             ("another CA's certificate", { _, digest in try stranger.proof(over: digest) }),
             ("no certificate", { try $0.proof(over: $1) { $0.certificates = [] } }),
-            ("the certificate of another AK", {
-                var device = $0
-                device.ak = stranger.ak
-                return try device.proof(over: $1)
-            }),
+            (
+                "the certificate of another AK",
+                {
+                    var device = $0
+                    device.ak = stranger.ak
+                    return try device.proof(over: $1)
+                }
+            ),
             ("no text of base64url", { _, _ in "?" }), ("standard base64", { try $0.proof(over: $1) + "=" }),
             ("nothing", { _, _ in "" }),
         ]

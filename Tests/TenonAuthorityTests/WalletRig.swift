@@ -146,7 +146,8 @@ struct WalletDevice: Sendable {
     func initialization(nonce: String) throws -> [String: JSON] {
         let digest = try Self.clientData(nonce: nonce, tag: tag, key: key.publicKey)
         return [
-            "nonce": .string(nonce), "hardware_key_tag": .string(tag), "key_attestation": .string(try proof(over: digest)),
+            "nonce": .string(nonce), "hardware_key_tag": .string(tag),
+            "key_attestation": .string(try proof(over: digest)),
         ]
     }
 }

@@ -250,35 +250,28 @@ private func withFullBacklog(_ body: (_ url: String, _ isConnecting: () -> Bool)
         withUnsafePointer(to: &address) { $0.withMemoryRebound(to: sockaddr.self, capacity: 1, call) }
     }
     try #require(atAddress { bind(listener, $0, size) } == 0 && listen(listener, 0) == 0)
-    address.sin_port = localPort(listener).bigEndian
-    var fillers: [Int32] = []
-    defer { for filler in fillers { close(filler) } }
-    // If loopback does not connect soon, the queue was full.
-    var isFull = false
-    while !isFull {
-        let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-        var filler = pollfd(fd: socket(AF_INET, Int32(type), 0), events: Int16(POLLOUT), revents: 0)
-        fillers.append(filler.fd)
-        _ = atAddress { connect(filler.fd, $0, size) }
-        isFull = poll(&filler, 1, 200) == 0
-    }
-    func connecting() -> Int { connectionsInProgress(to: UInt16(bigEndian: address.sin_port)) }
-    let before = connecting()
-    try await body("http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/") { connecting() > before }
+    let port = localPort(listener)
+    address.sin_port = port.bigEndian
+    // A backlog of 0 holds one connection; the kernel drops what tries to connect after it.
+    let only = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    defer { close(only) }
+    try #require(atAddress { connect(only, $0, size) } == 0)
+    let digits = String(port, radix: 16, uppercase: true)
+    let local = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
+    while connections(in: "\(local) 00000000:0000 0A 00000000:00000001") == 0 { sched_yield() }
+    try await body("http://127.0.0.1:\(port)/") { connections(in: "\(local) 02 ") > 0 }
 }
 
-/// How many sockets of this machine wait for their connection to a port of loopback.
-private func connectionsInProgress(to port: UInt16) -> Int {
+/// How many TCP sockets of this machine are in this state.
+private func connections(in state: String) -> Int {
     guard let table = fopen("/proc/net/tcp", "re") else { return 0 }
     defer { fclose(table) }
     setvbuf(table, nil, Int32(_IOFBF), 1 << 20)
-    let digits = String(port, radix: 16, uppercase: true)
-    let wanted = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits + " 02 "
     var line = [CChar](repeating: 0, count: 512)
     var count = 0
     while fgets(&line, 512, table) != nil {
         let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        count += text.contains(wanted) ? 1 : 0
+        count += text.contains(state) ? 1 : 0
     }
     return count
 }

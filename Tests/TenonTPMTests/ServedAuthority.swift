@@ -42,7 +42,7 @@ final class ShiftedClock: AuthorityClock {
 
 /// An instance whose listeners take connections. Its apps: `demo`; `few`, of one device a TPM; `marked`, which lets
 /// rotations go without a proof; `approved`, whose devices an operator lets in; `owned`, which asks for the hierarchy
-/// of a key.
+/// of a key; `wallet`, of IT-Wallet.
 struct ServedAuthority: Sendable {
     let url: String
     let folder: String
@@ -108,7 +108,7 @@ struct ServedAuthority: Sendable {
         let text = """
             {"instance": "\(name)", "origins": ["http://127.0.0.1:\(origin)"],
              "public": {"address": "127.0.0.1", "port": \(port)}, "limits": {"per_address_per_minute": 1000000},
-             "apps": [{"id": "demo", \(roots)}, {"id": "few", "max_devices_per_ek": 1, \(roots)},
+             "apps": [{"id": "demo", \(roots)}, {"id": "wallet", "service": "it-wallet", \(roots)}, {"id": "few", "max_devices_per_ek": 1, \(roots)},
               {"id": "approved", "registration": "approve", \(roots)},
               {"id": "owned", "dialects": ["tenon"], "require_owner_hierarchy": true, \(roots)},
               {"id": "marked", "require_attestation": false, "unproven_rotation": "mark_unattested", \(roots)}]}

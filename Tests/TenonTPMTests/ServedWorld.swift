@@ -17,6 +17,7 @@ struct ServedWorld: Sendable {
     let clock: ShiftedClock
     let wire: ServedWire
     let tpm: TPM
+    let software: SoftwareTPM
     let folder: String
 
     /// - Parameter prepare: what is done to the TPM before it is used.
@@ -35,7 +36,8 @@ struct ServedWorld: Sendable {
             clock.shift(by: 5)
             do {
                 let wire = try ServedWire(authorities.map(\.url))
-                let world = ServedWorld(authorities: authorities, clock: clock, wire: wire, tpm: tpm, folder: folder)
+                let world = ServedWorld(
+                    authorities: authorities, clock: clock, wire: wire, tpm: tpm, software: software, folder: folder)
                 try await body(world)
             } catch {
                 for authority in authorities { await authority.stop() }

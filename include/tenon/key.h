@@ -51,9 +51,9 @@ TENON_API TENON_MUST_USE tenon_status tenon_key_public_key(const tenon_key *key,
 TENON_API int32_t tenon_key_is_hardware(const tenon_key *key);
 
 /*
- * Each kind of message that a device signs has its own function. The first bytes tell the six kinds apart (upper-case
- * letters and a line feed; 04; a JSON object; {"v":"KERI; 44 characters and a NUL; eyJ), so a signature for one kind is
- * useless for another.
+ * Each kind of message that a device signs has its own function. The first bytes tell the kinds apart (upper-case
+ * letters and a line feed; 04; a JSON object; {"v":"KERI; 44 characters and a NUL; eyJ; "@ and "tenon request batch" in
+ * tenon/batch/request2.h and tenon/batch/batch.h), so a signature for one kind is useless for another.
  */
 
 /* Signs a request that was begun with tenon_request_begin and has its body. This finishes the request. */
@@ -93,8 +93,8 @@ TENON_API TENON_MUST_USE tenon_status tenon_key_sign_jws(const tenon_key *key, t
  * Signs the SHA-256 of other data. Refuses data that could be taken for one of the messages above, or for a TPM's
  * statement, with TENON_ERROR_DATA_IS_MESSAGE: a caller that may have data signed cannot have such messages signed.
  * Refused are: 1 to 32 letters A-Z and a line feed; a JSON object, also after white space; the 65 bytes of a point; "@
- * as in a signature base of RFC 9421; ff 54 43 47; a SAID and a NUL; the header of a JWS and a dot. With
- * TENON_KEY_SIGNS_DIGESTS nothing is refused.
+ * as in a signature base of RFC 9421; "tenon request batch"; ff 54 43 47; a SAID and a NUL; the header of a JWS and a
+ * dot. With TENON_KEY_SIGNS_DIGESTS nothing is refused.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_key_sign_data(const tenon_key *key, tenon_signature *out,
                                                           const uint8_t *TENON_COUNTED(n) data, size_t n);

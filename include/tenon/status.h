@@ -72,6 +72,15 @@ enum {
          "A presentation needs the SAID of a credential, an audience without NUL, and a nonce of 16 to 128 bytes.")    \
     CODE(TENON_ERROR_JWS, 0x0100001B,                                                                                  \
          "The signing input of a JWS is the base64url of a JSON object, a dot, and base64url.")                        \
+    CODE(TENON_ERROR_AUTHORITY, 0x01000401,                                                                            \
+         "The authority must be the host in lower case, and its port only if it is not the scheme's own.")             \
+    CODE(TENON_ERROR_QUERY, 0x01000402,                                                                                \
+         "The query must begin with ? and be normal: characters of RFC 3986, escapes in upper case where needed.")     \
+    CODE(TENON_ERROR_COMPONENT, 0x01000403,                                                                            \
+         "A content type or encoding must be 1 to 1024 printable ASCII characters without space at either end.")       \
+    CODE(TENON_ERROR_KEYID, 0x01000404, "The keyid is not the thumbprint of this key.")                                \
+    CODE(TENON_ERROR_BATCH_STATE, 0x01000405,                                                                          \
+         "The batch is empty, not signed yet, or already signed; add members, sign once, then clear it.")              \
     /* TENON_CATEGORY_FORMAT */                                                                                        \
     CODE(TENON_ERROR_BASE64_LENGTH, 0x02000001, "No base64 text has this length.")                                     \
     CODE(TENON_ERROR_BASE64_ALPHABET, 0x02000002, "The text has a character outside this base64 alphabet.")            \
@@ -114,6 +123,13 @@ enum {
     CODE(TENON_ERROR_CERTIFICATE_FORM, 0x02000021, "The bytes are not a certificate in the accepted form.")            \
     CODE(TENON_ERROR_CREDENTIAL_FORM, 0x02000022, "The bytes are not the two parts of a credential.")                  \
     CODE(TENON_ERROR_CESR, 0x02000023, "The text is not the expected value in CESR.")                                  \
+    CODE(TENON_ERROR_SIGNATURE_INPUT, 0x02000401, "Signature-Input is not exactly the text of this profile.")          \
+    CODE(TENON_ERROR_VALIDITY, 0x02000402, "A request must expire 1 to 300 seconds after it was created.")             \
+    CODE(TENON_ERROR_SIGNATURE_VALUE, 0x02000403, "Signature does not hold what its form has.")                        \
+    CODE(TENON_ERROR_BATCH_SIZE, 0x02000404, "A batch has 1 to 1024 members.")                                         \
+    CODE(TENON_ERROR_BATCH_INDEX, 0x02000405, "The index of a member must be below the size of its batch.")            \
+    CODE(TENON_ERROR_BATCH_PATH, 0x02000406, "The path does not have the steps of this index in this batch.")          \
+    CODE(TENON_ERROR_SIGNATURE_HIGH, 0x02000407, "The signature of a batch has a high s.")                             \
     /* TENON_CATEGORY_REJECTED */                                                                                      \
     CODE(TENON_ERROR_SIGNATURE_INVALID, 0x03000001, "The signature was not made by this key over this digest.")        \
     CODE(TENON_ERROR_KEY_ATTRIBUTES, 0x03000002,                                                                       \
@@ -200,10 +216,13 @@ enum {
     CODE(TENON_QUOTE_11_ALGORITHM, 0x0300030B, "The signature of the quote has an unsupported algorithm.")             \
     CODE(TENON_QUOTE_12_RANGE, 0x0300030C, "r or s of the signature of the quote is out of range.")                    \
     CODE(TENON_QUOTE_13_SIGNATURE, 0x0300030D, "The quote was not signed by the attestation key.")                     \
+    CODE(TENON_ERROR_CONTENT_DIGEST, 0x03000401, "Content-Digest is not exactly one SHA-256 of the content.")          \
     /* TENON_CATEGORY_TRANSIENT */                                                                                     \
     CODE(TENON_ERROR_TPM_TRANSPORT, 0x04000001, "The connection to the TPM failed; try again later.")                  \
     CODE(TENON_ERROR_TPM_BUSY, 0x04000002,                                                                             \
          "Another process held the TPM's node until the deadline; use /dev/tpmrm0 or try again later.")                \
+    CODE(TENON_ERROR_BATCH_FULL, 0x04000401, "Too many requests wait for this key; try again later.")                  \
+    CODE(TENON_ERROR_DEADLINE, 0x04000402, "The request waited too long for its key; try again later.")                \
     /* TENON_CATEGORY_UNAVAILABLE */                                                                                   \
     CODE(TENON_ERROR_TPM_MISSING, 0x05000001,                                                                          \
          "There is no TPM at this node; check that it is enabled in the firmware.")                                    \

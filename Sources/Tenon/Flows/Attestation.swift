@@ -3,7 +3,7 @@
 /// The attestation key that a registration shows.
 struct Attester {
     let facts: KeyFacts
-    /// Of the endorsement key, leaf first; shown only where the challenge is to come with a credential.
+    /// The endorsement key's certificates, leaf first. They are shown only if the challenge comes with a credential.
     let endorsement: [[UInt8]]
     let area: PublicArea
     /// The Name of the signing key's parent.
@@ -81,7 +81,7 @@ extension TenonError {
 // An attestation key that was lost is made anew, and a certificate of one grows old. The service learns of either by an
 // activation of its own, or by the certificate of its CA (decision: ak-certificate).
 extension Flow {
-    /// What an attested device does from time to time. A failure costs the next attestation, never the identity.
+    /// Renews the attestation when it is due. A failure costs the next attestation, never the identity.
     func renewAttestation() async throws(TenonError) {
         guard record.attestation == .attested, context.declaration.attestation != .none,
             let current = record.key(.current)
@@ -142,7 +142,7 @@ extension Flow {
 
 /// A proof that was asked for, and what it is about.
 public struct IdentityAttestation: Sendable {
-    /// What the TPM states about the key.
+    /// The TPM's statement about the key.
     public let proof: Proof
     /// The key that the proof is about: the one that signs.
     public let publicKey: PublicKey

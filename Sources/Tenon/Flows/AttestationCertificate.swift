@@ -28,7 +28,7 @@ extension Flow {
 
     /// Has a certificate, if one is wanted: the one that is kept, or one of the attestation CA.
     ///
-    /// What the network fails of is thrown as it is, so that it is tried again.
+    /// An error of the network is thrown unchanged, so that the caller tries again.
     func certify(_ attester: Attester?) async throws(TenonError) {
         guard let attester, context.declaration.attestation == .certificate,
             try await attestationCertificates().isEmpty
@@ -51,7 +51,7 @@ extension Flow {
         return kept
     }
 
-    /// What was taken need not be said again; the record is written by what follows.
+    /// Keeps accepted settings, so that nobody has to give them again. The caller writes the record.
     func remember(_ endorsement: [[UInt8]], _ service: DeviceIdentity.AttestationService? = nil) {
         var settings = record.attestationSettings ?? AttestationSettings()
         if endorsement.count > 1 { settings.endorsement = endorsement }
@@ -208,7 +208,7 @@ package enum CertificateFile {
     }
 }
 
-/// What a device must know about its attestation key's certificate (RFC 5280, 4.1). Nothing is verified here.
+/// The facts that a device needs about its attestation key's certificate (RFC 5280, 4.1). Nothing is verified here.
 struct KeptCertificate {
     let key: PublicKey
     let serial: [UInt8]
@@ -236,7 +236,7 @@ struct KeptCertificate {
 
         init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
-        /// What is in the next element, if that has this tag.
+        /// The contents of the next element, if it has this tag.
         mutating func enter(_ tag: UInt8) -> Reader? {
             guard bytes.first == tag, let length = length() else { return nil }
             defer { bytes = bytes.dropFirst(length) }

@@ -40,7 +40,7 @@ package protocol KeyVault: Sendable {
     /// Makes an attestation key that lives and dies with a signing key.
     func makeAttestationKey(beside key: KeyFacts) async throws(TenonError) -> KeyFacts
 
-    /// What a service is told of an attestation key.
+    /// The public area of an attestation key, which a service is shown.
     ///
     /// - Throws: an error of the category ``TenonError/Category/gone``, ``TenonError/Category/format`` or
     ///   ``TenonError/Category/rejected`` if the key must be made again.
@@ -76,7 +76,7 @@ package protocol KeyVault: Sendable {
     ) async throws(TenonError) -> Secret
 }
 
-// What only some identities ask of a vault.
+// Functions that only some identities need.
 extension KeyVault {
     package func signing(_ rule: SignatureRule) throws(TenonError) -> any KeyVault {
         guard rule == .asMade else { throw .noSuchStep }

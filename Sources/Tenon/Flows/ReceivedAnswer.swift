@@ -48,7 +48,7 @@ extension DeviceIdentity {
         return .stop(failure)
     }
 
-    /// What an answer is a reason to do something about; nil for none.
+    /// The meaning of an answer that requires an action; nil if none is required.
     private func verdict(_ answer: HTTPResponse, isOpen: Bool) -> ServiceVerdict? {
         guard let refusal = context.profile.refusal(in: answer) else { return nil }
         if let verdict = refusal.verdict {

@@ -215,8 +215,8 @@ extension IdentityRecord {
 }
 
 extension HTTPRequest {
-    /// What the journal keeps of the message while it is under way. A message that must be sent again as it is: all of
-    /// it. Any other: its SHA-256, because a proof must not lie on a disk and is never sent twice.
+    /// The part of the message that the journal keeps while it is under way: all bytes of a message that must be sent
+    /// again unchanged; otherwise its SHA-256, because a proof must not lie on a disk and is never sent twice.
     func kept(_ declaration: ServiceDeclaration) throws(TenonError) -> [UInt8] {
         let bytes = try journalled()
         return declaration.resend == .identical ? bytes : try Digest(hashing: bytes).rawRepresentation

@@ -108,8 +108,8 @@ extension TenonError {
     fileprivate func isMendedByRestart(_ flow: Flow) -> Bool {
         switch code {
         case .challengeExpired, .nonceReplay: true
-        // What the device's own TPM failed of, or what the service says so of; of what it refuses there is no second
-        // try.
+        // The device's own TPM failed, or the service says that it did. An attestation that the service refuses is not
+        // tried again.
         case .attestationFailed:
             httpStatus == nil || serverCode.flatMap { flow.context.declaration.verdicts[$0] } == .attestationFailed
         case .clockSkew: flow.hasLearntClock

@@ -99,7 +99,7 @@ extension ServiceDeclaration {
         _ answer: HTTPResponse, code: String?, serverTime: Double? = nil
     ) -> ServiceAnswer<Value> {
         let meant = isBelieved(answer) ? verdict(answer.status, code) : nil
-        // Of a page that says it is well, or that it could not just now, nothing ends.
+        // An answer with a status of success, or of a passing fault, ends nothing.
         let verdict = meant?.isGrave == true && !answer.isDefinite ? nil : meant
         let error = TenonError(answer, code: code, verdict)
         if verdict == .busy || (verdict == nil && answer.isTransient) { return .later(error) }

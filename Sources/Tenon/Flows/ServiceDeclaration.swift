@@ -108,7 +108,7 @@ package enum RotationRule: Equatable, Sendable {
     case signedByNext
 }
 
-/// What finds out which key a service holds (decision: own-endpoints).
+/// A way to find out which key a service holds (decision: own-endpoints).
 package enum Settlement: Sendable {
     /// It can be asked, by a request that the candidate signs.
     case ask

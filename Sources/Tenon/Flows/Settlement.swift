@@ -75,7 +75,7 @@ extension Flow {
             try record.tryNext()
             try await save()
         }
-        // What was sent before may have been taken.
+        // The service may have accepted an earlier message.
         isOutcomeOpen = true
         switch try await askAboutNext() {
         case .held: return true

@@ -48,7 +48,7 @@ extension DeviceIdentity {
         }
     }
 
-    /// What signs now. A key that was given up is looked at again: its TPM may be back.
+    /// The key that signs now. A key that was given up is tried again: its TPM may be back.
     func signingKey() async throws(TenonError) -> (deviceID: String, key: IdentityKey, time: Int64) {
         do throws(TenonError) {
             return try await context.disk.run { () throws(TenonError) in try self.signing() }

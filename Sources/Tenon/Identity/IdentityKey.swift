@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of a key beside what its file says, and the file once more (decision: key-digest).
+/// The facts about a key that its file does not state, and a copy of the file (decision: key-digest).
 package struct KeyFacts: Equatable, Sendable {
     static let longestFile = 4096
 
     /// The file.
     package let pem: [UInt8]
-    /// Of the file.
+    /// The SHA-256 of the file.
     package let digest: Digest
     /// The TPM's Names of the key, of its parent, and of what the TPM's seed is known by.
     package let name: [UInt8]
@@ -73,7 +73,7 @@ package struct AttestationKey: Equatable, Sendable {
         /// Seconds since 1970.
         package var notBefore: Int64
         package var notAfter: Int64
-        /// Of its file.
+        /// The SHA-256 of its file.
         package var digest: Digest
 
         package init(issuer: String, serial: [UInt8], notBefore: Int64, notAfter: Int64, digest: Digest) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What makes two identities different: the kind of service, the service, and the app.
+/// The three things that tell identities apart: the kind of service, the service, and the app.
 package struct IdentityName: Hashable, Sendable {
     /// The kind of service: the name of its profile.
     package let profile: String
     /// Without a slash at its end.
     package let baseURL: String
     package let appID: String
-    /// What the names of its files begin with: no text of a service or an app is ever part of one (W21).
+    /// The beginning of the names of its files. No text of a service or an app is ever part of one (W21).
     package let id: String
 
     /// - Throws: ``TenonError/Code/appID`` for an app id that is not 1 to 200 bytes 0x21-0x7E,

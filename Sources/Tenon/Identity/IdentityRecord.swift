@@ -43,8 +43,8 @@ package struct IdentityRecord: Equatable, Sendable {
     package var refusedAt: BootMoment?
     package var clock: ClockOffset?
     package var signatureVersions: [Int64] = []
-    /// What the device was told for its attestation, so that it need not be told again. It outlives a reset, as the
-    /// service's name and the dialect do.
+    /// The settings of the last accepted attestation, so that nobody has to give them again. Like the service's name
+    /// and the dialect, they outlive a reset.
     package var attestationSettings: AttestationSettings?
     /// The keys up to this generation were reported as compromised: they are changed as soon as that can be.
     package internal(set) var compromisedGeneration: Int?
@@ -239,7 +239,7 @@ extension TenonError {
     }
 }
 
-/// What an attestation was made with that a service took.
+/// The settings of an attestation that a service accepted.
 package struct AttestationSettings: Equatable, Sendable {
     /// The attestation CA, where there is one, and the certificates that its own chain to.
     package var service: DeviceIdentity.AttestationService?

@@ -57,7 +57,7 @@ extension StateFolder {
     }
 }
 
-// What is kept of what is not in use any more.
+// Files that are no longer in use, but kept.
 extension StateFolder {
     /// The names of the files in the attic.
     package func atticNames() throws(TenonError) -> [String] { try attic().names().sorted() }

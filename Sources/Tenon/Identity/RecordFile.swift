@@ -74,7 +74,7 @@ final class RecordCoder {
     /// The version of the record.
     let version: Int64
     private let place: String
-    /// What is read; nil while a record is written.
+    /// The object that is read; nil while a record is written.
     private let source: JSONObject?
     private(set) var written = JSONObject()
 

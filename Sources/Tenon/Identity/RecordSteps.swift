@@ -47,7 +47,7 @@ extension IdentityRecord {
         guard journal.slot == next.slot, journal.isReplaceable || journal.message == next.message else {
             throw .slotTaken
         }
-        // What was sent is still on its way, whatever follows.
+        // A message that was sent is still on its way, whatever follows.
         self.journal?.message = next.message
     }
 
@@ -149,8 +149,8 @@ extension IdentityRecord {
         signsByNext = signedByNext
     }
 
-    /// What it means that the key is lost for good in the TPM that is here. Only the same endorsement key says that it
-    /// is the same TPM: a machine that is taken for another draws a new local id, and merges with none
+    /// The reason why this TPM can never use the key. Only the same endorsement key shows that it is the same TPM. A
+    /// machine that is wrongly taken for another one draws a new local id, and no two machines share one
     /// (decision: other-machine).
     package func causeOfLoss(ekID: Digest?) -> IdentityReason {
         self.ekID != nil && ekID == self.ekID ? .tpmCleared : .foreignTPM

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a new holder of the lock does first with what it finds: the previous holder may have been killed at any point,
-/// and can no longer act (W12).
+/// A new holder of the lock first brings the files in order: the previous holder may have been killed at any point, and
+/// can no longer act (W12).
 package struct Recovery: Equatable, Sendable {
     /// The record as it is to be written, if it is another, before any file is moved.
     package let record: IdentityRecord
@@ -70,7 +70,7 @@ extension RecordStore {
     }
 }
 
-/// What is left when only the record before can be read (decision: damaged-record): each key of which there is a file,
+/// The keys that remain when only the previous record can be read (decision: damaged-record). Each key that has a file,
 /// or a copy in that record, may be the one that the service holds.
 package struct Leftover: Sendable {
     /// A key that may be it.

@@ -72,7 +72,7 @@ extension JSON {
     }
 }
 
-// What a value is, or nil.
+// Each member is the value if it has that type, or nil.
 extension JSON {
     package var isNull: Bool { self == .null }
 
@@ -126,7 +126,7 @@ extension JSON: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
     }
 }
 
-// What a text is refused for (0101 to 0111).
+// The reasons why a text is refused (0101 to 0111).
 extension TenonError.Code {
     /// The JSON text is longer than the reader was told to take.
     public static let jsonTooLarge = Self(0x0240_0101, "TENON_ERROR_JSON_TOO_LARGE")

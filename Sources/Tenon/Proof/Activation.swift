@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CTenon
 
-/// What a device binds together when it answers a challenge with a ``Credential``: the texts as they are on
-/// the wire. With the endorsement key and the attestation key they give a value that only that TPM can compute, for
+/// The texts that a device binds together when it answers a challenge with a ``Credential``, as they are on the wire.
+/// With the endorsement key and the attestation key they give a value that only that TPM can compute, for
 /// this service and application only.
 public struct Activation: Hashable, Sendable {
     /// `scheme://host[:port]` in lower case, without a default port. A service uses its own, never the request's.

@@ -154,7 +154,7 @@ public struct CertificateTerms: Hashable, Sendable {
 enum CertificateLimits {
     /// Bytes of one.
     static let size = Int(TENON_CERTIFICATE_MAX)
-    /// Of a chain.
+    /// Certificates of a chain.
     static let count = Int(TENON_CERTIFICATES_MAX)
     /// Bytes of either part of a credential.
     static let credential = Int(TENON_CREDENTIAL_MAX)

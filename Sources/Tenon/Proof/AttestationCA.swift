@@ -43,7 +43,7 @@ public struct AttestationCA: Sendable {
         public let answer: [UInt8]
         /// The SHA-256 of the secret.
         public let digest: Digest
-        /// What is kept under the digest.
+        /// The value to keep under the digest.
         public let activation: PendingActivation
     }
 
@@ -162,7 +162,7 @@ extension TenonError {
     }
 }
 
-/// What an attestation CA remembers of a credential until its secret comes back, under the secret's SHA-256. Reading
+/// An attestation CA's memory of a credential until its secret comes back, under the secret's SHA-256. Reading
 /// the memory reveals no secret, and neither does the time that a search takes. Writing to it makes the CA issue
 /// certificates. It consists of bytes and a number, so it can be stored outside the process.
 public struct PendingActivation: Hashable, Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CTenon
 
-/// What a TPM states about a P-256 key that it holds: its TPMT_PUBLIC (TPM 2.0 Part 2, 12.2.4), as the TPM wrote it.
+/// The TPM's description of a P-256 key that it holds: its TPMT_PUBLIC (TPM 2.0 Part 2, 12.2.4), as the TPM wrote it.
 ///
 /// The form is checked, and that the point is on the curve, but not whether the key has the right attributes.
 public struct PublicArea: Sendable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CTenon
 
-/// What a device sends after it has opened the credential: the body of `POST /secret`. The secret itself names what it
-/// belongs to, and is worthless once it was sent.
+/// A device sends this after it has opened the credential: the body of `POST /secret`. The secret alone identifies the
+/// request to which it belongs, and is worthless once it was sent.
 public struct SecretRequest: Equatable, Sendable {
     /// Bytes of a request's body: larger ones are not read.
     public static let maxBytes = 1_024

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CTenon
 
-/// What was checked, in order: for people and logs. It holds no value of what was verified.
+/// The checks and their results, in order, for people and logs. It holds no verified value.
 public struct VerificationReport: Hashable, Sendable {
     /// The result of the checks.
     public let verdict: Verdict
@@ -70,7 +70,7 @@ extension VerificationReport.Check: CustomStringConvertible {
 }
 
 extension VerificationReport {
-    /// What the core reports while it verifies. Accepted is only what both say is.
+    /// Reads the core's report. A proof is accepted only if both the status and the report say so.
     init(_ verify: (inout tenon_report) -> tenon_status) {
         var report = tenon_report()
         let status = verify(&report)

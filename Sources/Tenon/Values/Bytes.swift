@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CTenon
 
-// What the fixed-size values share. Values are made of spans, and of arrays and other sequences of bytes too: Swift 6.3.1
-// crashes on the span of what a throwing call gave, when it is passed to another throwing call.
+// The functions that the fixed-size values share. Values are made from spans, and also from arrays and other sequences of
+// bytes: Swift 6.3.1 crashes when the span of a throwing call's result is passed to another throwing call.
 extension InlineArray where Element == UInt8 {
     /// The bytes as an array.
     var array: [UInt8] {
@@ -71,7 +71,7 @@ func array(
     }
 }
 
-/// What the core writes, at most so many bytes.
+/// The bytes that the core writes, at most so many.
 package func bytes(
     capacity: Int, _ write: (UnsafeMutableBufferPointer<UInt8>, inout Int) -> Int32
 ) throws(TenonError) -> [UInt8] {

@@ -106,7 +106,7 @@ extension CoreKey {
     }
 }
 
-/// What the core is given for a signer: it keeps the box until it calls `free`.
+/// The core's handle on a signer. It keeps the box until it calls `free`.
 private final class SignerBox: Sendable {
     let signer: any DigestSigner
 

@@ -89,6 +89,16 @@ extension TenonError.Code {
     public static let presentation = Self(TENON_ERROR_PRESENTATION)
     /// The signing input of a JWS is not the base64url of a JSON object, a dot, and base64url.
     public static let jws = Self(TENON_ERROR_JWS)
+    /// An authority of a URI that is not in its only form.
+    public static let authority = Self(TENON_ERROR_AUTHORITY)
+    /// A query of a URI that is not in its only form.
+    public static let query = Self(TENON_ERROR_QUERY)
+    /// A content type or encoding that may not be signed.
+    public static let component = Self(TENON_ERROR_COMPONENT)
+    /// A keyid that is not the thumbprint of the key.
+    public static let keyID = Self(TENON_ERROR_KEYID)
+    /// A batch that is empty, not signed yet, or signed already.
+    public static let batchState = Self(TENON_ERROR_BATCH_STATE)
 
     /// A length that no encoding has.
     public static let base64Length = Self(TENON_ERROR_BASE64_LENGTH)
@@ -160,6 +170,20 @@ extension TenonError.Code {
     public static let credentialForm = Self(TENON_ERROR_CREDENTIAL_FORM)
     /// A text that is not the expected value in CESR.
     public static let cesr = Self(TENON_ERROR_CESR)
+    /// A Signature-Input that is not exactly the text of this profile.
+    public static let signatureInput = Self(TENON_ERROR_SIGNATURE_INPUT)
+    /// A request that does not expire 1 to 300 seconds after it was created.
+    public static let validity = Self(TENON_ERROR_VALIDITY)
+    /// A Signature that does not hold what its form has.
+    public static let signatureValue = Self(TENON_ERROR_SIGNATURE_VALUE)
+    /// A batch without members, or with more than 1,024.
+    public static let batchSize = Self(TENON_ERROR_BATCH_SIZE)
+    /// An index that is not below the size of its batch.
+    public static let batchIndex = Self(TENON_ERROR_BATCH_INDEX)
+    /// A path without exactly the steps of its index.
+    public static let batchPath = Self(TENON_ERROR_BATCH_PATH)
+    /// A batch whose signature has a high s.
+    public static let signatureHigh = Self(TENON_ERROR_SIGNATURE_HIGH)
 
     /// Well formed, and not made by this key over this digest.
     public static let signatureInvalid = Self(TENON_ERROR_SIGNATURE_INVALID)
@@ -171,11 +195,17 @@ extension TenonError.Code {
     public static let session = Self(TENON_ERROR_SESSION)
     /// An activation that was not made with the secret of this challenge.
     public static let activation = Self(TENON_ERROR_ACTIVATION)
+    /// A Content-Digest that is not exactly one SHA-256 of the content.
+    public static let contentDigest = Self(TENON_ERROR_CONTENT_DIGEST)
 
     /// The connection to the TPM failed, and failed again after it was reopened.
     public static let tpmTransport = Self(TENON_ERROR_TPM_TRANSPORT)
     /// The node is held by another process, and was until the deadline.
     public static let tpmBusy = Self(TENON_ERROR_TPM_BUSY)
+    /// Too many requests wait for the key.
+    public static let batchFull = Self(TENON_ERROR_BATCH_FULL)
+    /// A request waited too long for its key, and was not signed.
+    public static let deadline = Self(TENON_ERROR_DEADLINE)
 
     /// The node does not exist, or is not a TPM's.
     public static let tpmMissing = Self(TENON_ERROR_TPM_MISSING)

@@ -18,6 +18,8 @@ package struct AuditEvent: Sendable {
         case ekAllowed = "ek_allowed"
         case certificateIssued = "certificate_issued"
         case retiredKeyUsed = "retired_key_used"
+        /// Another signed event has a number that an accepted event has.
+        case eventConflict = "event_conflict"
         /// An operator continued with a log that differed from the database's knowledge.
         case logAccepted = "log_accepted"
     }

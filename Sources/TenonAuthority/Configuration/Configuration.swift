@@ -52,6 +52,13 @@ package struct Configuration: Equatable, Sendable {
         apps.flatMap { $0.settings.value.notes(on: $0) }
     }
 
+    /// The most bytes of a body that some route accepts.
+    package var largestBody: Int {
+        let names = Set(apps.map(\.service))
+        let routes = services.filter { names.contains($0.name) }.flatMap(\.routes)
+        return routes.compactMap(\.maxBody).reduce(limits.bodyBytes, max)
+    }
+
     /// Finds an app by the bytes of its id: two spellings of one text are two ids.
     package func app(_ id: String) -> AppRecord? { apps.first { $0.id.utf8.elementsEqual(id.utf8) } }
 

@@ -15,8 +15,8 @@ package struct DeviceRegistration: Sendable {
     package var device: Device
     /// Whether the id came from the device: it belongs to one key for ever, and the key to it.
     package var hasGivenID = false
-    /// SHA-256 of the challenge's text.
-    package var challenge: Digest
+    /// SHA-256 of the challenge's text; nil for a service whose registrations prove themselves without one.
+    package var challenge: Digest?
     package var certificate: Certificate?
     /// The most active and pending devices of this app that one EK may have; nil means no limit.
     package var maxDevicesPerEK: Int?
@@ -29,7 +29,7 @@ package struct DeviceRegistration: Sendable {
     package typealias Step = @Sendable (Device, any SQLConnection) throws(TenonError) -> Void
 
     package init(
-        device: Device, challenge: Digest, certificate: Certificate? = nil, maxDevicesPerEK: Int? = nil,
+        device: Device, challenge: Digest?, certificate: Certificate? = nil, maxDevicesPerEK: Int? = nil,
         maxPending: Int = .max
     ) {
         self.device = device

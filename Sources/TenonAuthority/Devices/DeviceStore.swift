@@ -86,6 +86,12 @@ package protocol DeviceStore: Sendable {
         _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
     ) async throws(TenonError) -> Value
 
+    /// Runs a step as one transaction, too, whose outcome has a line in the audit log: both are stored together.
+    func step<Value: Sendable>(
+        auditing event: @escaping @Sendable (Value) -> AuditEvent?,
+        _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value
+
     // MARK: The audit log and the timer
 
     /// From now on, a change is acknowledged once its line is in this log, which has each line once (decision:

@@ -23,7 +23,7 @@ package struct AuthorityEngine: Sendable {
     let auditHead: @Sendable () -> AuditHead?
     let rates = RequestRates()
     let endorsements = EndorsementCache()
-    let gate: ActivationGate
+    package let gate: ActivationGate
     /// The thread that signs certificates, because a key in a TPM is slow.
     let issuing = WorkThread()
     let metrics = AuthorityMetrics()
@@ -80,7 +80,7 @@ package struct AuthorityEngine: Sendable {
     private func success(
         _ request: AuthorityRequest, _ found: RouteTable.Match?, at door: AuthorityRequest.Door
     ) async throws(Refusal) -> AuthorityAnswer {
-        guard request.body.count <= min(configuration.limits.bodyBytes, found?.entry.route.maxBody ?? .max) else {
+        guard request.body.count <= found?.entry.route.maxBody ?? configuration.limits.bodyBytes else {
             throw Refusal(.invalidRequest, "The body is too large.", status: 413)
         }
         if door == .public && !isProbe(found) {

@@ -45,11 +45,15 @@ package struct AuthorityKeys: Sendable {
     package var publicKey: PublicKey { key.publicKey }
 
     /// A key of a service, derived from K_act so that all instances have the same one (decision: service-keys).
-    package func derivedKey(_ label: String) throws(TenonError) -> SoftwareKey {
+    ///
+    /// - Parameter isDeterministic: whether it signs one text always with one signature.
+    package func derivedKey(_ label: String, isDeterministic: Bool = false) throws(TenonError) -> SoftwareKey {
         for attempt in UInt8(0)...3 {
             let scalar = try Digest(authenticating: Array("\(label)\n".utf8) + [attempt], key: activation)
             // Of 2^32 keys, about one has to take the next value.
-            if let key = try? SoftwareKey(scalar: scalar.rawRepresentation, signsDigests: true) { return key }
+            let key = try? SoftwareKey(
+                scalar: scalar.rawRepresentation, deterministic: isDeterministic, signsDigests: true)
+            if let key { return key }
         }
         throw TenonError(.storeCorrupt, message: "The authority's keys are damaged. Restore ca.json from a backup.")
     }

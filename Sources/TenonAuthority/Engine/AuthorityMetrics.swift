@@ -22,6 +22,7 @@ final class AuthorityMetrics: Sendable {
         var answers: [Label: Int] = [:]
         var refusals: [Cause: Int] = [:]
         var retiredKeys = 0
+        var eventConflicts = 0
     }
 
     private let counts = Mutex(Counts())
@@ -38,12 +39,16 @@ final class AuthorityMetrics: Sendable {
     /// Counts a good signature by a key that was retired (decision: copied-key).
     func countRetiredKey() { counts.withLock { $0.retiredKeys += 1 } }
 
+    /// Counts another signed event with a number that was taken.
+    func countEventConflict() { counts.withLock { $0.eventConflicts += 1 } }
+
     /// The text exposition format, version 0.0.4.
     var text: String {
         let counts = counts.withLock { $0 }
         var lines = Self.samples(.answers, counts.answers.map { ($0.key.text, $0.value) })
         lines += Self.samples(.refusals, counts.refusals.map { ($0.key.text, $0.value) })
         lines += Metric.retiredKeyUses.lines(Int64(counts.retiredKeys))
+        lines += Metric.eventConflicts.lines(Int64(counts.eventConflicts))
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -60,6 +65,7 @@ package enum Metric: String, CaseIterable, Sendable {
     case answers = "answers_total"
     case refusals = "refusals_total"
     case retiredKeyUses = "retired_key_uses_total"
+    case eventConflicts = "event_conflicts_total"
     case healthy
     case redisClockDifference = "redis_clock_difference_milliseconds"
     case postgresClockDifference = "postgres_clock_difference_milliseconds"
@@ -80,6 +86,7 @@ package enum Metric: String, CaseIterable, Sendable {
         case .answers: "Answers by endpoint and code; OK means not refused."
         case .refusals: "Refusals by endpoint and cause: a rule of the verifier, or a word."
         case .retiredKeyUses: "Valid signatures by replaced keys: somebody has a copy."
+        case .eventConflicts: "Other signed events with numbers that were taken: an identity contradicts itself."
         case .healthy: "1 when requests are accepted, 0 when a store fails or a clock is wrong."
         case .redisClockDifference: "How far this machine's clock is ahead of Redis's."
         case .postgresClockDifference: "How far this machine's clock is ahead of PostgreSQL's."
@@ -99,7 +106,7 @@ package enum Metric: String, CaseIterable, Sendable {
 
     private var kind: String {
         switch self {
-        case .answers, .refusals, .retiredKeyUses, .replayLosses, .partFaults: "counter"
+        case .answers, .refusals, .retiredKeyUses, .eventConflicts, .replayLosses, .partFaults: "counter"
         case .requestSeconds: "histogram"
         default: "gauge"
         }

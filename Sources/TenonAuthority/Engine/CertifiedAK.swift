@@ -15,7 +15,8 @@ package struct CertifiedAK: Equatable, Sendable {
             // Algorithm, issuer, validity, subject.
             body.take(0x30) != nil, body.take(0x30) != nil, body.take(0x30) != nil, body.take(0x30) != nil,
             // The key, which the core reads.
-            body.take(0x30) != nil, let publicKey = try? PublicKey(ofCertificate: der), var tagged = body.enter(0xa3), let extensions = tagged.enter(0x30),
+            body.take(0x30) != nil, let publicKey = try? PublicKey(ofCertificate: der), var tagged = body.enter(0xa3),
+            let extensions = tagged.enter(0x30),
             let words = CertifiedAK.words(in: extensions)
         else { return nil }
         (self.publicKey, self.words) = (publicKey, words)

@@ -76,12 +76,12 @@ package struct ServiceRoute: Sendable {
     /// Nil means any method. Several routes with different methods may have one path.
     package var method: String?
     package var doors: [AuthorityRequest.Door]
-    /// The most bytes of a body, if that is less than the configuration allows.
-    package var maxBody: Int
+    /// The most bytes of a body; nil means as many as the configuration allows.
+    package var maxBody: Int?
     package var step: Step
 
     package init(
-        _ path: String, _ method: String?, at doors: [AuthorityRequest.Door] = [.public], maxBody: Int = .max,
+        _ path: String, _ method: String?, at doors: [AuthorityRequest.Door] = [.public], maxBody: Int? = nil,
         step: @escaping Step
     ) {
         self.path = path

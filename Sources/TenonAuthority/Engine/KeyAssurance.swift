@@ -37,6 +37,9 @@ package struct KeyAssurance: Sendable {
     /// Issues the AK's certificate, once it is recorded, and returns it with those above it; nil if none is to be
     /// issued.
     package var issue: (@Sendable (AuthorityEngine) async throws(Refusal) -> [[UInt8]])?
+
+    /// The assurance of a key for which nothing vouches.
+    package static let unattested = KeyAssurance(level: .unattested)
 }
 
 extension AuthorityEngine {

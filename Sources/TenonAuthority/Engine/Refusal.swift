@@ -67,13 +67,14 @@ package struct Refusal: Error, Equatable, Sendable {
         self.cause = cause ?? code.rawValue.lowercased()
     }
 
-    /// The number of the broken rule in tenon/verify.h and tenon/activate.h, or else the core's own word.
-    static func cause(of code: TenonError.Code) -> String {
+    /// The number of the broken rule in tenon/verify.h, tenon/activate.h or tenon/keri.h, or else the core's own word.
+    package static func cause(of code: TenonError.Code) -> String {
         if code == .proofForm { return "rule_3" }
         let words = code.description.split(separator: "_")
         guard words.count > 2, words[0] == "TENON" else { return "other" }
         switch words[1] {
         case "RULE": return "rule_" + words[2].lowercased()
+        case "KERI": return "event_rule_" + words[2]
         case "ERROR" where words[2] == "CBOR": return "rule_2"
         default: return words[2...].joined(separator: "_").lowercased()
         }
@@ -81,6 +82,10 @@ package struct Refusal: Error, Equatable, Sendable {
 
     /// Refuses because a store or the core failed: no result is promised.
     package init(_ error: TenonError) {
+        if error.code == .quotaReached {
+            self.init(.rateLimited, error.message, cause: "quota")
+            return
+        }
         switch error.code.category {
         case .transient, .unavailable, .permission, .auth, .state, .unknown:
             let seconds = error.retryAfter.map { max(1, $0.components.seconds) } ?? 1

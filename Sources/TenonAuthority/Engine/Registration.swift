@@ -28,14 +28,15 @@ extension AuthorityEngine {
     /// Stores a device whose key was verified, or finds the device that already has the key.
     ///
     /// - Parameters:
-    ///   - challenge: the challenge that was redeemed.
+    ///   - challenge: the challenge that was redeemed; nil if the service has none.
     ///   - id: the id that the device has at its service; nil draws one.
     ///   - alongside: stores the service's own data of the device, in the same transaction.
     package func register(
-        _ key: PublicKey, _ assurance: KeyAssurance, for app: AppRecord, redeeming challenge: String,
+        _ key: PublicKey, _ assurance: KeyAssurance, for app: AppRecord, redeeming challenge: String?,
         id: String? = nil, platform: String?, localID: String?, alongside: DeviceRegistration.Step? = nil
     ) async throws(Refusal) -> Device {
-        let (digest, now) = (try digest(of: challenge), clock.now())
+        let now = clock.now()
+        let digest: Digest? = if let challenge { try digest(of: challenge) } else { nil }
         let device = try refusing { () throws(TenonError) in
             let name = if let id { id } else { try RequestHeaders.makeNonce() }
             return Device(

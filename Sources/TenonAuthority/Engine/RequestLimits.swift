@@ -40,7 +40,7 @@ final class RequestRates: Sendable {
 /// told to try again (decision: costly-signatures). The work has threads of its own, one fewer than there are cores. On
 /// the cooperative pool, a few such requests would occupy a small machine entirely, and nothing could refuse further
 /// ones.
-final class ActivationGate: Sendable {
+package final class ActivationGate: Sendable {
     private let capacity: Int
     private let threads: [WorkThread]
     /// The number of requests at each thread.
@@ -55,7 +55,7 @@ final class ActivationGate: Sendable {
     /// The number of requests that are computed or wait.
     var occupancy: Int { loads.withLock { $0.reduce(0, +) } }
 
-    func run<Value: Sendable>(
+    package func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws(Refusal) -> Value
     ) async throws(Refusal) -> Value {
         let index: Int? = loads.withLock { loads in

@@ -165,12 +165,12 @@ extension StoreWatch.Found {
             guard toldFault == nil || self.fault != nil && toldFault != fault.message else { return nil }
             if toldFault == nil { (toldAt, faults) = (now, faults + 1) }
             toldFault = fault.message
-            return "\(part.name) has a fault: \(fault.message)"
+            return "The part \(part.name) has a fault: \(fault.message)"
         }
         guard toldFault != nil else { return nil }
         toldFault = nil
         let seconds = toldAt.map { (now - $0).components.seconds } ?? 0
-        return "\(part.name) works again, after \(seconds) s"
+        return "The part \(part.name) works again, after \(seconds) s"
     }
 }
 

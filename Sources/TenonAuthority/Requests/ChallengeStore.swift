@@ -10,6 +10,8 @@ package struct ChallengeEntry: Equatable, Sendable {
         case registration = "register"
         /// A secret of the attestation CA, redeemed by a request for the AK's certificate.
         case certificate = "certify"
+        /// A nonce of a service, redeemed by a request that shows who holds a key.
+        case presentation = "present"
     }
 
     /// The TPM that a credential was made for, and the words about it for the AK's certificate.

@@ -26,8 +26,8 @@ struct SQLRegistration {
     private var refusal: DeviceRegistration.Refusal? {
         get throws(TenonError) {
             if let ek = device.attestation?.ek, try connection.isDenied(ek) { return .ekDenied }
-            let spent = try connection.run(
-                "SELECT 1 FROM spent_challenges WHERE hash=?", SQLValue(registration.challenge))
+            guard let challenge = registration.challenge else { return nil }
+            let spent = try connection.run("SELECT 1 FROM spent_challenges WHERE hash=?", SQLValue(challenge))
             return spent.isEmpty ? nil : .challengeSpent
         }
     }
@@ -128,8 +128,10 @@ struct SQLRegistration {
             try connection.run(
                 "UPDATE certificates SET device=? WHERE serial=?", .text(device.id), .blob(serial))
         }
-        try connection.run(
-            "INSERT INTO spent_challenges VALUES (?, ?)", SQLValue(registration.challenge), .integer(now.seconds))
+        if let challenge = registration.challenge {
+            try connection.run(
+                "INSERT INTO spent_challenges VALUES (?, ?)", SQLValue(challenge), .integer(now.seconds))
+        }
         try registration.alongside?(device, connection)
     }
 }

@@ -5,6 +5,13 @@ internal import Tenon
 extension SQLDeviceStore {
     package var waitingLines: Int { outbox.waiting }
 
+    package func step<Value: Sendable>(
+        auditing event: @escaping @Sendable (Value) -> AuditEvent?,
+        _ body: @escaping @Sendable (any SQLConnection) throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value {
+        try await change(event, body)
+    }
+
     /// Makes a change and stores its audit line in one transaction; then writes the line to the log. If that fails, the
     /// call fails, and ``tidy(at:)`` writes the line later.
     func change<Value: Sendable>(

@@ -82,8 +82,8 @@ struct KeyToAttest {
     let key: SentKey
     let issuedAt: Int64
     let expiresAt: Int64
-    /// The proof that the key is in the TPM of the instance, in base64url.
-    let proof: String
+    /// The proof that the key is in the TPM of the instance, in base64url; nil if the device does not say where it is.
+    let proof: String?
 
     static func all(in claims: MessageObject) throws(TenonError) -> [KeyToAttest] {
         guard let texts = try claims.texts("keys_to_attest", maxCount: 16, maxBytes: 30_000) else {
@@ -103,7 +103,7 @@ struct KeyToAttest {
         guard try evidence.text("storage_type", maxBytes: 32) == "LOCAL_NATIVE" else {
             throw evidence.refusal("storage_type", "must be LOCAL_NATIVE")
         }
-        proof = try evidence.required("attestation", maxBytes: 22_000)
+        proof = try evidence.text("attestation", maxBytes: 22_000)
     }
 }
 

@@ -8,10 +8,13 @@ struct VerifiedAssertion {
     let device: Device
     /// The key of the request.
     let key: PublicKey
+
+    /// Whether the key was proven to be in the TPM.
+    var isInTPM: Bool { assertion.attested.first?.proof != nil }
 }
 
 extension ITWalletSteps {
-    /// Verifies a request that uses the hardware key. The nonce is spent before anything is computed.
+    /// Verifies a request that uses the hardware key (decision: provider-order).
     func verifiedAssertion(_ kind: AssertionKind) async throws(Refusal) -> VerifiedAssertion {
         let assertion = try assertion(kind)
         _ = try await engine.redeem(assertion.nonce, for: app, at: engine.origin(of: request))
@@ -91,7 +94,7 @@ extension ITWalletSteps {
 
     /// The TPM was not denied, and the certificate of its attestation key was not revoked. A certificate that expired is
     /// forgotten, and says nothing.
-    private func checkMinimum(_ device: Device) async throws(Refusal) {
+    func checkMinimum(_ device: Device) async throws(Refusal) {
         guard let attestation = device.attestation, let serial = device.akSerial else { throw .belowMinimum }
         let isFit = try await waiting { () throws(TenonError) in
             if try await engine.stores.devices.isDenied(ek: attestation.ek) { return false }
@@ -100,8 +103,8 @@ extension ITWalletSteps {
         guard isFit else { throw .belowMinimum }
     }
 
-    /// Verifies the one key that an attestation is asked for: it is the key of the request, and it is in the TPM of the
-    /// instance.
+    /// Verifies the one key that an attestation is asked for: it is the key of the request and, if a proof says so, in the
+    /// TPM of the instance.
     private func verify(
         _ keys: [KeyToAttest], _ key: PublicKey, _ digest: Digest, of device: Device, by ak: PublicKey
     ) async throws(Refusal) {
@@ -116,8 +119,8 @@ extension ITWalletSteps {
             }
             try one.token.verify(by: key)
         }
-        let proof = try Proof(sent: one.proof)
-        try await engine.verify(proof, of: key, nonce: digest, by: ak, app)
+        guard let proof = one.proof else { return }
+        try await engine.verify(Proof(sent: proof), of: key, nonce: digest, by: ak, app)
     }
 
     private func proving<Value>(_ body: () throws(TenonError) -> Value) throws(Refusal) -> Value {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Tenon
 
-/// The name of an instance: the tag that the device drew for its hardware key, at least 16 random bytes in base64url.
+/// The name of an instance: the tag that the device drew for its hardware key, at least 16 random bytes in base64url. It
+/// has at most 64 characters, since certificates carry it as a common name.
 struct InstanceTag: Equatable {
     /// Without padding. It is the id of the device, too.
     let id: String
 
-    private static let sizes = 16...64
+    private static let sizes = 16...48
 
     /// - Parameter text: with or without padding.
     /// - Throws: ``TenonError/Code/messageMember``.
@@ -16,7 +17,7 @@ struct InstanceTag: Equatable {
         guard padding == 0 || padding < 3 && text.utf8.count % 4 == 0,
             let bytes = try? TextEncoding.base64url.decode(bare), InstanceTag.sizes.contains(bytes.count)
         else {
-            throw TenonError(.messageMember, message: "The tag is not 16 to 64 bytes in base64url.")
+            throw TenonError(.messageMember, message: "The tag is not 16 to 48 bytes in base64url.")
         }
         id = bare
     }

@@ -23,6 +23,9 @@ extension HostedService {
             },
             route("wallet-unit-attestations", "POST") { steps throws(Refusal) in try await steps.attestUnit() },
             route("key-attestation", "POST") { steps throws(Refusal) in try await steps.attestKey() },
+            route("access-certificate", "POST", maxBody: 1_024) { steps throws(Refusal) in
+                try await steps.accessCertificate()
+            },
             route("jwks", "GET") { steps throws(Refusal) in try steps.publishedKeys() },
             route("wallet-instances/{tag}", "GET") { steps throws(Refusal) in try await steps.ownState() },
             route("wallet-instances", "GET", at: .internal) { steps throws(Refusal) in try await steps.list() },

@@ -33,7 +33,8 @@ struct ITWalletSettings: ServiceSettings {
             throw section.mistake("must be true: an instance sends its key only in a proof", "require_attestation")
         }
         if app.registration == .approve {
-            throw section.mistake("must be \"open\": this service has no answer for an instance that waits", "registration")
+            throw section.mistake(
+                "must be \"open\": this service has no answer for an instance that waits", "registration")
         }
         if app.requiresOwnerHierarchy {
             throw section.mistake(

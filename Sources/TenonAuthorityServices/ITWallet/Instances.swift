@@ -6,9 +6,10 @@ internal import TenonAuthority
 enum Instances {
     static let table = """
         CREATE TABLE it_wallet_instances (
-            device TEXT PRIMARY KEY, app TEXT NOT NULL, ak BYTEA NOT NULL, account TEXT, bound_key TEXT
+            device TEXT PRIMARY KEY, app TEXT NOT NULL, ak BYTEA NOT NULL, account TEXT, bound_key BYTEA
         );
         CREATE INDEX it_wallet_accounts ON it_wallet_instances (app, account) WHERE account IS NOT NULL;
+        CREATE INDEX it_wallet_bound_keys ON it_wallet_instances (app, bound_key) WHERE bound_key IS NOT NULL;
         """
 
     /// The most instances of one account in a list.
@@ -31,8 +32,17 @@ enum Instances {
     }
 
     /// Binds a key to an instance, in the place of the key that was bound before.
-    static func bind(_ thumbprint: String, to id: String, in connection: any SQLConnection) throws(TenonError) {
-        try connection.run("UPDATE it_wallet_instances SET bound_key=? WHERE device=?", .text(thumbprint), .text(id))
+    static func bind(_ key: PublicKey, to id: String, in connection: any SQLConnection) throws(TenonError) {
+        try connection.run(
+            "UPDATE it_wallet_instances SET bound_key=? WHERE device=?", .blob(key.rawRepresentation), .text(id))
+    }
+
+    /// The instance to which a key is bound.
+    static func bound(to key: PublicKey, app: String, in connection: any SQLConnection) throws(TenonError) -> String? {
+        let rows = try connection.run(
+            "SELECT device FROM it_wallet_instances WHERE app=? AND bound_key=? ORDER BY device LIMIT 1", .text(app),
+            .blob(key.rawRepresentation))
+        return try rows.first?.text(0)
     }
 
     static func account(of id: String, in connection: any SQLConnection) throws(TenonError) -> String? {

@@ -18,12 +18,50 @@ extension ITWalletSteps {
         }
         let verified = try await verifiedAssertion(.keyBinding)
         try await waiting { () throws(TenonError) in
-            let (thumbprint, id) = (try verified.key.thumbprint, verified.device.id)
             try await engine.stores.devices.step { connection throws(TenonError) in
-                try Instances.bind(thumbprint, to: id, in: connection)
+                try Instances.bind(verified.key, to: verified.device.id, in: connection)
             }
         }
         return .done
+    }
+
+    /// Issues a certificate for the key that was bound to an instance: the leaf, then its root, in PEM.
+    func accessCertificate() async throws(Refusal) -> AuthorityAnswer {
+        let message = try message("csr")
+        let request = try refusing(Refusal.init(form:)) { () throws(TenonError) in
+            guard let text = try message.text("csr", maxBytes: 512) else { throw message.missing("csr") }
+            return try CertificationRequest(parsing: TextEncoding.base64url.decode(text))
+        }
+        let found = try await waiting { [id = app.id] () throws(TenonError) in
+            try await engine.stores.devices.look { connection throws(TenonError) in
+                try Instances.bound(to: request.key, app: id, in: connection)
+            }
+        }
+        guard let found else { throw Refusal(.invalidAssertion, "The key is bound to no instance.", cause: "unbound") }
+        let device = try await device(found)
+        if let refusal = Refusal(of: device) { throw refusal }
+        try await checkMinimum(device)
+        let chain = try refusing { () throws(TenonError) in
+            let authority = AccessAuthority(
+                name: "Access certificates of Tenon",
+                key: try engine.keys.derivedKey("tenon/it-wallet/access/1\n" + app.id, isDeterministic: true))
+            let now = engine.clock.now().seconds
+            let leaf = try authority.certificate(
+                for: request.key, of: InstanceTag(device.id), serial: [UInt8](random: 16), from: now - 300,
+                to: now + Self.keyLife)
+            return [leaf, try authority.root()]
+        }
+        return try AuthorityAnswer(["access_certificate": .string(chain.map(Self.pem).joined())])
+    }
+
+    private static func pem(_ certificate: [UInt8]) -> String {
+        var text = TextEncoding.base64.encode(certificate)[...]
+        var lines: [Substring] = []
+        while !text.isEmpty {
+            lines.append(text.prefix(64))
+            text = text.dropFirst(64)
+        }
+        return "-----BEGIN CERTIFICATE-----\n\(lines.joined(separator: "\n"))\n-----END CERTIFICATE-----\n"
     }
 
     func attestInstance() async throws(Refusal) -> AuthorityAnswer {
@@ -66,11 +104,12 @@ extension ITWalletSteps {
         }
     }
 
-    /// Says what was verified, and no more: the key is in the TPM and cannot leave it.
+    /// Says what was verified, and no more: of a key with a proof, that it is in the TPM and cannot leave it.
     private func keyAttestation(for verified: VerifiedAssertion) throws(Refusal) -> String {
         try token("key-attestation+jwt", Self.keyLife, verified) { claims throws(TenonError) in
             claims["attested_keys"] = [verified.key.jwk]
             claims["cnf"] = ["jwk": verified.key.jwk]
+            guard verified.isInTPM else { return }
             claims["key_storage"] = ["iso_18045_basic"]
             claims["key_storage_info"] = ["storage_type": "LOCAL_NATIVE", "keys_exportable": false]
         }

@@ -5,7 +5,7 @@ internal import TenonCommandLine
 /// The services that the command knows; a further service is a further entry.
 enum Services {
     /// The first is the default for a new identity.
-    static let all: [CommandService] = [.synheart, .auths]
+    static let all: [CommandService] = [.synheart, .itWallet, .auths]
 
     /// The names that `--dialect` takes; the first is the default.
     static var dialects: [String] { all.flatMap(\.dialects) }

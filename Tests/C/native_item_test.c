@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "native_rig.h"
+
+/* The values of a runtime. */
+
+static const char record[] = "{\"app_id\":\"app_1\",\"device_id\":\"dev_1\",\"attestation\":\"hardware\"}";
+
+static int32_t outcome_of(const char *service, const char *key)
+{
+    int32_t outcome = 7;
+    free(tenon_native_secure_load_ex(service, key, &outcome));
+    return outcome;
+}
+
+/* The item that the mobile SDKs read back, by the same names. */
+TEST(native_device_record_comes_back)
+{
+    OWNED_NATIVE rig = native_rig_start();
+    CHECK_TEXT(synheart_native_secure_load("synheart-core", "device_record:app_1"), NULL);
+    CHECK_CODE("NATIVE_ABSENT");
+    CHECK_NUMBER(synheart_native_secure_store("synheart-core", "device_record:app_1", record), 0);
+    CHECK_CODE(NULL);
+    CHECK_TEXT(synheart_native_secure_load("synheart-core", "device_record:app_1"), record);
+    native_rig_again(&rig);
+    CHECK_TEXT(synheart_native_secure_load("synheart-core", "device_record:app_1"), record);
+    CHECK_NUMBER(outcome_of("synheart-core", "device_record:app_1"), TENON_NATIVE_FOUND);
+    CHECK_NUMBER(outcome_of("synheart-core", "device_record:app_2"), TENON_NATIVE_ABSENT);
+    CHECK_NUMBER(synheart_native_secure_delete("synheart-core", "device_record:app_1"), 0);
+    CHECK_NUMBER(synheart_native_secure_delete("synheart-core", "device_record:app_1"), 0);
+    CHECK_NUMBER(outcome_of("synheart-core", "device_record:app_1"), TENON_NATIVE_ABSENT);
+}
+
+/* The shipped Android bridge joins the two names with "::", and these two collide. */
+TEST(native_defect_9_names_do_not_collide)
+{
+    OWNED_NATIVE rig = native_rig_start();
+    CHECK_NUMBER(synheart_native_secure_store("a", "b::c", "1"), 0);
+    CHECK_NUMBER(synheart_native_secure_store("a::b", "c", "2"), 0);
+    CHECK_NUMBER(synheart_native_secure_store("a::", "bc", "3"), 0);
+    CHECK_TEXT(synheart_native_secure_load("a", "b::c"), "1");
+    CHECK_TEXT(synheart_native_secure_load("a::b", "c"), "2");
+    CHECK_TEXT(synheart_native_secure_load("a::", "bc"), "3");
+    CHECK_NUMBER(native_rig_count(&rig, "v-"), 3);
+}
+
+TEST(native_values_of_all_sizes)
+{
+    enum { LONGEST = TENON_NATIVE_VALUE_MAX };
+    OWNED_NATIVE rig = native_rig_start();
+    OWNED char *value = malloc(LONGEST + 2);
+    memset(value, 'v', LONGEST + 1);
+    value[LONGEST + 1] = 0;
+    CHECK(synheart_native_secure_store("s", "k", value) != 0);
+    CHECK_CODE("NATIVE_ARGUMENT");
+    value[LONGEST] = 0;
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", value), 0);
+    OWNED char *back = synheart_native_secure_load("s", "k");
+    CHECK(back != NULL && strcmp(back, value) == 0);
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", ""), 0);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "");
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "\xf0\x9f\x94\x91"), 0);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "\xf0\x9f\x94\x91");
+    CHECK(synheart_native_secure_store("s", "k", "\xed\xa0\x80") != 0);
+    CHECK(synheart_native_secure_store("s", "k", NULL) != 0);
+    CHECK(synheart_native_secure_store("", "k", "v") != 0);
+    CHECK(synheart_native_secure_store("s", NULL, "v") != 0);
+    CHECK_TEXT(synheart_native_secure_load(NULL, "k"), NULL);
+    CHECK(synheart_native_secure_delete("s", "\xff") != 0);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "\xf0\x9f\x94\x91");
+}
+
+/* No value, no name of one, and no key lies in the folder in clear. */
+TEST(native_nothing_is_in_clear)
+{
+    OWNED_NATIVE rig = native_rig_start();
+    CHECK_NUMBER(synheart_native_secure_store("the-service", "the-key", "the-value"), 0);
+    OWNED char *path = native_rig_file(&rig, "v-");
+    size_t n;
+    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
+    CHECK(memmem(bytes, n, "the-", 4) == NULL && strstr(path, "the-") == NULL);
+    OWNED char *report = tenon_native_report();
+    CHECK(report != NULL && strstr(report, "the-") == NULL && strstr(report, "\"values\":1") != NULL);
+}
+
+/* What cannot be read is never replaced: a runtime that makes a new master key would lose all that the old one sealed.
+ */
+TEST(native_defect_1_unreadable_value_is_kept)
+{
+    OWNED_NATIVE rig = native_rig_start();
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "master"), 0);
+    OWNED char *path = native_rig_file(&rig, "v-");
+    size_t n, kept_n;
+    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
+    for (size_t at = 0; at < n; at++) {
+        test_about("byte %zu", at);
+        bytes[at] ^= 1;
+        native_rig_write(path, bytes, n);
+        CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_UNAVAILABLE);
+        CHECK(synheart_native_secure_store("s", "k", "new") != 0);
+        CHECK_CODE("NATIVE_VALUE_KEPT");
+        OWNED uint8_t *kept = native_rig_bytes(path, &kept_n);
+        CHECK_SAME(kept, kept_n, bytes, n);
+        bytes[at] ^= 1;
+    }
+    native_rig_write(path, bytes, n);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "master");
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "new"), 0);
+    native_rig_write(path, bytes, n / 2);
+    CHECK(synheart_native_secure_store("s", "k", "newer") != 0);
+    CHECK_NUMBER(synheart_native_secure_delete("s", "k"), 0);
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "newer"), 0);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "newer");
+}
+
+TEST(native_cut_value_is_noticed)
+{
+    OWNED_NATIVE rig = native_rig_start();
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "master"), 0);
+    OWNED char *path = native_rig_file(&rig, "v-");
+    size_t n;
+    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
+    for (size_t length = 0; length < n; length++) {
+        native_rig_write(path, bytes, length);
+        CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_UNAVAILABLE);
+    }
+}
+
+TEST(native_exchanged_value_is_noticed)
+{
+    OWNED_NATIVE rig = native_rig_start();
+    CHECK_NUMBER(synheart_native_secure_store("s", "first", "1"), 0);
+    OWNED char *path = native_rig_file(&rig, "v-");
+    size_t n;
+    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
+    CHECK_NUMBER(unlink(path), 0);
+    CHECK_NUMBER(synheart_native_secure_store("s", "second", "2"), 0);
+    OWNED char *other = native_rig_file(&rig, "v-");
+    native_rig_write(other, bytes, n);
+    CHECK_TEXT(synheart_native_secure_load("s", "second"), NULL);
+    CHECK_CODE("NATIVE_DAMAGED");
+    CHECK_NUMBER(outcome_of("s", "first"), TENON_NATIVE_ABSENT);
+}
+
+/* The values' key: without it, values are unreadable; and it is not made again while there are values. */
+TEST(native_store_key_is_not_made_again)
+{
+    OWNED_NATIVE rig = native_rig_start();
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "master"), 0);
+    OWNED char *path = native_rig_file(&rig, "store");
+    OWNED char *copy = native_rig_copy(path);
+    size_t n;
+    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
+    CHECK_NUMBER(unlink(path), 0);
+    native_rig_again(&rig);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "master");
+    CHECK_NUMBER(access(path, F_OK), 0);
+    CHECK_NUMBER(unlink(path) + unlink(copy), 0);
+    native_rig_again(&rig);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), NULL);
+    CHECK_CODE("NATIVE_STORE_KEY");
+    CHECK(synheart_native_secure_store("s", "other", "value") != 0);
+    CHECK_NUMBER(native_rig_count(&rig, "store"), 0);
+    CHECK_NUMBER(outcome_of("s", "other"), TENON_NATIVE_ABSENT);
+    native_rig_write(path, bytes, n / 2);
+    CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_UNAVAILABLE);
+    native_rig_write(path, bytes, n);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "master");
+}
+
+TEST(native_cleared_tpm_is_not_absence)
+{
+    for (int fault = 0; fault < 2; fault++) {
+        OWNED_NATIVE rig = native_rig_start();
+        CHECK_NUMBER(synheart_native_secure_store("s", "k", "master"), 0);
+        native_rig_again(&rig);
+        if (fault == 0)
+            CHECK_NUMBER(support_clear(rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
+        else
+            native_rig_exchange_tpm(&rig);
+        CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_UNAVAILABLE);
+        CHECK_CODE("NATIVE_TPM_CHANGED");
+        CHECK(synheart_native_secure_store("s", "k", "new") != 0);
+        CHECK(synheart_native_secure_store("s", "other", "new") != 0);
+        CHECK_NUMBER(native_rig_count(&rig, "v-"), 1);
+        CHECK_NUMBER(synheart_native_secure_delete("s", "k"), 0);
+        CHECK_NUMBER(synheart_native_secure_store("s", "k", "new"), 0);
+        CHECK_TEXT(synheart_native_secure_load("s", "k"), "new");
+        CHECK_NUMBER(native_rig_count(&rig, "aside-"), 1);
+    }
+}
+
+TEST(native_store_counts)
+{
+    OWNED_NATIVE rig = native_rig_start();
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "v"), 0);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "v");
+    support_transport_reset_counts(rig.wire);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "v");
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 1);
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "w"), 0);
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 2);
+    CHECK_NUMBER(support_transport_count(rig.wire, 0x15e), 2); /* Unseal */
+    CHECK_TEXT(synheart_native_secure_load("s", "absent"), NULL);
+    CHECK_NUMBER(synheart_native_secure_delete("s", "k"), 0);
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 2);
+}
+
+/* ---- With a counter ---- */
+
+TEST(native_yesterdays_value_is_noticed)
+{
+    OWNED_NATIVE rig = native_rig_counted();
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "yesterday"), 0);
+    CHECK_NUMBER(synheart_native_secure_store("s", "other", "value"), 0);
+    OWNED char *manifest = native_rig_file(&rig, "manifest");
+    OWNED char *manifest_copy = native_rig_copy(manifest);
+    size_t manifest_n, n;
+    OWNED uint8_t *old_manifest = native_rig_bytes(manifest, &manifest_n);
+    CHECK_NUMBER(synheart_native_secure_delete("s", "other"), 0);
+    OWNED char *path = native_rig_file(&rig, "v-");
+    OWNED uint8_t *old = native_rig_bytes(path, &n);
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "today"), 0);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "today");
+    size_t new_n;
+    OWNED uint8_t *fresh = native_rig_bytes(path, &new_n);
+    /* The value alone. */
+    native_rig_write(path, old, n);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), NULL);
+    CHECK_CODE("NATIVE_STALE");
+    CHECK(synheart_native_secure_store("s", "k", "new") != 0);
+    /* The value, and all that goes with it. */
+    size_t today_n;
+    OWNED uint8_t *today = native_rig_bytes(manifest, &today_n);
+    native_rig_write(manifest, old_manifest, manifest_n);
+    native_rig_write(manifest_copy, old_manifest, manifest_n);
+    native_rig_again(&rig);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), NULL);
+    CHECK_CODE("NATIVE_STALE");
+    CHECK_NUMBER(outcome_of("s", "absent"), TENON_NATIVE_UNAVAILABLE);
+    /* The files of today again. */
+    native_rig_write(manifest, today, today_n);
+    native_rig_write(manifest_copy, today, today_n);
+    native_rig_write(path, fresh, new_n);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "today");
+    CHECK_NUMBER(unlink(path), 0);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), NULL);
+    CHECK_CODE("NATIVE_MISSING");
+    native_rig_write(path, fresh, new_n);
+    CHECK_NUMBER(unlink(manifest), 0);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "today");
+}
+
+/* A value that was deleted and put back is deleted. */
+TEST(native_deleted_value_stays_deleted)
+{
+    OWNED_NATIVE rig = native_rig_counted();
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "value"), 0);
+    OWNED char *path = native_rig_file(&rig, "v-");
+    size_t n;
+    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
+    CHECK_NUMBER(synheart_native_secure_delete("s", "k"), 0);
+    native_rig_write(path, bytes, n);
+    CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_ABSENT);
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "again"), 0);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "again");
+}
+
+TEST(native_counted_store_counts)
+{
+    OWNED_NATIVE rig = native_rig_counted();
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "v"), 0);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "v");
+    support_transport_reset_counts(rig.wire);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "v");
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 2);
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "w"), 0);
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 6);
+}
+
+/* A counter that is gone, and one that somebody else made in its place. */
+TEST(native_another_counter_is_noticed)
+{
+    OWNED_NATIVE rig = native_rig_counted();
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "v"), 0);
+    CHECK_NUMBER(support_nv_remove(rig.sw, 0x018a7e00), 0);
+    CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_UNAVAILABLE);
+    CHECK(synheart_native_secure_store("s", "k", "w") != 0);
+    CHECK_NUMBER(support_nv_write(rig.sw, 0x018a7e00, (const uint8_t *)"12345678", 8), 0);
+    CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_UNAVAILABLE);
+    CHECK_NUMBER(native_rig_count(&rig, "v-"), 1);
+    CHECK_NUMBER(tenon_native_selftest(), 0);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NATIVE_RIG_H
+#define NATIVE_RIG_H
+
+#include "native/result.h"
+#include "tenon/native/native.h"
+
+#include "tpm_rig.h"
+
+/* The runtime's library over a software TPM, in a folder of its own. */
+typedef struct {
+    support_swtpm *sw;
+    support_transport *wire;
+    char *folder;
+    bool counter;
+} native_rig;
+
+native_rig native_rig_start(void);
+native_rig native_rig_counted(void); /* with a counter in the TPM */
+void native_rig_stop(native_rig *rig);
+#define OWNED_NATIVE __attribute__((cleanup(native_rig_stop))) native_rig
+
+/* As a fresh process would begin. */
+void native_rig_again(native_rig *rig);
+
+/* Removes what lies in the folder, and what belongs to it in the TPM. */
+void native_rig_empty(native_rig *rig);
+
+/* Another TPM, as in another machine. */
+void native_rig_exchange_tpm(native_rig *rig);
+
+/* Checks that a call's text is this one; NULL: that there is none. Frees it. */
+bool native_rig_text(const char *file, int line, char *found, const char *expected);
+#define CHECK_TEXT(call, expected) native_rig_text(__FILE__, __LINE__, call, expected)
+
+/* The last error of this thread begins with this code; NULL: there is none. */
+bool native_rig_code(const char *file, int line, const char *code);
+#define CHECK_CODE(code) native_rig_code(__FILE__, __LINE__, code)
+
+/* The only file in `native` whose name begins so and has no ending; and a copy of its bytes in *bytes, to be freed. */
+char *native_rig_file(const native_rig *rig, const char *begin);
+uint8_t *native_rig_bytes(const char *path, size_t *n);
+void native_rig_write(const char *path, const void *bytes, size_t n);
+size_t native_rig_count(const native_rig *rig, const char *begin);
+
+/* The same file's copy. */
+char *native_rig_copy(const char *path);
+
+/* The next calls that change the disk are counted; the one of this number fails with an error, or ends the process. */
+typedef enum { NATIVE_COUNT, NATIVE_FAIL, NATIVE_KILL, NATIVE_KILL_AFTER } native_cut;
+void native_cut_at(native_cut kind, int number, int error);
+int native_cut_calls(void);
+
+#endif

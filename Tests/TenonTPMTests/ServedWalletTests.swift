@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+import CTestSupport
+import Glibc
+import Tenon
+import TenonAuthority
+import TenonITWallet
+import TenonTPM
+import Testing
+
+/// A device as an IT-Wallet instance, at a running authority, over HTTP, with a software TPM.
+@Suite(.timeLimit(.minutes(2))) struct ServedWalletTests {
+    @Test("WP_131 WP_132 WP_133 WP_135 WP_137: an instance is initialized, and a restart finds it", arguments: Stores.allCases)
+    func initializes(_ stores: Stores) async throws {
+        try await ServedWorld.with(stores) { world in
+            let identity = try world.wallet(.seed)
+            let registration = try await identity.register()
+            #expect(registration.status == .registered)
+            // The certificate of the attestation key, twice two; then one nonce, and one initialization.
+            #expect(world.wire.paths.filter { $0.hasPrefix("/it-wallet") }.count == 2)
+            #expect(world.wire.paths.count == 4)
+            #expect(try TextEncoding.base64url.decode(registration.deviceID).count == 32)
+            let again = try world.wallet(.seed)
+            #expect(try await again.register().status == .alreadyRegistered)
+            #expect(again.deviceID == registration.deviceID)
+            #expect(try await world.devices("wallet").count == 1)
+        }
+    }
+
+    @Test("WP_135: a lost 204 is repaired with the same key and tag under a new nonce")
+    func lostAnswer() async throws {
+        try await ServedWorld.with(.sqlite) { world in
+            world.wire.lose("/application-instances")
+            let identity = try world.hurriedWallet(.seed)
+            let registration = try await identity.register()
+            #expect(world.wire.paths.filter { $0.hasSuffix("/nonce") }.count == 2)
+            let devices = try await world.devices("wallet")
+            #expect(devices.map { $0["device_id"]?.string } == [registration.deviceID])
+        }
+    }
+
+    @Test("WP_140 WP_140b WP_140d WP_140e WP_140f WP_141 WP_142 WP_143a WP_144: each call of each version")
+    func calls() async throws {
+        try await ServedWorld.with(.sqlite) { world in
+            for (dialect, calls) in [
+                (WalletDialect.version1_4, [WalletCall.instance, .unit, .key]), (.version1_0, [.wallet]),
+            ] {
+                let place = dialect.name
+                let identity = try world.wallet(dialect, in: place)
+                try await identity.register()
+                var keys: Set<PublicKey> = []
+                for call in calls {
+                    let before = world.wire.paths.count
+                    let issued = try #require(
+                        try await identity.attest(call, at: world.provider(dialect)), "\(call.name)")
+                    #expect(issued.expiresAt ?? 0 > (issued.issuedAt ?? 0) && issued.call == call.name)
+                    keys.insert(issued.key)
+                    // A nonce, the call, and the provider's keys, for what is issued.
+                    #expect(world.wire.paths.count - before == 3)
+                }
+                #expect(keys.count == calls.count)
+                // A relying party's instance is bound; nothing is issued.
+                #expect(try await identity.attest(.relyingParty, at: world.provider(dialect)) == nil)
+                #expect(try identity.walletAttestations().map(\.call) == calls.map(\.name))
+                #expect(try world.wallet(dialect, in: place).walletAttestations().count == calls.count)
+            }
+        }
+    }
+
+    @Test("WP_140b WP_140d WP_140e: one Sign of the hardware key, one Quote, and one Sign of the fresh key")
+    func commands() async throws {
+        try await ServedWorld.with(.sqlite) { world in
+            let identity = try world.wallet(.version1_4)
+            try await identity.register()
+            let provider = try world.provider(.version1_4)
+            _ = try await identity.attest(.instance, at: provider)
+            support_transport_reset_counts(world.software.wire)
+            _ = try await identity.attest(.instance, at: provider)
+            #expect(world.software.commands(0x15d) == 2)
+            #expect(world.software.commands(0x158) == 1)
+        }
+    }
+
+    @Test("WP_018: maintain renews what was issued after two thirds of its life")
+    func renews() async throws {
+        try await ServedWorld.with(.sqlite) { world in
+            let identity = try world.wallet(.version1_4)
+            try await identity.register()
+            let provider = try world.provider(.version1_4)
+            let first = try #require(try await identity.attest(.instance, at: provider))
+            try await identity.maintain()
+            #expect(try identity.walletAttestations().map(\.text) == [first.text])
+            let life = (first.expiresAt ?? 0) - (first.issuedAt ?? 0)
+            world.clock.shift(by: life * 2 / 3 + 1)
+            world.wire.setClock(by: life * 2 / 3 + 1)
+            let later = try world.hurriedWallet(.version1_4)
+            try await later.maintain()
+            let renewed = try #require(later.walletAttestations().first)
+            #expect(renewed.text != first.text && renewed.key != first.key)
+        }
+    }
+
+    @Test("WP_010 WP_149 WP_153: a revocation that is confirmed ends all use, and a reset leaves no copy of a key")
+    func revoked() async throws {
+        try await ServedWorld.with(.sqlite) { world in
+            let identity = try world.wallet(.version1_4)
+            let tag = try await identity.register().deviceID
+            let provider = try world.provider(.version1_4)
+            try await identity.attest(.instance, at: provider)
+            #expect(try await identity.walletStatus(at: provider) == .active)
+            _ = try await world.authorities[0].admin(
+                "POST", "/v1/revoke", ["app_id": "wallet", "device_id": .string(tag), "reason": "lost"])
+            #expect(
+                await errorAwaited { () async throws(TenonError) in try await identity.attest(.instance, at: provider) }?
+                    .code == .deviceRevoked)
+            #expect(try identity.status().reason == .revoked)
+            let asked = world.wire.paths.filter { $0.hasSuffix("/wallet-instances/" + tag) }
+            // Once before, and twice to be sure.
+            #expect(asked.count == 3)
+            #expect(
+                await errorAwaited { () async throws(TenonError) in try await identity.attest(.instance, at: provider) }?
+                    .code == .deviceRevoked)
+            #expect(
+                await errorAwaited { () async throws(TenonError) in try await identity.register() }?.code
+                    == .deviceRevoked)
+            #expect(try world.blobs().isEmpty == false)
+            try await identity.reset()
+            #expect(try world.blobs().isEmpty)
+            #expect(try world.files().allSatisfy { $0.hasSuffix(".lock") })
+            #expect(try await identity.register().deviceID != tag)
+        }
+    }
+
+    @Test("WP_041 WP_042 WP_043 WP_044 WP_153 WP_154 WP_155: a refusal at a call says nothing about the key")
+    func refusedCalls() async throws {
+        try await ServedWorld.with(.sqlite) { world in
+            let identity = try world.wallet(.version1_4)
+            let tag = try await identity.register().deviceID
+            let provider = try world.provider(.version1_4)
+            for status in [400, 401, 403, 409, 422, 500, 503] {
+                world.wire.change("/wallet-instance-attestations") { answer throws(TenonError) in
+                    var answer = answer
+                    (answer.status, answer.body) = (status, Array(#"{"error":"invalid_request"}"#.utf8))
+                    return answer
+                }
+                let error = await errorAwaited { () async throws(TenonError) in
+                    try await identity.attest(.instance, at: provider)
+                }
+                #expect(error?.httpStatus == status)
+                #expect(try identity.status().isRegistered && identity.deviceID == tag)
+            }
+            _ = try #require(try await identity.attest(.instance, at: provider))
+        }
+    }
+
+    @Test("WP_152: an instance that the provider does not know is initialized again, with its key and tag")
+    func unknownInstance() async throws {
+        try await ServedWorld.with(.sqlite) { world in
+            let identity = try world.wallet(.version1_4)
+            let tag = try await identity.register().deviceID
+            world.wire.change("/wallet-instance-attestations") { answer throws(TenonError) in
+                var answer = answer
+                (answer.status, answer.body) = (404, Array(#"{"error":"not_found"}"#.utf8))
+                return answer
+            }
+            _ = try #require(try await identity.attest(.instance, at: world.provider(.version1_4)))
+            #expect(world.wire.paths.filter { $0.hasSuffix("/instance-initialization") }.count == 2)
+            #expect(identity.deviceID == tag)
+            #expect(try await world.devices("wallet").count == 1)
+        }
+    }
+
+    @Test("WP_030 WP_031: what another issued, or for another key, is not kept")
+    func foreignAttestation() async throws {
+        try await ServedWorld.with(.sqlite) { world in
+            let identity = try world.wallet(.version1_4)
+            try await identity.register()
+            var provider = try world.provider(.version1_4)
+            let first = try #require(try await identity.attest(.instance, at: provider))
+            // The one before, which is about another key.
+            world.wire.change("/wallet-instance-attestations") { answer throws(TenonError) in
+                var answer = answer
+                answer.body = try JSON.members(["wallet_instance_attestation": .string(first.text)]).encoded()
+                return answer
+            }
+            #expect(await refusal(identity, provider) == .serviceAnswer)
+            provider.issuerKeys = [try SoftwareKey().publicKey]
+            #expect(await refusal(identity, provider) == .serviceAnswer)
+            #expect(try identity.walletAttestations().map(\.text) == [first.text])
+        }
+    }
+
+    private func refusal(_ identity: DeviceIdentity, _ provider: ITWallet) async -> TenonError.Code? {
+        await errorAwaited { () async throws(TenonError) in try await identity.attest(.instance, at: provider) }?.code
+    }
+
+    @Test("WP_140a: a cleared TPM ends the identity, and another instance begins with another tag")
+    func cleared() async throws {
+        try await ServedWorld.with(.sqlite) { world in
+            let identity = try world.wallet(.version1_4)
+            let tag = try await identity.register().deviceID
+            #expect(support_clear(world.software.device, 0x4000_000a, nil) == 0)
+            let error = await errorAwaited { () async throws(TenonError) in
+                try await identity.attest(.instance, at: world.provider(.version1_4))
+            }
+            #expect(error?.code == .keyInvalidated)
+            let next = try await identity.register()
+            #expect(next.status == .registered && next.deviceID != tag)
+            _ = try #require(try await identity.attest(.instance, at: world.provider(.version1_4)))
+        }
+    }
+
+    @Test("WP_132a: a key of which nothing was sent is replaced by the next initialization; one that was sent is not")
+    func unsentKey() async throws {
+        try await ServedWorld.with(.sqlite) { world in
+            // No nonce, so nothing is sent of the key.
+            world.wire.change("/nonce") { _ throws(TenonError) in
+                throw TenonError(.serviceRefused, message: "No nonce.")
+            }
+            let identity = try world.hurriedWallet(.seed)
+            #expect(
+                await errorAwaited { () async throws(TenonError) in try await identity.register() }?.code
+                    == .serviceRefused)
+            let first = try #require(try world.keyFiles().first)
+            for _ in 0..<5 { world.wire.lose("/application-instances") }
+            _ = await errorAwaited { () async throws(TenonError) in try await identity.register() }
+            let second = try #require(try world.keyFiles().first)
+            #expect(second != first && (try world.keyFiles().count) == 1)
+            try await identity.register()
+            #expect(try world.keyFiles() == [second])
+            #expect(try await world.devices("wallet").count == 1)
+        }
+    }
+
+    @Test("WP_021 WP_022: a TPM that is locked is refused before a key is made and before anything is sent")
+    func lockedTPM() async throws {
+        try await ServedWorld.with(.sqlite) { world in
+
+            #expect(support_lock_out(world.software.device, nil, nil) == 0)
+            let identity = try world.wallet(.seed)
+            let error = await errorAwaited { () async throws(TenonError) in try await identity.register() }
+            #expect(error?.code == .attestationUnavailable)
+            #expect(world.wire.paths.isEmpty)
+            #expect(try world.keyFiles().isEmpty)
+        }
+    }
+}
+
+extension ServedWorld {
+    func provider(_ dialect: WalletDialect) throws(TenonError) -> ITWallet {
+        try ITWallet(baseURL: authorities[0].url + "/it-wallet/wallet", appID: "wallet", dialect: dialect)
+    }
+
+    private var walletCA: DeviceIdentity.AttestationService {
+        .init(url: "\(authorities[0].url)/ca/wallet", roots: authorities[0].instance.engine.keys.roots)
+    }
+
+    /// Starts a process of an instance.
+    func wallet(_ dialect: WalletDialect, in place: String = "device") throws -> DeviceIdentity {
+        try DeviceIdentity(
+            provider(dialect), keys: .tpm(tpm, disclosure: .endorsement(above: [try Endorsed.issuer()])),
+            transport: wire, attestationService: walletCA, stateDirectory: "\(folder)/\(place)")
+    }
+
+    /// The same for a process that does not wait between its tries and uses the wire's clock.
+    func hurriedWallet(_ dialect: WalletDialect) throws -> DeviceIdentity {
+        let clock = FlowClock(
+            moment: { [wire] in wire.told(FlowClock.system.moment()) }, boot: FlowClock.system.boot,
+            wait: { _ in try Task.checkCancellation() }, draw: { _ in .zero })
+        return try DeviceIdentity(
+            appID: "wallet", profile: provider(dialect),
+            vault: TPMKeyVault(tpm, .endorsement(above: [try Endorsed.issuer()])), transport: wire,
+            attestationService: walletCA, folder: StateFolder(at: folder + "/device"), clock: clock)
+    }
+
+    /// The names of the files of the device's state, those of the attic too.
+    func files(in place: String = "/device") throws -> [String] {
+        let folder = try #require(opendir(self.folder + place))
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name == "." || name == ".." { continue }
+            if name == "attic" {
+                names += try files(in: place + "/attic").map { "attic/" + $0 }
+            } else {
+                names.append(name)
+            }
+        }
+        return names
+    }
+
+    /// The key files that are in use.
+    func keyFiles() throws -> [String] {
+        guard access(folder + "/device", F_OK) == 0 else { return [] }
+        return try files().filter { $0.contains(".g") && $0.hasSuffix(".pem") && !$0.hasPrefix("attic/") }
+    }
+
+    /// The files that hold a private area, as PEM or as base64 within a record.
+    func blobs() throws -> [String] {
+        try files().filter { name in
+            let file = try #require(fopen("\(folder)/device/\(name)", "r"))
+            defer { fclose(file) }
+            var bytes = [UInt8](repeating: 0, count: 1 << 18)
+            let text = String(decoding: bytes[..<fread(&bytes, 1, bytes.count, file)], as: UTF8.self)
+            // The beginning of a PEM, also as base64 at each of three offsets.
+            return ["TSS2 PRIVATE KEY", "VFNTMiBQUklWQVRFIEtFW", "RTUzIgUFJJVkFURSBLRV", "UU1MyIFBSSVZBVEUgS0VZ"]
+                .contains { text.contains($0) }
+        }
+    }
+}
