@@ -104,9 +104,9 @@ $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(TENON_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(SMALL) -MMD -MP -c $< -o $@
 
-# What waits for a signature, or for a person, or hashes for most of its time, is built for size.
-$(BUILD)/CSources/batch/%.o $(BUILD)/CSources/keri/%.o $(BUILD)/CSources/native/%.o $(BUILD)/native/%.o \
-$(BUILD)/CSources/proof/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/der base/status base/target base/text \
+# What waits for a signature, or for a person, is built for size.
+$(BUILD)/CSources/keri/%.o $(BUILD)/CSources/native/%.o $(BUILD)/native/%.o \
+$(BUILD)/CSources/proof/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/der base/status base/text \
     crypto/blake3 crypto/protection crypto/message crypto/quirks crypto/signing_key crypto/structures \
     tpm/activate tpm/ek tpm/info tpm/keyfile tpm/nv tpm/pcrs tpm/persist tpm/policy): \
     SMALL := $(if $(filter -O2,$(CFLAGS)),-Os)
@@ -231,6 +231,14 @@ check-judges: $(BUILD)/attest_tool tested-commands check-judges-keri
 ## check-judges-keri  events of TPM keys before keri and auths, from PyPI: what they accept and refuse, as Tenon does
 check-judges-keri: $(BUILD)/keri_tool $(SHARED)
 	PYTHON=$(PYTHON) Tests/Scripts/judges_keri.sh $(BUILD)
+
+## check-rfc9421    requests of signature version 2 before a library for RFC 9421, from PyPI
+$(BUILD)/request2_tool: $(BUILD)/Tests/C/request2_tool.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
+
+.PHONY: check-rfc9421
+check-rfc9421: $(BUILD)/request2_tool
+	PYTHON=$(PYTHON) Tests/Scripts/rfc9421.sh $(BUILD)
 
 ## check-b3sum      BLAKE3 beside Debian's b3sum
 .PHONY: check-b3sum
@@ -385,12 +393,14 @@ check-stores: tested-commands
 	$(CC) -O2 -Wall -Wextra -Werror -shared -fPIC Tests/Scripts/clock.c -o $(BUILD)/clock.so
 	Tests/Scripts/stores.sh $(PYTHON) Tests/Scripts/stores_faults.py $(SWIFT_BINARIES)/tenon-authority $(BUILD)/clock.so $(FAULTS)
 
-## demo             a device's identity from the first key to a cleared TPM (KIND=auths: a KERI identifier); on a TPM of this machine with TPM=device:/dev/tpmrm0
+## demo             a device's identity from the first key to a cleared TPM (KIND=auths|it-wallet: at that service; RUNTIME=1: with a runtime behind the native callbacks, too); on a TPM of this machine with TPM=device:/dev/tpmrm0
 TPM ?=
 KIND ?=
+RUNTIME ?=
 .PHONY: demo
-demo: deps tested-commands $(TPM_STATE_FILE)
-	Examples/demo$(if $(KIND),-$(KIND)).sh $(SWIFT_BINARIES) $(TPM_STATE) $(TPM)
+demo: deps tested-commands $(TPM_STATE_FILE) $(if $(RUNTIME),$(NATIVE_SHARED))
+	$(if $(RUNTIME),RUNTIME='$(CURDIR)/$(NATIVE_SHARED)' LD_LIBRARY_PATH='$(CURDIR)/$(BUILD)') \
+	    Examples/demo$(if $(KIND),-$(KIND)).sh $(SWIFT_BINARIES) $(TPM_STATE) $(TPM)
 
 ## check-processes  eight processes on one identity, for RACE_SECONDS (CRYPTO=)
 .PHONY: check-processes
@@ -434,7 +444,7 @@ FUZZ := .build/make/fuzz
 fuzz:
 	$(MAKE) fuzzers CC=$(CLANG) SANITIZE=fuzzer-no-link,address,undefined BUILD=$(FUZZ) CFLAGS="$(CFLAGS) -fprofile-instr-generate -fcoverage-mapping"
 	rm -f $(FUZZ)/*.profraw
-	set -e; for name in $(FUZZERS) json synheart; do \
+	set -e; for name in $(FUZZERS) json synheart itwallet; do \
 	    mkdir -p $(FUZZ)/corpus/$$name; \
 	    SWIFT_BACKTRACE=enable=no LLVM_PROFILE_FILE=$(FUZZ)/$$name.profraw \
 	        $(FUZZ)/$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
@@ -454,7 +464,7 @@ $(BUILD)/attest_record: $(BUILD)/Tests/Fuzz/attest_record.o $(SUPPORT) $(TPM_STA
 $(BUILD)/Tests/Fuzz/%.o: TENON_CFLAGS += -ITests/Support -Wno-missing-prototypes -Wno-unused-function
 
 .PHONY: fuzzers
-fuzzers: $(FUZZERS:%=$(FUZZ)/%_fuzz) $(FUZZ)/json_fuzz $(FUZZ)/synheart_fuzz
+fuzzers: $(FUZZERS:%=$(FUZZ)/%_fuzz) $(FUZZ)/json_fuzz $(FUZZ)/synheart_fuzz $(FUZZ)/itwallet_fuzz
 
 $(FUZZ)/%_fuzz: $(FUZZ)/Tests/Fuzz/%_fuzz.o $(TPM_STATIC) $(STATIC)
 	$(CLANG) -fsanitize=fuzzer,address,undefined -fprofile-instr-generate -fuse-ld=lld $(FUZZ_WRAPS) $^ $(LIBS) $(TPM_LIBS) -o $@
@@ -478,6 +488,13 @@ $(FUZZ)/libTenonSynheart.a: $(wildcard Sources/TenonServices/Synheart/*.swift) $
 	    -emit-library -static $(filter %.swift,$^) -o $@
 
 $(FUZZ)/synheart_fuzz: Tests/Fuzz/synheart_fuzz.swift $(FUZZ)/libTenonSynheart.a $(FUZZ)/libTenon.a $(STATIC)
+	$(FUZZ_MODULE) -use-ld=lld $^ $(LIBS) -o $@
+
+$(FUZZ)/libTenonITWallet.a: $(wildcard Sources/TenonServices/ITWallet/*.swift) $(FUZZ)/libTenon.a
+	$(FUZZ_MODULE) -wmo -module-name TenonITWallet -emit-module -emit-module-path $(FUZZ)/TenonITWallet.swiftmodule \
+	    -emit-library -static $(filter %.swift,$^) -o $@
+
+$(FUZZ)/itwallet_fuzz: Tests/Fuzz/itwallet_fuzz.swift $(FUZZ)/libTenonITWallet.a $(FUZZ)/libTenon.a $(STATIC)
 	$(FUZZ_MODULE) -use-ld=lld $^ $(LIBS) -o $@
 
 ## bench            what is fast, with both backends and a software TPM, and the figures that it has to reach
@@ -512,6 +529,18 @@ bench: benches
 bench-log: $(BUILD)/log_scale
 	$< 10
 	$< 10000
+
+## bench-batch      many threads at a key whose command takes 35 ms: signed requests and commands a second, latencies, two keys (CRYPTO=)
+$(BUILD)/batch_load: $(BUILD)/Bench/batch/load.o $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) -lpthread -o $@
+
+.PHONY: bench-batch
+bench-batch: $(BUILD)/batch_load
+	$< callers 35 1000 10
+	for round in 1 2 3 4 5; do $< arrivals 35 1000 10 || exit 1; done
+	$< one 35 100
+	$< arrivals 200 5000 10
+	$< two 35 5000 30
 
 # The parts in Swift are built for release with OpenSSL; to run each once, as the tests are, where that is done.
 SMOKE ?= $(findstring --smoke,$(FLAGS))

@@ -68,6 +68,18 @@ let package = Package(
             linkerSettings: [.linkedLibrary("tss2-tctildr")]
         ),
         .target(
+            name: "CTenonNative",
+            dependencies: ["CTenon", "CTenonTPM"],
+            path: ".",
+            exclude: [
+                "Bench", "Examples", "Sources", "Tests", "CSources/base", "CSources/crypto", "CSources/keri",
+                "CSources/ports", "CSources/proof", "CSources/tpm",
+            ],
+            sources: ["CSources/native"],
+            publicHeadersPath: "include/tenon/native",
+            cSettings: core
+        ),
+        .target(
             name: "CTenonCurl",
             path: "CSources/ports/curl",
             publicHeadersPath: ".",
@@ -87,7 +99,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("microhttpd")]
         ),
         .target(name: "Tenon", dependencies: ["CTenon"], swiftSettings: interop),
-        .target(name: "TenonTPM", dependencies: ["Tenon", "CTenonTPM"], swiftSettings: interop),
+        .target(name: "TenonTPM", dependencies: ["Tenon", "CTenonNative", "CTenonTPM"], swiftSettings: interop),
         .systemLibrary(name: "CPostgres", path: "CSources/ports/postgres"),
         .systemLibrary(name: "CRedis", path: "CSources/ports/redis"),
         .systemLibrary(name: "CSQLite", path: "CSources/ports/sqlite"),

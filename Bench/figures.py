@@ -7,7 +7,9 @@ import subprocess
 import results
 from results import figure
 
-SIZE_BOUNDS = {"libtenon.so": 120_000, "libtenon-tpm.so": 80_000}
+SIZE_BOUNDS = {"libtenon.so": 120_000, "libtenon-batch.so": 40_000, "libtenon-tpm.so": 80_000}
+# Instructions a request: of the device, of a verifier that knows the root of 1,024, and that beside a verification.
+BATCH_BOUNDS = {"mbedtls": (60_000, 135_000, 1 / 50), "openssl": (35_000, 75_000, 1 / 10)}
 BODY_BOUND = 216  # million instructions: 20 ms of a CPU that does 10.8 in a nanosecond, as with worst-proof
 ONCE_BOUND = 170_000  # one EC_GROUP of libcrypto's and a point on it: Bench/README.md, "Where the time goes"
 WORST_LINES = ("proof", "ak-certificate", "ek", "credential", "activation")
@@ -18,7 +20,8 @@ WORDS = {
     "P3": "Host instructions of a warm signature", "P4": "What Swift adds to the calls of the C core",
     "P5": "TPM commands before a new process signs", "P6": "Software keys with mbedTLS", "P7": "Software keys with OpenSSL",
     "P8": "A signed request without its signature", "P9": "A proof: making it, and verifying it", "P10": "An authority under load",
-    "P11": "Size of the libraries", "P12": "A device's life at an authority", "20 ms": "The most expensive bodies that a service accepts"}
+    "P11": "Size of the libraries", "P12": "A device's life at an authority",
+    "P13": "A request of a batch under one signature", "20 ms": "The most expensive bodies that a service accepts"}
 PARTS = {"P4": "swift", "P10": "authority", "P12": "flow"}  # who measures the others
 
 
@@ -105,6 +108,24 @@ def of_log(b, counts, bound):
                    (">=", bound), over(alone, taken), gate=True)]
 
 
+def of_batch(b, counts):
+    """Signature version 2 without the signing and the content's digest."""
+    device, known, ratio = BATCH_BOUNDS[b]
+    sizes = (1, 16, 256, 1024)
+    out = []
+    for size in sizes:
+        made = counts.get(f"{b} batch-device-{size} tenon")
+        out.append(figure("P13", f"{b} build, a device's request in a batch of {size}", ("<=", device),
+                          made / size if made else None, "instr.", True))
+    alone = counts.get(f"{b} verify-prepared tenon")
+    for size in sizes:
+        taken = counts.get(f"{b} batch-known-{size} tenon")
+        out.append(figure("P13", f"{b} build, verifying one of {size} whose root is known", ("<=", known), taken, "instr.",
+                          True))
+        out.append(figure("P13", "  beside a prepared verification", ("<=", ratio), over(taken, alone), gate=True))
+    return out
+
+
 def of_sizes(build, folder):
     stripped = os.path.join(folder, "stripped.so")
     out = []
@@ -126,6 +147,7 @@ def all_of(counts, records, builds, folder):
     out += of_libraries(counts, ratios)
     for build in builds:
         out += of_log(build.backend, counts, {"mbedtls": 0.95, "openssl": 0.85}[build.backend])
+        out += of_batch(build.backend, counts)
     for build in builds:
         out += of_sizes(build, folder)
     return out

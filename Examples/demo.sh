@@ -60,7 +60,7 @@ else
     say "Start a software TPM, and an authority that trusts its maker, in $world"
     world_tpm device "$state/state"
     export TENON_TPM="swtpm:path=$world/device.tpm"
-    world_authority "$state/root.pem"
+    if [ -n "${RUNTIME:-}" ]; then world_documented "$state/root.pem"; else world_authority "$state/root.pem"; fi
 fi
 echo "  export TENON_TPM=$TENON_TPM"
 
@@ -89,6 +89,15 @@ does 0 "tenon rotate"
 does 0 "tenon keys list"
 signed=$(tenon sign POST "$url/v1/echo" --data @body.json --format curl) || exit 1
 sends 200 "$signed"
+
+if [ -n "${RUNTIME:-}" ]; then
+    say "The core runtime asks for a key, signatures, a proof and its storage through the native callbacks"
+    runtime="python3 '$root/Examples/runtime.py' '$RUNTIME' '$TENON_STATE_DIR' '$TENON_TPM' $url demo"
+    does 0 "$runtime"
+    does 0 "$runtime"
+    does 0 "tenon native status"
+    does 0 "tenon native list"
+fi
 
 if [ -z "$own" ]; then
     say "Somebody clears the TPM: the key can never sign again, and tenon detects it"

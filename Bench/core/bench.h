@@ -81,8 +81,8 @@ enum { SIDES_MAX = 16 };
 extern const side *const sides[];
 extern const size_t sides_n;
 
-extern const side side_tenon, side_threads, side_tpm, side_mbedtls, side_openssl, side_openssl_once, side_raw,
-    side_raw_load, side_esys, side_esys_hmac, side_tpm2_openssl, side_pkcs11;
+extern const side side_tenon, side_batch, side_threads, side_tpm, side_mbedtls, side_openssl, side_openssl_once,
+    side_raw, side_raw_load, side_esys, side_esys_hmac, side_tpm2_openssl, side_pkcs11;
 
 /* ---- How ---- */
 

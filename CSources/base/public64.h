@@ -18,6 +18,6 @@ void tenoni_public64_encode(char *out, const uint8_t *data, size_t n);
  * Reads exactly n bytes from exactly the text that they have: padded in the standard alphabet, without padding in the
  * one for URLs.
  */
-bool tenoni_public64_decode(uint8_t *out, size_t n, const char *text, size_t text_n, bool url);
+bool tenoni_public64_decode(uint8_t *out, size_t n, const void *text, size_t text_n, bool url);
 
 #endif

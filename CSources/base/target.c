@@ -48,9 +48,12 @@ static bool is_needed_escape(const char *text, size_t n)
 static bool is_normal(const char *text, size_t n, const char *more)
 {
     for (size_t i = 0; i < n; i++) {
-        if (is_unreserved(text[i]) || text[i] == '/' || is_one_of(text[i], "!$&'()*+,;=:@") || is_one_of(text[i], more))
+        const char c = text[i];
+        if (is_between(c, 'a', 'z') || c == '/')
             continue;
-        if (text[i] != '%' || !is_needed_escape(text + i, n - i))
+        if (is_unreserved(c) || is_one_of(c, "!$&'()*+,;=:@") || is_one_of(c, more))
+            continue;
+        if (c != '%' || !is_needed_escape(text + i, n - i))
             return false;
         i += 2;
     }
@@ -99,7 +102,7 @@ static bool is_address(int family, const char *text, size_t n)
 {
     char before[INET6_ADDRSTRLEN] = {0}, after[INET6_ADDRSTRLEN] = {0};
     uint8_t address[sizeof(struct in6_addr)];
-    if (n >= sizeof before)
+    if (n >= sizeof before || memchr(text, 0, n) != NULL)
         return false;
     memcpy(before, text, n);
     return inet_pton(family, before, address) == 1 && inet_ntop(family, address, after, sizeof after) != NULL &&
@@ -112,8 +115,9 @@ static bool is_host(const char *text, size_t n)
     if (n >= 2 && text[0] == '[' && text[n - 1] == ']')
         return is_address(AF_INET6, text + 1, n - 2);
     for (size_t i = 0; i < n; i++) {
-        bool numeric = is_digit(text[i]) || text[i] == '.';
-        if (!numeric && !is_between(text[i], 'a', 'z') && !is_one_of(text[i], "-_"))
+        const char c = text[i];
+        bool numeric = is_digit(c) || c == '.';
+        if (!is_between(c, 'a', 'z') && !numeric && c != '-' && c != '_')
             return false;
         number = number && numeric;
     }

@@ -15,15 +15,44 @@
 
 #define LITERAL(text) (text), (sizeof(text) - 1)
 
+bool tenoni_is_same(const void *a, const void *b, size_t n)
+{
+    const uint8_t *left = a, *right = b;
+    uint64_t differs = 0, one, other;
+    size_t i = 0;
+    for (; n - i >= sizeof one; i += sizeof one) {
+        memcpy(&one, left + i, sizeof one);
+        memcpy(&other, right + i, sizeof other);
+        differs |= one ^ other;
+    }
+    for (; i < n; i++)
+        differs |= (uint64_t)(left[i] ^ right[i]);
+    return differs == 0;
+}
+
 /* ---- The forms of its texts ---- */
 
+static bool are_digits(const char *text, size_t n)
+{
+    bool good = true;
+    for (size_t i = 0; i < n; i++)
+        good &= (uint8_t)(text[i] - '0') <= 9 || (uint8_t)(text[i] - 'a') <= 5;
+    return good;
+}
+
+/* RFC 9562, 5.4, in lower case: version 4, variant 10. */
 tenon_status tenoni_nonce2_check(const char *nonce, size_t n)
 {
-    tenon_status status = tenoni_nonce_check(nonce, n);
-    for (size_t i = 0; status == TENON_OK && i < n; i++)
-        if (nonce[i] >= 'A' && nonce[i] <= 'F')
-            status = TENON_ERROR_NONCE;
-    return status;
+    if (nonce == NULL && n != 0)
+        return TENON_ERROR_NULL;
+    if (n != TENON_UUID_SIZE)
+        return TENON_ERROR_NONCE;
+    const char variant = nonce[19];
+    bool good = nonce[8] == '-' && nonce[13] == '-' && nonce[14] == '4' && nonce[18] == '-' && nonce[23] == '-' &&
+                (variant == '8' || variant == '9' || variant == 'a' || variant == 'b');
+    good = good && are_digits(nonce, 8) && are_digits(nonce + 9, 4) && are_digits(nonce + 15, 3) &&
+           are_digits(nonce + 20, 3) && are_digits(nonce + 24, 12);
+    return good ? TENON_OK : TENON_ERROR_NONCE;
 }
 
 static tenon_status check_keyid(const tenon_text *keyid)
@@ -69,10 +98,8 @@ static tenon_status check_target(const tenon_request2 *request)
     return status != TENON_OK ? status : tenoni_query_check(request->query.text, request->query.n);
 }
 
-static tenon_status check(const tenon_request2 *request)
+static tenon_status check_texts(const tenon_request2 *request)
 {
-    if (request == NULL)
-        return TENON_ERROR_NULL;
     tenon_status status = check_target(request);
     if (status == TENON_OK)
         status = check_header(&request->content_type);
@@ -80,8 +107,14 @@ static tenon_status check(const tenon_request2 *request)
         status = check_header(&request->content_encoding);
     if (status == TENON_OK)
         status = tenoni_app_id_check(request->app_id.text, request->app_id.n);
-    if (status == TENON_OK)
-        status = tenoni_device_id_check(request->device_id.text, request->device_id.n);
+    return status != TENON_OK ? status : tenoni_device_id_check(request->device_id.text, request->device_id.n);
+}
+
+static tenon_status check(const tenon_request2 *request)
+{
+    if (request == NULL)
+        return TENON_ERROR_NULL;
+    tenon_status status = check_texts(request);
     if (status == TENON_OK)
         status = tenoni_nonce2_check(request->nonce.text, request->nonce.n);
     if (status == TENON_OK)
@@ -137,7 +170,7 @@ static void write_content_digest(char out[TENON_CONTENT_DIGEST_SIZE], const teno
 
 /* Hashes what it is given in pieces that are worth a call of the backend. */
 typedef struct {
-    tenon_sha256_stream stream;
+    uint64_t state[TENONI_SHA256_STATE_SIZE / sizeof(uint64_t)];
     tenon_status status;
     size_t used;
     uint8_t buffer[1024];
@@ -146,7 +179,7 @@ typedef struct {
 static void flush(base_hash *base)
 {
     if (base->status == TENON_OK)
-        base->status = tenon_sha256_update(&base->stream, base->buffer, base->used);
+        base->status = tenoni_sha256_update(base->state, base->buffer, base->used);
     base->used = 0;
 }
 
@@ -220,39 +253,65 @@ tenon_status tenon_content_digest_read(tenon_digest *out, const char *text, size
     return TENON_OK;
 }
 
-tenon_status tenon_request2_input(char *out, size_t n, size_t *written, const tenon_request2 *request)
+static tenon_status digest_of(tenon_digest *out, const tenon_request2 *request, const void *parameters, size_t n)
+{
+    base_hash base;
+    base.used = 0;
+    base.status = tenoni_sha256_begin(base.state);
+    add_components(&base, request);
+    add(&base, parameters, n);
+    flush(&base);
+    return base.status == TENON_OK ? tenoni_sha256_finish(base.state, out->bytes) : base.status;
+}
+
+static tenon_status digest_and_input(tenon_digest *out, tenoni_writer *input, const tenon_request2 *request)
+{
+    tenoni_write_bytes(input, LITERAL(TENONI_LABEL));
+    const size_t label = input->used;
+    write_parameters(input, request);
+    return out == NULL ? TENON_OK : digest_of(out, request, input->start + label, input->used - label);
+}
+
+tenon_status tenon_request2_input(char *out, size_t n, size_t *written, tenon_digest *digest,
+                                  const tenon_request2 *request)
 {
     uint8_t text[TENON_SIGNATURE_INPUT_MAX];
+    tenoni_writer writer = tenoni_writer_over(text, sizeof text);
     if (written != NULL)
         *written = 0;
+    if (digest != NULL)
+        memset(digest, 0, sizeof *digest);
     tenon_status status = check(request);
-    if (status != TENON_OK)
-        return status;
+    if (status == TENON_OK)
+        status = digest_and_input(digest, &writer, request);
+    if (status == TENON_OK)
+        status = tenoni_output_copy(out, n, written, text, writer.used);
+    if (status != TENON_OK && digest != NULL)
+        memset(digest, 0, sizeof *digest);
+    return status;
+}
+
+static tenon_status digest_alone(tenon_digest *out, const tenon_request2 *request)
+{
+    uint8_t text[TENON_SIGNATURE_INPUT_MAX];
     tenoni_writer writer = tenoni_writer_over(text, sizeof text);
-    tenoni_write_bytes(&writer, LITERAL(TENONI_LABEL));
     write_parameters(&writer, request);
-    return tenoni_output_copy(out, n, written, text, writer.used);
+    return digest_of(out, request, text, writer.used);
 }
 
 tenon_status tenon_request2_digest(tenon_digest *out, const tenon_request2 *request)
 {
-    base_hash base;
     if (out == NULL)
         return TENON_ERROR_NULL;
     memset(out, 0, sizeof *out);
     tenon_status status = check(request);
-    if (status != TENON_OK)
-        return status;
-    base.status = tenon_sha256_begin(&base.stream);
-    base.used = 0;
-    add_components(&base, request);
-    if (sizeof base.buffer - base.used < TENON_SIGNATURE_INPUT_MAX)
-        flush(&base);
-    tenoni_writer writer = tenoni_writer_over(base.buffer + base.used, sizeof base.buffer - base.used);
-    write_parameters(&writer, request);
-    base.used += writer.used;
-    flush(&base);
-    return base.status == TENON_OK ? tenon_sha256_finish(&base.stream, out) : base.status;
+    return status == TENON_OK ? digest_alone(out, request) : status;
+}
+
+tenon_status tenoni_request2_digest(tenon_digest *out, const tenon_request2 *request)
+{
+    tenon_status status = check_texts(request);
+    return status == TENON_OK ? digest_alone(out, request) : status;
 }
 
 tenon_status tenon_key_sign_request2(const tenon_key *key, tenon_signature *out, const tenon_request2 *request)

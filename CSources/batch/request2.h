@@ -2,6 +2,8 @@
 #ifndef TENONI_REQUEST2_H
 #define TENONI_REQUEST2_H
 
+#include <stdbool.h>
+
 #include "tenon/batch/request2.h"
 
 /*
@@ -34,6 +36,12 @@ tenon_status tenoni_nonce2_check(const char *nonce, size_t n);
 
 /* 1 to 300 seconds, between two times that have their form. */
 tenon_status tenoni_validity_check(uint64_t created, uint64_t expires);
+
+/* Whether these bytes are equal. Not for secrets: it takes less time than tenoni_equal. */
+bool tenoni_is_same(const void *a, const void *b, size_t n);
+
+/* Checks the request but for nonce, keyid, times and form, which were checked, and hashes its base. */
+tenon_status tenoni_request2_digest(tenon_digest *out, const tenon_request2 *request);
 
 /* The value of Signature around n bytes. */
 tenon_status tenoni_signature_value(char *out, size_t n, size_t *written, const uint8_t *bytes, size_t bytes_n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdbool.h>
 
-#include "base/secure.h"
+#include "batch/request2.h"
 #include "tenon/batch/batch.h"
 
 /*
@@ -11,9 +11,9 @@
 static bool is_same(const tenon_root *a, const tenon_root *b)
 {
     return a->root.bytes[0] == b->root.bytes[0] && a->size == b->size &&
-           tenoni_equal(&a->root, &b->root, sizeof a->root) &&
-           tenoni_equal(&a->thumbprint, &b->thumbprint, sizeof a->thumbprint) &&
-           tenoni_equal(&a->signature, &b->signature, sizeof a->signature);
+           tenoni_is_same(&a->root, &b->root, sizeof a->root) &&
+           tenoni_is_same(&a->thumbprint, &b->thumbprint, sizeof a->thumbprint) &&
+           tenoni_is_same(&a->signature, &b->signature, sizeof a->signature);
 }
 
 int32_t tenon_roots_knows(tenon_roots *roots, const tenon_root *root)

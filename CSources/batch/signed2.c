@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/public64.h"
-#include "base/secure.h"
 #include "base/signature.h"
 #include "batch/batch.h"
 #include "batch/request2.h"
@@ -15,10 +14,11 @@
 
 static bool skip(tenoni_reader *reader, const char *text, size_t n)
 {
-    tenoni_reader part;
-    if (reader->left < n || !tenoni_equal(reader->at, text, n))
+    if (reader->left < n || !tenoni_is_same(reader->at, text, n))
         return false;
-    return tenoni_read_part(reader, &part, n);
+    reader->at += n;
+    reader->left -= n;
+    return true;
 }
 
 static bool read_text(tenoni_reader *reader, char *out, size_t n)
@@ -34,15 +34,15 @@ static bool read_text(tenoni_reader *reader, char *out, size_t n)
 static bool read_time(tenoni_reader *reader, uint64_t *out)
 {
     enum { MIN = 10 };
+    const size_t most = reader->left < TENON_TIMESTAMP_MAX ? reader->left : TENON_TIMESTAMP_MAX;
+    const uint8_t *text = reader->at;
     uint64_t time = 0;
     size_t n = 0;
-    while (n < reader->left && n <= TENON_TIMESTAMP_MAX && reader->at[n] >= '0' && reader->at[n] <= '9')
-        time = 10 * time + (uint64_t)(reader->at[n++] - '0');
+    for (uint8_t digit; n < most && (digit = (uint8_t)(text[n] - '0')) <= 9; n++)
+        time = 10 * time + digit;
     tenoni_reader digits;
-    if (n < MIN || n > TENON_TIMESTAMP_MAX || reader->at[0] == '0' || !tenoni_read_part(reader, &digits, n))
-        return false;
     *out = time;
-    return true;
+    return n >= MIN && text[0] != '0' && tenoni_read_part(reader, &digits, n);
 }
 
 static bool read_covered(tenoni_reader *reader, uint32_t *covers)
@@ -53,7 +53,7 @@ static bool read_covered(tenoni_reader *reader, uint32_t *covers)
         *covers |= TENON_COVERS_CONTENT_TYPE;
     if (skip(reader, LITERAL(TENONI_CONTENT_ENCODING)))
         *covers |= TENON_COVERS_CONTENT_ENCODING;
-    return skip(reader, LITERAL(TENONI_IDS));
+    return skip(reader, LITERAL(TENONI_IDS TENONI_CREATED));
 }
 
 static bool read_tag(tenoni_reader *reader, uint32_t *form)
@@ -70,9 +70,9 @@ static bool input_holds(tenoni_signed2_texts *texts)
     tenon_signed2 *out = texts->out;
     tenoni_reader *reader = &texts->input;
     return reader->left <= TENON_SIGNATURE_INPUT_MAX && read_covered(reader, &out->covers) &&
-           skip(reader, LITERAL(TENONI_CREATED)) && read_time(reader, &out->created) &&
-           skip(reader, LITERAL(TENONI_EXPIRES)) && read_time(reader, &out->expires) &&
-           skip(reader, LITERAL(TENONI_NONCE)) && read_text(reader, out->nonce, sizeof out->nonce) &&
+           read_time(reader, &out->created) && skip(reader, LITERAL(TENONI_EXPIRES)) &&
+           read_time(reader, &out->expires) && skip(reader, LITERAL(TENONI_NONCE)) &&
+           read_text(reader, out->nonce, sizeof out->nonce) &&
            tenoni_nonce2_check(out->nonce, sizeof out->nonce) == TENON_OK && skip(reader, LITERAL(TENONI_KEYID)) &&
            read_text(reader, out->keyid, sizeof out->keyid) &&
            tenoni_public64_decode(out->thumbprint.bytes, sizeof out->thumbprint.bytes, out->keyid, sizeof out->keyid,
@@ -112,9 +112,7 @@ static bool value_holds(tenoni_signed2_texts *texts)
         !tenoni_read_part(text, &characters, text->left - 1) || !skip(text, LITERAL(TENONI_SIGNATURE_TAIL)) ||
         !size_of_text(&n, characters.left, out->form))
         return false;
-    char base64[(TENONI_MEMBER_MAX + 2) / 3 * 4];
-    memcpy(base64, characters.at, characters.left);
-    if (!tenoni_public64_decode(bytes, n, base64, characters.left, false))
+    if (!tenoni_public64_decode(bytes, n, characters.at, characters.left, false))
         return false;
     tenoni_reader reader = tenoni_reader_over(bytes, n);
     if (!tenoni_read_bytes(&reader, out->signature.bytes, sizeof out->signature.bytes))
@@ -125,10 +123,8 @@ static bool value_holds(tenoni_signed2_texts *texts)
         return false;
     out->size = size;
     out->index = index;
-    while (tenoni_read_bytes(&reader, out->path[out->steps].bytes, sizeof out->path->bytes))
-        if (++out->steps == TENON_BATCH_STEPS)
-            break;
-    return true;
+    out->steps = (uint32_t)(reader.left / sizeof *out->path);
+    return tenoni_read_bytes(&reader, out->path[0].bytes, reader.left);
 }
 
 static bool is_plain(const tenoni_signed2_texts *texts)
@@ -151,14 +147,22 @@ static bool path_holds(tenoni_signed2_texts *texts)
     return is_plain(texts) || tenoni_steps(texts->out->size, texts->out->index) == texts->out->steps;
 }
 
+/* The first byte decides nearly always, and the numbers are public. */
+static bool is_in_range(const uint8_t *scalar)
+{
+    return (scalar[0] != 0x00 && scalar[0] != 0xff) || tenoni_scalar_in_range(scalar);
+}
+
 static bool range_holds(tenoni_signed2_texts *texts)
 {
-    return tenoni_signature_in_range(&texts->out->signature);
+    const uint8_t *r = texts->out->signature.bytes;
+    return is_in_range(r) && is_in_range(r + TENON_SCALAR_SIZE);
 }
 
 static bool low_holds(tenoni_signed2_texts *texts)
 {
-    return is_plain(texts) || !tenoni_scalar_is_high(texts->out->signature.bytes + TENON_SCALAR_SIZE);
+    const uint8_t *s = texts->out->signature.bytes + TENON_SCALAR_SIZE;
+    return is_plain(texts) || s[0] < 0x7f || !tenoni_scalar_is_high(s);
 }
 
 const tenoni_signed2_rule tenoni_signed2_rules[] = {
@@ -189,15 +193,41 @@ tenon_status tenon_signed2_read(tenon_signed2 *out, const char *input, size_t in
 {
     if (out == NULL)
         return TENON_ERROR_NULL;
-    memset(out, 0, sizeof *out);
-    if ((input == NULL && input_n != 0) || (signature == NULL && signature_n != 0))
+    if ((input == NULL && input_n != 0) || (signature == NULL && signature_n != 0)) {
+        memset(out, 0, sizeof *out);
         return TENON_ERROR_NULL;
+    }
     return tenoni_signed2_read(out, tenoni_reader_over((const uint8_t *)input, input_n),
                                tenoni_reader_over((const uint8_t *)signature, signature_n), tenoni_signed2_rules,
                                tenoni_signed2_rules_count);
 }
 
 /* ---- From a request to what was signed ---- */
+
+/* Neither taking one of these headers away nor adding one goes unseen. */
+static bool covers_what_is_there(const tenon_signed2 *signed2, const tenon_request2 *request)
+{
+    return ((signed2->covers & TENON_COVERS_CONTENT_TYPE) != 0) == (request->content_type.text != NULL) &&
+           ((signed2->covers & TENON_COVERS_CONTENT_ENCODING) != 0) == (request->content_encoding.text != NULL);
+}
+
+tenon_status tenon_signed2_digest(const tenon_signed2 *signed2, tenon_digest *out, const tenon_request2 *request)
+{
+    if (out == NULL)
+        return TENON_ERROR_NULL;
+    memset(out, 0, sizeof *out);
+    if (signed2 == NULL || request == NULL)
+        return TENON_ERROR_NULL;
+    if (signed2->form == 0 || !covers_what_is_there(signed2, request))
+        return TENON_ERROR_SIGNATURE_INPUT;
+    tenon_request2 whole = *request;
+    whole.nonce = (tenon_text){signed2->nonce, sizeof signed2->nonce};
+    whole.keyid = (tenon_text){signed2->keyid, sizeof signed2->keyid};
+    whole.created = signed2->created;
+    whole.expires = signed2->expires;
+    whole.form = signed2->form;
+    return tenoni_request2_digest(out, &whole);
+}
 
 /* RFC 9162, 2.1.3.2: the sibling is on the left of a node with an odd index, and of the last one of its level. */
 static tenon_status climb(tenon_digest *node, const tenon_signed2 *signed2)
@@ -216,7 +246,7 @@ static tenon_status climb(tenon_digest *node, const tenon_signed2 *signed2)
 static tenon_status check_shape(const tenon_signed2 *signed2)
 {
     if (signed2->form == TENON_FORM_PLAIN)
-        return TENON_OK;
+        return signed2->size == 0 ? TENON_OK : TENON_ERROR_BATCH_SIZE;
     if (signed2->form != TENON_FORM_BATCH)
         return TENON_ERROR_FLAGS;
     if (signed2->size < 1 || signed2->size > TENON_BATCH_MAX)
@@ -231,16 +261,20 @@ tenon_status tenon_signed2_root(const tenon_signed2 *signed2, tenon_root *out, c
     memset(out, 0, sizeof *out);
     if (signed2 == NULL || digest == NULL)
         return TENON_ERROR_NULL;
-    tenon_root root = {.thumbprint = signed2->thumbprint, .root = *digest, .signature = signed2->signature};
     tenon_status status = check_shape(signed2);
-    if (status == TENON_OK && signed2->form == TENON_FORM_BATCH) {
-        root.size = signed2->size;
-        status = tenoni_leaf(&root.root, digest);
-        if (status == TENON_OK)
-            status = climb(&root.root, signed2);
-    }
+    if (status != TENON_OK)
+        return status;
+    out->thumbprint = signed2->thumbprint;
+    out->root = *digest;
+    out->signature = signed2->signature;
+    out->size = signed2->size;
+    if (signed2->form == TENON_FORM_PLAIN)
+        return TENON_OK;
+    status = tenoni_leaf(&out->root, digest);
     if (status == TENON_OK)
-        *out = root;
+        status = climb(&out->root, signed2);
+    if (status != TENON_OK)
+        memset(out, 0, sizeof *out);
     return status;
 }
 

@@ -340,8 +340,8 @@ static tenon_status prepare(const tenon_signer *signer, member *self, char *inpu
     tenon_status status = tenon_request_nonce(nonce, sizeof nonce, &nonce_n);
     request->nonce = (tenon_text){nonce, sizeof nonce};
     if (status == TENON_OK)
-        status = tenon_request2_input(input, input_n, input_written, request);
-    return status == TENON_OK ? tenon_request2_digest(&self->digest, request) : status;
+        status = tenon_request2_input(input, input_n, input_written, &self->digest, request);
+    return status;
 }
 
 tenon_status tenon_signer_sign(tenon_signer *signer, char *input, size_t input_n, size_t *input_written,

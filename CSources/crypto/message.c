@@ -7,6 +7,7 @@
 #include "base/secure.h"
 #include "base/signature.h"
 #include "crypto/hash.h"
+#include "crypto/p256.h"
 #include "crypto/signing_key.h"
 #include "tenon/digest.h"
 #include "tenon/encoding.h"

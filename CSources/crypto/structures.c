@@ -22,6 +22,13 @@ const tenoni_public tenoni_signing_template = {
     .scheme = TENONI_ALG_NULL,
 };
 
+const tenoni_public tenoni_guarded_template = {
+    .name_algorithm = TENONI_ALG_SHA256,
+    .attributes = (BORN_HERE & ~TENONI_NO_DA) | TENONI_SIGN,
+    .symmetric = TENONI_ALG_NULL,
+    .scheme = TENONI_ALG_NULL,
+};
+
 const tenoni_public tenoni_attestation_template = {
     .name_algorithm = TENONI_ALG_SHA256,
     .attributes = BORN_HERE | TENONI_RESTRICTED | TENONI_SIGN,
@@ -167,7 +174,8 @@ bool tenoni_public_is_storage(const tenoni_public *key)
 
 tenon_status tenoni_public_check_own(const tenoni_public *key)
 {
-    return fits(key, &tenoni_signing_template) ? TENON_OK : TENON_ERROR_KEY_ATTRIBUTES;
+    bool ours = fits(key, &tenoni_signing_template) || fits(key, &tenoni_guarded_template);
+    return ours ? TENON_OK : TENON_ERROR_KEY_ATTRIBUTES;
 }
 
 tenon_status tenoni_public_check_attestation(const tenoni_public *key)

@@ -47,6 +47,7 @@ typedef struct {
 /* The templates for Create and CreatePrimary: a signing key, an attestation key, the storage primary of template H-2
  * (unique is empty), and the one of the provisioning guidance (unique is 32 zeros twice), which is another key. */
 extern const tenoni_public tenoni_signing_template;
+extern const tenoni_public tenoni_guarded_template; /* a signing key whose wrong auth values count */
 extern const tenoni_public tenoni_attestation_template;
 extern const tenoni_public tenoni_storage_template;
 extern const tenoni_public tenoni_provisioned_template;
@@ -74,7 +75,7 @@ bool tenoni_public_is_storage(const tenoni_public *key);
 bool tenoni_public_is_bound(const tenoni_public *key);
 
 /*
- * Checks that the area equals the signing or the attestation template in everything except unique; else
+ * Checks that the area equals a signing template or the attestation template in everything except unique; else
  * TENON_ERROR_KEY_ATTRIBUTES.
  */
 tenon_status tenoni_public_check_own(const tenoni_public *key);

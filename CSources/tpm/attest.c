@@ -150,7 +150,9 @@ static tenon_status attempt_key(certification *work)
     tenoni_call call;
     tenoni_reader answer;
     uint32_t object, signer;
-    tenon_status status = ready_both(work, &object, &signer);
+    tenon_status status = tenoni_key_check_value(work->key);
+    if (status == TENON_OK)
+        status = ready_both(work, &object, &signer);
     if (status != TENON_OK)
         return status;
     tenoni_call_begin(&call, TENONI_CC_CERTIFY, TENONI_ROLE_KEY);

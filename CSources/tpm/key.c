@@ -282,9 +282,15 @@ tenon_status tenoni_key_make(tenon_tpm_key *key, const tenoni_object *parent, co
     return status == TENON_OK ? tenoni_key_ready(key, &handle) : status;
 }
 
+typedef struct {
+    tenon_tpm_key *key;
+    const tenoni_public *template;
+} making;
+
 static tenon_status create(tenon_tpm *tpm, void *context)
 {
-    tenon_tpm_key *key = context;
+    const making *work = context;
+    tenon_tpm_key *key = work->key;
     tenoni_object parent;
     memset(&key->file, 0, sizeof key->file);
     /* The witness first: its primary is often the parent, too. */
@@ -303,7 +309,7 @@ static tenon_status create(tenon_tpm *tpm, void *context)
     key->file.empty_auth = key->auth.n == 0;
     memcpy(key->file.parent_name, parent.name, sizeof parent.name);
     key->file.parent_name_n = sizeof parent.name;
-    return tenoni_key_make(key, &parent, &tenoni_signing_template, tenoni_public_check_own);
+    return tenoni_key_make(key, &parent, work->template, tenoni_public_check_own);
 }
 
 tenon_status tenoni_key_finish(tenon_tpm_key **out, tenon_tpm_key *key, tenon_status status)
@@ -325,7 +331,8 @@ tenon_status tenoni_key_begin(tenon_tpm *tpm, tenon_tpm_key **key, const uint8_t
     return tenoni_auth_set(&(*key)->auth, auth, auth_n);
 }
 
-tenon_status tenon_tpm_key_create(tenon_tpm *tpm, tenon_tpm_key **out, const uint8_t *auth, size_t auth_n)
+static tenon_status create_of(tenon_tpm *tpm, tenon_tpm_key **out, const uint8_t *auth, size_t auth_n,
+                              const tenoni_public *template)
 {
     tenon_tpm_key *key;
     if (out != NULL)
@@ -335,9 +342,56 @@ tenon_status tenon_tpm_key_create(tenon_tpm *tpm, tenon_tpm_key **out, const uin
     tenon_status status = tenoni_key_begin(tpm, &key, auth, auth_n);
     if (key == NULL)
         return status;
+    making work = {.key = key, .template = template};
+    if (status == TENON_OK && template == &tenoni_guarded_template && key->auth.n == 0)
+        status = TENON_ERROR_AUTH_VALUE;
     if (status == TENON_OK)
-        status = tenoni_tpm_do(tpm, create, key);
+        status = tenoni_tpm_do(tpm, create, &work);
     return tenoni_key_finish(out, key, status);
+}
+
+tenon_status tenon_tpm_key_create(tenon_tpm *tpm, tenon_tpm_key **out, const uint8_t *auth, size_t auth_n)
+{
+    return create_of(tpm, out, auth, auth_n, &tenoni_signing_template);
+}
+
+tenon_status tenon_tpm_key_create_guarded(tenon_tpm *tpm, tenon_tpm_key **out, const uint8_t *auth, size_t auth_n)
+{
+    return create_of(tpm, out, auth, auth_n, &tenoni_guarded_template);
+}
+
+typedef struct {
+    tenon_tpm_key *key;
+    const uint8_t *auth;
+    size_t auth_n;
+} authorization;
+
+/* In its turn, as another thread may be using the key. */
+static tenon_status authorize(tenon_tpm *tpm, void *context)
+{
+    const authorization *work = context;
+    (void)tpm;
+    tenoni_wipe(&work->key->auth, sizeof work->key->auth);
+    return tenoni_auth_set(&work->key->auth, work->auth, work->auth_n);
+}
+
+tenon_status tenon_tpm_key_authorize(tenon_tpm_key *key, const uint8_t *auth, size_t auth_n)
+{
+    authorization work = {.key = key, .auth = auth, .auth_n = auth_n};
+    if (key == NULL || (auth == NULL && auth_n != 0))
+        return TENON_ERROR_NULL;
+    return key->file.empty_auth && auth_n != 0 ? TENON_ERROR_AUTH_VALUE : tenoni_tpm_read(key->tpm, authorize, &work);
+}
+
+tenon_status tenoni_key_check_value(const tenon_tpm_key *key)
+{
+    bool lacks = !key->foreign && !key->file.empty_auth && key->auth.n == 0;
+    return lacks ? TENON_ERROR_AUTH_NEEDED : TENON_OK;
+}
+
+static bool is_guarded(const tenon_tpm_key *key)
+{
+    return !key->foreign && !key->attests && (key->area.attributes & TENONI_NO_DA) == 0;
 }
 
 /* A signing key's copy is tried by its first signature, which shows whose it is. */
@@ -365,8 +419,11 @@ tenon_status tenoni_key_open(tenon_tpm *tpm, tenon_tpm_key **out, const char *pe
     if (status == TENON_OK)
         status = set_public(key, check);
     /* Other tools say so of keys with an empty value, too. */
-    if (status == TENON_OK && !key->foreign && !key->file.empty_auth && key->auth.n == 0)
-        status = TENON_ERROR_AUTH_NEEDED;
+    if (status == TENON_OK && !is_guarded(key))
+        status = tenoni_key_check_value(key);
+    /* Without a value there is nothing that wrong values could be counted of. */
+    if (status == TENON_OK && is_guarded(key) && key->file.empty_auth)
+        status = TENON_ERROR_KEY_ATTRIBUTES;
     if (status == TENON_OK)
         status = tenoni_tpm_do(tpm, make_ready, key);
     return tenoni_key_finish(out, key, status);

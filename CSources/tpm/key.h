@@ -83,6 +83,9 @@ tenon_status tenoni_key_ready_to_use(tenon_tpm_key *key, uint32_t *handle);
 bool tenoni_key_uses_session(const tenon_tpm_key *key);
 bool tenoni_key_encrypts(const tenon_tpm_key *key);
 
+/* TENON_ERROR_AUTH_NEEDED: the key has an auth value, and none is known now. */
+tenon_status tenoni_key_check_value(const tenon_tpm_key *key);
+
 /* Whether to try a refused command once more; what the TPM lost is made again. */
 bool tenoni_key_replace(tenon_tpm_key *key, tenon_status status);
 

@@ -238,6 +238,9 @@ static tenon_status sign_once_more_if_lost(tenon_tpm *tpm, void *context)
     const job *work = context;
     (void)tpm;
     tenon_tpm_key *key = work->key;
+    tenon_status known = tenoni_key_check_value(key);
+    if (known != TENON_OK)
+        return known;
     bool unseen =
         key->slot.handle == 0 && key->file.handle != 0 && !key->tried && !key->gone && !tenoni_key_knows_copy(key);
     tenon_status status = unseen ? sign_unseen(key, work->out, work->digest) : attempt(key, work->out, work->digest);

@@ -10,7 +10,9 @@ extension Program {
         about: """
             Gives this device an identity whose key is created in the TPM and stays there. Proves that to a service,
             registers the key, signs requests with it, changes it, and says what is wrong and how to fix it.
-            """, verbs: Verb.registering + Verb.using + Verb.proving + Services.all.flatMap(\.verbs) + Verb.measuring,
+            """,
+        verbs: Verb.registering + Verb.using + Verb.proving + Services.all.flatMap(\.verbs) + Verb.native
+            + Verb.measuring,
         firstTry: [
             "A first try without a TPM (sudo apt install swtpm): start a software TPM with a control socket:",
             "    mkdir tpm",
@@ -152,6 +154,32 @@ extension Verb {
             ], examples: ["tenon keys purge --old", "tenon keys purge --yes"],
             run: { arguments throws(TenonError) in
                 try await KeysCommand.purge(Setting(arguments: arguments)).give(arguments)
+            }),
+    ]
+}
+
+extension Verb {
+    private static let nativeFlags: [Flag] = [.json, .tpm, .stateDirectory]
+
+    fileprivate static let native = [
+        Verb(
+            words: ["native", "status"], operands: "", summary: "Show what a runtime finds here through its callbacks",
+            flags: nativeFlags, examples: ["tenon native status"],
+            run: { arguments throws(TenonError) in
+                try NativeCommand.status(Setting(arguments: arguments)).give(arguments)
+            }),
+        Verb(
+            words: ["native", "list"], operands: "", summary: "List a runtime's keys, and which of them can sign",
+            flags: nativeFlags, examples: ["tenon native list"],
+            run: { arguments throws(TenonError) in
+                try NativeCommand.list(Setting(arguments: arguments)).give(arguments)
+            }),
+        Verb(
+            words: ["native", "export-diagnosis"], operands: "",
+            summary: "Print all that is known of a runtime's keys and values, but none of them",
+            flags: nativeFlags, examples: ["tenon native export-diagnosis > diagnosis.json"],
+            run: { arguments throws(TenonError) in
+                try NativeCommand.diagnosis(Setting(arguments: arguments)).give(arguments)
             }),
     ]
 }

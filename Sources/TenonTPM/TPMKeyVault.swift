@@ -27,14 +27,20 @@ package final class TPMKeyVault: KeyVault {
 
     package let isHardware = true
 
-    package init(_ tpm: TPM, _ disclosure: TPM.Disclosure = .nothing, options: TPM.PrivateKey.Options = []) {
+    private let unlock: TPM.Unlock?
+
+    package init(
+        _ tpm: TPM, _ disclosure: TPM.Disclosure = .nothing, options: TPM.PrivateKey.Options = [],
+        unlock: TPM.Unlock? = nil
+    ) {
         self.tpm = tpm
         self.disclosure = disclosure
         self.options = options
+        self.unlock = unlock
     }
 
     package func signing(_ rule: SignatureRule) -> any KeyVault {
-        rule == .asMade ? self : TPMKeyVault(tpm, disclosure, options: [.verified, .lowS])
+        rule == .asMade ? self : TPMKeyVault(tpm, disclosure, options: [.verified, .lowS], unlock: unlock)
     }
 
     package func checkHardware() async throws(TenonError) {
@@ -60,10 +66,14 @@ package final class TPMKeyVault: KeyVault {
     }
 
     package func makeKey() async throws(TenonError) -> KeyFacts {
-        try keep(try await TPM.PrivateKey(in: tpm, options: options))
+        guard let unlock else { return try keep(try await TPM.PrivateKey(in: tpm, options: options)) }
+        return try keep(try await TPM.PrivateKey(in: tpm, guardedBy: unlock(), options: options))
     }
 
-    package func key(_ facts: KeyFacts) async throws(TenonError) -> any DeviceKey { try await privateKey(facts) }
+    package func key(_ facts: KeyFacts) async throws(TenonError) -> any DeviceKey {
+        let key = try await privateKey(facts)
+        return if let unlock { GuardedKey(key: key, unlock: unlock) } else { key }
+    }
 
     package func blockingKey(_ facts: KeyFacts) throws(TenonError) -> any DeviceKey {
         if let key = kept(facts) { return key }
@@ -134,8 +144,12 @@ package final class TPMKeyVault: KeyVault {
     package func proof(
         of key: KeyFacts, by ak: KeyFacts, qualifyingData: [UInt8], certificates: [[UInt8]]
     ) async throws(TenonError) -> Proof {
-        try await privateKey(key).attest(
-            by: attestationKey(ak), qualifyingData: qualifyingData, certificates: certificates)
+        let (key, ak) = (try await privateKey(key), try await attestationKey(ak))
+        guard let unlock else {
+            return try await key.attest(by: ak, qualifyingData: qualifyingData, certificates: certificates)
+        }
+        return try await key.attest(
+            by: ak, qualifyingData: qualifyingData, certificates: certificates, guardedBy: unlock())
     }
 
     package func quote(
@@ -194,6 +208,24 @@ package final class TPMKeyVault: KeyVault {
     }
 }
 
+/// A key for each use of which a person is asked.
+private struct GuardedKey: DeviceKey {
+    let key: TPM.PrivateKey
+    let unlock: TPM.Unlock
+
+    var publicKey: PublicKey { key.publicKey }
+    var isHardware: Bool { key.isHardware }
+
+    func signature(for message: SignableMessage) async throws(TenonError) -> Signature {
+        try await key.signature(for: message, guardedBy: unlock())
+    }
+
+    /// Nobody can be asked on a thread that must not wait for a person: ``TenonError/Code/authNeeded``.
+    func blockingSignature(for message: SignableMessage) throws(TenonError) -> Signature {
+        try key.blockingSignature(for: message)
+    }
+}
+
 extension TenonError {
     fileprivate static let undisclosed = TenonError(
         .ekMissing,
@@ -201,6 +233,10 @@ extension TenonError {
 }
 
 extension TPM {
+    /// Asks a person for the value that guards a key, such as a PIN, of 1 to 32 bytes: once for each use of the key, and
+    /// when it is made. The TPM counts wrong values, and locks itself after too many.
+    public typealias Unlock = @Sendable () async throws(TenonError) -> [UInt8]
+
     /// The part of the TPM's identity that a service may be shown.
     public enum Disclosure: Hashable, Sendable {
         /// It may be shown nothing. A service that attests by the endorsement key then refuses the device.
@@ -221,9 +257,10 @@ extension DeviceIdentity.Keys {
     /// - Parameters:
     ///   - tpm: nil is ``TPM/default()``.
     ///   - disclosure: a decision of the device's operator.
+    ///   - unlock: for keys that a person unlocks for each use; nil: the keys need no value.
     public static func tpm(
-        _ tpm: TPM? = nil, disclosure: TPM.Disclosure = .nothing
+        _ tpm: TPM? = nil, disclosure: TPM.Disclosure = .nothing, unlock: TPM.Unlock? = nil
     ) throws(TenonError) -> DeviceIdentity.Keys {
-        DeviceIdentity.Keys(TPMKeyVault(try TPM.given(tpm), disclosure))
+        DeviceIdentity.Keys(TPMKeyVault(try TPM.given(tpm), disclosure, unlock: unlock))
     }
 }

@@ -32,6 +32,9 @@ typedef struct {
 } batch_rig;
 
 void batch_rig_begin(batch_rig *rig);
+
+/* The same for another key, which is freed with the rig. */
+void batch_rig_begin_with(batch_rig *rig, tenon_key *key);
 void batch_rig_end(batch_rig *rig);
 
 /* What stands for the digest of a request with this number: SHA-256 of its decimal digits. */

@@ -35,8 +35,8 @@ static tenon_status add_key(device *at, size_t i)
     size_t n = 0;
     tenon_tpm_key *key = NULL;
     TRY(tenon_tpm_key_create(at->tpm, &key, NULL, 0));
-    const tenon_status status = tenon_tpm_key_open(
-        key, &at->keys[i], TENON_KEY_SIGNS_DIGESTS | TENON_TPM_KEY_LOW_S | TENON_TPM_KEY_VERIFIED);
+    const tenon_status status =
+        tenon_tpm_key_open(key, &at->keys[i], TENON_KEY_SIGNS_DIGESTS | TENON_TPM_KEY_LOW_S | TENON_TPM_KEY_VERIFIED);
     tenon_tpm_key_free(&key);
     TRY(status);
     TRY(tenon_key_public_key(at->keys[i], &at->points[i]));

@@ -297,7 +297,7 @@ TEST(public_area_attributes)
     for (unsigned bit = 0; bit < 32; bit++) {
         uint32_t flip = UINT32_C(1) << bit;
         CHANGED(storage, attributes ^= flip, false, false, false);
-        CHANGED(own, attributes ^= flip, false, false, bit != 16 && bit != 18);
+        CHANGED(own, attributes ^= flip, false, bit == 10 /* noDA */, bit != 16 && bit != 18);
     }
     tenoni_public key = known(of_openssl);
     CHECK_STATUS(tenoni_public_check_own(&key), TENON_ERROR_KEY_ATTRIBUTES);

@@ -67,14 +67,15 @@ static void take_content(whole *w, const char *hex, const char *expected)
 static void check_digest(const whole *w, tenon_digest *digest)
 {
     char text[TENON_SIGNATURE_INPUT_MAX];
-    tenon_digest expected;
+    tenon_digest expected, both;
     size_t n;
     OWNED uint8_t *base = test_hex_all(w->base, &n);
     CHECK_OK(tenon_sha256(&expected, base, n));
     CHECK_OK(tenon_request2_digest(digest, &w->request));
     CHECK_BYTES(digest, &expected, sizeof expected);
-    CHECK_OK(tenon_request2_input(text, sizeof text, &n, &w->request));
+    CHECK_OK(tenon_request2_input(text, sizeof text, &n, &both, &w->request));
     CHECK_SAME(text, n, w->input, strlen(w->input));
+    CHECK_BYTES(&both, digest, sizeof both);
 }
 
 static void sign_as_said(batch_rig *rig, const whole *w, const tenon_digest *digest, char *text, size_t *n)
@@ -111,6 +112,12 @@ static void check_verifies(const batch_rig *rig, const whole *w, const tenon_dig
     CHECK_BYTES(signed2.nonce, w->request.nonce.text, sizeof signed2.nonce);
     CHECK_BYTES(signed2.keyid, rig->keyid, sizeof signed2.keyid);
     CHECK_BYTES(&signed2.thumbprint, &rig->thumbprint, sizeof signed2.thumbprint);
+    tenon_request2 received = w->request;
+    tenon_digest again;
+    received.nonce = received.keyid = (tenon_text){NULL, 0};
+    received.created = received.expires = received.form = 0;
+    CHECK_OK(tenon_signed2_digest(&signed2, &again, &received));
+    CHECK_BYTES(&again, digest, sizeof again);
     CHECK_OK(tenon_signed2_root(&signed2, &root, digest));
     CHECK_OK(tenon_root_verify(rig->verifier, &root));
 }
@@ -158,7 +165,7 @@ TEST(request2_header_bytes)
     batch_rig rig;
     batch_rig_begin(&rig);
     const tenon_request2 request = batch_rig_request(&rig, TENON_FORM_BATCH);
-    CHECK_OK(tenon_request2_input(input, sizeof input, &input_n, &request));
+    CHECK_OK(tenon_request2_input(input, sizeof input, &input_n, NULL, &request));
     const size_t without = sizeof names - 1 + request.app_id.n + request.device_id.n + TENON_CONTENT_DIGEST_SIZE;
     const size_t plain = without + input_n - strlen("-batch") + strlen("tenon=::") + 88;
     const size_t batch = without + input_n + strlen("tenon=::") + (TENONI_MEMBER_MAX + 2) / 3 * 4;
@@ -233,6 +240,19 @@ TEST(request2_authorities)
         {"[]", TENON_ERROR_AUTHORITY},
     };
     check_forms(AUTHORITY, cases, COUNT(cases));
+}
+
+/* What stands behind a NUL is part of the text, too. */
+TEST(request2_authority_with_a_nul)
+{
+    static const char text[] = "[::1\0\r\nX: y]";
+    tenon_digest digest;
+    batch_rig rig;
+    batch_rig_begin(&rig);
+    tenon_request2 request = batch_rig_request(&rig, TENON_FORM_PLAIN);
+    request.authority = (tenon_text){text, sizeof text - 1};
+    CHECK_STATUS(tenon_request2_digest(&digest, &request), TENON_ERROR_AUTHORITY);
+    batch_rig_end(&rig);
 }
 
 /* RFC 9421, 2.2.6 and RFC 3986: what a library would normalise is refused. */
@@ -457,7 +477,7 @@ TEST(request2_content_digest_is_strict)
 
 /* ---- Outputs and arguments ---- */
 
-OUTPUT(write_input) { return tenon_request2_input((char *)out, n, written, input); }
+OUTPUT(write_input) { return tenon_request2_input((char *)out, n, written, NULL, input); }
 OUTPUT(write_signature) { return tenon_signature2((char *)out, n, written, input); }
 OUTPUT(write_content_digest) { return tenon_content_digest((char *)out, n, written, input); }
 
@@ -470,7 +490,7 @@ TEST(request2_outputs)
     batch_rig rig;
     batch_rig_begin(&rig);
     const tenon_request2 request = batch_rig_request(&rig, TENON_FORM_BATCH);
-    CHECK_OK(tenon_request2_input(text, sizeof text, &n, &request));
+    CHECK_OK(tenon_request2_input(text, sizeof text, &n, NULL, &request));
     test_output_rule("input", write_input, &request, text, n);
     test_output_rule("signature", write_signature, &signature, NULL, 96);
     test_output_rule("content digest", write_content_digest, &digest, NULL, TENON_CONTENT_DIGEST_SIZE);
@@ -488,8 +508,9 @@ TEST(request2_bad_arguments)
     tenon_request2 request = batch_rig_request(&rig, TENON_FORM_PLAIN);
     CHECK_STATUS(tenon_request2_digest(NULL, &request), TENON_ERROR_NULL);
     CHECK_CLEARS(tenon_request2_digest(&digest, NULL), TENON_ERROR_NULL, &digest);
-    CHECK_STATUS(tenon_request2_input(text, sizeof text, &n, NULL), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_request2_input(text, sizeof text, NULL, &request), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_request2_input(text, sizeof text, &n, NULL, NULL), TENON_ERROR_NULL);
+    CHECK_CLEARS(tenon_request2_input(text, sizeof text, NULL, &digest, &request), TENON_ERROR_NULL, &digest);
+    CHECK_CLEARS(tenon_request2_input(text, 10, &n, &digest, &request), TENON_ERROR_BUFFER_TOO_SMALL, &digest);
     CHECK_STATUS(tenon_key_sign_request2(NULL, &signature, &request), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_key_sign_request2(rig.key, NULL, &request), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_key_sign_request2(rig.key, &signature, NULL), TENON_ERROR_NULL);

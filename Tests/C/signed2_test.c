@@ -29,7 +29,7 @@ static void make(batch_rig *rig, texts *t, uint32_t form)
     size_t index;
     tenon_request2 request = batch_rig_request(rig, form);
     request.content_encoding = TEXT("gzip");
-    CHECK_OK(tenon_request2_input(t->input, sizeof t->input, &t->input_n, &request));
+    CHECK_OK(tenon_request2_input(t->input, sizeof t->input, &t->input_n, NULL, &request));
     CHECK_OK(tenon_request2_digest(&digest, &request));
     if (form == TENON_FORM_PLAIN) {
         CHECK_OK(tenon_key_sign_request2(rig->key, &signature, &request));
@@ -363,6 +363,35 @@ TEST(signed2_lies_do_not_verify)
     }
     root.size = 0;
     CHECK_STATUS(tenon_root_verify(rig.verifier, &root), TENON_ERROR_SIGNATURE_INVALID);
+    batch_rig_end(&rig);
+}
+
+/* A header of the content that was taken away or added, and texts that nobody signs. */
+TEST(signed2_digest_of_another_request)
+{
+    batch_rig rig;
+    texts t;
+    tenon_signed2 read;
+    tenon_digest digest;
+    batch_rig_begin(&rig);
+    make(&rig, &t, TENON_FORM_PLAIN);
+    CHECK_OK(tenon_signed2_read(&read, t.input, t.input_n, t.signature, t.signature_n));
+    tenon_request2 request = batch_rig_request(&rig, 0);
+    CHECK_CLEARS(tenon_signed2_digest(&read, &digest, &request), TENON_ERROR_SIGNATURE_INPUT, &digest);
+    request.content_encoding = TEXT("gzip");
+    CHECK_OK(tenon_signed2_digest(&read, &digest, &request));
+    request.path = TEXT("/a/../b");
+    CHECK_CLEARS(tenon_signed2_digest(&read, &digest, &request), TENON_ERROR_PATH, &digest);
+    request.path = TEXT("/");
+    request.content_type = (tenon_text){NULL, 0};
+    CHECK_CLEARS(tenon_signed2_digest(&read, &digest, &request), TENON_ERROR_SIGNATURE_INPUT, &digest);
+    read.covers = TENON_COVERS_CONTENT_ENCODING;
+    CHECK_OK(tenon_signed2_digest(&read, &digest, &request));
+    read.form = 0;
+    CHECK_CLEARS(tenon_signed2_digest(&read, &digest, &request), TENON_ERROR_SIGNATURE_INPUT, &digest);
+    CHECK_STATUS(tenon_signed2_digest(&read, NULL, &request), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_signed2_digest(NULL, &digest, &request), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_signed2_digest(&read, &digest, NULL), TENON_ERROR_NULL);
     batch_rig_end(&rig);
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "batch_rig.h"
+#include "tpm_rig.h"
 
 /* A signer over a key that answers when the test lets it. */
 typedef struct {
@@ -16,15 +17,23 @@ typedef struct {
     tenon_signer *signer;
 } signer_rig;
 
-static void begin(signer_rig *of, uint32_t flags, uint32_t max, uint32_t deadline_ms)
+static void begin_with(signer_rig *of, tenon_key *key, uint32_t flags, uint32_t max, uint32_t deadline_ms)
 {
     const tenon_signer_options options = {
         .size = sizeof options, .flags = flags, .max = max, .deadline_ms = deadline_ms};
     of->signer = NULL;
     of->key = NULL;
-    batch_rig_begin(&of->rig);
+    if (key == NULL)
+        batch_rig_begin(&of->rig);
+    else
+        batch_rig_begin_with(&of->rig, key);
     CHECK_OK(batch_rig_slow_key(&of->rig, &of->key));
     CHECK_OK(tenon_signer_new(&of->signer, of->key, &options));
+}
+
+static void begin(signer_rig *of, uint32_t flags, uint32_t max, uint32_t deadline_ms)
+{
+    begin_with(of, NULL, flags, max, deadline_ms);
 }
 
 static void end(signer_rig *of)
@@ -261,6 +270,58 @@ TEST(signer_deadline_passes)
     CHECK_NUMBER(atomic_load(&in.of.rig.slow.commands), 1);
     end(&in.of);
 }
+
+/* ---- A key in a software TPM ---- */
+
+/* Requests that come at one moment are two TPM2_Sign, and one request is one. */
+TEST(signer_in_a_tpm)
+{
+    OWNED_RIG tpm = tpm_rig_start(NULL);
+    OWNED_TPM_KEY key = tpm_rig_key(&tpm, NULL);
+    crowd in = {.count = 0};
+    begin_with(&in.of, tpm_rig_view(key, 0), TENON_SIGNER_CHECKS, TENON_BATCH_MAX, 60000);
+    support_transport_latency(tpm.wire, 35000);
+    support_transport_reset_counts(tpm.wire);
+    run_crowd(&in, MANY);
+    CHECK_NUMBER(support_transport_count(tpm.wire, SUPPORT_CC_SIGN), 2);
+    for (size_t i = 0; i < in.count; i++)
+        check_signed(&in.askers[i]);
+    support_transport_reset_counts(tpm.wire);
+    asker one = {.of = &in.of};
+    ask(&one);
+    check_signed(&one);
+    CHECK_NUMBER(support_transport_count(tpm.wire, SUPPORT_ANY), 1);
+    end(&in.of);
+}
+
+/* A TPM that is busy is asked again below the batch; one that fails has failed for each member; it comes back. */
+TEST(signer_in_a_tpm_with_faults)
+{
+    OWNED_RIG tpm = tpm_rig_start(NULL);
+    OWNED_TPM_KEY key = tpm_rig_key(&tpm, NULL);
+    crowd in = {.count = 0};
+    begin_with(&in.of, tpm_rig_view(key, 0), 0, TENON_BATCH_MAX, 60000);
+    support_fail_code(tpm.wire, support_times(SUPPORT_CC_SIGN, 2, 3), 0x922);
+    run_crowd(&in, 20);
+    for (size_t i = 0; i < in.count; i++)
+        check_signed(&in.askers[i]);
+    CHECK_NUMBER(support_transport_pending(tpm.wire), 0);
+    support_fail_code(tpm.wire, support_times(SUPPORT_CC_SIGN, 2, 1), 0x101);
+    run_crowd(&in, 20);
+    check_signed(&in.askers[0]);
+    for (size_t i = 1; i < in.count; i++) {
+        CHECK(in.askers[i].status != TENON_OK);
+        check_refused(&in.askers[i], in.askers[1].status);
+    }
+    support_fail_after(tpm.wire, support_times(SUPPORT_CC_SIGN, 2, 1), TENON_ERROR_TPM_TRANSPORT);
+    run_crowd(&in, 20);
+    for (size_t i = 0; i < in.count; i++)
+        check_signed(&in.askers[i]);
+    CHECK_NUMBER(support_transport_pending(tpm.wire), 0);
+    end(&in.of);
+}
+
+/* ---- What is refused ---- */
 
 /* A text that may not be signed costs nobody else anything. */
 TEST(signer_refuses_a_bad_request)

@@ -32,6 +32,7 @@ need swtpm-tools command -v swtpm_setup
 need procps command -v pgrep
 need python3 command -v python3
 need python3-venv python3 -c 'import ensurepip, venv'
+need libsodium23 python3 -c 'import ctypes; ctypes.CDLL("libsodium.so.23")'
 need rustc command -v rustc
 need valgrind test -e /usr/include/valgrind/memcheck.h
 need clang command -v clang

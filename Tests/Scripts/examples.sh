@@ -64,6 +64,23 @@ for verify in "$build/verify_request" "$swift/RequestVerifier" "python3 $PWD/Exa
     expect "a usage" 1 '^usage: (verify_request|RequestVerifier)' judge "$verify"
 done
 
+# A KERI log that is public.
+python3 - "$PWD/Tests/Vectors/auths-kel-p256.json" "$work/kel" << 'END'
+import json, os, sys
+vector = json.load(open(sys.argv[1]))
+os.mkdir(sys.argv[2])
+for number, name in enumerate(("icp", "rot")):
+    for end, member in ((".json", "body"), (".att", "attachment")):
+        open(f"{sys.argv[2]}/{number}{end}", "w").write(vector[name][member])
+END
+verify_log() { python3 Examples/verify_log.py "$@"; }
+expect "verify_log.py" 0 '^did:keri:EKiCzlm2xHzI6WIBcGlo0zlyQ3cSxtmwpNGES_A0VxAD$' verify_log "$work/kel"
+cp "$work/kel/0.att" "$work/kel/1.att"
+expect "with the attachment of another event" 3 '^refused: TENON_KERI_18_SIGNATURE' verify_log "$work/kel"
+rm "$work/kel/0.json"
+expect "without an event" 3 '^refused: TENON_ERROR_EMPTY' verify_log "$work/kel"
+expect "a usage of it" 1 '^usage: verify_log' verify_log
+
 # A device registers, in C, with libcurl as its own HTTP.
 world_serve --port "$(world_port)" --ek-roots "$state/root.pem" --ek-roots "$state/issuer.pem"
 url=$url/auth

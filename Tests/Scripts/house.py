@@ -15,7 +15,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Where a service may be named: its folders on both sides, and the list of each program.
-SERVICES = {"synheart": r"(^|/)Synheart|SynheartAuth|(^|/)(Hosted)?Services\.swift$"}
+SERVICES = {"synheart": r"(^|/)Synheart|SynheartAuth|(^|/)(Hosted)?Services\.swift$|^(CSources|include/tenon)/native/"}
 RUN = 6
 
 

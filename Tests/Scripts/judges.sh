@@ -21,5 +21,6 @@ if ! cmp -s "$wanted" "$venv/installed.txt"; then
     cp "$wanted" "$venv/installed.txt"
 fi
 export PYTHONDONTWRITEBYTECODE=1
+"$venv/bin/python" "$root/Tests/Scripts/native_judge.py" "$tool"
 "$venv/bin/python" "$root/Tests/Scripts/judges.py" "$tool"
 "$venv/bin/python" "$root/Tests/Scripts/judges_wallet.py" "$2"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """judges_keri.py BUILD_DIR: KERI events of TPM keys before keri and auths of PyPI, and before libtenon.
 
-Each log is judged by all three. The good ones must be accepted by each, the changed ones refused by each. auths has no
-call for a log alone: it authenticates the log of a credential's issuer first, and only then looks at the credential,
-which is a made-up one here."""
+Each log is judged by all three. The good ones must be accepted by each, the changed ones refused by each, except for
+what LAX lists. auths has no call for a log alone: it authenticates the log of a credential's issuer first, and only
+then looks at the credential, which is a made-up one here."""
 
 import base64
 import itertools
@@ -23,6 +23,8 @@ from tenon import Library, TenonError
 KEYS = 4
 BLANK = "#" * 44
 ATTACHMENT_SIZE = 92
+# What a judge accepts although Tenon and the other one refuse it. The day it refuses it, this list is wrong.
+LAX = {("auths 0.1.16", "a number that begins at 1"), ("auths 0.1.16", "a rotation of another identity")}
 
 
 class Device:
@@ -206,7 +208,7 @@ def main(build):
             why = judge(log)
             counts = accepted if why is None else refused
             counts[name] += 1
-            if (why is None) != is_good:
+            if (why is None) != (is_good or (name, what) in LAX):
                 failed.append(what)
                 print(f"does not hold: {name}, {what}: {why or 'accepted'}")
 
@@ -223,7 +225,9 @@ def main(build):
     if device.stop() != 0:
         failed.append("the TPM is left in order")
     for name in judges:
-        print(f"{name}: accepted {accepted[name]} logs, refused {refused[name]}")
+        lax = sorted(what for judge, what in LAX if judge == name)
+        print(f"{name}: accepted {accepted[name]} logs, refused {refused[name]}"
+              + (f"; of those accepted, Tenon refuses: {', '.join(lax)}" if lax else ""))
     print(f"{len(failed)} did not hold")
     return 1 if failed else 0
 

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from jwcrypto import jwk, jws
 
-from wallet_device import Device, Maker, Provider, free_port, text64, token, write_configuration
+from wallet_device import TOKEN, Device, Maker, Provider, free_port, text64, token, write_configuration
 
 USES = {
     "wp-war+jwt": "key-binding", "rp-kb+jwt": "key-binding", "wia-request+jwt": "wallet-instance-attestations",
@@ -168,6 +168,31 @@ def judge_access(provider, device):
         check("the judge refuses a changed certificate", f"byte {at}", refused)
 
 
+def judge_backend(provider, backend, device, other):
+    """A backend gives instances to accounts, lists and revokes them; a revoked one can do nothing."""
+    mine, theirs = (f"{backend.base}/wallet-instances/{one.tag}" for one in (device, other))
+    asked = [
+        (204, "PUT", mine + "/account", {"account": "Ann & Bob"}), (403, "PUT", mine + "/account", {"account": "Eve"}),
+        (403, "GET", mine, None), (200, "GET", mine + "?account=Ann%20%26%20Bob", None), (200, "GET", theirs, None),
+        (400, "PATCH", theirs, {"status": "ACTIVE"}), (204, "PATCH", theirs, {"status": "REVOKED"}),
+        (204, "PATCH", theirs, {"status": "REVOKED"}), (405, "DELETE", theirs, None)]
+    for wanted, method, path, message in asked:
+        status, answer = backend.ask(method, path, message)
+        check("a backend is answered", f"{method} {path}: {status} {answer}", status == wanted)
+    listed = backend.ask("GET", backend.base + "/wallet-instances?account=Ann%20%26%20Bob")[1]
+    check("a backend is answered", f"list: {listed}", [(one["id"], one["status"]) for one in listed] == [(device.tag, "ACTIVE")])
+    state = provider.ask("GET", f"{provider.base}/wallet-instances/{other.tag}")[1]
+    check("a backend is answered", f"state: {state}", (state["id"], state["status"]) == (other.tag, "REVOKED"))
+    status, _ = Provider(backend.port, "wallet").ask("GET", mine)
+    check("a backend without its token is refused", f"{status}", status == 401)
+    for kind in USES:
+        claims, header, key = other.assertion(kind)
+        status, answer = provider.post(USES[kind], {"assertion": token(header, claims, key)})
+        check("a revoked instance is refused", f"{kind}: {status} {answer}", status == 403)
+    status, _ = provider.post("application-instances", other.initialization(provider.nonce()))
+    check("a revoked instance is refused", f"initialization: {status}", status == 403)
+
+
 def start(authority, folder, configuration, port):
     process = subprocess.Popen([authority, "serve", "--state-dir", folder, "--config", configuration],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -185,8 +210,8 @@ def start(authority, folder, configuration, port):
 
 def main(authority):
     with tempfile.TemporaryDirectory() as folder:
-        maker, port = Maker(), free_port()
-        process, provider = start(authority, folder, write_configuration(folder, port, maker), port)
+        maker, port, internal = Maker(), free_port(), free_port()
+        process, provider = start(authority, folder, write_configuration(folder, port, internal, maker), port)
         try:
             published = provider.ask("GET", provider.base + "/jwks")[1]["keys"][0]
             device, other = Device(provider, maker), Device(provider, maker)
@@ -197,6 +222,7 @@ def main(authority):
                 judge_changes(provider, device, kind)
                 judge_claims(provider, device, other, kind)
             judge_access(provider, device)
+            judge_backend(provider, Provider(internal, "wallet", TOKEN), device, other)
         finally:
             process.terminate()
             process.wait(20)

@@ -10,13 +10,15 @@ import http.client
 import json
 import os
 import secrets
+import socket
 import time
 
 import cbor2
 from cryptography import x509
+from cryptography.hazmat.decrepit.ciphers.modes import CFB
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa, utils
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from jwcrypto import jwk, jws
 
 EK_USAGE = x509.ObjectIdentifier("2.23.133.8.1")
@@ -105,21 +107,24 @@ def activate(ek, name, credential, secret):
     blob = credential[2:]
     mac, encrypted = blob[2:34], blob[34:]
     assert hmac.compare_digest(mac, hmac.digest(kdfa(seed, b"INTEGRITY", b"", 32), encrypted + name, "sha256"))
-    cipher = Cipher(algorithms.AES(kdfa(seed, b"STORAGE", name, 16)), modes.CFB(bytes(16))).decryptor()
+    cipher = Cipher(algorithms.AES(kdfa(seed, b"STORAGE", name, 16)), CFB(bytes(16))).decryptor()
     return (cipher.update(encrypted) + cipher.finalize())[2:]
 
 
 class Provider:
     """The way to tenon-authority."""
 
-    def __init__(self, port, app):
-        self.port, self.base = port, f"/it-wallet/{app}"
+    def __init__(self, port, app, token=None):
+        self.port, self.base, self.token = port, f"/it-wallet/{app}", token
         self.app, self.audience = app, f"http://127.0.0.1:{port}/it-wallet/{app}"
 
     def ask(self, method, path, message=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
         body = None if message is None else json.dumps(message)
-        connection.request(method, path, body, {"Content-Type": "application/json"})
+        headers = {"Content-Type": "application/json"}
+        if self.token is not None:
+            headers["Authorization"] = "Bearer " + self.token
+        connection.request(method, path, body, headers)
         answer = connection.getresponse()
         text = answer.read()
         connection.close()
@@ -219,18 +224,21 @@ def token(header, claims, key):
 
 
 def free_port():
-    import socket
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return free.getsockname()[1]
 
 
-def write_configuration(folder, port, maker):
+TOKEN = secrets.token_urlsafe(32)
+
+
+def write_configuration(folder, port, internal, maker):
     with open(os.path.join(folder, "roots.pem"), "wb") as file:
         file.write(maker.root.public_bytes(serialization.Encoding.PEM))
     configuration = {
         "origins": [f"http://127.0.0.1:{port}"], "public": {"address": "127.0.0.1", "port": port},
-        "limits": {"per_address_per_minute": 1_000_000},
+        "internal": {"address": "127.0.0.1", "port": internal}, "limits": {"per_address_per_minute": 1_000_000},
+        "backends": [{"name": "portal", "token_sha256": sha256(TOKEN.encode()).hex(), "apps": ["wallet"]}],
         "apps": [{"id": "wallet", "service": "it-wallet", "ek_roots": [{"path": os.path.join(folder, "roots.pem")}]}]}
     path = os.path.join(folder, "authority.json")
     with open(path, "w") as file:

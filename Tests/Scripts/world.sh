@@ -71,6 +71,14 @@ world_inventory() {
     world_serve --config "$world/inventory.json"
 }
 
+# world_documented ROOTS: an authority, at $url, that also takes the registrations of the service's documents.
+world_documented() {
+    port=$(world_port)
+    printf '{"origins": ["http://127.0.0.1:%s"], "public": {"address": "127.0.0.1", "port": %s}, "apps": [%s]}\n' \
+        "$port" "$port" "{\"id\": \"demo\", \"ek_roots\": [{\"path\": \"$1\"}]}" > "$world/documented.json"
+    world_serve --config "$world/documented.json"
+}
+
 # world_again: the same authority, after it ended.
 world_again() { world_serve; }
 

@@ -137,7 +137,7 @@ import Testing
             #expect(try await rig.initialize(denied).wallet == "403 integrity_check_error")
             // The certificate has expired: the device can get another.
             let late = try await rig.device()
-            rig.clock.advance(86_400_000)
+            rig.clock.advance(86_401_000)
             #expect(try await rig.initialize(late).wallet == "403 invalid_request")
         }
     }
@@ -210,7 +210,7 @@ import Testing
                 ("nonce", ""), ("nonce", .string(String(repeating: "n", count: 201))), ("nonce", "a\0"),
                 ("key_attestation", [good["key_attestation"] ?? .null]), ("key_attestation", .null),
                 ("integrity_assertion", "AAAA"), ("hardware_key_tag", "AAAA"), ("hardware_key_tag", "a/b"),
-                ("hardware_key_tag", .string(device.tag + "==")), ("hardware_key_tag", .string(device.tag + "A")),
+                ("hardware_key_tag", .string(device.tag + "==")), ("hardware_key_tag", .string(device.tag + "AA")),
             ] as [(String, JSON?)] {
                 let answer = try await rig.initialize(device, nonce: nonce) { $0[name] = value }
                 #expect(answer.wallet == "400 bad_request", "\(name): \(value?.string ?? "")")
@@ -246,18 +246,15 @@ import Testing
         }
     }
 
+    /// Sent from different addresses, because one may have only its share of so few.
     @Test func tooManyNonces() async throws {
-        try await WalletRig.with { rig in
-            for index in 0..<10_001 {
+        try await WalletRig.with(challenges: 3) { rig in
+            for (index, words) in ["200", "200", "200", "503 temporarily_unavailable"].enumerated() {
                 let request = AuthorityRequest(
                     method: "GET", target: "/it-wallet/wallet/nonce", headers: [("Host", "127.0.0.1:8420")],
-                    peer: "198.51.\(index / 250).\(index % 250)")
+                    peer: "198.51.100.\(index)")
                 let answer = await rig.engine.answer(request, at: .public)
-                guard index == 10_000 else {
-                    if answer.status != 200 { Issue.record("\(index): \(answer.wallet)") }
-                    continue
-                }
-                #expect(answer.wallet == "503 temporarily_unavailable" && answer.header("Retry-After") != nil)
+                #expect(answer.wallet == words && (answer.header("Retry-After") != nil) == (index == 3))
             }
         }
     }

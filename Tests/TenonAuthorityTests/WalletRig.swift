@@ -33,11 +33,15 @@ struct WalletRig: Sendable {
 
     /// Runs a test on an authority of its own, on each kind of stores.
     ///
-    /// - Parameter more: members of the app `wallet`.
-    static func with(_ more: String = "", _ body: (WalletRig) async throws -> Void) async throws {
+    /// - Parameters:
+    ///   - more: members of the app `wallet`.
+    ///   - challenges: the most nonces that may be outstanding.
+    static func with(
+        _ more: String = "", challenges: Int = 10_000, _ body: (WalletRig) async throws -> Void
+    ) async throws {
         let (configuration, keys) = (try configuration(more), try ServiceRig.makeKeys())
         for kind in StoreKind.allCases {
-            try await kind.withStores(services: services) { stores in
+            try await kind.withStores(maxChallenges: challenges, services: services) { stores in
                 stores.clock.advance(600_000)
                 let kept = AuthorityStores(
                     challenges: stores.challenges, devices: stores.devices, replays: stores.replays,

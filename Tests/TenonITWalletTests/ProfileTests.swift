@@ -29,8 +29,8 @@ import Testing
     func initialization() throws {
         let expected: [(WalletDialect, String, String, String)] = [
             (.seed, "/application-instances", "nonce", "key_attestation"),
-            (.version1_0, "/instance-initialization", "nonce", "integrity_assertion"),
-            (.version1_4, "/instance-initialization", "nonce", "key_attestation"),
+            (.v10, "/instance-initialization", "nonce", "integrity_assertion"),
+            (.v14, "/instance-initialization", "nonce", "key_attestation"),
             (.pagopa, "/wallet-instances", "challenge", "key_attestation"),
         ]
         for (dialect, path, nonce, evidence) in expected {
@@ -102,7 +102,8 @@ import Testing
         let provider = try provider()
         let key = try SoftwareKey().publicKey
         guard case .ready(let request) = try provider.registration(device, terms(key)) else { return }
-        guard case .accepted(.registered(let id, let certificates)) = provider.registration(in: answer(204), to: request)
+        guard
+            case .accepted(.registered(let id, let certificates)) = provider.registration(in: answer(204), to: request)
         else {
             Issue.record("204 is a success")
             return
@@ -123,8 +124,10 @@ import Testing
         (403, #"{"error":"forbidden"}"#, "application/json", .challengeSpent, false),
         (403, #"{}"#, "application/json", .challengeSpent, false),
         (403, #"{"error":"integrity_check_error"}"#, "application/json", .attestationRefused, false),
-        (403, #"{"type":"https://x.example/integrity_check_error","title":"No"}"#, "application/problem+json",
-            .attestationRefused, false),
+        (
+            403, #"{"type":"https://x.example/integrity_check_error","title":"No"}"#, "application/problem+json",
+            .attestationRefused, false
+        ),
         (409, #"{"title":"Conflict","status":409}"#, "application/problem+json", .attestationRefused, false),
         (409, "<html>", "text/html", nil, false),
         (403, "<html>", "text/html", nil, false),
@@ -136,7 +139,9 @@ import Testing
         (429, "", "text/plain", nil, true),
     ]
 
-    @Test("WP_035 WP_035a WP_036 WP_037 WP_038 WP_039 WP_040 WP_150 WP_151: each answer of the table", arguments: refusals)
+    @Test(
+        "WP_035 WP_035a WP_036 WP_037 WP_038 WP_039 WP_040 WP_150 WP_151: each answer of the table", arguments: refusals
+    )
     func answers(_ status: Int, _ body: String, _ type: String, _ verdict: ServiceVerdict?, _ isLater: Bool) throws {
         let provider = try provider()
         guard case .ready(let request) = try provider.registration(device, terms(SoftwareKey().publicKey)) else {
@@ -145,7 +150,8 @@ import Testing
         switch provider.registration(in: answer(status, body, type), to: request) {
         case .accepted, .unclear: Issue.record("\(status) was taken for something else")
         case .later(let error): #expect(isLater && error.httpStatus == status)
-        case .refused(let refusal): #expect(!isLater && refusal.verdict == verdict && refusal.error.httpStatus == status)
+        case .refused(let refusal):
+            #expect(!isLater && refusal.verdict == verdict && refusal.error.httpStatus == status)
         }
     }
 
@@ -163,7 +169,8 @@ import Testing
     func urls() throws {
         #expect(try provider().baseURL == "https://wallet.example/it")
         #expect(
-            try ITWallet(baseURL: "HTTPS://Wallet.Example:443/it/", appID: "app").baseURL == "https://wallet.example/it")
+            try ITWallet(baseURL: "HTTPS://Wallet.Example:443/it/", appID: "app").baseURL == "https://wallet.example/it"
+        )
         #expect(throws: TenonError.self) { try ITWallet(baseURL: "http://wallet.example", appID: "app") }
         #expect(throws: TenonError.self) { try ITWallet(baseURL: "https://wallet.example", appID: "") }
     }

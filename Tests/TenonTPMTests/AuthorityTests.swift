@@ -297,6 +297,41 @@ import Testing
         }
     }
 
+    /// What the callback of a runtime gives, in the place where the runtime sends it.
+    @Test func byTheCallbackOfARuntime() async throws {
+        try await withTPM(state: Endorsed.state) { _, tpm in
+            try await AuthorityRig.with { rig in
+                let device = try Device(tpm)
+                let chain = try await rig.certificates(device, app: "demo")
+                func verdict(
+                    _ attestation: (_ blob: String) -> JSON, proof: JSON? = nil
+                ) async throws -> String {
+                    let plain = try await rig.post("/v1/device/challenge", ["app_id": "demo"])
+                    let challenge = try #require(plain.json["challenge"]?.string)
+                    let text = try await rig.proof(device, challenge, certificates: chain)
+                    var message: [String: JSON] = [
+                        "app_id": "demo", "challenge": .string(challenge), "public_key": .string(device.keyText),
+                        "attestation": attestation(TextEncoding.base64.encode(try TextEncoding.base64url.decode(text))),
+                    ]
+                    message["proof"] = proof
+                    return try await rig.post("/v1/device/register", message).verdict
+                }
+                let good = { (blob: String) -> JSON in ["format": "tpm2", "blob": .string(blob)] }
+                #expect(
+                    try await verdict({ _ in ["format": "none", "blob": "", "reason": "transient"] })
+                        == "403 INVALID_ATTESTATION")
+                #expect(
+                    try await verdict({ _ in ["format": "apple-app-attest", "blob": "AAAA"] }) == "400 INVALID_REQUEST")
+                #expect(try await verdict({ _ in ["format": "tpm2"] }) == "400 INVALID_REQUEST")
+                #expect(try await verdict({ _ in ["format": "tpm2", "blob": "AAAA"] }) == "400 INVALID_ATTESTATION")
+                #expect(try await verdict({ _ in "a token" }) == "400 INVALID_REQUEST")
+                #expect(try await verdict(good, proof: "none") == "400 INVALID_REQUEST")
+                #expect(try await verdict({ good("AAAA" + $0.dropFirst(4)) }) == "400 INVALID_ATTESTATION")
+                #expect(try await verdict(good) == "200")
+            }
+        }
+    }
+
     /// A certificate of an attestation CA is for one app, and a secret works once, wherever it is sent. The
     /// certificates of a CA whose key is in a TPM are just as valid (decision: authority-keys).
     @Test func theKeyOfTheCAInATPM() async throws {

@@ -48,8 +48,10 @@ package struct ServiceUse {
     package func quote(_ pcrs: Set<Int>, over digest: Digest) async throws(TenonError) -> Quote {
         do throws(TenonError) {
             let (ak, _) = try await flow.attestationKey(beside: current)
+            // One that was made again is not the one that the service knows.
+            if flow.record.attestationKey?.isActivated != true { try await registerAgain() }
             return try await flow.vault.quote(of: pcrs, by: ak, qualifyingData: digest.rawRepresentation)
-        } catch {
+        } catch  where error.httpStatus == nil && error.code.category != .unknown {
             throw .attestation(error)
         }
     }

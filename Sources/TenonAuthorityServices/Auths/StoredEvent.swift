@@ -10,7 +10,8 @@ struct StoredEvent: Equatable, Sendable {
     var size: Int { event.bytes.count + event.attachment.utf8.count }
 }
 
-/// The tables of this service. The key of the events decides which event is the first with its number.
+/// The tables of this service. The key of the events decides which event is the first with its number (decision:
+/// first-event).
 enum AuthsTables {
     /// Each entry upgrades the version before it. A released entry never changes.
     static let versions = [

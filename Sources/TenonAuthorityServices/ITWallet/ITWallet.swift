@@ -44,7 +44,7 @@ extension HostedService {
         refusal: ITWalletSteps.answer(refusing:at:))
 
     private static func route(
-        _ path: String, _ method: String, at door: AuthorityRequest.Door = .public, maxBody: Int = .max,
+        _ path: String, _ method: String, at door: AuthorityRequest.Door = .public, maxBody: Int? = nil,
         _ step: @escaping @Sendable (ITWalletSteps) async throws(Refusal) -> AuthorityAnswer
     ) -> ServiceRoute {
         ServiceRoute("/it-wallet/{app}/" + path, method, at: [door], maxBody: maxBody) { call throws(Refusal) in

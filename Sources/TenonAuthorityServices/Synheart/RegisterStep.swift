@@ -9,7 +9,7 @@ struct RegisterMessage {
     let challenge: String
     /// The public key in the form in which it was sent, to which the evidence is bound.
     let keyText: String
-    /// The text; nil if it is missing or says `none`.
+    /// The text, of `proof` or of a runtime's `attestation`; nil if both are missing or say `none`.
     let proof: String?
     let activation: [UInt8]?
     let platform: String?
@@ -30,7 +30,11 @@ struct RegisterMessage {
         self.appID = appID
         self.challenge = challenge
         self.keyText = keyText
-        self.proof = proof == "none" ? nil : proof
+        let native = try message.object("attestation").map { object throws(TenonError) in
+            try NativeAttestation(object)
+        }
+        guard proof == nil || native == nil else { throw message.refusal("attestation", "stands beside proof") }
+        self.proof = proof == "none" ? nil : proof ?? native?.proof
         activation = try message.bytes("activation_proof", sizes: 1...64)
         platform = try message.text("platform", maxBytes: 64)
         localID = try message.text("device_local_id", maxBytes: 128)

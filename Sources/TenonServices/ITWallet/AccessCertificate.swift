@@ -17,7 +17,9 @@ extension ITWallet {
         }
         let certificate = WalletAttestation(
             call: "access-certificate", text: text, key: key.publicKey, keyFile: file, issuedAt: nil, expiresAt: nil)
-        try await keep(certificate, use)
+        var kept = try await kept(use)
+        kept.replace(certificate)
+        try await use.keep(kept.encoded())
         return certificate
     }
 }
@@ -37,7 +39,8 @@ package enum CertificationRequest {
     private static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         let count = content.count
         let length: [UInt8] =
-            count < 0x80 ? [UInt8(count)] : count < 0x100 ? [0x81, UInt8(count)] : [0x82, UInt8(count >> 8), UInt8(count & 0xff)]
+            count < 0x80
+            ? [UInt8(count)] : count < 0x100 ? [0x81, UInt8(count)] : [0x82, UInt8(count >> 8), UInt8(count & 0xff)]
         return [tag] + length + content
     }
 }

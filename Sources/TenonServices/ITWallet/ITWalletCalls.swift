@@ -31,11 +31,20 @@ extension ITWallet {
             guard answer.status == 204 else { throw refusal(of: answer) }
             return nil
         }
-        guard answer.status == 200, let token = Self.token(in: answer.members, member) else { throw refusal(of: answer) }
-        let attestation = try await WalletAttestation(
-            token, of: call, for: fresh.publicKey, file, issuer: baseURL, keys: issuerKeys(use), now: use.time)
-        try await keep(attestation, use)
+        guard answer.status == 200, let token = Self.token(in: answer.members, member) else {
+            throw refusal(of: answer)
+        }
+        var kept = try await kept(use)
+        kept.issuerKeys = try await issuerKeys(of: JWS(parsing: token), kept.issuerKeys, use)
+        let attestation = try WalletAttestation(
+            token, of: call, for: fresh.publicKey, file, issuer: baseURL, keys: kept.issuerKeys, now: use.time)
+        kept.replace(attestation)
+        try await use.keep(kept.encoded())
         return attestation
+    }
+
+    func kept(_ use: ServiceUse) async throws(TenonError) -> KeptAttestations {
+        KeptAttestations(try await use.results(), tag: use.device.deviceID ?? "")
     }
 
     /// The request's JWS about a fresh key, which is made once the nonce is there.
@@ -92,9 +101,13 @@ extension ITWallet {
         return value.string ?? value.array?.first { $0["format"]?.string == "jwt" }?["wallet_attestation"]?.string
     }
 
-    /// The keys of the provider: those that were configured, or those that it publishes.
-    private func issuerKeys(_ use: ServiceUse) async throws(TenonError) -> [PublicKey] {
+    /// The keys of the provider: those that were configured, those that it published last if one of them signed the
+    /// token, or those that it publishes now.
+    private func issuerKeys(
+        of token: JWS, _ kept: [PublicKey], _ use: ServiceUse
+    ) async throws(TenonError) -> [PublicKey] {
         if let issuerKeys { return issuerKeys }
+        if kept.contains(where: { token.isSigned(by: $0) }) { return kept }
         let answer = try await use.exchange(request("GET", "/jwks"))
         guard answer.status == 200, let keys = answer.members?["keys"]?.array else { throw refusal(of: answer) }
         return keys.compactMap { PublicKey(jwk: $0) }
@@ -114,12 +127,6 @@ extension ITWallet {
                 serverCode: refusal.error.serverCode)
         case .later(let error), .unclear(let error): return error
         }
-    }
-
-    func keep(_ attestation: WalletAttestation, _ use: ServiceUse) async throws(TenonError) {
-        var kept = KeptAttestations(try await use.results(), tag: use.device.deviceID ?? "")
-        kept.replace(attestation)
-        try await use.keep(kept.encoded())
     }
 }
 
@@ -150,8 +157,7 @@ extension ITWallet {
     /// tries again.
     package func maintain(_ use: ServiceUse) async throws(TenonError) {
         if try await confirmRevocation(use) { return }
-        let kept = KeptAttestations(try await use.results(), tag: use.device.deviceID ?? "")
-        for attestation in kept.list where attestation.isDue(at: use.time) {
+        for attestation in try await kept(use).list where attestation.isDue(at: use.time) {
             guard let call = dialect.calls.first(where: { $0.name == attestation.call }) else { continue }
             do throws(TenonError) { _ = try await attest(call, use) } catch  where error.code != .deviceRevoked {
                 if attestation.expiresAt ?? .max <= use.time { throw error }
@@ -184,8 +190,12 @@ extension DeviceIdentity {
     /// Asks the provider about this instance. A revocation counts once the provider has said it twice.
     public func walletStatus(at provider: ITWallet) async throws(TenonError) -> WalletStatus {
         try await use { use throws(TenonError) in
-            if try await provider.confirmRevocation(use) { return .revoked }
-            return try await provider.status(use)
+            var last = WalletStatus.unknown
+            let isRevoked = try await use.revokeIfConfirmed { () throws(TenonError) in
+                last = try await provider.status(use)
+                return last == .revoked
+            }
+            return isRevoked ? .revoked : last
         }
     }
 

@@ -7,6 +7,7 @@ extension ITWallet: ServiceProfile {
             profile: Self.profile, dialect: dialect.name, baseURL: baseURL, alias: "it_wallet_\(appID)")
         declaration.challenge?.longestLife = .seconds(300)
         declaration.attestation = .certificate
+        declaration.keyAge = .unlimited
         declaration.errorTypes = ["application/json", "application/problem+json"]
         declaration.verdicts = [Meaning.refused: .challengeSpent, Meaning.tooWeak: .attestationRefused]
         declaration.checksTPM = true
@@ -109,7 +110,8 @@ extension ITWallet {
     private static func sentence(_ status: Int, _ refusal: ServiceRefusal) -> String {
         switch status {
         case 400, 422: "The provider does not understand the request. Is the dialect right?"
-        case 403 where refusal.verdict == .challengeSpent: "The provider refused the nonce, the attestation or the instance."
+        case 403 where refusal.verdict == .challengeSpent:
+            "The provider refused the nonce, the attestation or the instance."
         case 404: "The provider has no such endpoint, or does not know this instance."
         default: refusal.error.message
         }

@@ -61,8 +61,8 @@ struct KeptAttestations {
     /// Of which instance it is: after another initialization it counts no more.
     let tag: String
     var list: [WalletAttestation] = []
-
-    init(tag: String) { self.tag = tag }
+    /// The keys that the provider published last, so that they are asked for only when another one signs.
+    var issuerKeys: [PublicKey] = []
 
     mutating func replace(_ attestation: WalletAttestation) {
         list.removeAll { $0.call == attestation.call }
@@ -72,12 +72,18 @@ struct KeptAttestations {
     /// What cannot be read, or is another instance's, is nothing: it can be had again.
     init(_ file: [UInt8]?, tag: String) {
         self.tag = tag
-        guard let file, let json = try? JSON(parsing: file, maxBytes: 262_144), json["tag"]?.string == tag else { return }
+        guard let file, let json = try? JSON(parsing: file, maxBytes: 262_144), json["tag"]?.string == tag else {
+            return
+        }
         list = (json["attestations"]?.array ?? []).compactMap(Self.attestation)
+        issuerKeys = (json["issuer_keys"]?.array ?? []).compactMap(PublicKey.init(jwk:))
     }
 
     func encoded() throws(TenonError) -> [UInt8] {
-        let json: JSON = ["tag": .string(tag), "attestations": .array(list.map(Self.json))]
+        let json: JSON = [
+            "tag": .string(tag), "attestations": .array(list.map(Self.json)),
+            "issuer_keys": .array(issuerKeys.map(\.jwk)),
+        ]
         return try json.encoded()
     }
 

@@ -102,6 +102,8 @@ import Testing
         rig.service.change { $0.fates = [.notSent] }
         try await rig.restarted().register()
         #expect(rig.vault.keysMade == 2)
+        // The next operation sweeps.
+        try await rig.restarted().maintain()
         #expect(try rig.folder.open().attic().names().contains { $0.contains(".g1-") })
     }
 

@@ -89,6 +89,14 @@ TENON_API TENON_MUST_USE tenon_status tenon_signed2_read(tenon_signed2 *out, con
                                                          const char *TENON_COUNTED(signature_n) signature,
                                                          size_t signature_n);
 
+/*
+ * The digest of the request with which these values came, as tenon_request2_digest gives it; nonce, keyid, times and
+ * form are theirs. If Content-Type and Content-Encoding are not covered exactly when the request has them, the result
+ * is TENON_ERROR_SIGNATURE_INPUT.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_signed2_digest(const tenon_signed2 *signed2, tenon_digest *out,
+                                                           const tenon_request2 *request);
+
 /* What a key signed: of a batch its statement, of a plain request its digest. */
 typedef struct {
     tenon_digest thumbprint;

@@ -78,9 +78,12 @@ TENON_API TENON_MUST_USE tenon_status tenon_content_digest(char *TENON_COUNTED(n
 TENON_API TENON_MUST_USE tenon_status tenon_content_digest_read(tenon_digest *out, const char *TENON_COUNTED(n) text,
                                                                 size_t n);
 
-/* Checks every text of the request, and writes the value of Signature-Input. */
+/*
+ * Checks every text of the request, and writes the value of Signature-Input. digest is what tenon_request2_digest gives
+ * for this request, so that a device needs one call; it may be NULL.
+ */
 TENON_API TENON_MUST_USE tenon_status tenon_request2_input(char *TENON_COUNTED(n) out, size_t n, size_t *written,
-                                                           const tenon_request2 *request);
+                                                           tenon_digest *digest, const tenon_request2 *request);
 
 /* Checks every text of the request, and hashes its signature base (RFC 9421, 2.5). Nothing is allocated. */
 TENON_API TENON_MUST_USE tenon_status tenon_request2_digest(tenon_digest *out, const tenon_request2 *request);

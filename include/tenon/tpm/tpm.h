@@ -162,8 +162,26 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_create(tenon_tpm *tpm, tenon
                                                            const uint8_t *TENON_COUNTED(auth_n) auth, size_t auth_n);
 
 /*
- * Loads a key that tenon_tpm_key_export wrote. The key must have the attributes above. Its parent is found by its Name,
- * wherever it may be.
+ * Makes a key for each use of which a person gives an auth value, such as a PIN: attributes 00040072, so that the TPM
+ * counts wrong values and locks itself after too many (TPM_RC_LOCKOUT, category TENON_CATEGORY_AUTH). auth has 1 to 32
+ * bytes. The key keeps the value until tenon_tpm_key_authorize sets or forgets it. tenon_tpm_key_load loads such a key
+ * also without a value.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_create_guarded(tenon_tpm *tpm, tenon_tpm_key **out,
+                                                                   const uint8_t *TENON_COUNTED(auth_n) auth,
+                                                                   size_t auth_n);
+
+/*
+ * Sets the auth value that the next uses of the key prove, or with auth_n 0 wipes the one that is kept. Without a value
+ * a use of a key that has one is TENON_ERROR_AUTH_NEEDED, and nothing is sent: an empty value would count as a wrong
+ * one. A wrong value shows at the next use.
+ */
+TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_authorize(tenon_tpm_key *key,
+                                                              const uint8_t *TENON_COUNTED(auth_n) auth, size_t auth_n);
+
+/*
+ * Loads a key that tenon_tpm_key_export wrote. The key must have one of the two sets of attributes above. Its parent is
+ * found by its Name, wherever it may be.
  *
  * Of a key with an exported persistent handle nothing is sent yet. Its first signature is made with what is at the
  * handle and verified with the key's public key before it is given out; that of another key is discarded. A handle that
