@@ -1000,6 +1000,7 @@ expect "the doctor's six outputs" test "$count" = 6
 # The demo, twice in a row, and what it leaves: no file, and no process that knows of its folder.
 mkdir "$world/demo"
 for _ in 1 2; do expect "the demo" env TMPDIR="$world/demo" "$root/Examples/demo.sh" "$binaries" "$state"; done
+expect "the demo of a KERI identifier" env TMPDIR="$world/demo" "$root/Examples/demo-auths.sh" "$binaries" "$state"
 world_tpm own "$state/state"
 expect "the demo on a given TPM" env TMPDIR="$world/demo" "$root/Examples/demo.sh" "$binaries" "$state" "swtpm:path=$world/own.tpm"
 expect "and nothing is cleared there" sh -c "! grep -q clears '$world/expect'"

@@ -42,7 +42,7 @@ import Testing
         guard fate == .arrives || operation != .reset else { return }
         let before = try start(operation)
         var number = 0
-        var events = 0
+        var (events, doubles) = (0, 0)
         repeat {
             number += 1
             let world = try LogWorld(copying: before)
@@ -59,11 +59,12 @@ import Testing
             #expect(world.service.logs.count == (operation == .reset ? 2 : 1), "\(place)")
             #expect(world.service.refused == 0, "\(place)")
             events += world.service.events
+            doubles += world.service.numbersWithTwoEvents
         } while true
         #expect(number > 10)
         print(
             "kill -9: auths \(operation), a request that \(fate.rawValue): \(number - 1) cuts, \(events) events, "
-                + "0 numbers with two events")
+                + "\(doubles) numbers with two events")
     }
 
     /// A record from a backup, at an honest service: nothing is signed with it.
@@ -132,7 +133,9 @@ import Testing
         try world.expectAgreement("the end")
         let log = world.service.logs.values.first?.count ?? 0
         #expect(log > 3 && world.service.logs.count == 1)
-        print("8 processes on one log: \(counts.sorted { $0.key < $1.key }), \(log) events, 0 numbers with two events")
+        let words = counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        let doubles = world.service.numbersWithTwoEvents
+        print("8 processes on one log: \(words.joined(separator: ", ")); \(log) events, \(doubles) numbers with two")
     }
 
     private func drive(

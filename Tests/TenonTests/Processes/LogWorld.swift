@@ -25,6 +25,13 @@ struct LogWorld {
         let state = other.service.state.withLock { $0 }
         service.change { $0 = state }
         try take(other.files())
+        let attic = try other.store.folder.attic()
+        _ = try store.folder.attic()
+        for name in try attic.names() {
+            if let file = attic.read(name, atMost: 1 << 20).value {
+                try temporary.put(file.bytes, as: "state/attic/" + name)
+            }
+        }
     }
 
     /// The files of the identity, without its lock.
