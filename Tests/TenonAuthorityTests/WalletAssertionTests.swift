@@ -8,7 +8,7 @@ import Testing
 @Suite struct WalletAssertionTests {
     private static let types = WalletRig.uses.keys.sorted()
 
-    @Test("WP_029 WP_029a WP_029b WP_144: an attestation is a JWT of at most 24 h, without data of a person")
+    @Test("WP_028 WP_029 WP_029a WP_029b WP_144: an attestation is a JWT of at most 24 h, without data of a person")
     func attestations() async throws {
         try await WalletRig.with { rig in
             let device = try await rig.initialized()

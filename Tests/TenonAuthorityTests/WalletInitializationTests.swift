@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("WP_135b WP_151: an attestation that no TPM of ours made is refused")
+    @Test("WP_014b WP_135b WP_151: a key that may leave its TPM, and one of no TPM of ours, is refused")
     func attestations() async throws {
         try await WalletRig.with { rig in
             let device = try await rig.device()

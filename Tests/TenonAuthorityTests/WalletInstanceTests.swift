@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("WP_147 WP_148 WP_153: exactly {\"status\":\"REVOKED\"} revokes, and a revoked instance stays revoked")
+    @Test("WP_033 WP_147 WP_148 WP_153: exactly {\"status\":\"REVOKED\"} revokes, and a revoked instance stays revoked")
     func revocation() async throws {
         try await WalletRig.with { rig in
             let (device, other) = (try await rig.initialized(), try await rig.initialized())
