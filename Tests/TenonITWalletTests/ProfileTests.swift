@@ -29,8 +29,8 @@ import Testing
     func initialization() throws {
         let expected: [(WalletDialect, String, String, String)] = [
             (.seed, "/application-instances", "nonce", "key_attestation"),
-            (.version1_0, "/instance-initialization", "nonce", "integrity_assertion"),
-            (.version1_4, "/instance-initialization", "nonce", "key_attestation"),
+            (.v10, "/instance-initialization", "nonce", "integrity_assertion"),
+            (.v14, "/instance-initialization", "nonce", "key_attestation"),
             (.pagopa, "/wallet-instances", "challenge", "key_attestation"),
         ]
         for (dialect, path, nonce, evidence) in expected {

@@ -45,7 +45,7 @@ import Testing
     func calls() async throws {
         try await ServedWorld.with(.sqlite) { world in
             for (dialect, calls) in [
-                (WalletDialect.version1_4, [WalletCall.instance, .unit, .key]), (.version1_0, [.wallet]),
+                (WalletDialect.v14, [WalletCall.instance, .unit, .key]), (.v10, [.wallet]),
             ] {
                 let place = dialect.name
                 let identity = try world.wallet(dialect, in: place)
@@ -72,9 +72,9 @@ import Testing
     @Test("WP_140b WP_140d WP_140e: one Sign of the hardware key, one Quote, and one Sign of the fresh key")
     func commands() async throws {
         try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.wallet(.version1_4)
+            let identity = try world.wallet(.v14)
             try await identity.register()
-            let provider = try world.provider(.version1_4)
+            let provider = try world.provider(.v14)
             _ = try await identity.attest(.instance, at: provider)
             support_transport_reset_counts(world.software.wire)
             _ = try await identity.attest(.instance, at: provider)
@@ -86,16 +86,16 @@ import Testing
     @Test("WP_018: maintain renews what was issued after two thirds of its life")
     func renews() async throws {
         try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.wallet(.version1_4)
+            let identity = try world.wallet(.v14)
             try await identity.register()
-            let provider = try world.provider(.version1_4)
+            let provider = try world.provider(.v14)
             let first = try #require(try await identity.attest(.instance, at: provider))
             try await identity.maintain()
             #expect(try identity.walletAttestations().map(\.text) == [first.text])
             let life = (first.expiresAt ?? 0) - (first.issuedAt ?? 0)
             world.clock.shift(by: life * 2 / 3 + 1)
             world.wire.setClock(by: life * 2 / 3 + 1)
-            let later = try world.hurriedWallet(.version1_4)
+            let later = try world.hurriedWallet(.v14)
             try await later.maintain()
             let renewed = try #require(later.walletAttestations().first)
             #expect(renewed.text != first.text && renewed.key != first.key)
@@ -105,9 +105,9 @@ import Testing
     @Test("WP_010 WP_149 WP_153: a revocation that is confirmed ends all use, and a reset leaves no copy of a key")
     func revoked() async throws {
         try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.wallet(.version1_4)
+            let identity = try world.wallet(.v14)
             let tag = try await identity.register().deviceID
-            let provider = try world.provider(.version1_4)
+            let provider = try world.provider(.v14)
             try await identity.attest(.instance, at: provider)
             #expect(try await identity.walletStatus(at: provider) == .active)
             _ = try await world.authorities[0].admin(
@@ -138,9 +138,9 @@ import Testing
     @Test("WP_041 WP_042 WP_043 WP_044 WP_153 WP_154 WP_155: a refusal at a call says nothing about the key")
     func refusedCalls() async throws {
         try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.wallet(.version1_4)
+            let identity = try world.wallet(.v14)
             let tag = try await identity.register().deviceID
-            let provider = try world.provider(.version1_4)
+            let provider = try world.provider(.v14)
             for status in [400, 401, 403, 409, 422, 500, 503] {
                 world.wire.change("/wallet-instance-attestations") { answer throws(TenonError) in
                     var answer = answer
@@ -160,14 +160,14 @@ import Testing
     @Test("WP_152: an instance that the provider does not know is initialized again, with its key and tag")
     func unknownInstance() async throws {
         try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.wallet(.version1_4)
+            let identity = try world.wallet(.v14)
             let tag = try await identity.register().deviceID
             world.wire.change("/wallet-instance-attestations") { answer throws(TenonError) in
                 var answer = answer
                 (answer.status, answer.body) = (404, Array(#"{"error":"not_found"}"#.utf8))
                 return answer
             }
-            _ = try #require(try await identity.attest(.instance, at: world.provider(.version1_4)))
+            _ = try #require(try await identity.attest(.instance, at: world.provider(.v14)))
             #expect(world.wire.paths.filter { $0.hasSuffix("/instance-initialization") }.count == 2)
             #expect(identity.deviceID == tag)
             #expect(try await world.devices("wallet").count == 1)
@@ -177,9 +177,9 @@ import Testing
     @Test("WP_030 WP_031: what another issued, or for another key, is not kept")
     func foreignAttestation() async throws {
         try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.wallet(.version1_4)
+            let identity = try world.wallet(.v14)
             try await identity.register()
-            var provider = try world.provider(.version1_4)
+            var provider = try world.provider(.v14)
             let first = try #require(try await identity.attest(.instance, at: provider))
             // The one before, which is about another key.
             world.wire.change("/wallet-instance-attestations") { answer throws(TenonError) in
@@ -201,16 +201,16 @@ import Testing
     @Test("WP_140a: a cleared TPM ends the identity, and another instance begins with another tag")
     func cleared() async throws {
         try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.wallet(.version1_4)
+            let identity = try world.wallet(.v14)
             let tag = try await identity.register().deviceID
             #expect(support_clear(world.software.device, 0x4000_000a, nil) == 0)
             let error = await errorAwaited { () async throws(TenonError) in
-                try await identity.attest(.instance, at: world.provider(.version1_4))
+                try await identity.attest(.instance, at: world.provider(.v14))
             }
             #expect(error?.code == .keyInvalidated)
             let next = try await identity.register()
             #expect(next.status == .registered && next.deviceID != tag)
-            _ = try #require(try await identity.attest(.instance, at: world.provider(.version1_4)))
+            _ = try #require(try await identity.attest(.instance, at: world.provider(.v14)))
         }
     }
 
@@ -241,7 +241,7 @@ import Testing
         try await ServedWorld.with(.sqlite) { world in
             let person = Person()
             let identity = try DeviceIdentity(
-                world.provider(.version1_4),
+                world.provider(.v14),
                 keys: .tpm(
                     world.tpm, disclosure: .endorsement(above: [try Endorsed.issuer()]),
                     unlock: { () throws(TenonError) in person.answer() }),
@@ -249,18 +249,18 @@ import Testing
             try await identity.register()
             // Once to make the key, and once to certify it.
             #expect(person.asked == 2)
-            _ = try #require(try await identity.attest(.instance, at: world.provider(.version1_4)))
+            _ = try #require(try await identity.attest(.instance, at: world.provider(.v14)))
             // To make the fresh key, and for a signature of each key.
             #expect(person.asked == 5)
             person.say("wrong")
             let error = await errorAwaited { () async throws(TenonError) in
-                try await identity.attest(.instance, at: world.provider(.version1_4))
+                try await identity.attest(.instance, at: world.provider(.v14))
             }
             #expect(error?.code.category == .auth)
             #expect(try await world.tpm.info().lockout.failedTries == 1)
             #expect(try identity.status().isRegistered)
             person.say("1234")
-            _ = try #require(try await identity.attest(.instance, at: world.provider(.version1_4)))
+            _ = try #require(try await identity.attest(.instance, at: world.provider(.v14)))
         }
     }
 

@@ -100,11 +100,11 @@ public struct WalletDialect: Hashable, Sendable {
         name: "seed", initialization: "/application-instances", nonceMember: "nonce",
         evidenceMember: "key_attestation", binding: .document, calls: [], status: nil)
     /// About version 1.0 of the specification: the key binding, which returns wallet attestations.
-    public static let version1_0 = Self(
+    public static let v10 = Self(
         name: "1.0", initialization: "/instance-initialization", nonceMember: "nonce",
         evidenceMember: "integrity_assertion", binding: .document, calls: [.wallet, .relyingParty], status: "")
     /// About versions 1.4 and 1.5: one call for each kind of attestation.
-    public static let version1_4 = Self(
+    public static let v14 = Self(
         name: "1.4", initialization: "/instance-initialization", nonceMember: "nonce",
         evidenceMember: "key_attestation", binding: .document, calls: [.instance, .unit, .key, .relyingParty],
         status: "")
@@ -115,7 +115,7 @@ public struct WalletDialect: Hashable, Sendable {
         status: "/status")
 
     /// All dialects; the first is the default.
-    package static let all = [seed, version1_0, version1_4, pagopa]
+    package static let all = [seed, v10, v14, pagopa]
 
     /// The dialect that a record names.
     package static func named(_ name: String) -> WalletDialect? { all.first { $0.name == name } }
