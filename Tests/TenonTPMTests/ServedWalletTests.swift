@@ -241,7 +241,7 @@ import Testing
         try await ServedWorld.with(.sqlite) { world in
             let person = Person()
             let identity = try DeviceIdentity(
-                world.provider(.version1_4),
+                world.provider(.v14),
                 keys: .tpm(
                     world.tpm, disclosure: .endorsement(above: [try Endorsed.issuer()]),
                     unlock: { () throws(TenonError) in person.answer() }),
@@ -249,18 +249,18 @@ import Testing
             try await identity.register()
             // Once to make the key, and once to certify it.
             #expect(person.asked == 2)
-            _ = try #require(try await identity.attest(.instance, at: world.provider(.version1_4)))
+            _ = try #require(try await identity.attest(.instance, at: world.provider(.v14)))
             // To make the fresh key, and for a signature of each key.
             #expect(person.asked == 5)
             person.say("wrong")
             let error = await errorAwaited { () async throws(TenonError) in
-                try await identity.attest(.instance, at: world.provider(.version1_4))
+                try await identity.attest(.instance, at: world.provider(.v14))
             }
             #expect(error?.code.category == .auth)
             #expect(try await world.tpm.info().lockout.failedTries == 1)
             #expect(try identity.status().isRegistered)
             person.say("1234")
-            _ = try #require(try await identity.attest(.instance, at: world.provider(.version1_4)))
+            _ = try #require(try await identity.attest(.instance, at: world.provider(.v14)))
         }
     }
 
