@@ -41,10 +41,13 @@ install: commands-built
 	$(MAKE) install-lib install-commands
 
 install-lib: lib
-	install -d $(call installed,$(PREFIX)/include/tenon/tpm) $(call installed,$(LIBDIR)/pkgconfig)
+	install -d $(call installed,$(PREFIX)/include/tenon/native) $(call installed,$(PREFIX)/include/tenon/tpm) \
+	    $(call installed,$(LIBDIR)/pkgconfig)
 	install -m 644 include/tenon/*.h $(call installed,$(PREFIX)/include/tenon)
+	install -m 644 include/tenon/native/*.h $(call installed,$(PREFIX)/include/tenon/native)
 	install -m 644 include/tenon/tpm/*.h $(call installed,$(PREFIX)/include/tenon/tpm)
 	install -m 644 $(STATIC) $(TPM_STATIC) $(call installed,$(LIBDIR))
+	install -m 755 $(NATIVE_SHARED) $(call installed,$(LIBDIR))
 	for name in tenon tenon-tpm; do \
 	    install -m 755 $(BUILD)/lib$$name.so.$(SOVERSION) $(call installed,$(LIBDIR))/lib$$name.so.$(VERSION) && \
 	    ln -sf lib$$name.so.$(VERSION) $(call installed,$(LIBDIR))/lib$$name.so.$(SOVERSION) && \
@@ -80,8 +83,9 @@ install-commands: commands-built
 # Folders stay: other programs may use them.
 .PHONY: uninstall
 uninstall:
-	rm -f $(foreach file,$(wildcard include/tenon/*.h include/tenon/tpm/*.h),$(call installed,$(PREFIX)/$(file)))
-	rmdir $(call installed,$(PREFIX)/include/tenon/tpm) $(call installed,$(PREFIX)/include/tenon) 2> /dev/null || true
+	rm -f $(foreach file,$(wildcard include/tenon/*.h include/tenon/*/*.h),$(call installed,$(PREFIX)/$(file)))
+	rm -f $(call installed,$(LIBDIR)/$(notdir $(NATIVE_SHARED)))
+	rmdir $(call installed,$(PREFIX)/include/tenon/native) $(call installed,$(PREFIX)/include/tenon/tpm) $(call installed,$(PREFIX)/include/tenon) 2> /dev/null || true
 	for name in tenon tenon-tpm; do \
 	    for end in a so so.$(SOVERSION) so.$(VERSION); do rm -f $(call installed,$(LIBDIR))/lib$$name.$$end || exit 1; done; \
 	    rm -f $(call installed,$(LIBDIR))/pkgconfig/$$name.pc || exit 1; \
