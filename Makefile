@@ -323,11 +323,13 @@ check-heap: $(TPM_STATE_FILE)
 
 ## check-abi        the library as Python, Rust and C++ see it; headers, symbols
 .PHONY: check-abi
-check-abi: lib $(BUILD)/abi_rust $(BUILD)/abi_cpp
+check-abi: lib $(BUILD)/abi_rust $(BUILD)/abi_cpp $(BUILD)/abi_native
 	Tests/ABI/headers.sh
 	Tests/ABI/symbols.sh $(SHARED) CSources/tenon.map
 	Tests/ABI/symbols.sh $(BATCH_SHARED) CSources/tenon-batch.map include/tenon/batch/*.h
 	Tests/ABI/symbols.sh $(TPM_SHARED) CSources/tenon-tpm.map include/tenon/tpm/*.h
+	Tests/ABI/symbols.sh $(NATIVE_SHARED) CSources/synheart-native.map include/tenon/native/*.h
+	LD_LIBRARY_PATH=$(BUILD) $(BUILD)/abi_native libsynheart_native_crypto.so
 	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=Examples $(PYTHON) Tests/ABI/test_abi.py $(SHARED)
 	LD_LIBRARY_PATH=$(BUILD) $(BUILD)/abi_rust
 	LD_LIBRARY_PATH=$(BUILD) $(BUILD)/abi_cpp
@@ -337,6 +339,10 @@ $(BUILD)/abi_rust: Tests/ABI/abi.rs $(SHARED)
 
 $(BUILD)/abi_cpp: Tests/ABI/abi.cpp $(SHARED)
 	$(CXX) -std=c++17 -Wall -Wextra -Wconversion -Werror -Iinclude $< -L$(BUILD) -ltenon -o $@
+
+# What loads a library by its name links none of ours.
+$(BUILD)/abi_native: Tests/ABI/native.c
+	$(CC) -std=c11 -Wall -Wextra -Wconversion -Werror -O2 $< -o $@
 
 ## check-examples   Examples and what the documents show, against a software TPM and an authority (after check-swift, which builds it)
 EXAMPLES := $(BUILD)/register $(BUILD)/sign $(BUILD)/verify_request
@@ -469,6 +475,8 @@ fuzzers: $(FUZZERS:%=$(FUZZ)/%_fuzz) $(FUZZ)/json_fuzz $(FUZZ)/synheart_fuzz $(F
 $(FUZZ)/%_fuzz: $(FUZZ)/Tests/Fuzz/%_fuzz.o $(TPM_STATIC) $(STATIC)
 	$(CLANG) -fsanitize=fuzzer,address,undefined -fprofile-instr-generate -fuse-ld=lld $(FUZZ_WRAPS) $^ $(LIBS) $(TPM_LIBS) -o $@
 
+$(FUZZ)/native_fuzz: $(NATIVE_OBJECTS)
+
 # Whether a signature is good is part of the input.
 $(FUZZ)/chain_fuzz: FUZZ_WRAPS := -Wl,--wrap=tenoni_certified_key_verify
 
@@ -541,6 +549,15 @@ bench-batch: $(BUILD)/batch_load
 	$< one 35 100
 	$< arrivals 200 5000 10
 	$< two 35 5000 30
+
+## bench-native     TPM commands of each native callback by name, and instructions of secure_load beside AES-GCM alone (CRYPTO=)
+$(BUILD)/native_cost: $(BUILD)/Tests/C/native_cost.o $(SUPPORT) $(NATIVE_OBJECTS) $(TPM_STATIC) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
+
+.PHONY: bench-native
+bench-native: $(BUILD)/native_cost
+	$<
+	Bench/native.sh $< $(BUILD)
 
 # The parts in Swift are built for release with OpenSSL; to run each once, as the tests are, where that is done.
 SMOKE ?= $(findstring --smoke,$(FLAGS))

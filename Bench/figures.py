@@ -126,14 +126,20 @@ def of_batch(b, counts):
     return out
 
 
-def of_sizes(build, folder):
+def stripped_size(build, name, folder):
     stripped = os.path.join(folder, "stripped.so")
-    out = []
-    for name, bound in SIZE_BOUNDS.items():
-        subprocess.run(["strip", "-o", stripped, os.path.join(build.folder, name)], check=True)
-        out.append(figure("P11", f"{build.backend} build, stripped {name}", ("<=", bound / 1000),
-                          os.path.getsize(stripped) / 1000, "KB", True))
-    return out
+    subprocess.run(["strip", "-o", stripped, os.path.join(build.folder, name)], check=True)
+    return os.path.getsize(stripped) / 1000
+
+
+def of_sizes(build, folder):
+    sizes = {name: stripped_size(build, name, folder) for name in SIZE_BOUNDS}
+    out = [figure("P11", f"{build.backend} build, stripped {name}", ("<=", SIZE_BOUNDS[name] / 1000), size, "KB", True)
+           for name, size in sizes.items()]
+    # It contains what it needs of libtenon-tpm (decision: native-one-file).
+    native = stripped_size(build, "libsynheart_native_crypto.so", folder)
+    return [*out, figure("P11", f"{build.backend} build, libsynheart_native_crypto.so beyond libtenon-tpm.so", ("<=", 60),
+                         native - sizes["libtenon-tpm.so"], "KB", True)]
 
 
 def all_of(counts, records, builds, folder):

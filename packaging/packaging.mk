@@ -41,11 +41,14 @@ install: commands-built
 	$(MAKE) install-lib install-commands
 
 install-lib: lib
-	install -d $(call installed,$(PREFIX)/include/tenon/batch) $(call installed,$(PREFIX)/include/tenon/tpm) $(call installed,$(LIBDIR)/pkgconfig)
+	install -d $(foreach part,batch native tpm,$(call installed,$(PREFIX)/include/tenon/$(part))) \
+	    $(call installed,$(LIBDIR)/pkgconfig)
 	install -m 644 include/tenon/*.h $(call installed,$(PREFIX)/include/tenon)
-	install -m 644 include/tenon/batch/*.h $(call installed,$(PREFIX)/include/tenon/batch)
-	install -m 644 include/tenon/tpm/*.h $(call installed,$(PREFIX)/include/tenon/tpm)
+	for part in batch native tpm; do \
+	    install -m 644 include/tenon/$$part/*.h $(call installed,$(PREFIX)/include/tenon)/$$part || exit 1; \
+	done
 	install -m 644 $(STATIC) $(TPM_STATIC) $(call installed,$(LIBDIR))
+	install -m 755 $(NATIVE_SHARED) $(call installed,$(LIBDIR))
 	for name in tenon tenon-batch tenon-tpm; do \
 	    install -m 755 $(BUILD)/lib$$name.so.$(SOVERSION) $(call installed,$(LIBDIR))/lib$$name.so.$(VERSION) && \
 	    ln -sf lib$$name.so.$(VERSION) $(call installed,$(LIBDIR))/lib$$name.so.$(SOVERSION) && \
@@ -81,8 +84,9 @@ install-commands: commands-built
 # Folders stay: other programs may use them.
 .PHONY: uninstall
 uninstall:
-	rm -f $(foreach file,$(wildcard include/tenon/*.h include/tenon/batch/*.h include/tenon/tpm/*.h),$(call installed,$(PREFIX)/$(file)))
-	rmdir $(call installed,$(PREFIX)/include/tenon/batch) $(call installed,$(PREFIX)/include/tenon/tpm) \
+	rm -f $(foreach file,$(wildcard include/tenon/*.h include/tenon/*/*.h),$(call installed,$(PREFIX)/$(file)))
+	rm -f $(call installed,$(LIBDIR)/$(notdir $(NATIVE_SHARED)))
+	rmdir $(foreach part,batch native tpm,$(call installed,$(PREFIX)/include/tenon/$(part))) \
 	    $(call installed,$(PREFIX)/include/tenon) 2> /dev/null || true
 	for name in tenon tenon-batch tenon-tpm; do \
 	    for end in a so so.$(SOVERSION) so.$(VERSION); do rm -f $(call installed,$(LIBDIR))/lib$$name.$$end || exit 1; done; \

@@ -20,7 +20,9 @@ static struct {
     pthread_cond_t ended;
     tenoni_work *first;
     tenoni_work *last;
-    bool thread;
+    pthread_t worker;
+    bool thread; /* there is a worker */
+    bool ending; /* and it shall end */
     bool running;
 } queue = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -78,7 +80,7 @@ static void begin_child(void)
     pthread_cond_init(&queue.ended, &monotonic);
     pthread_condattr_destroy(&monotonic);
     queue.first = queue.last = NULL;
-    queue.thread = queue.running = false;
+    queue.thread = queue.ending = queue.running = false;
     tenoni_desk_forget(idle);
 }
 
@@ -114,8 +116,10 @@ static void *work_through(void *nothing)
     (void)nothing;
     pthread_mutex_lock(&queue.mutex);
     for (;;) {
-        while (queue.first == NULL)
+        while (queue.first == NULL && !queue.ending)
             pthread_cond_wait(&queue.work, &queue.mutex);
+        if (queue.first == NULL)
+            break;
         tenoni_work *work = queue.first;
         queue.first = work->next;
         queue.running = true;
@@ -130,24 +134,34 @@ static void *work_through(void *nothing)
             work->stage = ENDED;
         pthread_cond_broadcast(&queue.ended);
     }
+    pthread_mutex_unlock(&queue.mutex);
     return NULL;
+}
+
+void tenoni_worker_end(void)
+{
+    tenoni_worker_lock();
+    bool there = queue.thread;
+    queue.ending = true;
+    pthread_cond_signal(&queue.work);
+    tenoni_worker_unlock();
+    if (there)
+        pthread_join(queue.worker, NULL);
+    tenoni_worker_lock();
+    queue.thread = queue.ending = false;
+    tenoni_worker_unlock();
 }
 
 /* The thread takes no signals, which belong to the program. */
 static bool start_thread(void)
 {
     sigset_t all, before;
-    pthread_attr_t detached;
-    pthread_t thread;
     if (queue.thread)
         return true;
     sigfillset(&all);
-    pthread_attr_init(&detached);
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    queue.thread = pthread_create(&thread, &detached, work_through, NULL) == 0;
+    queue.thread = pthread_create(&queue.worker, NULL, work_through, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&detached);
     return queue.thread;
 }
 

@@ -31,6 +31,9 @@ tenoni_work *tenoni_work_new(tenoni_result (*run)(tenoni_work *work), const char
 /* Does the work and frees it. *answer, which may be NULL, is what it gave; to be freed. */
 tenoni_result tenoni_work_do(tenoni_work *work, uint32_t deadline_ms, char **answer);
 
+/* For tests: ends the thread when it has nothing more to do. It begins again with the next piece of work. */
+void tenoni_worker_end(void);
+
 /* What threads of the runtime share, across a fork, too. */
 void tenoni_worker_lock(void);
 void tenoni_worker_unlock(void);

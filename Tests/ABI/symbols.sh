@@ -14,12 +14,12 @@ lists=$(mktemp -d)
 trap 'rm -rf "$lists"' EXIT
 status=0
 
-awk -f "$here/prototypes.awk" "$@" | grep -E 'tenon_[a-z0-9_]+\(' > "$lists/declarations" || true
+awk -f "$here/prototypes.awk" "$@" | grep -E '(tenon|synheart)_[a-z0-9_]+\(' > "$lists/declarations" || true
 if grep -v ': TENON_API ' "$lists/declarations"; then
     echo "these functions are declared without TENON_API"
     status=1
 fi
-sed -nE 's/^[^(]*[ *](tenon_[a-z0-9_]+)\(.*/\1/p' "$lists/declarations" | sort > "$lists/headers"
+sed -nE 's/^[^(]*[ *]((tenon|synheart)_[a-z0-9_]+)\(.*/\1/p' "$lists/declarations" | sort > "$lists/headers"
 sed -nE '/^TENON_PRIVATE/,$ d; /global:/,/local:/ s/^[ \t]*([A-Za-z0-9_*?]+);$/\1/p' "$map" | sort > "$lists/map"
 nm -D --defined-only "$library" | awk '$2 != "A" && $3 !~ /@TENON_PRIVATE/ { sub(/@.*/, "", $3); print $3 }' | sort > "$lists/library"
 

@@ -17,6 +17,7 @@
 #include "native/desk.h"
 #include "native/settings.h"
 #include "native/unread.h"
+#include "native/worker.h"
 
 static void must(bool made)
 {
@@ -91,6 +92,7 @@ void native_rig_empty(native_rig *rig)
 
 void native_rig_stop(native_rig *rig)
 {
+    tenoni_worker_end();
     tenoni_desk_forget(true);
     if (support_swtpm_is_on(rig->sw)) {
         CHECK_NUMBER(support_transient_count(rig->sw), 0);
@@ -101,6 +103,8 @@ void native_rig_stop(native_rig *rig)
     support_swtpm_stop(rig->sw);
     remove_below(rig->folder, "native");
     support_folder_remove(rig->folder);
+    tenoni_settings_forget();
+    tenoni_unread_forget();
 }
 
 bool native_rig_text(const char *file, int line, char *found, const char *expected)

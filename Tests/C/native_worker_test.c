@@ -111,6 +111,7 @@ TEST(native_late_work_is_abandoned_or_never_begun)
     pthread_mutex_unlock(&gate);
     CHECK_NUMBER(tenoni_work_do(tenoni_work_new(run_nothing, "a", NULL, NULL), LONG_MS, NULL).cause, TENONI_DONE);
     CHECK_NUMBER(atomic_load(&ended), 1);
+    tenoni_worker_end();
 }
 
 /* A TPM that holds a command: the call ends in its time, and what it did counts for the next one. */

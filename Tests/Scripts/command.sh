@@ -121,7 +121,7 @@ say tenon --version
 say tenon --help
 say tenon
 say tenon sign --help
-tenon --help | sed -n '/^  help /d; s/^  \([a-z][a-z ]*[a-z]\) .*/\1/p' | while read -r line; do
+tenon --help | sed -n '/^  help /d; s/^  \([a-z][a-z -]*[a-z]\) .*/\1/p' | while read -r line; do
     verb=$(printf %s "$line" | sed 's/ [A-Z].*//')
     # shellcheck disable=SC2086
     tenon $verb --help > "$world/out" 2>&1 || echo "$verb"

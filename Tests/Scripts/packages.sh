@@ -44,15 +44,16 @@ hardened() { # hardened FILE
 
 # What they contain.
 printf '%-20s %12s %14s\n' package 'size, KiB' 'installed, KiB'
-for package in libtenon0 libtenon-tpm0 libtenon-dev tenon tenon-authority; do
+for package in libtenon0 libtenon-tpm0 libsynheart-native-crypto libtenon-dev tenon tenon-authority; do
     file=$(ls "$packages/${package}"_*.deb)
     expect "$package unpacks" dpkg-deb -x "$file" "$scratch/$package"
     printf '%-20s %12d %14s\n' "$package" $(($(stat -c %s "$file") / 1024)) "$(dpkg-deb -f "$file" Installed-Size)"
 done
-for file in "$scratch"/tenon*/usr/bin/tenon* "$scratch"/libtenon*0/usr/lib/*/*.so.*.*; do
+for file in "$scratch"/tenon*/usr/bin/tenon* "$scratch"/libtenon*0/usr/lib/*/*.so.*.* \
+    "$scratch"/libsynheart-native-crypto/usr/lib/*/*.so; do
     expect "${file##*/}: relro, now, PIE, no search path" hardened "$file"
 done
-expect "no file names the clone" refuse grep -rlF "$root/" "$scratch"/*tenon*
+expect "no file names the clone" refuse grep -rlF "$root/" "$scratch"/*tenon* "$scratch"/libsynheart*
 lint() { lintian --fail-on error --tag-display-limit 0 "$packages"/*.changes; }
 expect "lintian finds no error" lint
 
