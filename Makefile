@@ -228,9 +228,9 @@ $(BUILD)/keri_tool: $(BUILD)/Tests/C/keri_tool.o $(SUPPORT) $(TPM_STATIC) $(STAT
 check-judges: $(BUILD)/attest_tool tested-commands check-judges-keri
 	PYTHON=$(PYTHON) Tests/Scripts/judges.sh $(BUILD) $(SWIFT_BINARIES)/tenon-authority
 
-## check-judges-keri  events of TPM keys before keri and auths, from PyPI: what they accept and refuse, as Tenon does
-check-judges-keri: $(BUILD)/keri_tool $(SHARED)
-	PYTHON=$(PYTHON) Tests/Scripts/judges_keri.sh $(BUILD)
+## check-judges-keri  events of TPM keys before keri and auths, from PyPI, and before the authority: what they accept and refuse
+check-judges-keri: $(BUILD)/keri_tool $(SHARED) tested-commands
+	PYTHON=$(PYTHON) Tests/Scripts/judges_keri.sh $(BUILD) $(SWIFT_BINARIES)/tenon-authority
 
 ## check-rfc9421    requests of signature version 2 before a library for RFC 9421, from PyPI
 $(BUILD)/request2_tool: $(BUILD)/Tests/C/request2_tool.o $(SUPPORT) $(TPM_STATIC) $(STATIC)

@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# judges_keri.sh BUILD_DIR: KERI events that BUILD_DIR/keri_tool makes with keys of a software TPM, judged by the two
-# verifiers of judges_keri.txt from PyPI, and by BUILD_DIR/libtenon.so. keri needs libsodium (Debian: libsodium23).
+# judges_keri.sh BUILD_DIR TENON_AUTHORITY: KERI events that BUILD_DIR/keri_tool makes with keys of a software TPM, judged
+# by the two verifiers of judges_keri.txt from PyPI, by BUILD_DIR/libtenon.so, and by the authority. keri needs libsodium
+# (Debian: libsodium23).
 set -eu
 
-[ $# = 1 ] || { echo "usage: $0 BUILD_DIR" >&2; exit 2; }
+[ $# = 2 ] || { echo "usage: $0 BUILD_DIR TENON_AUTHORITY" >&2; exit 2; }
 build=$(cd "$1" && pwd)
+authority=$(realpath "$2")
 root=$(cd "$(dirname "$0")/../.." && pwd)
 wanted=$root/Tests/Scripts/judges_keri.txt
 venv=$root/.build/deps/judges-keri
@@ -26,4 +28,6 @@ if ! cmp -s "$wanted" "$venv/installed.txt"; then
     fi
     cp "$wanted" "$venv/installed.txt"
 fi
-PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$root/Examples exec "$venv/bin/python" "$root/Tests/Scripts/judges_keri.py" "$build"
+export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$root/Examples"
+"$venv/bin/python" "$root/Tests/Scripts/judges_keri.py" "$build"
+"$root/Tests/Scripts/stores.sh" "$venv/bin/python" "$root/Tests/Scripts/auths_client.py" "$build" "$authority"
