@@ -208,7 +208,8 @@ import Testing
                 try await identity.attest(.instance, at: world.provider(.v14))
             }
             #expect(error?.code == .keyInvalidated)
-            let next = try await identity.register()
+            // Another process, which loads the key anew.
+            let next = try await world.wallet(.v14).register()
             #expect(next.status == .registered && next.deviceID != tag)
             _ = try #require(try await identity.attest(.instance, at: world.provider(.v14)))
         }

@@ -58,7 +58,8 @@ import Testing
 
     @Test func aCutAtEachCallIsFinishedByWhateverComesNext() async throws {
         let whole = Disk(.max)
-        try await rig().restarted(whole.calls).reset()
+        let counted = try await rig()
+        try await counted.restarted(whole.calls).reset()
         #expect(whole.count > 8)
         for cut in 0...whole.count {
             let rig = try await rig()
