@@ -108,7 +108,7 @@ $(BUILD)/%.o: %.c Makefile
 $(BUILD)/CSources/batch/%.o $(BUILD)/CSources/keri/%.o $(BUILD)/CSources/native/%.o $(BUILD)/native/%.o \
 $(BUILD)/CSources/proof/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/der base/status base/target base/text \
     crypto/blake3 crypto/protection crypto/message crypto/quirks crypto/signing_key crypto/structures \
-    tpm/activate tpm/ek tpm/info tpm/keyfile tpm/nv tpm/pcrs tpm/persist tpm/policy): \
+    tpm/activate tpm/ek tpm/guarded tpm/info tpm/keyfile tpm/nv tpm/pcrs tpm/persist tpm/policy): \
     SMALL := $(if $(filter -O2,$(CFLAGS)),-Os)
 
 $(SHARED): $(OBJECTS) CSources/tenon.map

@@ -86,6 +86,9 @@ bool tenoni_key_encrypts(const tenon_tpm_key *key);
 /* TENON_ERROR_AUTH_NEEDED: the key has an auth value, and none is known now. */
 tenon_status tenoni_key_check_value(const tenon_tpm_key *key);
 
+/* The TPM counts wrong values of the key. */
+bool tenoni_key_is_guarded(const tenon_tpm_key *key);
+
 /* Whether to try a refused command once more; what the TPM lost is made again. */
 bool tenoni_key_replace(tenon_tpm_key *key, tenon_status status);
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CTenonTPM
+public import Tenon
+
+// Keys for each use of which a person gives a value, such as a PIN.
+extension TPM.PrivateKey {
+    /// Makes a key that is used only with this value, of 1 to 32 bytes. The TPM counts wrong values and locks itself
+    /// after too many; the error's category is then ``TenonError/Category/auth``. The key keeps no value.
+    public init(in tpm: TPM? = nil, guardedBy auth: [UInt8], options: Options = []) async throws(TenonError) {
+        let tpm = try TPM.given(tpm)
+        self = try await tpm.thread.run { () throws(TenonError) in
+            try Self.create(in: tpm, guardedBy: auth, options)
+        }
+    }
+
+    /// Signs a message of the device with a key that is guarded by a value.
+    public func signature(
+        for message: SignableMessage, guardedBy auth: [UInt8]
+    ) async throws(TenonError) -> Signature {
+        try await tpm.run { () throws(TenonError) in
+            try authorized(auth) { () throws(TenonError) in try signer.value.signature(for: message) }
+        }
+    }
+
+    /// Has the TPM certify a key that is guarded by a value.
+    public func attest(
+        by ak: TPM.AttestationKey, qualifyingData data: [UInt8], certificates: [[UInt8]] = [], guardedBy auth: [UInt8]
+    ) async throws(TenonError) -> Proof {
+        try await tpm.run { () throws(TenonError) in
+            try authorized(auth) { () throws(TenonError) in try ak.certify(object, data, certificates) }
+        }
+    }
+
+    private static func create(
+        in tpm: TPM, guardedBy auth: [UInt8], _ options: Options
+    ) throws(TenonError) -> TPM.PrivateKey {
+        try tpm.using { () throws(TenonError) in
+            let key = try Self(TPMObject(in: tpm) { tenon_tpm_key_create_guarded($0, &$1, auth.span) }, options)
+            try key.forgetAuthorization()
+            return key
+        }
+    }
+
+    /// Proves the value for one use, and forgets it.
+    private func authorized<Value>(
+        _ auth: [UInt8], _ use: () throws(TenonError) -> Value
+    ) throws(TenonError) -> Value {
+        try TenonError.check(tenon_tpm_key_authorize(object.pointer, auth.span))
+        do throws(TenonError) {
+            let value = try use()
+            try forgetAuthorization()
+            return value
+        } catch {
+            try? forgetAuthorization()
+            throw error
+        }
+    }
+
+    private func forgetAuthorization() throws(TenonError) {
+        try TenonError.check(tenon_tpm_key_authorize(object.pointer, [UInt8]().span))
+    }
+}
