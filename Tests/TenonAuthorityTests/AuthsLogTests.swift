@@ -165,10 +165,10 @@ import Testing
             let identity = try await rig.identity()
             let rotations = try (0..<12).map { _ in try identity.other() }
             let answers = try await atOnce(24) { index in
-                try await rig.send([rotations[index % 12]], of: identity).auths
+                (index, try await rig.send([rotations[index % 12]], of: identity).auths)
             }
-            #expect(answers.count { $0 == "200" } >= 1)
-            #expect(Set(answers).subtracting(["200", "409 SEQUENCE_TAKEN", "503 UNAVAILABLE"]).isEmpty)
+            #expect(answers.count { $0.1 == "200" } >= 1)
+            #expect(Set(answers.map(\.1)).subtracting(["200", "409 SEQUENCE_TAKEN", "503 UNAVAILABLE"]).isEmpty)
             let log = await rig.log(of: identity)
             let winner = try #require(log.json["events"]?.array?.last?.string)
             #expect(log.json["sequence"]?.integer == 1)
@@ -177,7 +177,7 @@ import Testing
                 let answer = try await rig.send([rotation], of: identity)
                 #expect(answer.auths == (isWinner ? "200" : "409 SEQUENCE_TAKEN"))
             }
-            for (index, answer) in answers.enumerated() where answer == "200" {
+            for (index, answer) in answers where answer == "200" {
                 #expect(String(decoding: rotations[index % 12].bytes, as: UTF8.self) == winner)
             }
         }

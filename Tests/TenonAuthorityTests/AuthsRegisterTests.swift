@@ -68,7 +68,7 @@ import Testing
             let identity = try TestIdentity()
             for (name, value) in [
                 ("prefix", nil), ("did", 1), ("public_key_hex", .null), ("inception_event", ["v": "KERI10JSON"]),
-                ("device_name", .string(String(repeating: "n", count: 65))),
+                ("device_name", .string(String(repeating: "n", count: 257))),
             ] as [(String, JSON?)] {
                 #expect(try await rig.register(identity) { $0[name] = value }.auths == "400 INVALID_REQUEST", "\(name)")
             }

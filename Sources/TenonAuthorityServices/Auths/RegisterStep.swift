@@ -18,7 +18,7 @@ private struct RegisterMessage {
         prefix = try text("prefix", 128)
         did = try text("did", 128)
         keyText = try text("public_key_hex", 256)
-        deviceName = try message.text("device_name", maxBytes: 64)
+        deviceName = try message.text("device_name", maxBytes: 256)
         // An inception without its attachment is one that nobody has signed.
         event = KeyEvent(
             bytes: Array(try text("inception_event", KeyEventLog.maxEventSize).utf8),
