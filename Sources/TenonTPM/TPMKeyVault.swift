@@ -82,6 +82,10 @@ package final class TPMKeyVault: KeyVault {
         return key
     }
 
+    package func forget(_ facts: KeyFacts) {
+        loaded.withLock { loaded in loaded.keys.removeAll { $0.digest == facts.digest } }
+    }
+
     package func facts(ofFile pem: [UInt8]) async throws(TenonError) -> KeyFacts {
         try keep(try await TPM.PrivateKey(dataRepresentation: pem, in: tpm, options: options))
     }

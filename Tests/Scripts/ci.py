@@ -38,7 +38,7 @@ STEPS = [
     Step("backends", "c", TEST, "make check-differential check-chains check-vectors"),
     Step("secrets", "c", TEST, "make check-constant-time check-heap"),
     Step("languages", "c", TEST, "make check-abi check-install check-support"),
-    Step("other verifiers", "c", TEST, "make check-interop check-judges", after=("Swift",)),
+    Step("other verifiers", "c", TEST, "make check-interop check-judges check-rfc9421", after=("Swift",)),
     Step("conformance", "swift", TEST, "make check-conformance", after=("Swift",)),
     Step("examples", "c", TEST, "make check-examples", after=("Swift",)),
     Step("addresses", "address", FULL, "make check SANITIZE=address,undefined CC=clang JOBS=1"),

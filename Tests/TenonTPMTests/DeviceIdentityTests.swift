@@ -236,6 +236,21 @@ import Testing
         }
     }
 
+    /// A process that had the key loaded registers anew after a clear, too.
+    @Test func theProcessThatHadTheKeyLoaded() async throws {
+        try await withTPM(state: Endorsed.state) { software, tpm in
+            let scratch = try ScratchFolder()
+            defer { withExtendedLifetime(scratch) {} }
+            let world = try World(isFolded: true)
+            let device = try identity(tpm, world, scratch.path)
+            try await device.register()
+            #expect(support_clear(software.device, SUPPORT_RH_LOCKOUT, nil) == 0)
+            #expect(await code(device, false) == .keyInvalidated)
+            try await device.register()
+            #expect(await code(device, false) == nil)
+        }
+    }
+
     /// The CA, its roots and the certificates above the TPM's are kept by the record, once they were taken: of a
     /// cleared TPM, and after a reset. That the certificate may be shown is said each time.
     @Test(arguments: [true, false])

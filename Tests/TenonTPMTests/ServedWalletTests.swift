@@ -208,8 +208,7 @@ import Testing
                 try await identity.attest(.instance, at: world.provider(.v14))
             }
             #expect(error?.code == .keyInvalidated)
-            // Another process, which loads the key anew.
-            let next = try await world.wallet(.v14).register()
+            let next = try await identity.register()
             #expect(next.status == .registered && next.deviceID != tag)
             _ = try #require(try await identity.attest(.instance, at: world.provider(.v14)))
         }

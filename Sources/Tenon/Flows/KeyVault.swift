@@ -31,6 +31,9 @@ package protocol KeyVault: Sendable {
     /// The same on the caller's thread, which it blocks.
     func blockingKey(_ facts: KeyFacts) throws(TenonError) -> any DeviceKey
 
+    /// Drops what the vault keeps of a key, so that the next use asks the TPM.
+    func forget(_ facts: KeyFacts)
+
     /// The facts about the key in a file.
     func facts(ofFile pem: [UInt8]) async throws(TenonError) -> KeyFacts
 
@@ -88,6 +91,8 @@ extension KeyVault {
     package func discard(_ facts: KeyFacts) async throws(TenonError) {}
 
     package func facts(ofFile pem: [UInt8]) async throws(TenonError) -> KeyFacts { throw .noSuchStep }
+
+    package func forget(_ facts: KeyFacts) {}
 
     package func secret(
         of credential: Credential, certificate: [UInt8], by ak: KeyFacts
@@ -173,6 +178,7 @@ extension Flow {
     @discardableResult
     func takeUpAbandonedKey() async throws(TenonError) -> Bool {
         guard let key = record.abandonedKey else { return false }
+        vault.forget(key.facts)
         do throws(TenonError) {
             _ = try await vault.key(key.facts)
         } catch  where error.category == .gone {
