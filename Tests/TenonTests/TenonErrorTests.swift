@@ -162,7 +162,7 @@ import Testing
         let known = Set((Self.core + Self.rules + Self.logRules + Self.quoteRules).map(\.0))
         var named: Set<Code> = []
         for category in Int32(1)...12 {
-            for cause in Int32(1)...0x3ff {
+            for cause in Int32(1)...0x4ff {
                 let code = Code(rawValue: category << 24 | cause)
                 if code.description != "TENON_ERROR_UNNAMED" { named.insert(code) }
             }
