@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("WP_026 WP_134 WP_140 WP_140b WP_140d WP_140e WP_140f WP_141 WP_142 WP_143a WP_144: each call of each version")
+    @Test("WP_026 WP_134 WP_140 WP_140b WP_140d WP_140e WP_140f WP_141 WP_142 WP_143a WP_144: each call")
     func calls() async throws {
         try await ServedWorld.with(.sqlite) { world in
             for (dialect, calls) in [
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("WP_010 WP_139 WP_149 WP_153: a revocation that is confirmed ends all use, and a reset leaves no copy of a key")
+    @Test("WP_010 WP_139 WP_149 WP_153: a confirmed revocation ends all use, and a reset leaves no copy of a key")
     func revoked() async throws {
         try await ServedWorld.with(.sqlite) { world in
             let identity = try world.wallet(.v14)
