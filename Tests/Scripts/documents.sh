@@ -219,7 +219,7 @@ swift_code() { # swift_code BLOCK NAMES: is compiled in a function, with the nam
         echo '}'
     } > "$here/snippet.swift"
     TMPDIR=$world swiftc -typecheck -module-cache-path "$world/modules" -parse-as-library -swift-version 6 -I "$swift/Modules" -I "$root/include" \
-        -I "$root/include/tenon/tpm" -I "$root/CSources/ports/curl" -I "$root/CSources/ports/process" "$here/snippet.swift"
+        -I "$root/include/tenon/native" -I "$root/include/tenon/tpm" -I "$root/CSources/ports/curl" -I "$root/CSources/ports/process" "$here/snippet.swift"
 }
 
 # Loads the graph: an error where Tenon has no product of a name that the manifest gives.
