@@ -107,7 +107,9 @@ $(BUILD)/%.o: %.c Makefile
 # What waits for a signature, or for a person, is built for size.
 $(BUILD)/CSources/keri/%.o $(BUILD)/CSources/native/%.o $(BUILD)/native/%.o \
 $(BUILD)/CSources/proof/%.o $(patsubst %,$(BUILD)/CSources/%.o,base/der base/status base/text \
-    crypto/blake3 crypto/protection crypto/message crypto/quirks crypto/signing_key crypto/structures \
+    base/process crypto/agreement crypto/blake3 crypto/certified_key crypto/certified_key_mbedtls \
+    crypto/certified_key_openssl crypto/gcm crypto/group_wide crypto/p256 \
+    crypto/message crypto/protection crypto/quirks crypto/signing_key crypto/structures \
     tpm/activate tpm/ek tpm/info tpm/keyfile tpm/nv tpm/pcrs tpm/persist tpm/policy): \
     SMALL := $(if $(filter -O2,$(CFLAGS)),-Os)
 
