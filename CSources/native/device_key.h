@@ -10,10 +10,10 @@
  * but a request to delete it removes the file (decision: native-keys).
  */
 
-/* The key, loaded. TENONI_NOTHING: there is none. It belongs to the desk. */
+/* Loads the key. TENONI_NOTHING if the device id has no key. The desk owns the key. */
 tenoni_result tenoni_device_key(const tenoni_folder *folder, const char *id, tenon_tpm_key **out);
 
-/* The same, and makes it if there certainly is none. Needs the lock. */
+/* The same, and makes the key if it is certain that the device id has no key. Needs the lock. */
 tenoni_result tenoni_device_key_make(const tenoni_folder *folder, const char *id, tenon_tpm_key **out);
 
 tenoni_result tenoni_device_key_look(const tenoni_folder *folder, const char *id);

@@ -14,7 +14,7 @@
  */
 typedef struct {
     int state; /* the state folder */
-    int files; /* the folder in it; -1: there is none */
+    int files; /* the folder in it; -1 if it does not exist */
     int lock;  /* -1: not held */
 } tenoni_folder;
 

@@ -26,7 +26,7 @@ tenoni_result tenoni_manifest_read(const tenoni_folder *folder, tenon_tpm *tpm, 
 tenoni_result tenoni_manifest_begin(const tenoni_folder *folder, tenon_tpm *tpm, tenoni_sealed *sealed,
                                     const uint8_t *secret);
 
-/* The number of a value; 0: there is none. */
+/* The number of a value; 0 if the manifest does not list it. */
 uint64_t tenoni_manifest_number(const tenoni_manifest *manifest, const tenon_digest *about);
 
 /* Writes the next one, in which this value has the manifest's number, or is not there; then counts. */

@@ -16,7 +16,7 @@ static const char transient[] = "transient", timeout[] = "timeout", unknown[] = 
                   misconfigured[] = "misconfigured", unsupported[] = "unsupported";
 
 static const row rows[TENONI_CAUSES] = {
-    [TENONI_NOTHING] = {"NATIVE_ABSENT", unknown, "There is none."},
+    [TENONI_NOTHING] = {"NATIVE_ABSENT", unknown, "There is no key or value of this name."},
     [TENONI_BAD_ARGUMENT] = {"NATIVE_ARGUMENT", unknown, "An argument is missing, too long, or not UTF-8."},
     [TENONI_NO_MEMORY] = {"NATIVE_MEMORY", transient, "There is not enough memory."},
     [TENONI_LATE] = {"NATIVE_TIMEOUT", timeout, "The time for the call has passed; it may still take effect."},

@@ -19,7 +19,7 @@ typedef struct {
 tenoni_result tenoni_store_open(const tenoni_folder *folder, tenoni_store *out);
 void tenoni_store_close(tenoni_store *store);
 
-/* The same, and makes the store if there is none and there are no values. */
+/* The same, and makes the store if neither it nor any value exists. */
 tenoni_result tenoni_store_make(const tenoni_folder *folder, tenoni_store *out);
 
 /* Whether it has a counter; the TPM is not asked. */

@@ -7,7 +7,7 @@
 #include "native/result.h"
 
 /*
- * The values that this process asked for in vain. To a runtime, NULL looks like "there is none", and it may write a new
+ * The values that this process asked for in vain. A runtime may take NULL for "no value exists" and write a new
  * value at once, when what was wrong is over: that is refused until the value was read, or was absent, or was deleted
  * (decision: native-three-outcomes).
  */

@@ -164,12 +164,9 @@ extension DeviceIdentity {
     public func reset() async throws(TenonError) {
         let context = context
         try await alone(.reset) { held throws(TenonError) in
-            let removes = context.declaration.removesKeys
-            if removes, case .found(let record) = context.store.read() {
-                for key in record.keys { try await context.vault.discard(key.facts) }
-            }
+            for key in self.keysToRemove() { try await context.vault.discard(key.facts) }
             let status = try await context.onDisk { store throws(TenonError) in
-                try store.reset(held, removes: removes)
+                try store.reset(held, removes: context.declaration.removesKeys)
             }
             context.status.show(status)
         }
@@ -180,8 +177,15 @@ extension DeviceIdentity {
     public func reset(waitingAtMost limit: Duration) throws(TenonError) {
         let held = try context.store.lock.acquire(within: limit)
         defer { held.release() }
+        for key in keysToRemove() { try context.vault.blockingDiscard(key.facts) }
         context.status.show(try context.store.reset(held, removes: context.declaration.removesKeys))
         forgetKey()
+    }
+
+    /// The keys that a reset removes for good.
+    private func keysToRemove() -> [IdentityKey] {
+        guard context.declaration.removesKeys, case .found(let record) = context.store.read() else { return [] }
+        return record.keys
     }
 
     /// Does an operation, or waits for the same one of another caller.

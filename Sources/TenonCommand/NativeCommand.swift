@@ -34,7 +34,7 @@ enum NativeCommand {
             json: ["keys": .array(keys)], category: category(report))
     }
 
-    /// The whole report, in one line, for whoever looks for a fault.
+    /// The whole report, in one line, for a person who looks for a fault.
     static func diagnosis(_ setting: Setting) throws(TenonError) -> Answer {
         let report = try report(setting)
         return Answer(lines: [String(decoding: try report.encoded(), as: UTF8.self)], json: report)

@@ -112,8 +112,11 @@ extension Verb {
                 try await MaintainCommand.answer(Setting(arguments: arguments)).give(arguments)
             }),
         Verb(
-            words: ["reset"], operands: "", summary: "Forget an identity; its keys go to the attic",
-            details: "The service is not told. Also works for a state that cannot be read.",
+            words: ["reset"], operands: "", summary: "Forget an identity, and put its keys away",
+            details: """
+                Its keys go to the attic; if its service requires that, they are removed. The service is not told. Also works
+                for a state that cannot be read.
+                """,
             flags: Flag.identity + [.confirmed], examples: ["tenon reset --yes"],
             run: { arguments throws(TenonError) in
                 try await ResetCommand.answer(Setting(arguments: arguments)).give(arguments)

@@ -57,12 +57,24 @@ package final class TPMKeyVault: KeyVault {
         }
     }
 
-    /// The file says whether there is a persistent copy. A key that this TPM does not take has none here.
     package func discard(_ facts: KeyFacts) async throws(TenonError) {
-        guard String(decoding: facts.pem, as: UTF8.self).contains("tenon-handle: ") else { return }
+        guard mayHaveCopy(facts) else { return }
         do throws(TenonError) {
             try await privateKey(facts).evict()
         } catch  where [.gone, .argument].contains(error.code.category) {}
+    }
+
+    package func blockingDiscard(_ facts: KeyFacts) throws(TenonError) {
+        guard mayHaveCopy(facts) else { return }
+        do throws(TenonError) {
+            let key = try kept(facts) ?? TPM.PrivateKey(dataRepresentation: facts.pem, in: tpm, options: options)
+            try key.evict()
+        } catch  where [.gone, .argument].contains(error.code.category) {}
+    }
+
+    /// The file says whether there is a persistent copy. A key that this TPM does not take has none here.
+    private func mayHaveCopy(_ facts: KeyFacts) -> Bool {
+        String(decoding: facts.pem, as: UTF8.self).contains("tenon-handle: ")
     }
 
     package func makeKey() async throws(TenonError) -> KeyFacts {

@@ -55,9 +55,11 @@ import Testing
                     // Without a nonce of ours the answer is known; with one, all the rest is reached.
                     let nonce = round % 3 == 0 ? try await rig.nonce() : "n"
                     let assertion = try WalletAssertion(type, device, nonce: nonce, at: now)
+                    let whole = try assertion.encoded()
                     let text =
-                        round % 2 == 0
-                        ? try resigned(assertion, &generator) : mutated(try assertion.encoded(), &generator)
+                        round % 2 == 0 ? try resigned(assertion, &generator) : mutated(whole, &generator)
+                    // A character may have been replaced by itself.
+                    guard text != whole else { continue }
                     let answer = try await rig.send(text, to: path)
                     // A change of a text that nobody checks, like the platform, may be accepted.
                     #expect(

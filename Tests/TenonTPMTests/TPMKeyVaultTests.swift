@@ -51,6 +51,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func aDiscardedKeyLeavesNoCopyInTheTPM(_ isBlocking: Bool) async throws {
+        try await withTPM { software, tpm in
+            let key = try await TPM.PrivateKey(in: tpm)
+            try await key.persist()
+            let vault = TPMKeyVault(tpm)
+            let facts = try await vault.facts(ofFile: key.dataRepresentation)
+            if isBlocking { try vault.blockingDiscard(facts) } else { try await vault.discard(facts) }
+            // One for the copy, and one that took it away.
+            #expect(software.commands(SUPPORT_CC_EVICT_CONTROL) == 2)
+        }
+    }
+
     /// All steps of a registration, with the service's side made of this package's types.
     @Test func aRegistrationIsAttested() async throws {
         try await withTPM(state: Endorsed.state) { _, tpm in

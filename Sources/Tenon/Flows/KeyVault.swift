@@ -19,6 +19,9 @@ package protocol KeyVault: Sendable {
     /// Removes what the hardware itself keeps of a key: its persistent copy.
     func discard(_ facts: KeyFacts) async throws(TenonError)
 
+    /// The same on the caller's thread, which it blocks.
+    func blockingDiscard(_ facts: KeyFacts) throws(TenonError)
+
     /// Makes a signing key. Its file is the registrar's to write, before anybody is told of the key.
     func makeKey() async throws(TenonError) -> KeyFacts
 
@@ -89,6 +92,8 @@ extension KeyVault {
     package func checkHardware() async throws(TenonError) {}
 
     package func discard(_ facts: KeyFacts) async throws(TenonError) {}
+
+    package func blockingDiscard(_ facts: KeyFacts) throws(TenonError) {}
 
     package func facts(ofFile pem: [UInt8]) async throws(TenonError) -> KeyFacts { throw .noSuchStep }
 

@@ -199,10 +199,9 @@ extension IdentityRecord {
         return current
     }
 
-    /// When the key is due for a change, in Unix seconds: after the longest age that the
-    /// service declares, less a time that depends on this device's own
-    /// random id, so that devices registered on one day do not all rotate on one day (W23). A key that was reported as
-    /// compromised is due at once.
+    /// When the key is due for a change, in Unix seconds: after the longest age that the service declares, less a time
+    /// that depends on this device's own random id, so that devices registered on one day do not all rotate on one day
+    /// (W23). A key that was reported as compromised is due at once.
     func rotationDue(_ age: KeyAge, _ limits: FlowLimits) -> Int64? {
         guard let since = keyRotatedAt ?? registeredAt else { return nil }
         guard !isCompromised else { return since }

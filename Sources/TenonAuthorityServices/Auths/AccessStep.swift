@@ -32,7 +32,7 @@ extension AuthsSteps {
         return try answer(device, ["type": .string(envelope.type)])
     }
 
-    /// The nonce is taken before the signature is verified: whoever has it asked for it.
+    /// Takes the nonce before it verifies the signature: only the client that asked for a nonce can use it up.
     private func present(_ header: String, _ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let presentation = try Presentation(header)
         let audience = if let own = settings.audience { own } else { try engine.origin(of: request) }
