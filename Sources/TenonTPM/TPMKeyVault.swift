@@ -67,8 +67,8 @@ package final class TPMKeyVault: KeyVault {
     package func blockingDiscard(_ facts: KeyFacts) throws(TenonError) {
         guard mayHaveCopy(facts) else { return }
         do throws(TenonError) {
-            let key = try kept(facts) ?? TPM.PrivateKey(dataRepresentation: facts.pem, in: tpm, options: options)
-            try key.evict()
+            if let key = kept(facts) { return try key.evict() }
+            try TPM.PrivateKey(dataRepresentation: facts.pem, in: tpm, options: options).evict()
         } catch  where [.gone, .argument].contains(error.code.category) {}
     }
 
