@@ -36,6 +36,10 @@ VALGRIND ?= valgrind
 # What tools keep for the next time stays in the clone.
 export XDG_CACHE_HOME := $(CURDIR)/.build/home/.cache
 
+# TMPDIR of the tests; benches and the demo use the disk, as a device does.
+check: export TMPDIR = $(shell Tests/Scripts/scratch.sh)
+check-%: export TMPDIR = $(shell Tests/Scripts/scratch.sh)
+
 # A compiler that was named has a folder of its own, so that no object of another one is taken for done.
 comma := ,
 space := $(subst ,, )
@@ -368,7 +372,7 @@ check-install: lib
 	Tests/ABI/install.sh . $(BUILD)/install
 
 ## check-swift      the Swift tests, with a Redis and a PostgreSQL beside them (CRYPTO=, OPTIMISED=1: as it is shipped; ONLY=, QUICK=1)
-SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRYPTO)),--traits OpenSSL) \
+SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) --disable-index-store $(if $(filter openssl,$(CRYPTO)),--traits OpenSSL) \
                $(if $(OPTIMISED),-c release -Xswiftc -enable-testing)
 .PHONY: check-swift
 check-swift: $(TPM_STATE_FILE)

@@ -49,7 +49,7 @@ STEPS = [
     Step("eight processes", "swift", FULL, "make check-processes RACE_SECONDS=20"),
     Step("development build", "shipped", FULL, "make check-dev-mode CRYPTO=openssl OPTIMISED=1"),
     Step("rules fail when broken", "tree", FULL, "make check-rules"),
-    Step("fuzzers", "fuzz", FULL, "make fuzz FUZZ_SECONDS=5"),
+    Step("fuzzers", "fuzz", FULL, "make fuzz FUZZ_SECONDS=2"),
 ]
 
 
