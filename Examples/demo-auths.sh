@@ -4,42 +4,15 @@
 # a software TPM and an authority on loopback, and stops them at the end.
 set -u
 
-[ $# -ge 2 ] || { echo "usage: $0 BINARIES TPM_STATE" >&2; exit 2; }
-root=$(cd "$(dirname "$0")/.." && pwd)
-binaries=$(cd "$1" && pwd) || exit 1
-state=$(cd "$2" && pwd) || exit 1
-# shellcheck disable=SC2034
-tenon_authority=$binaries/tenon-authority
-PATH=$binaries:$PATH
 # shellcheck source=/dev/null
-. "$root/Tests/Scripts/world.sh"
-unset TENON_SERVICE TENON_APP TENON_CA_FILE
-steps=0
-
-say() { printf '\n%s\n' "$*"; }
-
-# does CODE COMMAND: runs a command line, shows its output, and ends the demo if the exit code is another.
-does() {
-    printf '  $ %s\n' "$2"
-    sh -c "$2" > "$world/output" 2>&1
-    code=$?
-    sed 's/^/    /' "$world/output"
-    [ "$code" = "$1" ] || { echo "The command should have ended with $1, but ended with $code."; exit 1; }
-    steps=$((steps + 1))
-}
+. "$(dirname "$0")/steps.sh"
 
 # presents STATUS HEADER: asks for the resource that only identifiers may use.
 presents() {
     printf '  $ curl -X POST -H "$header" %s/auths/demo/api\n' "$url"
-    status=$(curl -s -o "$world/answer" -w '%{http_code}' -X POST -d '' -H "$2" "$url/auths/demo/api")
-    printf '    %s %s\n' "$status" "$(cat "$world/answer")"
-    [ "$status" = "$1" ] || { echo "The status should have been $1."; exit 1; }
-    steps=$((steps + 1))
+    answers "$1" "$(curl -s -o "$world/answer" -w '%{http_code}' -X POST -d '' -H "$2" "$url/auths/demo/api")"
 }
 
-world
-cd "$world" || exit 1
-export TENON_STATE_DIR="$world/state"
 say "Start a software TPM, and an authority with an app for KERI identifiers, in $world"
 world_tpm device "$state/state"
 export TENON_TPM="swtpm:path=$world/device.tpm"
@@ -89,4 +62,4 @@ does 0 "tenon auths log"
 does 0 "tenon register"
 does 0 "tenon auths log"
 
-say "All $steps steps succeeded. All processes have ended, and the folder is removed."
+succeeded

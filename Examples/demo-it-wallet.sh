@@ -4,33 +4,8 @@
 # KIND=it-wallet`. It starts a software TPM and a provider on loopback, and stops them at the end.
 set -u
 
-[ $# -ge 2 ] || { echo "usage: $0 BINARIES TPM_STATE" >&2; exit 2; }
-root=$(cd "$(dirname "$0")/.." && pwd)
-binaries=$(cd "$1" && pwd) || exit 1
-state=$(cd "$2" && pwd) || exit 1
-# shellcheck disable=SC2034
-tenon_authority=$binaries/tenon-authority
-PATH=$binaries:$PATH
 # shellcheck source=/dev/null
-. "$root/Tests/Scripts/world.sh"
-unset TENON_SERVICE TENON_APP TENON_CA_FILE TENON_ATTESTATION_CA TENON_ATTESTATION_ROOTS
-steps=0
-
-say() { printf '\n%s\n' "$*"; }
-
-# does CODE COMMAND: runs a command line, shows its output, and ends the demo if the exit code is another.
-does() {
-    printf '  $ %s\n' "$2"
-    sh -c "$2" > "$world/output" 2>&1
-    code=$?
-    cut -c1-160 "$world/output" | sed 's/^/    /'
-    [ "$code" = "$1" ] || { printf 'The command should have ended with %s, but ended with %s.\n' "$1" "$code"; exit 1; }
-    steps=$((steps + 1))
-}
-
-world
-cd "$world" || exit 1
-export TENON_STATE_DIR="$world/state"
+. "$(dirname "$0")/steps.sh"
 
 say "Start a software TPM, and a provider that trusts its maker, in $world"
 world_tpm device "$state/state"
@@ -77,4 +52,4 @@ say "The device becomes another instance, with another key and tag"
 does 0 "$register"
 does 0 "tenon it-wallet attest --call instance"
 
-say "All $steps steps succeeded. All processes have ended, and the folder is removed."
+succeeded

@@ -5,48 +5,14 @@
 # device's key is created there, and nothing is cleared.
 set -u
 
-[ $# -ge 2 ] || { echo "usage: $0 BINARIES TPM_STATE [TPM]" >&2; exit 2; }
-root=$(cd "$(dirname "$0")/.." && pwd)
-binaries=$(cd "$1" && pwd) || exit 1
-state=$(cd "$2" && pwd) || exit 1
-# shellcheck disable=SC2034
-tenon_authority=$binaries/tenon-authority
-PATH=$binaries:$PATH
 # shellcheck source=/dev/null
-. "$root/Tests/Scripts/world.sh"
-unset TENON_SERVICE TENON_APP TENON_CA_FILE TENON_ATTESTATION_CA TENON_ATTESTATION_ROOTS
-
-bold= plain= red= green=
-if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
-    escape=$(printf '\033')
-    bold="$escape[1m" plain="$escape[0m" red="$escape[31m" green="$escape[32m"
-fi
-steps=0
-
-say() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
-
-# does CODE COMMAND: runs a command line, shows its output, and ends the demo if the exit code is another.
-does() {
-    printf '  $ %s\n' "$2"
-    sh -c "$2" > "$world/output" 2>&1
-    code=$?
-    sed 's/^/    /' "$world/output"
-    [ "$code" = "$1" ] || { printf '%sThe command should have ended with %s, but ended with %s.%s\n' "$red" "$1" "$code" "$plain"; exit 1; }
-    steps=$((steps + 1))
-}
+. "$(dirname "$0")/steps.sh"
 
 # sends STATUS CURL: sends the signed request with curl.
 sends() {
     printf '  $ %s\n' "$(printf %s "$2" | sed -E "s/ -H '[^']*'//g; s/^curl/curl (six headers)/")"
-    status=$(sh -c "$2 -s -o '$world/answer' -w '%{http_code}'")
-    printf '    %s %s\n' "$status" "$(cat "$world/answer")"
-    [ "$status" = "$1" ] || { printf '%sThe status should have been %s.%s\n' "$red" "$1" "$plain"; exit 1; }
-    steps=$((steps + 1))
+    answers "$1" "$(sh -c "$2 -s -o '$world/answer' -w '%{http_code}'")"
 }
-
-world
-cd "$world" || exit 1
-export TENON_STATE_DIR="$world/state"
 
 if [ $# -ge 3 ] && [ -n "$3" ]; then
     own=$3 chain=
@@ -111,4 +77,4 @@ if [ -z "$own" ]; then
     sends 200 "$signed"
 fi
 
-say "${green}All $steps steps succeeded.$plain All processes have ended, and the folder is removed."
+succeeded
