@@ -3,7 +3,7 @@
 #
 # CRYPTO=mbedtls|openssl   whose P-256 and SHA-256 the library is built with
 # CC=                      another compiler, or that of another processor (arm-linux-gnueabihf-gcc), with a folder of its own
-# ARCH=                    of check-arch: arm64, armhf, i386, riscv64 or s390x
+# ARCH=, RELEASE=          of check-arch: amd64, arm64, armhf, i386, riscv64 or s390x; bookworm or trixie
 # SANITIZE=LIST            build with -fsanitize=LIST (address,undefined or thread)
 # PREFIX=, LIBDIR=, DESTDIR=  where `make install` puts things
 # WERROR=                  empty: warnings of another compiler do not end the build
@@ -204,11 +204,12 @@ check: $(TESTS) $(TPM_STATE_FILE)
 	TENON_TEST_AGAIN="make check$(if $(COMPILER), CC='$(CC)')$(if $(filter openssl,$(CRYPTO)), CRYPTO=openssl)$(if $(SANITIZE), SANITIZE=$(SANITIZE))" \
 	    $(RUN) $(TESTS) -j $(JOBS) $(ONLY)
 
-## check-arch       the C tests for another processor, in a root of Debian with its libraries, run by qemu (ARCH=, ONLY=, QUICK=1, CRYPTO=)
+## check-arch       the C tests in a root of a release of Debian, for another processor run by qemu (RELEASE=, ARCH=, ONLY=, QUICK=1, CRYPTO=)
 ARCH ?= arm64
+RELEASE ?= bookworm
 .PHONY: check-arch
 check-arch:
-	Tests/Scripts/arch.sh $(ARCH) CRYPTO=$(CRYPTO) JOBS=$(JOBS) $(if $(QUICK),TENON_TEST_QUICK=1) $(if $(ONLY),ONLY='$(ONLY)')
+	Tests/Scripts/arch.sh $(RELEASE) $(ARCH) CRYPTO=$(CRYPTO) JOBS=$(JOBS) $(if $(QUICK),TENON_TEST_QUICK=1) $(if $(ONLY),ONLY='$(ONLY)')
 
 ## rules-table      each rule of the verifier: its code, how many cases break it and were caught, and the first of them
 .PHONY: rules-table

@@ -250,7 +250,9 @@ let package = Package(
         ),
         .testTarget(
             name: "TenonCommandTests",
-            dependencies: ["Tenon", "TenonCommand", "TenonCommandLine", "TenonHTTP", "TenonSynheart"],
+            dependencies: [
+                "Tenon", "TenonCommand", "TenonCommandLine", "TenonHTTP", "TenonSynheart", "TenonTPM", "TestFolders",
+            ],
             swiftSettings: strict),
         .testTarget(name: "TenonHTTPTests", dependencies: ["TenonHTTP", "TestFolders"], swiftSettings: strict),
         .testTarget(

@@ -48,6 +48,13 @@ step "container" make container-root
 step "archive" reproducible
 step "archive builds" archive_builds
 
+for crypto in mbedtls openssl; do
+    step "Debian 13 $crypto" make check-arch RELEASE=trixie ARCH=amd64 CRYPTO=$crypto
+done
+for arch in arm64 armhf i386 riscv64 s390x; do
+    step "$arch" make check-arch ARCH=$arch
+done
+
 echo
 echo "Tenon $version, commit $commit, $(. /etc/os-release && echo "$PRETTY_NAME"), $(uname -m)"
 echo

@@ -7,8 +7,6 @@
 
 enum {
     RH_OWNER = 0x40000001,
-    FIRST = 0x018a7e00, /* in the owner's range (Registry of reserved TPM 2.0 handles, 2.2) */
-    PLACES = 64,
     SIZE = 8,
     AUTH_WRITE = 1 << 2, /* Part 2, 13.4 TPMA_NV, as are the next */
     COUNTER = 1 << 4,
@@ -16,7 +14,8 @@ enum {
     NO_DA = 1 << 25,
     WRITTEN = 1 << 29,
     ATTRIBUTES = AUTH_WRITE | COUNTER | AUTH_READ | NO_DA,
-    PUBLIC_SIZE = 14
+    PUBLIC_SIZE = 14,
+    PUBLIC_MAX = 128
 };
 
 /* Part 2, 13.5 TPMS_NV_PUBLIC. */
@@ -57,7 +56,7 @@ static tenon_status set_auth(tenoni_auth *auth, const job *work)
 }
 
 /* Part 3, 31.3 TPM2_NV_DefineSpace, by the owner. */
-static tenon_status define(tenon_tpm *tpm, const job *work, uint32_t index)
+static tenon_status define(tenon_tpm *tpm, const job *work)
 {
     tenoni_call call;
     tenoni_reader answer;
@@ -74,7 +73,7 @@ static tenon_status define(tenon_tpm *tpm, const job *work, uint32_t index)
     call.session = &work->sealed->session;
     call.session_attributes = TENONI_SESSION_DECRYPT;
     tenoni_write_sized(&call.parameters, auth.bytes, auth.n);
-    write_public(area, index, ATTRIBUTES);
+    write_public(area, work->sealed->counter, ATTRIBUTES);
     tenoni_write_sized(&call.parameters, area, sizeof area);
     status = tenoni_call_send(tpm, &call, NULL, &answer);
     tenoni_wipe(&auth, sizeof auth);
@@ -123,8 +122,60 @@ static tenon_status again(tenon_tpm *tpm, job *work, uint32_t command)
     return use(tpm, work, command);
 }
 
-/* Part 3, 31.4 TPM2_NV_UndefineSpace, by the owner: what was begun and not ended must not fill the TPM. */
-static void undefine(tenon_tpm *tpm, job *work)
+/*
+ * Part 3, 31.6 TPM2_NV_ReadPublic. Only an index whose Name is one of ours is offered the secret: a wrong one at
+ * another's may count as an attack. Whether it was ever counted is part of the Name.
+ */
+static tenon_status look_at(tenon_tpm *tpm, job *work, bool *like_ours)
+{
+    tenoni_call call;
+    tenoni_reader answer, public, found;
+    uint8_t name[TENON_NAME_SIZE];
+    *like_ours = false;
+    tenoni_call_begin(&call, TENONI_CC_NV_READ_PUBLIC, TENONI_ROLE_ANY);
+    tenoni_call_handle(&call, work->sealed->counter);
+    tenon_status status = tenoni_call_send(tpm, &call, NULL, &answer);
+    if (status == TENON_OK &&
+        !(tenoni_read_sized(&answer, &public, PUBLIC_MAX) && tenoni_read_sized(&answer, &found, PUBLIC_MAX)))
+        status = TENON_ERROR_TPM_ANSWER;
+    for (int counted = 0; counted < 2 && status == TENON_OK && !*like_ours; counted++) {
+        work->first = counted == 0;
+        status = set_name(name, work->sealed->counter, !work->first);
+        *like_ours = status == TENON_OK && found.left == sizeof name && tenoni_equal(found.at, name, sizeof name);
+    }
+    tenoni_call_end(&call);
+    return status;
+}
+
+/* An index is ours if it takes our secret. */
+static tenon_status count_ours(tenon_tpm *tpm, job *work, bool *ours)
+{
+    tenon_status status = look_at(tpm, work, ours);
+    if (status != TENON_OK || !*ours)
+        return status;
+    status = use(tpm, work, TENONI_CC_NV_INCREMENT);
+    if (tenon_status_category(status) != TENON_CATEGORY_AUTH)
+        return status;
+    tenoni_sealed_drop(tpm, work->sealed);
+    *ours = false;
+    return TENON_OK;
+}
+
+static tenon_status make(tenon_tpm *tpm, void *context)
+{
+    job *work = context;
+    bool ours = true;
+    tenon_status defined = define(tpm, work);
+    if (defined == TENON_OK)
+        return use(tpm, work, TENONI_CC_NV_INCREMENT);
+    if (!tenoni_status_is(defined, TENONI_RC_NV_DEFINED))
+        return defined;
+    tenon_status status = count_ours(tpm, work, &ours);
+    return status == TENON_OK && !ours ? defined : status;
+}
+
+/* Part 3, 31.4 TPM2_NV_UndefineSpace, by the owner. */
+static tenon_status undefine(tenon_tpm *tpm, const job *work)
 {
     tenoni_call call;
     tenoni_reader answer;
@@ -132,28 +183,19 @@ static void undefine(tenon_tpm *tpm, job *work)
     tenoni_call_handle(&call, RH_OWNER);
     tenoni_call_handle(&call, work->sealed->counter);
     call.auth = &tpm->owner_auth;
-    (void)tenoni_call_send(tpm, &call, NULL, &answer);
+    tenon_status status = tenoni_call_send(tpm, &call, NULL, &answer);
     tenoni_call_end(&call);
-    work->sealed->counter = 0;
+    return status;
 }
 
-static tenon_status make(tenon_tpm *tpm, void *context)
+static tenon_status take_away(tenon_tpm *tpm, void *context)
 {
     job *work = context;
-    tenon_status status = TENON_OK;
-    if (work->sealed->counter != 0)
-        undefine(tpm, work);
-    for (uint32_t index = FIRST; index < FIRST + PLACES; index++) {
-        status = define(tpm, work, index);
-        work->sealed->counter = status == TENON_OK ? index : 0;
-        if (!tenoni_status_is(status, TENONI_RC_NV_DEFINED))
-            break;
-    }
-    if (status == TENON_OK)
-        status = use(tpm, work, TENONI_CC_NV_INCREMENT);
-    if (status != TENON_OK && work->sealed->counter != 0 && status != TENON_ERROR_TPM_TRANSPORT)
-        undefine(tpm, work);
-    return status;
+    bool ours;
+    tenon_status status = count_ours(tpm, work, &ours);
+    if (tenoni_status_is(status, TENONI_RC_HANDLE))
+        return TENON_OK; /* there is no such index */
+    return status == TENON_OK && ours ? undefine(tpm, work) : status;
 }
 
 /* Read first: an increment whose answer was lost is not repeated. */
@@ -175,6 +217,12 @@ tenon_status tenoni_counter_make(tenon_tpm *tpm, tenoni_sealed *sealed, const ui
 {
     job work = {.sealed = sealed, .secret = secret, .first = true};
     return tenoni_tpm_do(tpm, make, &work);
+}
+
+tenon_status tenoni_counter_remove(tenon_tpm *tpm, tenoni_sealed *sealed, const uint8_t *secret)
+{
+    job work = {.sealed = sealed, .secret = secret};
+    return tenoni_tpm_do(tpm, take_away, &work);
 }
 
 tenon_status tenoni_counter_read(tenon_tpm *tpm, tenoni_sealed *sealed, const uint8_t *secret, uint64_t *out)

@@ -9,8 +9,17 @@
  * values, and goes through the same session.
  */
 
-/* Defines one at a free index and counts once; sets sealed->counter. */
+/* Where it may lie: in the owner's range (Registry of reserved TPM 2.0 handles, 2.2). */
+enum { TENONI_COUNTER_FIRST = 0x018a7e00, TENONI_COUNTER_LAST = TENONI_COUNTER_FIRST + 63 };
+
+/*
+ * Defines the one of sealed->counter, or takes over the one that is there if it takes this secret; and counts once. An
+ * error that is TENONI_RC_NV_DEFINED: the index is somebody else's.
+ */
 tenon_status tenoni_counter_make(tenon_tpm *tpm, tenoni_sealed *sealed, const uint8_t *secret);
+
+/* Removes it, if it is there and takes this secret. */
+tenon_status tenoni_counter_remove(tenon_tpm *tpm, tenoni_sealed *sealed, const uint8_t *secret);
 
 tenon_status tenoni_counter_read(tenon_tpm *tpm, tenoni_sealed *sealed, const uint8_t *secret, uint64_t *out);
 

@@ -68,14 +68,12 @@ static tenoni_result judge_without_store(const tenoni_folder *folder, const plac
 static tenoni_result look(const tenoni_folder *folder, const place *at, tenoni_store *store)
 {
     struct stat found;
-    bool counted;
-    *store = (tenoni_store){.folder = folder};
-    tenoni_result result = tenoni_store_counts(folder, &counted);
+    tenoni_result result = tenoni_store_find(folder, store);
     if (tenoni_nothing(result))
         return judge_without_store(folder, at);
-    if (tenoni_done(result) && !counted)
+    if (tenoni_done(result) && !store->counted)
         result = tenoni_file_look(folder->files, at->file, &found);
-    return tenoni_done(result) ? tenoni_store_open(folder, store) : result;
+    return tenoni_done(result) ? tenoni_store_open(store) : result;
 }
 
 tenoni_result tenoni_item_load(const tenoni_folder *folder, const char *service, const char *key, char **out)
@@ -182,34 +180,34 @@ static tenoni_result remove_file(const tenoni_folder *folder, const place *at)
 }
 
 /* The manifest first: what it does not name is gone, whatever becomes of the file. */
-static tenoni_result remove_counted(const tenoni_folder *folder, const place *at)
+static tenoni_result remove_counted(tenoni_store *store, const place *at, tenoni_result found)
 {
-    tenoni_store store;
-    tenoni_result result = tenoni_store_open(folder, &store);
+    tenoni_result result = tenoni_done(found) ? tenoni_store_open(store) : found;
     if (tenoni_done(result))
-        result = end_what_was_cut(&store);
-    if (tenoni_done(result) && tenoni_manifest_number(&store.manifest, &at->about) != 0)
-        result =
-            tenoni_manifest_next(folder, store.tpm, store.sealed, store.secret, &store.manifest, &at->about, false);
-    tenoni_store_close(&store);
+        result = end_what_was_cut(store);
+    if (tenoni_done(result) && tenoni_manifest_number(&store->manifest, &at->about) != 0)
+        result = tenoni_manifest_next(store->folder, store->tpm, store->sealed, store->secret, &store->manifest,
+                                      &at->about, false);
     bool lost = tenoni_store_is_lost(result);
-    if (!tenoni_done(result) && !lost && !tenoni_nothing(result))
+    if (!tenoni_done(result) && !lost)
         return result;
-    result = remove_file(folder, at);
-    return tenoni_done(result) && lost ? tenoni_store_put_aside(folder) : result;
+    result = remove_file(store->folder, at);
+    return tenoni_done(result) && lost ? tenoni_store_put_aside(store->folder) : result;
 }
 
 /* Without a counter a value is its file, and the TPM need not be asked. */
 tenoni_result tenoni_item_delete(const tenoni_folder *folder, const char *service, const char *key)
 {
     place at;
-    bool counted;
+    tenoni_store store;
     tenoni_result result = find_place(service, key, &at);
-    if (tenoni_done(result))
-        result = tenoni_store_counts(folder, &counted);
-    if (tenoni_nothing(result))
-        return remove_file(folder, &at);
-    if (tenoni_done(result) && !counted)
-        return remove_file(folder, &at);
-    return tenoni_done(result) || tenoni_store_is_lost(result) ? remove_counted(folder, &at) : result;
+    if (!tenoni_done(result))
+        return result;
+    result = tenoni_store_find(folder, &store);
+    if (tenoni_nothing(result) || (tenoni_done(result) && !store.counted))
+        result = remove_file(folder, &at);
+    else if (tenoni_done(result) || tenoni_store_is_lost(result))
+        result = remove_counted(&store, &at, result);
+    tenoni_store_close(&store);
+    return result;
 }

@@ -86,9 +86,7 @@ tenoni_result tenoni_manifest_begin(const tenoni_folder *folder, tenon_tpm *tpm,
                                     const uint8_t *secret)
 {
     tenoni_manifest manifest = {.count = 0};
-    tenon_status status = tenoni_counter_make(tpm, sealed, secret);
-    if (status == TENON_OK)
-        status = tenoni_counter_read(tpm, sealed, secret, &manifest.number);
+    tenon_status status = tenoni_counter_read(tpm, sealed, secret, &manifest.number);
     return status == TENON_OK ? write_both(folder, secret, &manifest) : tenoni_of(status);
 }
 

@@ -22,7 +22,7 @@ void tenoni_manifest_free(tenoni_manifest *manifest);
 tenoni_result tenoni_manifest_read(const tenoni_folder *folder, tenon_tpm *tpm, tenoni_sealed *sealed,
                                    const uint8_t *secret, tenoni_manifest *out);
 
-/* The first one. */
+/* The first one, for a counter that was made. */
 tenoni_result tenoni_manifest_begin(const tenoni_folder *folder, tenon_tpm *tpm, tenoni_sealed *sealed,
                                     const uint8_t *secret);
 

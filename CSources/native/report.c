@@ -32,6 +32,15 @@ static void add_outcome(tenoni_text *text, tenoni_result result)
     free(error);
 }
 
+/* A member that is an object: its state, and the error that explains it. */
+static void add_part(tenoni_text *text, const char *name, tenoni_result result)
+{
+    tenoni_text_add(text, name);
+    tenoni_text_add(text, "{\"state\":");
+    add_outcome(text, result);
+    tenoni_text_add(text, "}");
+}
+
 /* The id in a key's file or in its copy; to be freed. */
 static char *id_of(const tenoni_folder *folder, const char *file)
 {
@@ -85,7 +94,9 @@ static bool add_file(void *context, const char *name)
 static void add_store(report *to)
 {
     tenoni_store store;
-    tenoni_result result = tenoni_store_open(to->folder, &store);
+    tenoni_result result = tenoni_store_find(to->folder, &store);
+    if (tenoni_done(result))
+        result = tenoni_store_open(&store);
     if (tenoni_nothing(result) && to->values != 0)
         result = tenoni_because(TENONI_STORE_KEY_MISSING);
     tenoni_text_add(&to->text, ",\"store\":{\"values\":");
@@ -123,13 +134,11 @@ static tenoni_result run_report(tenoni_work *work)
     report to = {.folder = &folder};
     tenoni_text_add(&to.text, "{\"version\":1,\"state_dir\":");
     tenoni_text_quote(&to.text, settings == NULL ? "" : settings->state_dir);
-    tenoni_text_add(&to.text, ",\"tpm\":");
-    add_outcome(&to.text, tenoni_desk_tpm(&tpm));
+    add_part(&to.text, ",\"tpm\":", tenoni_desk_tpm(&tpm));
     tenoni_result result = tenoni_folder_open(&folder, false);
     if (tenoni_done(result))
         result = tenoni_folder_lock(&folder);
-    tenoni_text_add(&to.text, ",\"folder\":");
-    add_outcome(&to.text, result);
+    add_part(&to.text, ",\"folder\":", result);
     if (tenoni_done(result))
         add_content(&to);
     tenoni_folder_close(&folder);

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "base/secure.h"
+#include "native/counter.h"
 #include "native/envelope.h"
 #include "native/settings.h"
 #include "tenon/encoding.h"
 
-static const char file_name[] = "store";
+static const char file_name[] = "store", begun_name[] = "begun";
 
 tenoni_result tenoni_item_name(char *out, const tenon_digest *about)
 {
@@ -41,38 +42,34 @@ static tenoni_result look_for_items(const tenoni_folder *folder, bool *found)
     return tenoni_folder_list(folder->files, is_no_item, found);
 }
 
-static tenoni_result read_sealed(const tenoni_folder *folder, tenoni_sealed *out)
+static tenoni_result read_sealed(const tenoni_folder *folder, const char *file, tenoni_sealed *out)
 {
     tenoni_content content;
-    tenoni_result result = tenoni_envelope_find(folder, file_name, TENONI_ENVELOPE_STORE, "", &content);
+    tenoni_result result = tenoni_envelope_find(folder, file, TENONI_ENVELOPE_STORE, "", &content);
     if (tenoni_done(result) && !tenoni_sealed_read(out, content.bytes, content.n))
         return tenoni_because(TENONI_FILE_DAMAGED);
     return result;
 }
 
-tenoni_result tenoni_store_counts(const tenoni_folder *folder, bool *out)
+tenoni_result tenoni_store_find(const tenoni_folder *folder, tenoni_store *out)
 {
-    tenoni_sealed found;
-    tenoni_result result = read_sealed(folder, &found);
-    *out = tenoni_done(result) && found.counter != 0;
+    *out = (tenoni_store){.folder = folder};
+    tenoni_result result = read_sealed(folder, file_name, &out->found);
+    out->counted = tenoni_done(result) && out->found.counter != 0;
     return result;
 }
 
 /* What is loaded stays, if it is what the file holds. */
-static tenoni_result take_sealed(const tenoni_folder *folder, tenoni_store *store)
+static void take_sealed(tenoni_store *store)
 {
-    tenoni_sealed found;
-    tenoni_result result = read_sealed(folder, &found);
-    if (!tenoni_done(result))
-        return result;
+    const tenoni_sealed *found = &store->found;
     store->sealed = tenoni_desk_sealed();
-    bool same = store->sealed->known && store->sealed->counter == found.counter &&
-                tenoni_equal(&store->sealed->file, &found.file, sizeof found.file);
+    bool same = store->sealed->known && store->sealed->counter == found->counter &&
+                tenoni_equal(&store->sealed->file, &found->file, sizeof found->file);
     if (!same) {
         tenoni_sealed_clear(store->tpm, store->sealed);
-        *store->sealed = found;
+        *store->sealed = *found;
     }
-    return result;
 }
 
 /* A refusal alone does not say that the TPM is another one: the witness of its seed does. */
@@ -86,25 +83,16 @@ static tenoni_result unseal(tenoni_store *store)
     return tenoni_of(status);
 }
 
-static tenoni_result open_counted(tenoni_store *store)
+tenoni_result tenoni_store_open(tenoni_store *store)
 {
-    store->counted = store->sealed->counter != 0;
-    if (!store->counted)
-        return tenoni_because(TENONI_DONE);
+    tenoni_result result = tenoni_desk_tpm(&store->tpm);
+    if (!tenoni_done(result))
+        return result;
+    take_sealed(store);
+    result = unseal(store);
+    if (!tenoni_done(result) || !store->counted)
+        return result;
     return tenoni_manifest_read(store->folder, store->tpm, store->sealed, store->secret, &store->manifest);
-}
-
-tenoni_result tenoni_store_open(const tenoni_folder *folder, tenoni_store *out)
-{
-    *out = (tenoni_store){.folder = folder};
-    tenoni_result result = tenoni_envelope_look(folder, file_name);
-    if (tenoni_done(result))
-        result = tenoni_desk_tpm(&out->tpm);
-    if (tenoni_done(result))
-        result = take_sealed(folder, out);
-    if (tenoni_done(result))
-        result = unseal(out);
-    return tenoni_done(result) ? open_counted(out) : result;
 }
 
 void tenoni_store_close(tenoni_store *store)
@@ -113,32 +101,88 @@ void tenoni_store_close(tenoni_store *store)
     tenoni_wipe(store, sizeof *store);
 }
 
-static tenoni_result keep(tenoni_store *store, const tenoni_sealed *made)
+static tenoni_result keep(const tenoni_store *store, const char *file, const tenoni_sealed *made)
 {
     uint8_t bytes[TENONI_SEALED_MAX];
     tenoni_writer writer = tenoni_writer_over(bytes, sizeof bytes);
     tenoni_sealed_write(&writer, made);
     if (writer.overflowed)
         return tenoni_because(TENONI_BAD_ARGUMENT);
-    return tenoni_envelope_keep(store->folder, file_name, TENONI_ENVELOPE_STORE, "", bytes, writer.used);
+    return tenoni_envelope_keep(store->folder, file, TENONI_ENVELOPE_STORE, "", bytes, writer.used);
+}
+
+/* What a creation that was cut has noted. TENONI_NOTHING: there is no such note, or nobody can use it. */
+static tenoni_result find_begun(tenoni_store *store, tenoni_sealed *out)
+{
+    tenoni_result result = read_sealed(store->folder, begun_name, out);
+    store->sealed = out;
+    if (tenoni_done(result))
+        result = unseal(store);
+    return tenoni_store_is_lost(result) ? tenoni_because(TENONI_NOTHING) : result;
+}
+
+static tenoni_result begin(tenoni_store *store, tenoni_sealed *made)
+{
+    tenoni_sealed_clear(store->tpm, made);
+    tenon_status status = tenoni_random(store->secret, sizeof store->secret);
+    return tenoni_of(status == TENON_OK ? tenoni_sealed_make(store->tpm, made, store->secret) : status);
+}
+
+/* An index is noted before the TPM gets it, so that none is left that nobody knows (decision: native-begun). */
+static tenoni_result make_counter(const tenoni_store *store, tenoni_sealed *made)
+{
+    tenon_status status = TENON_OK;
+    bool free = made->counter == 0;
+    if (!free) {
+        status = tenoni_counter_make(store->tpm, made, store->secret);
+        free = tenoni_status_is(status, TENONI_RC_NV_DEFINED);
+    }
+    for (uint32_t index = TENONI_COUNTER_FIRST; free && index <= TENONI_COUNTER_LAST; index++) {
+        made->counter = index;
+        tenoni_result noted = keep(store, begun_name, made);
+        if (!tenoni_done(noted))
+            return noted;
+        status = tenoni_counter_make(store->tpm, made, store->secret);
+        free = tenoni_status_is(status, TENONI_RC_NV_DEFINED);
+    }
+    return tenoni_of(status);
 }
 
 /* The store is there when its file is; whatever else it needs is made before. */
+static tenoni_result make_counted(tenoni_store *store, tenoni_sealed *made)
+{
+    tenoni_result result = make_counter(store, made);
+    if (tenoni_done(result))
+        result = tenoni_manifest_begin(store->folder, store->tpm, made, store->secret);
+    if (tenoni_done(result))
+        result = keep(store, file_name, made);
+    if (tenoni_done(result))
+        (void)tenoni_envelope_remove(store->folder, begun_name);
+    return result;
+}
+
+/* A counter that was begun goes; if the TPM does not let it go now, the note stays for the next creation. */
+static tenoni_result make_uncounted(tenoni_store *store, tenoni_sealed *made)
+{
+    if (made->counter != 0 && tenoni_counter_remove(store->tpm, made, store->secret) == TENON_OK)
+        (void)tenoni_envelope_remove(store->folder, begun_name);
+    made->counter = 0;
+    return keep(store, file_name, made);
+}
+
 static tenoni_result make(tenoni_store *store, bool counted)
 {
     tenoni_sealed made;
     memset(&made, 0, sizeof made);
     tenoni_result result = tenoni_desk_tpm(&store->tpm);
+    if (!tenoni_done(result))
+        return result;
+    result = find_begun(store, &made);
+    if (tenoni_nothing(result))
+        result = begin(store, &made);
     if (tenoni_done(result))
-        result = tenoni_of(tenoni_random(store->secret, sizeof store->secret));
-    if (tenoni_done(result))
-        result = tenoni_of(tenoni_sealed_make(store->tpm, &made, store->secret));
-    if (tenoni_done(result) && counted)
-        result = tenoni_manifest_begin(store->folder, store->tpm, &made, store->secret);
-    if (tenoni_done(result))
-        result = keep(store, &made);
-    if (store->tpm != NULL)
-        tenoni_sealed_clear(store->tpm, &made);
+        result = counted ? make_counted(store, &made) : make_uncounted(store, &made);
+    tenoni_sealed_clear(store->tpm, &made);
     return result;
 }
 
@@ -146,8 +190,10 @@ tenoni_result tenoni_store_make(const tenoni_folder *folder, tenoni_store *out)
 {
     const tenoni_settings *settings = tenoni_settings_use();
     bool values;
-    tenoni_result result = tenoni_store_open(folder, out);
-    bool useless = result.cause == TENONI_STORE_OF_ANOTHER_TPM && out->sealed->counter == 0;
+    tenoni_result result = tenoni_store_find(folder, out);
+    if (tenoni_done(result))
+        result = tenoni_store_open(out);
+    bool useless = result.cause == TENONI_STORE_OF_ANOTHER_TPM && !out->counted;
     if (!tenoni_nothing(result) && !useless)
         return result;
     tenoni_store_close(out);
@@ -164,7 +210,8 @@ tenoni_result tenoni_store_make(const tenoni_folder *folder, tenoni_store *out)
     if (!tenoni_done(result))
         return result;
     tenoni_store_close(out);
-    return tenoni_store_open(folder, out);
+    result = tenoni_store_find(folder, out);
+    return tenoni_done(result) ? tenoni_store_open(out) : result;
 }
 
 bool tenoni_store_is_lost(tenoni_result result)

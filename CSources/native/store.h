@@ -9,21 +9,22 @@
 typedef struct {
     const tenoni_folder *folder;
     tenon_tpm *tpm;
-    tenoni_sealed *sealed;
+    tenoni_sealed found;   /* what its file says */
+    tenoni_sealed *sealed; /* the same, as it is loaded */
     uint8_t secret[TENONI_SECRET_SIZE];
     tenoni_manifest manifest; /* with a counter */
     bool counted;
 } tenoni_store;
 
-/* TENONI_NOTHING: there is no store. Close it after any result. */
-tenoni_result tenoni_store_open(const tenoni_folder *folder, tenoni_store *out);
+/* Reads its file, and asks no TPM. TENONI_NOTHING: there is no store. Close it after any result. */
+tenoni_result tenoni_store_find(const tenoni_folder *folder, tenoni_store *out);
+
+/* Opens one that was found. */
+tenoni_result tenoni_store_open(tenoni_store *store);
 void tenoni_store_close(tenoni_store *store);
 
-/* The same, and makes the store if neither it nor any value exists. */
+/* Finds and opens it, and makes it if neither it nor any value exists. */
 tenoni_result tenoni_store_make(const tenoni_folder *folder, tenoni_store *out);
-
-/* Whether it has a counter; the TPM is not asked. */
-tenoni_result tenoni_store_counts(const tenoni_folder *folder, bool *out);
 
 /* What makes a store useless for good, as far as anybody can tell here. */
 bool tenoni_store_is_lost(tenoni_result result);

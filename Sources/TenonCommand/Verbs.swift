@@ -169,20 +169,20 @@ extension Verb {
             words: ["native", "status"], operands: "", summary: "Show what a runtime finds here through its callbacks",
             flags: nativeFlags, examples: ["tenon native status"],
             run: { arguments throws(TenonError) in
-                try NativeCommand.status(Setting(arguments: arguments)).give(arguments)
+                try NativeCommand(Setting(arguments: arguments)).status.give(arguments)
             }),
         Verb(
             words: ["native", "list"], operands: "", summary: "List a runtime's keys, and which of them can sign",
             flags: nativeFlags, examples: ["tenon native list"],
             run: { arguments throws(TenonError) in
-                try NativeCommand.list(Setting(arguments: arguments)).give(arguments)
+                try NativeCommand(Setting(arguments: arguments)).list.give(arguments)
             }),
         Verb(
             words: ["native", "export-diagnosis"], operands: "",
             summary: "Print all that is known of a runtime's keys and values, but none of them",
             flags: nativeFlags, examples: ["tenon native export-diagnosis > diagnosis.json"],
             run: { arguments throws(TenonError) in
-                try NativeCommand.diagnosis(Setting(arguments: arguments)).give(arguments)
+                try NativeCommand(Setting(arguments: arguments)).diagnosis().give(arguments)
             }),
     ]
 }

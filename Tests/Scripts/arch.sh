@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# arch.sh ARCHITECTURE [VARIABLE=VALUE...]: `make check` with these variables for another processor: a cross compiler
-# and the libraries of that processor in a root of Debian (root.sh), and qemu, which runs the tests beside a software
-# TPM of this machine's own.
+# arch.sh RELEASE ARCHITECTURE [VARIABLE=VALUE...]: `make check` with these variables in a root of that release of Debian
+# (root.sh): with amd64 as on this machine; for another processor with a cross compiler and the libraries of that
+# processor, by qemu, beside a software TPM of this machine's own.
 set -eu
 
-arch=${1:?usage: arch.sh arm64|armhf|i386|riscv64|s390x [VARIABLE=VALUE...]}
-shift
-release=bookworm
+[ $# -ge 2 ] || { echo "usage: arch.sh RELEASE amd64|arm64|armhf|i386|riscv64|s390x [VARIABLE=VALUE...]" >&2; exit 2; }
+release=$1 arch=$2
+shift 2
 case $arch in
+amd64) triplet= qemu= ;;
 arm64) triplet=aarch64-linux-gnu qemu=qemu-aarch64 ;;
 armhf) triplet=arm-linux-gnueabihf qemu=qemu-arm ;;
 i386) triplet=i686-linux-gnu qemu=qemu-i386 ;;
@@ -16,12 +17,14 @@ i386) triplet=i686-linux-gnu qemu=qemu-i386 ;;
 riscv64) triplet=riscv64-linux-gnu qemu=qemu-riscv64 release=trixie ;;
 s390x) triplet=s390x-linux-gnu qemu=qemu-s390x ;;
 *)
-    echo "arch.sh: \"$arch\" is not one of arm64, armhf, i386, riscv64 and s390x" >&2
+    echo "arch.sh: \"$arch\" is not one of amd64, arm64, armhf, i386, riscv64 and s390x" >&2
     exit 2
     ;;
 esac
 
 scripts=$(cd "$(dirname "$0")" && pwd)
-"$scripts/root.sh" make "$release" "$release" gcc libc6-dev make openssl procps swtpm swtpm-tools qemu-user \
-    "gcc-$(echo $triplet | tr _ -)" "libc6-dev:$arch" "libmbedtls-dev:$arch" "libssl-dev:$arch" "libtss2-dev:$arch"
-exec "$scripts/root.sh" run "$release" make -j "$(nproc)" check CC=$triplet-gcc RUN=$qemu "$@"
+set -- make -j "$(nproc)" check ${triplet:+CC=$triplet-gcc} ${qemu:+RUN=$qemu} "$@"
+"$scripts/root.sh" make "$release" "$release" gcc libc6-dev make openssl procps swtpm swtpm-tools \
+    ${qemu:+qemu-user "gcc-$(echo $triplet | tr _ -)"} \
+    "libc6-dev:$arch" "libmbedtls-dev:$arch" "libssl-dev:$arch" "libtss2-dev:$arch"
+exec "$scripts/root.sh" run "$release" "$@"

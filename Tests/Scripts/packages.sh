@@ -60,7 +60,7 @@ expect "lintian finds no error" lint
 # In a root: what comes from this machine is what a visitor brings along.
 roots=$root/Tests/Scripts/root.sh
 build=$root/.build/roots/$name.build
-expect "a root" "$roots" make "$name" "$VERSION_CODENAME" python3-minimal curl swtpm procps libtss2-tcti-swtpm0
+expect "a root" "$roots" make "$name" "$VERSION_CODENAME" python3 curl swtpm procps libtss2-tcti-swtpm0
 rm -rf "$build/try"
 mkdir -p "$build/try" && cp -r "$packages" "$build/try/packages" && cp -r "$state" "$build/try/tpm" || exit 1
 [ -z "$old" ] || { mkdir "$build/try/old" && cp "$old"/*.deb "$build/try/old"; } || exit 1

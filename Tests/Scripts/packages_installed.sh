@@ -34,7 +34,8 @@ installed() { dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2> /dev/null | grep -q
 version() { dpkg-query -W -f '${Version}' "$1"; }
 
 purge_all() { # what an earlier run left, too
-    dpkg --purge --force-depends tenon tenon-authority libtenon-dev libtenon-tpm0-dbgsym libtenon0-dbgsym libtenon-tpm0 libtenon0
+    dpkg --purge --force-depends tenon tenon-authority libsynheart-native-crypto libtenon-dev \
+        libtenon-tpm0-dbgsym libtenon0-dbgsym libtenon-tpm0 libtenon0
     rm -rf /var/lib/tenon /var/lib/tenon-authority
 }
 
@@ -46,7 +47,8 @@ apt-get -qq update > "$world/output" 2>&1 || { cat "$world/output"; exit 1; }
 # --- installed
 count=$(dpkg-query -f '.\n' -W | wc -l)
 expect "all packages install, with what they depend on" apt-get -qq install \
-    "$packages"/libtenon{0,-tpm0,-dev}_*.deb "$packages"/tenon_*.deb "$packages"/tenon-authority_*.deb
+    "$packages"/libtenon{0,-tpm0,-dev}_*.deb "$packages"/libsynheart-native-crypto_*.deb "$packages"/tenon_*.deb \
+    "$packages"/tenon-authority_*.deb
 echo "installed: $(($(dpkg-query -f '.\n' -W | wc -l) - count)) packages, with those that they need"
 expect "no toolchain is here" refuse command -v swift
 expect "tenon computes with mbedTLS" says ' with mbedtls$' tenon --version
@@ -64,6 +66,8 @@ expect "units that systemd takes" systemd-analyze --man=no verify \
 expect "a CA before the first start" runuser -u tenon-authority -- \
     tenon-authority ca init --state-dir /var/lib/tenon-authority --name Example
 expect "the demo, with what is installed" "$root/Examples/demo.sh" /usr/bin "$state"
+expect "the demo with a runtime, which loads the callbacks by their name" \
+    env RUNTIME=libsynheart_native_crypto.so "$root/Examples/demo.sh" /usr/bin "$state"
 
 # --- a registered identity
 unset TENON_STATE_DIR
@@ -196,8 +200,8 @@ answer tenon-authority remove-state true
 expect "both are purged, with their state" dpkg --purge tenon tenon-authority
 expect "no identity is left" test ! -e /var/lib/tenon
 expect "no state is left" test ! -e /var/lib/tenon-authority
-expect "the libraries go" dpkg --purge libtenon-dev libtenon-tpm0 libtenon0
-left() { find /usr /etc -name '*tenon*' | grep -v /90tenon; } # root.sh's own
+expect "the libraries go" dpkg --purge libsynheart-native-crypto libtenon-dev libtenon-tpm0 libtenon0
+left() { find /usr /etc -name '*tenon*' -o -name '*synheart*' | grep -v /90tenon; } # root.sh's own
 expect "no file is left" refuse left
 
 echo "in the root: $passed passed, $failed failed"
