@@ -236,7 +236,7 @@ let package = Package(
             name: "TenonAuthorityTests",
             dependencies: [
                 "FlowParts", "Tenon", "TenonAuthority", "TenonAuthorityAuths", "TenonAuthorityITWallet",
-                "TenonAuthoritySynheart", "TestEvidence", "TestFolders", "ToyAuthority", "ToyService",
+                "TenonAuthoritySynheart", "TenonAuths", "TestEvidence", "TestFolders", "ToyAuthority", "ToyService",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -16,7 +16,7 @@ struct ErrorReport {
         if let status = error.httpStatus { cause += " [HTTP \(status)\(ErrorReport.shown(error.serverCode))]" }
         if let code = error.tpmCode { cause += " [TPM 0x\(String(code, radix: 16))]" }
         self.cause = cause
-        mend = error.mend ?? Mend.of(error)
+        mend = error.mend ?? Mend.of(error, at: Services.current)
     }
 
     /// The report as one line of JSON.
@@ -63,17 +63,29 @@ extension TenonError.Category {
 
 /// What to do about an error: a command where there is one.
 enum Mend {
-    static func of(_ error: TenonError) -> String {
+    /// - Parameter service: that of the identity, if one was opened.
+    static func of(_ error: TenonError, at service: CommandService? = nil) -> String {
         if error.isOutcomeOpen, error.code.category == .unknown { return again }
         if let pause = error.retryAfter, error.code.category == .transient { return later(pause) }
         if error.isOfAttestationCA { return error.httpStatus == 404 ? wrongCA : ofCA(error.code) }
         // A failed attestation is mended by mending its cause.
-        return of(error.code == .attestationUnavailable ? error.cause ?? error.code : error.code)
+        let code = error.code == .attestationUnavailable ? error.cause ?? error.code : error.code
+        return anew(code, service ?? Services.all[0]) ?? of(code)
     }
 
     private static func of(_ code: TenonError.Code) -> String {
         Services.mend(of: code) ?? byCode[code] ?? code.tpmCode.flatMap(byTPM) ?? byCategory[code.category]
             ?? "Run: tenon doctor"
+    }
+
+    /// The mends that begin another identity at the same service.
+    private static func anew(_ code: TenonError.Code, _ service: CommandService) -> String? {
+        if code == .keyRefused {
+            let register = "tenon register\(service.registerFlags)"
+            return "If the service has lost this device, start again: tenon reset --yes && \(register)"
+        }
+        guard code.category == .gone, byCode[code] == nil else { return nil }
+        return "Register the device again: tenon register\(service.registerFlags)"
     }
 
     private static func later(_ pause: Duration) -> String {
@@ -112,8 +124,6 @@ enum Mend {
         .authNeeded: hierarchyAuth,
         .parentMissing: "Run: tenon doctor",
         .ekMissing: "Allow it with --disclose-ek; if you did, check that the TPM has a certificate: tenon doctor",
-        .keyInvalidated: "Register the device again: tenon register --disclose-ek",
-        .keyGone: "Register the device again: tenon register --disclose-ek",
         .notRegistered: register,
         .registrationPending: "Ask again later: tenon register",
         .registrationRejected: "Ask the service's operator; then: tenon register",
@@ -132,8 +142,6 @@ enum Mend {
         .tlsHost: "Check the host in --service: the certificate there is for another name.",
         .serviceRefused: "Check --service and --app, or ask the service's operator what the code means.",
         .serviceBusy: "Run the same command again later: it continues where this one stopped.",
-        .keyRefused:
-            "If the service has lost this device, start again: tenon reset --yes && tenon register --disclose-ek",
         .keyExpired: "Change the key: tenon rotate",
         .httpURL: "Give it as https://host[:port]/path",
         .appID: "Give it as --app ID, with 1 to 200 characters and no spaces.",
@@ -178,7 +186,6 @@ enum Mend {
         .unavailable: "Run: tenon doctor",
         .permission: "Run: tenon doctor",
         .auth: "Wait until the TPM forgives a try, or end the lockout: tpm2_dictionarylockout --clear-lockout",
-        .gone: "Register the device again: tenon register --disclose-ek",
         .internal: "Report this with the command line and the output of: tenon --version",
         .state: "See: tenon status",
         .unknown: again,

@@ -89,6 +89,7 @@ extension Setting {
     }
 
     private func open(_ target: Target, _ log: LogSink?, _ withTPM: Bool = true) throws(TenonError) -> DeviceIdentity {
+        Services.remember(target.service)
         let profile = try target.service.makeProfile(target.baseURL, target.app, target.dialect)
         let keys = try DeviceIdentity.Keys.tpm(withTPM ? tpm() : TPM(NoTPM()), disclosure: disclosure())
         return try DeviceIdentity(

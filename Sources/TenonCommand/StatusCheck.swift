@@ -40,7 +40,10 @@ struct IdentityCheck {
         switch known.record {
         case .found(let record):
             let which = isOnly ? "" : known.name.map { " --service \($0.baseURL) --app \($0.appID)" } ?? ""
-            return of(record) { verb, flags in "tenon \(verb)\(which)\(flags)" }
+            let service = (try? Services.of(record.name)) ?? Services.all[0]
+            return of(record, "tenon register\(which)\(service.registerFlags)") { verb, flags in
+                "tenon \(verb)\(which)\(flags)"
+            }
         case .absent:
             return IdentityCheck(need: .person, text: "There is no record of \(known.id).", mend: register)
         case .unreadable(let error):
@@ -49,26 +52,28 @@ struct IdentityCheck {
         }
     }
 
-    private static func of(_ record: IdentityRecord, _ command: Command) -> IdentityCheck {
+    /// - Parameter register: the command that registers, with the flags that the service needs.
+    private static func of(_ record: IdentityRecord, _ register: String, _ command: Command) -> IdentityCheck {
         let (need, text, mend): (Need, String, String?) =
             switch (record.status.state, record.isRevoked ? .revoked : record.status.reason) {
-            case (_, .revoked), (.keyInvalid, _): ofLost(record, command)
+            case (_, .revoked), (.keyInvalid, _): ofLost(record, register, command)
             case (.registered, _), (.registering, .rotationPending): ofRegistered(record, command)
             case (_, .approvalPending):
                 (.open, "The service has not decided about this device.", "Ask again later: \(command("register", ""))")
             case (_, _) where record.journal != nil:
                 (
                     .open, "A registration was sent, but its outcome is unknown.",
-                    "Continue with the same key: \(command("register", " --disclose-ek"))"
+                    "Continue with the same key: \(register)"
                 )
             default:
-                (.person, "This device is not registered.", "Register it: \(command("register", " --disclose-ek"))")
+                (.person, "This device is not registered.", "Register it: \(register)")
             }
         return IdentityCheck(need: need, text: text, mend: mend)
     }
 
-    private static func ofLost(_ record: IdentityRecord, _ command: Command) -> (Need, String, String?) {
-        let register = command("register", " --disclose-ek")
+    private static func ofLost(
+        _ record: IdentityRecord, _ register: String, _ command: Command
+    ) -> (Need, String, String?) {
         if record.isRevoked || record.status.reason == .revoked {
             return (
                 .person, "The service revoked this device.",

@@ -13,6 +13,10 @@ package final class LogService: Transport {
         package var sent: [String: Set<String>] = [:]
         package var exchanges = 0
         package var refused = 0
+        /// The messages with events that were sent.
+        package var messages = 0
+        /// Logs that were verified, by the SAID of the last event.
+        fileprivate var verified: [String: KeyEventLog] = [:]
     }
 
     package let state: Mutex<State>
@@ -30,6 +34,7 @@ package final class LogService: Transport {
     package var numbersWithTwoEvents: Int { state.withLock { $0.sent.values.count { $0.count > 1 } } }
     package var exchanges: Int { state.withLock { $0.exchanges } }
     package var refused: Int { state.withLock { $0.refused } }
+    package var messages: Int { state.withLock { $0.messages } }
     package var events: Int { state.withLock { $0.sent.count } }
 
     /// Delivers the requests that the network held back.
@@ -51,6 +56,7 @@ package final class LogService: Transport {
         let fate = state.withLock { state in
             state.exchanges += 1
             for event in Self.events(in: request) { state.note(event) }
+            if request.method == "POST" { state.messages += 1 }
             return state.fates.isEmpty ? .arrives : state.fates.removeFirst()
         }
         switch fate {
@@ -123,10 +129,16 @@ extension LogService.State {
         guard number == taken.count else { return (409, ["code": "SEQUENCE_GAP"]) }
         var log = KeyEventLog()
         do {
-            for event in taken + [event] { try log.append(event) }
+            if let last = taken.last.flatMap(Self.place), let known = verified[last.said] {
+                log = known
+            } else {
+                for event in taken { try log.append(event) }
+            }
+            try log.append(event)
         } catch {
             return (400, ["code": "INVALID_EVENT"])
         }
+        verified[said] = log
         logs[prefix] = taken + [event]
         return nil
     }

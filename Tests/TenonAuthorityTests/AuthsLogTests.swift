@@ -159,6 +159,31 @@ import Testing
         }
     }
 
+    /// The bytes of a log are counted in the transaction that stores its events: what is refused counts nothing, and
+    /// what is known is accepted again.
+    @Test func aLogHasOnlySoManyBytes() async throws {
+        // An inception has 395 bytes with its attachment, and a rotation 448 while its number has one digit.
+        try await AuthsRig.with(#", "max_log_bytes": 1291"#) { rig in
+            var identity = try await rig.identity()
+            let sizes = { (events: [KeyEvent]) in events.reduce(0) { $0 + $1.bytes.count + $1.attachment.utf8.count } }
+            _ = try identity.rotate()
+            let last = try identity.rotate()
+            #expect(sizes(identity.events) == 1_291)
+            let start = identity
+            let beyond = try identity.rotate()
+            #expect(try await rig.send(Array(identity.events[1...]), of: identity).auths == "429 RATE_LIMITED")
+            #expect(await rig.log(of: identity).json["sequence"]?.integer == 0)
+            #expect(try await rig.send([start.events[1]], of: identity).status == 200)
+            #expect(try await rig.send([last, beyond], of: identity).auths == "429 RATE_LIMITED")
+            for _ in 0..<2 { #expect(try await rig.send([last], of: identity).status == 200) }
+            #expect(try await rig.send([beyond], of: identity).auths == "429 RATE_LIMITED")
+            // Neither the key nor the log has changed.
+            let device = try await rig.stores.devices.device(app: "kel", id: identity.log.prefix)
+            #expect(device?.publicKey == start.key.publicKey)
+            #expect(await rig.log(of: identity).json["said"]?.string == start.log.said)
+        }
+    }
+
     /// Of many events with one number that arrive at once, one is accepted, and that one is always the same.
     @Test func oneOfManyWins() async throws {
         try await AuthsRig.with { rig in

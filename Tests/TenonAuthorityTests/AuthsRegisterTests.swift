@@ -113,7 +113,7 @@ import Testing
     /// The service's own settings are read, and a mistake is reported with its place.
     @Test func itsSettings() throws {
         _ = try AuthsRig.configuration(#", "audience": "api.example", "bare_signatures": true, "max_events": 5"#)
-        for more in [#", "max_events": 0"#, #", "audience": """#, #", "dialects": []"#] {
+        for more in [#", "max_events": 0"#, #", "max_log_bytes": 1023"#, #", "audience": """#, #", "dialects": []"#] {
             #expect(throws: TenonError.self, "\(more)") { try AuthsRig.configuration(more) }
         }
         let text = #"{"origins": ["http://127.0.0.1:8420"], "apps": [{"id": "kel", "service": "auths"}]}"#

@@ -212,7 +212,7 @@ import ToyService
 }
 
 /// The way to an authority in this process, which loses the first answer of some paths.
-private final class ToyWire: Transport {
+final class ToyWire: Transport {
     private let engine: AuthorityEngine
     private let state: Mutex<(losing: Set<String>, paths: [String])>
 
@@ -222,6 +222,8 @@ private final class ToyWire: Transport {
     }
 
     var paths: [String] { state.withLock { $0.paths } }
+
+    func lose(_ path: String) { state.withLock { _ = $0.losing.insert(path) } }
 
     func exchange(
         _ request: HTTPRequest, deadline: ContinuousClock.Instant

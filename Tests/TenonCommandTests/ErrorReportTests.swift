@@ -43,6 +43,16 @@ import Testing
         #expect(report.mend.contains(words), "\(code): \(report.mend)")
     }
 
+    /// What a person types to begin again is what the service of the identity needs.
+    @Test(arguments: Services.all.map(\.profile))
+    func mendOfALostKey(_ kind: String) throws {
+        let service = try #require(Services.named(kind))
+        for code in [TenonError.Code.keyInvalidated, .keyGone, .keyRefused] {
+            let mend = Mend.of(TenonError(code, message: ""), at: service)
+            #expect(mend.hasSuffix("tenon register" + (kind == "auths" ? "" : " --disclose-ek")), "\(kind): \(mend)")
+        }
+    }
+
     /// A response code of the TPM, as a status that carries it.
     @Test(
         arguments: [

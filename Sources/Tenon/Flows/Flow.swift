@@ -15,6 +15,8 @@ final class Flow {
     var hasMadeKey = false
     /// Whether this call has learnt the service's clock.
     var hasLearntClock = false
+    /// Whether this call has sent the service the log again.
+    var hasSentLog = false
     /// The identity with an invalid key that this call replaces. It stays on disk until the new identity sends
     /// something.
     var invalid: IdentityRecord?

@@ -19,13 +19,13 @@ extension Flow {
         try await askForLog()
     }
 
-    /// Asks the service for the log from the last message on that it is known to hold. Messages beyond that one, which
-    /// prove themselves, show that this state is older: nothing is signed with it.
+    /// Asks the service for the log from the last message on that it is known to hold, and sends it again what it has
+    /// lost. Messages beyond that one, which prove themselves, show that this state is older: nothing is signed with it.
     func askForLog() async throws(TenonError) {
         guard let tail = record.logTail, let current = record.key(.current), let next = record.key(.next) else {
             return
         }
-        let entries = try await entries(from: tail.sequence)
+        let entries = try await wholeLog(from: tail)
         guard let first = entries.first, LogTail(first) == tail else { throw .otherLog }
         let later = Array(entries.dropFirst())
         guard let newest = later.first else { return }
@@ -38,10 +38,15 @@ extension Flow {
         throw .invalidated(.superseded)
     }
 
-    /// Makes the log on disk what the record says that it is, from what the service holds.
+    /// Makes the log on disk what the record says that it is, from what the service holds; or gives the service again
+    /// what it has lost.
     func mendLog() async throws(TenonError) {
         guard context.declaration.isSequenced, record.state == .registered, let tail = record.logTail else { return }
-        if let lines = await lines(), lines.count > tail.sequence, isLog(lines, to: tail) { return }
+        guard await ownEntries(to: tail) != nil else { return try await replaceLog(to: tail) }
+        guard try await wholeLog(from: tail).first.map(LogTail.init) == tail else { throw .otherLog }
+    }
+
+    private func replaceLog(to tail: LogTail) async throws(TenonError) {
         var entries: [LogEntry] = []
         while (entries.last?.sequence ?? -1) < tail.sequence {
             let more = try await self.entries(from: Int64(entries.count))
@@ -54,9 +59,51 @@ extension Flow {
         try await context.onDisk { store throws(TenonError) in try store.replaceLog(whole, held) }
     }
 
-    private func isLog(_ lines: [[UInt8]], to tail: LogTail) -> Bool {
-        let entries = lines.prefix(Int(tail.sequence) + 1).compactMap { try? profile.logEntry(ofLine: $0) }
-        return isLog(entries, to: tail)
+    /// What the service holds from this message on. A service that does not have it is sent what it lost.
+    private func wholeLog(from tail: LogTail) async throws(TenonError) -> [LogEntry] {
+        let entries = try await entries(from: tail.sequence)
+        guard entries.isEmpty else { return entries }
+        try await sendLog(to: tail)
+        return try await self.entries(from: tail.sequence)
+    }
+
+    /// Sends a service that lost its last messages those messages again, as it does that was restored from a backup.
+    /// They are the bytes that it took before: nothing is signed (decision: log-sent-again).
+    private func sendLog(to tail: LogTail) async throws(TenonError) {
+        guard !hasSentLog, let own = await ownEntries(to: tail) else { throw .otherLog }
+        hasSentLog = true
+        var missing = own[try await beginningHeld(of: own)...]
+        while !missing.isEmpty {
+            let request = try profile.logMessage(device, Array(missing.prefix(Self.page)))
+            _ = try await profile.rotation(in: exchange(request), to: request).get()
+            missing = missing.dropFirst(Self.page)
+        }
+    }
+
+    /// How many messages of this log the service still holds, at least. It is asked for one message, two, four, and so
+    /// on before the end, until it shows some.
+    private func beginningHeld(of own: [LogEntry]) async throws(TenonError) -> Int {
+        var (start, step) = (own.count - 1, 1)
+        var held: [LogEntry] = []
+        while held.isEmpty, start > 0 {
+            start = max(0, start - step)
+            step *= 2
+            held = try await entries(from: Int64(start))
+        }
+        // A log with another message is not this one, and nothing continues it.
+        guard !held.isEmpty, own.dropFirst(start).map(LogTail.init).starts(with: held.map(LogTail.init)) else {
+            throw .otherLog
+        }
+        return start + held.count
+    }
+
+    private static var page: Int { 64 }
+
+    /// The messages on disk, if they are the whole log.
+    private func ownEntries(to tail: LogTail) async -> [LogEntry]? {
+        let lines = await lines()?.prefix(Int(tail.sequence) + 1)
+        let entries = lines?.compactMap { try? profile.logEntry(ofLine: $0) } ?? []
+        return isLog(entries, to: tail) ? entries : nil
     }
 
     private func isLog(_ entries: [LogEntry], to tail: LogTail) -> Bool {

@@ -113,6 +113,8 @@ extension TenonError {
         case .attestationFailed:
             httpStatus == nil || serverCode.flatMap { flow.context.declaration.verdicts[$0] } == .attestationFailed
         case .clockSkew: flow.hasLearntClock
+        // The service had lost the messages before this one, and has them again.
+        case .serviceRefused: flow.hasSentLog
         default: false
         }
     }

@@ -36,6 +36,8 @@ package protocol ServiceProfile: Sendable {
     /// Asks for the log that the service holds, from this number on.
     func logRequest(_ device: ServiceDevice, from sequence: Int64) throws(TenonError) -> HTTPRequest
     func log(in answer: HTTPResponse) -> ServiceAnswer<[LogEntry]>
+    /// Sends messages that the service took before; its answer is that to a rotation.
+    func logMessage(_ device: ServiceDevice, _ entries: [LogEntry]) throws(TenonError) -> HTTPRequest
     /// Whether these messages follow a position of the identity's log, each signed as it has to be.
     func isLog(_ entries: [LogEntry], of device: ServiceDevice, after position: LogPosition?) -> Bool
 
@@ -75,6 +77,9 @@ extension ServiceProfile {
         _ device: ServiceDevice, from sequence: Int64
     ) throws(TenonError) -> HTTPRequest { throw .noSuchStep }
     package func log(in answer: HTTPResponse) -> ServiceAnswer<[LogEntry]> { .unclear(.noSuchStep) }
+    package func logMessage(
+        _ device: ServiceDevice, _ entries: [LogEntry]
+    ) throws(TenonError) -> HTTPRequest { throw .noSuchStep }
     package func isLog(
         _ entries: [LogEntry], of device: ServiceDevice, after position: LogPosition?
     ) -> Bool { false }

@@ -86,7 +86,7 @@ extension AuthsSteps {
 
     /// Stores new events and the keys that they bring, in one transaction; false if the log has changed.
     private func store(_ events: [StoredEvent], after last: KeyEventLog) async throws(Refusal) -> Bool {
-        let (now, app) = (now, app.id)
+        let (now, app, limit) = (now, app.id, settings.maxLogBytes)
         var keys = [last.key].compactMap(\.self)
         for event in events { if let key = event.log.key, key != keys.last { keys.append(key) } }
         let newKeys = Array(keys.dropFirst())
@@ -96,7 +96,7 @@ extension AuthsSteps {
                 guard outcome == .stored, let rotation else { return nil }
                 return AuditEvent(.rotated, app: app, device: last.prefix, details: ["sequence": .integer(rotation)])
             } _: { connection throws(TenonError) in
-                try connection.store(events, newKeys, after: last, at: now)
+                try connection.store(events, newKeys, after: last, limit: limit, at: now)
             }
         }
         switch outcome {
@@ -173,7 +173,7 @@ private enum Storing: Equatable, Sendable {
 
 extension SQLConnection {
     fileprivate func store(
-        _ events: [StoredEvent], _ keys: [PublicKey], after last: KeyEventLog, at now: AuthorityInstant
+        _ events: [StoredEvent], _ keys: [PublicKey], after last: KeyEventLog, limit: Int64, at now: AuthorityInstant
     ) throws(TenonError) -> Storing {
         guard try lastEvent(of: last.prefix)?.log == last else { return .changed }
         switch try replaceKey(ofDevice: last.prefix, by: keys, at: now) {
@@ -182,6 +182,7 @@ extension SQLConnection {
         // The next try says why.
         case .notActive: return .changed
         }
+        try count(events, of: last.prefix, limit: limit)
         for event in events {
             guard try insert(event, at: now) else {
                 throw TenonError(.storeBusy, message: "Another request stored an event.", retryAfter: .seconds(1))

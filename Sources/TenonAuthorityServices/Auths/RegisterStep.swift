@@ -35,12 +35,12 @@ extension AuthsSteps {
         // A log that has gone on has another key now, and its inception is still the same registration.
         if let known = try await known(inception) { return try answer(known) }
         guard let key = inception.log.key else { throw .invalidInception }
-        let (limit, now) = (settings.maxIdentities, now)
+        let (limits, now) = (settings, now)
         let device = try await engine.register(
             key, .unattested, for: app, redeeming: nil, id: inception.log.prefix, platform: nil,
             localID: message.deviceName
         ) { device, connection throws(TenonError) in
-            try connection.insert(inception: inception, app: device.app, limit: limit, at: now)
+            try connection.insert(inception: inception, app: device.app, limits: limits, at: now)
         }
         return try answer(device)
     }

@@ -17,7 +17,8 @@ enum AuthsTables {
     static let versions = [
         """
         CREATE TABLE auths_identities (
-            prefix TEXT PRIMARY KEY, app TEXT NOT NULL, number BIGINT NOT NULL, UNIQUE (app, number)
+            prefix TEXT PRIMARY KEY, app TEXT NOT NULL, number BIGINT NOT NULL, log_bytes BIGINT NOT NULL,
+            UNIQUE (app, number)
         );
         CREATE TABLE auths_events (
             prefix TEXT NOT NULL, sequence BIGINT NOT NULL, said TEXT NOT NULL, event BYTEA NOT NULL,
@@ -79,19 +80,33 @@ extension SQLConnection {
 
     /// Stores a new identity with its inception, unless it is stored.
     ///
-    /// - Throws: ``TenonError/Code/quotaReached`` if the app has as many identities as it may.
+    /// - Throws: ``TenonError/Code/quotaReached`` if the app has as many identities as it may, or the event
+    ///   is too long.
     func insert(
-        inception event: StoredEvent, app: String, limit: Int, at now: AuthorityInstant
+        inception event: StoredEvent, app: String, limits: AuthsSettings, at now: AuthorityInstant
     ) throws(TenonError) {
         guard try run("SELECT 1 FROM auths_identities WHERE prefix=?", .text(event.log.prefix)).isEmpty else { return }
         let rows = try run("SELECT coalesce(max(number), 0) FROM auths_identities WHERE app=?", .text(app))
         let number = try (rows.first?.integer(0) ?? 0) + 1
-        guard number <= limit else {
+        guard number <= limits.maxIdentities else {
             throw TenonError(.quotaReached, message: "The app has as many identities as it may.")
         }
+        guard event.size <= limits.maxLogBytes else { throw .tooManyBytes }
         try run(
-            "INSERT INTO auths_identities VALUES (?, ?, ?)", .text(event.log.prefix), .text(app), .integer(number))
+            "INSERT INTO auths_identities VALUES (?, ?, ?, ?)", .text(event.log.prefix), .text(app), .integer(number),
+            .integer(Int64(event.size)))
         _ = try insert(event, at: now)
+    }
+
+    /// Counts the bytes of new events as part of the log of their identity.
+    ///
+    /// - Throws: ``TenonError/Code/quotaReached`` if it would have more than the limit.
+    func count(_ events: [StoredEvent], of prefix: String, limit: Int64) throws(TenonError) {
+        let bytes = Int64(events.reduce(0) { $0 + $1.size })
+        try run(
+            "UPDATE auths_identities SET log_bytes=log_bytes+? WHERE prefix=? AND log_bytes+?<=?", .integer(bytes),
+            .text(prefix), .integer(bytes), .integer(limit))
+        guard changes == 1 else { throw .tooManyBytes }
     }
 
     /// Keeps an event whose number is taken by another one; false if it is kept already, or enough are.
@@ -114,6 +129,11 @@ extension SQLConnection {
         for row in rows { events.append(KeyEvent(bytes: try row.blob(0), attachment: try row.text(1))) }
         return events
     }
+}
+
+extension TenonError {
+    fileprivate static let tooManyBytes = TenonError(
+        .quotaReached, message: "The identity has as many bytes of events as it may.")
 }
 
 extension StoredEvent {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
 internal import Tenon
 internal import TenonCommandLine
 
@@ -34,6 +35,13 @@ enum Services {
         return try all[all.count - 1].normalURL(text)
     }
 
+    private static let opened = Mutex<CommandService?>(nil)
+
+    /// The service of the identity that this run opened last.
+    static var current: CommandService? { opened.withLock { $0 } }
+
+    static func remember(_ service: CommandService) { opened.withLock { $0 = service } }
+
     /// A service's advice about an error.
     static func mend(of code: TenonError.Code) -> String? { all.lazy.compactMap { $0.mends[code] }.first }
 
@@ -60,6 +68,8 @@ struct CommandService: Sendable {
     let dialects: [String]
     /// The lines of `help register` about its dialects.
     let registerDetails: String
+    /// The flags that a person gives each time a device registers, with a space before.
+    var registerFlags = " --disclose-ek"
     /// Verbs that only this service has.
     var verbs: [Verb] = []
     /// The flags of `sign` that only this service has.

@@ -47,12 +47,20 @@ extension Auths: ServiceProfile {
             throw .missing("the number after the last event's")
         }
         return .unsigned(.event(rotation)) { signature throws(TenonError) in
-            let event = try KeyEvent(rotation, signature: signature)
-            var body = JSONObject()
-            body["events"] = [.string(String(decoding: event.bytes, as: UTF8.self))]
-            body["attachments"] = [.string(event.attachment)]
-            return post(path(ofLog: prefix), try JSON.object(body).encoded())
+            try message([KeyEvent(rotation, signature: signature)], toLog: prefix)
         }
+    }
+
+    package func logMessage(_ device: ServiceDevice, _ entries: [LogEntry]) throws(TenonError) -> HTTPRequest {
+        guard let prefix = device.deviceID else { throw .missing("an identifier") }
+        return try message(entries.map { entry throws(TenonError) in try KeyEvent(line: entry.line) }, toLog: prefix)
+    }
+
+    private func message(_ events: [KeyEvent], toLog prefix: String) throws(TenonError) -> HTTPRequest {
+        var body = JSONObject()
+        body["events"] = .array(events.map { .string(String(decoding: $0.bytes, as: UTF8.self)) })
+        body["attachments"] = .array(events.map { .string($0.attachment) })
+        return post(path(ofLog: prefix), try JSON.object(body).encoded())
     }
 
     package func rotation(in answer: HTTPResponse, to request: HTTPRequest) -> ServiceAnswer<RotationOutcome> {

@@ -7,41 +7,6 @@ import Testing
 
 /// A KERI identifier on a disk and a network that fail, and at services that lie (decision: last-number).
 @Suite struct NumberedLogTests {
-    /// A device, its disk and a service.
-    private struct Rig {
-        let folder: TemporaryFolder
-        let service = LogService(FlowTime())
-        let vault = ScriptedVault()
-
-        init() throws { folder = try TemporaryFolder() }
-
-        func identity(_ calls: SystemCalls = SystemCalls()) throws -> DeviceIdentity {
-            try DeviceIdentity(
-                appID: "app", profile: Auths(baseURL: "https://log.example", appID: "app"), vault: vault,
-                transport: service, folder: folder.open(calls), clock: service.time.clock)
-        }
-
-        var store: RecordStore {
-            get throws {
-                RecordStore(
-                    try IdentityName(profile: "auths", baseURL: "https://log.example", appID: "app"),
-                    in: try folder.open())
-            }
-        }
-
-        func record() throws -> IdentityRecord { try #require(try store.read().value) }
-
-        /// The device and the service say the same, and no number has two events.
-        func expectAgreement(events: Int, _ place: String = "") throws {
-            let record = try record()
-            let log = try #require(record.deviceID.flatMap { service.logs[$0] }, "\(place)")
-            #expect(log.count == events && record.logTail?.sequence == Int64(events - 1), "\(place)")
-            #expect(try store.log().value == log.map { $0.bytes + Array($0.attachment.utf8) }, "\(place)")
-            #expect(record.state == .registered && record.journal == nil && record.keys.count == 2, "\(place)")
-            #expect(service.numbersWithTwoEvents == 0 && service.logs.count == 1, "\(place)")
-        }
-    }
-
     /// Each write fails once, or the disk fails for good from there on: the same call again goes on.
     @Test(arguments: [false, true], [false, true])
     func eachWriteFails(_ isRotation: Bool, _ isForGood: Bool) async throws {
@@ -49,7 +14,7 @@ import Testing
         var hasFailed = true
         while hasFailed {
             number += 1
-            let rig = try Rig()
+            let rig = try LogRig()
             if isRotation { try await rig.identity().register() }
             let plan = CallPlan(.errno(EIO), at: number, onward: isForGood)
             let cut = try rig.identity(plan.calls)
@@ -74,7 +39,7 @@ import Testing
     func eachExchangeFails(_ index: Int, _ times: Int) async throws {
         let fates = Array(repeating: Self.fates[index], count: times)
         for place in 0..<3 {
-            let rig = try Rig()
+            let rig = try LogRig()
             let before = Array(repeating: ScriptedService.Fate.arrives, count: place)
             rig.service.change { $0.fates = before + fates }
             _ = try? await rig.identity().register()
@@ -102,7 +67,7 @@ import Testing
     /// A log that is lost or damaged comes back from the service, and is never taken from it unchecked.
     @Test(arguments: damages.indices)
     func aDamagedLogIsMended(_ index: Int) async throws {
-        let rig = try Rig()
+        let rig = try LogRig()
         try await rig.identity().register()
         for _ in 0..<3 { try await rig.identity().rotate() }
         let name = try rig.store.name.log
@@ -111,10 +76,9 @@ import Testing
         if let damaged = Self.damages[index](file.bytes) { try rig.folder.put(damaged, as: name) }
         // A service that lies does not mend it.
         rig.service.change { $0.fates = [.answers(200, nil)] }
-        let isUnfinished = index == 4
         let device = try rig.identity()
         let code = await refusal { () async throws(TenonError) in try await device.maintain() }
-        #expect(code == (isUnfinished ? nil : .serviceAnswer))
+        #expect(code == .serviceAnswer)
         rig.service.change { $0.fates = [] }
         try await rig.identity().maintain()
         try await rig.identity().rotate()
@@ -124,17 +88,16 @@ import Testing
 
     /// Only events that prove themselves show that a state is old.
     @Test func aServiceThatLiesAboutTheEnd() async throws {
-        let rig = try Rig()
+        let rig = try LogRig()
         let prefix = try await rig.identity().register().deviceID
         try await rig.identity().rotate()
         let honest = rig.service.logs
         var forged = try #require(honest[prefix])
         forged.append(KeyEvent(bytes: forged[1].bytes, attachment: forged[0].attachment))
-        let other = try Rig()
+        let other = try LogRig()
         try await other.identity().register()
         for logs in [
-            [prefix: forged], [prefix: Array(forged.prefix(1))], [:],
-            [prefix: try #require(other.service.logs.values.first)],
+            [prefix: forged], [:], [prefix: try #require(other.service.logs.values.first)],
         ] {
             rig.service.change { $0.logs = logs }
             let device = try rig.identity()
@@ -150,7 +113,7 @@ import Testing
     /// The service holds another event with the number of the one that is under way, and this device's own key signed
     /// it: another copy of the state did. Nothing more is signed.
     @Test func anotherCopyWasFaster() async throws {
-        let rig = try Rig()
+        let rig = try LogRig()
         try await rig.identity().register()
         let files = try rig.folder.open().names().filter {
             $0.hasSuffix(".pem") || $0.hasSuffix(".record") || $0.hasSuffix(".log")
@@ -177,7 +140,7 @@ import Testing
     }
 
     @Test func aKeyGetsAYearOld() async throws {
-        let rig = try Rig()
+        let rig = try LogRig()
         try await rig.identity().register()
         rig.service.time.advance(.seconds(355 * 86_400))
         try await rig.identity().maintain()
@@ -189,7 +152,7 @@ import Testing
 
     /// What a key of this service signs is what another program chose, and never an event.
     @Test func onlyPlainDataIsSigned() async throws {
-        let rig = try Rig()
+        let rig = try LogRig()
         let identity = try rig.identity()
         #expect(await refusal { () async throws(TenonError) in try await identity.signPlain([1]) } == .notRegistered)
         try await identity.register()

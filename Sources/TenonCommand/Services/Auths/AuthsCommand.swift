@@ -11,7 +11,7 @@ extension CommandService {
             With --kind auths the device makes a KERI identifier of two keys in the TPM, and sends its signed inception
             until the service has it. If the device is already registered, it asks the service for its log.
             """,
-        verbs: Verb.auths, signFlags: [], mends: [:],
+        registerFlags: "", verbs: Verb.auths, signFlags: [], mends: [:],
         normalURL: { url throws(TenonError) in try Auths(baseURL: url, appID: "x").baseURL },
         makeProfile: { url, app, _ throws(TenonError) in try Auths(baseURL: url, appID: app) },
         signedPath: { _, arguments throws(TenonError) in

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import FlowParts
+import Tenon
+import TenonAuths
+import Testing
+
+/// A KERI identifier, its disk and a service.
+struct LogRig {
+    let folder: TemporaryFolder
+    let service = LogService(FlowTime())
+    let vault = ScriptedVault()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// - Parameter transport: the way to the service; nil for none but its own.
+    func identity(
+        _ calls: SystemCalls = SystemCalls(), through transport: (any Transport)? = nil
+    ) throws -> DeviceIdentity {
+        try DeviceIdentity(
+            appID: "app", profile: Auths(baseURL: "https://log.example", appID: "app"), vault: vault,
+            transport: transport ?? service, folder: folder.open(calls), clock: service.time.clock)
+    }
+
+    var store: RecordStore {
+        get throws {
+            RecordStore(
+                try IdentityName(profile: "auths", baseURL: "https://log.example", appID: "app"),
+                in: try folder.open())
+        }
+    }
+
+    func record() throws -> IdentityRecord { try #require(try store.read().value) }
+
+    /// The device and the service say the same, and no number has two events.
+    func expectAgreement(events: Int, _ place: String = "") throws {
+        let record = try record()
+        let log = try #require(record.deviceID.flatMap { service.logs[$0] }, "\(place)")
+        #expect(log.count == events && record.logTail?.sequence == Int64(events - 1), "\(place)")
+        #expect(try store.log().value == log.map { $0.bytes + Array($0.attachment.utf8) }, "\(place)")
+        #expect(record.state == .registered && record.journal == nil && record.keys.count == 2, "\(place)")
+        #expect(service.numbersWithTwoEvents == 0 && service.logs.count == 1, "\(place)")
+    }
+}
