@@ -111,13 +111,12 @@ import Testing
     @Test func eightProcessesOnOneLog() async throws {
         let world = try LogWorld()
         try world.expect(["register": "ok"], "start")
-        let end = ContinuousClock.now + .seconds(3)
         let ends = Tally()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<8 {
                 let thread = WorkThread()
                 group.addTask {
-                    try await thread.run { () throws(TenonError) in drive(number, world, ends, until: end) }
+                    try await thread.run { () throws(TenonError) in drive(number, world, ends) }
                 }
             }
             try await group.waitForAll()
@@ -138,17 +137,18 @@ import Testing
         print("8 processes on one log: \(words.joined(separator: ", ")); \(log) events, \(doubles) numbers with two")
     }
 
-    private func drive(
-        _ number: Int, _ world: LogWorld, _ ends: Tally, until end: ContinuousClock.Instant
-    ) {
-        while ContinuousClock.now < end {
+    /// Twelve commands, by one process after the other.
+    private func drive(_ number: Int, _ world: LogWorld, _ ends: Tally) {
+        let commands = ["rotate", "data", "maintain", "rotate", "register", "data"]
+        var done = 0
+        while done < 12 {
             guard let child = try? world.child(dyingAt: number < 6 ? 0 : Int.random(in: 1...200)) else { return }
             var isAlive = true
-            while isAlive, ContinuousClock.now < end {
-                let command = ["rotate", "rotate", "maintain", "register", "data", "data"].randomElement() ?? "data"
-                if Int.random(in: 0..<4) == 0 { world.service.change { $0.fates.append(.late) } }
-                let word = world.perform(command, child)
+            while isAlive, done < 12 {
+                if (number + done).isMultiple(of: 4) { world.service.change { $0.fates.append(.late) } }
+                let word = world.perform(commands[(number + done) % commands.count], child)
                 ends.add(word ?? "died")
+                done += 1
                 isAlive = word != nil
             }
             child.end()
