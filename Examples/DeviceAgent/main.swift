@@ -43,7 +43,7 @@ struct Agent {
     }
 
     func send(_ body: [UInt8]) async throws {
-        var signed = try await identity.sign("POST", path: "/v1/echo", body: body)
+        var signed = try await identity.sign("POST", path: "/v1/echo", body: body, contentType: "application/json")
         // Once more if Tenon says that it helps: the clock was wrong, or the key has changed meanwhile.
         for _ in 0..<2 {
             let headers = [("Content-Type", "application/json")] + signed.headers.map { ($0.name, $0.value) }

@@ -22,7 +22,9 @@ package struct Platform: Sendable {
         let folder = try StateFolder.path(asked: stateDirectory, isRoot: geteuid() == 0) { name in
             tenoni_process_variable(name).map { String(cString: $0) }
         }
-        let service = try service(baseUrl, appId, folder)
+        var service = try service(baseUrl, appId, folder)
+        // Its calls do not say with which host, query and content type a request is sent, which version 2 covers.
+        service.signatureVersions = [1]
         let isOwn = dialect == nil && service.isLocal
         return try DeviceIdentity(
             service, keys: .tpm(tpm, disclosure: disclosure ?? (isOwn ? .endorsement() : .nothing)),

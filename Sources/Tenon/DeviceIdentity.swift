@@ -14,6 +14,9 @@ internal import Synchronization
 public final class DeviceIdentity: Sendable {
     let context: FlowContext
     private let loaded = Mutex<(facts: KeyFacts, key: any DeviceKey)?>(nil)
+    private let line = Mutex<(generation: Int, line: RequestLine)?>(nil)
+    /// The hosts that refused a batch.
+    private let plainHosts = Mutex<Set<String>>([])
 
     /// - Parameters:
     ///   - appID: the service's id of the application: 1 to 200 characters 0x21-0x7E.
@@ -84,12 +87,13 @@ public final class DeviceIdentity: Sendable {
     }
 
     /// The key that signs now, and its name.
-    func signing() throws(TenonError) -> (deviceID: String, key: IdentityKey, time: Int64) {
+    func signing() throws(TenonError) -> SigningFacts {
         guard let record = try record() else { throw .notRegistered }
         let time = record.serviceTime(context.clock)
         let key = try record.activeKey(at: context.clock.bootMoment)
         guard let deviceID = record.deviceID else { throw .notRegistered }
-        return (deviceID, key, time)
+        let terms = context.declaration.signatureVersions.contains(2) ? record.signing : nil
+        return SigningFacts(deviceID: deviceID, key: key, time: time, terms: terms)
     }
 
     func kept(_ facts: KeyFacts) -> (any DeviceKey)? {
@@ -98,7 +102,43 @@ public final class DeviceIdentity: Sendable {
 
     func keep(_ key: any DeviceKey, _ facts: KeyFacts) { loaded.withLock { $0 = (facts, key) } }
 
-    func forgetKey() { loaded.withLock { $0 = nil } }
+    func forgetKey() {
+        loaded.withLock { $0 = nil }
+        line.withLock { $0 = nil }
+    }
+
+    /// The line for the key of this generation; a new one if there is none with these limits.
+    func keptLine(
+        _ generation: Int, _ limits: RequestLine.Limits, _ make: () throws(TenonError) -> RequestLine
+    ) throws(TenonError) -> RequestLine {
+        try line.withLock { kept throws(TenonError) in
+            if let kept, kept.generation == generation, kept.line.limits == limits { return kept.line }
+            let line = try make()
+            kept = (generation, line)
+            return line
+        }
+    }
+
+    /// The most requests that the service takes under one signature.
+    package func mostInBatch() throws(TenonError) -> Int {
+        try record()?.signing?.mostMembers ?? RequestBatch.mostMembers
+    }
+
+    /// How many requests of version 2 wait for the key.
+    package var waitingRequests: Int { line.withLock { $0?.line }?.waiting ?? 0 }
+
+    func takesBatches(_ host: String) -> Bool { plainHosts.withLock { !$0.contains(host) } }
+
+    func signPlain(for host: String) { plainHosts.withLock { _ = $0.insert(host) } }
+}
+
+/// What signs now, as the record says.
+struct SigningFacts {
+    let deviceID: String
+    let key: IdentityKey
+    /// Unix seconds on the service's clock.
+    let time: Int64
+    let terms: SigningTerms?
 }
 
 // Operations that change an identity run one at a time. A caller of the running operation gets its result; others wait.

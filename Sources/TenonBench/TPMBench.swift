@@ -11,6 +11,8 @@ package struct TPMBench: Sendable {
         package var isSmoke = false
         /// Writes a copy of the key into the TPM's NV memory, and evicts it in the end.
         package var isPersisting = false
+        /// Also signs batches of requests; a line's figures are those of one request.
+        package var isBatching = false
 
         package init() {}
     }
@@ -62,6 +64,7 @@ package struct TPMBench: Sendable {
         _ key: TPMBenchKey, _ info: TPM.Info, _ copy: TPMBenchCopy?
     ) throws(TenonError) -> TPMBenchResult {
         let lines = try TPMBenchLine.all(of: key, options, wire, copy?.file)
+            + (plan.isBatching ? TPMBenchLine.batches(of: key, options, wire) : [])
         if !plan.isSmoke { progress("running each line once, to see how long it takes") }
         var (names, needed) = ([(line: String, commands: [String])](), 0.0)
         for line in lines {

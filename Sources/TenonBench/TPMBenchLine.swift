@@ -51,6 +51,14 @@ struct TPMBenchLine {
             + [TPMBenchLine("tpm-sign-threads-\(threads)") { () throws(TenonError) in bench.threads(threads) }]
     }
 
+    /// Requests of signature version 2 that share a command: hashed, signed, and with their headers.
+    static func batches(of key: TPMBenchKey, _ options: TPM.Options, _ wire: BenchWire) -> [TPMBenchLine] {
+        let bench = Maker(key: key, options: options, wire: wire)
+        return [1, 16, 256, RequestBatch.mostMembers].map { count in
+            TPMBenchLine("tpm-batch-\(count)") { () throws(TenonError) in try bench.batch(count) }
+        }
+    }
+
     /// Makes the sides of the lines.
     private struct Maker {
         let key: TPMBenchKey
@@ -93,6 +101,23 @@ struct TPMBenchLine {
 
         private func load(_ file: [UInt8], _ options: TPM.Options) throws(TenonError) -> TPM.PrivateKey {
             try TPM.PrivateKey(dataRepresentation: file, in: TPM(wire, options: options), options: .signsDigests)
+        }
+
+        func batch(_ count: Int) throws(TenonError) -> Side {
+            let (key, content) = (key.key, key.digest)
+            let thumbprint = try key.publicKey.thumbprint
+            let target = RequestTarget("POST", authority: "api.example.com", path: "/v1/things")
+            return wire.side(own, operations: count) { () throws(TenonError) in
+                var members: [SignatureBase] = []
+                for _ in 0..<count {
+                    members.append(
+                        try SignatureBase(
+                            target, content: content, appID: "bench", deviceID: "bench", thumbprint: thumbprint,
+                            created: 1_790_000_000, form: .batch))
+                }
+                let signature = try key.blockingSignature(for: RequestBatch { [members] in members })
+                for index in 0..<count { _ = try signature.value(at: index) }
+            }
         }
 
         /// Threads that sign at once and take turns at the TPM.

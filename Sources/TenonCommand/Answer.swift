@@ -8,6 +8,7 @@ internal import TenonCommandLine
 struct Answer {
     /// The lines for people; an element may hold several lines.
     var lines: [String] = []
+    /// null for a verb that has written its answer already.
     var json: JSON
     /// The exit code for a problem that the answer reports without being an error of the verb.
     var category: TenonError.Category?
@@ -24,7 +25,8 @@ struct Answer {
 
     /// Keeps the answer until the program ends, which then prints it.
     func give(_ arguments: Arguments) throws(TenonError) {
-        let lines = arguments.has(Flag.json.name) ? [String(decoding: try json.encoded(), as: UTF8.self)] : lines
+        let isJSON = arguments.has(Flag.json.name) && !json.isNull
+        let lines = isJSON ? [String(decoding: try json.encoded(), as: UTF8.self)] : lines
         let text = lines.map { $0 + "\n" }.joined()
         Answer.kept.withLock { $0 = Given(text: text, code: category?.rawValue ?? 0) }
     }

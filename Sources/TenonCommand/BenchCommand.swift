@@ -30,6 +30,7 @@ enum BenchCommand {
         var plan = TPMBench.Plan()
         plan.isSmoke = arguments.has("--smoke")
         plan.isPersisting = arguments.has("--persist")
+        plan.isBatching = arguments.has("--batch")
         if let text = try arguments.value("--rounds") {
             guard let rounds = Int(text), 1...10_000 ~= rounds else {
                 throw arguments.mistake("--rounds must be a number from 1 to 10000.")

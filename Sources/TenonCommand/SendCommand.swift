@@ -9,8 +9,7 @@ struct SendCommand {
     private static let longestBody = 16 << 20
     private static let patience = Duration.seconds(60)
 
-    private let method: String
-    private let url: String
+    private let target: SignTarget
     private let headers: [(name: String, value: String)]
     private let body: [UInt8]
     private let identity: DeviceIdentity
@@ -21,21 +20,21 @@ struct SendCommand {
         guard try arguments.value("--format") == nil else {
             throw arguments.mistake("--format is for requests that are not sent; --send prints the answer.")
         }
-        let target = arguments.operands[1]
-        let headers = try arguments.all("--header").map { line throws(TenonError) in try header(line, arguments) }
+        let headers = try HeaderLines(arguments)
         let body = try body(try arguments.value("--data") ?? "")
         let identity = try setting.identity()
-        let url = target.hasPrefix("/") ? try origin(of: identity, setting) + target : target
-        let path = try setting.service(of: identity).signedPath(url, arguments)
+        let target = try SignTarget(
+            setting, identity, arguments.operands[0], arguments.operands[1], headers, mustBeKnown: true)
         let command = SendCommand(
-            method: arguments.operands[0], url: url, headers: headers, body: body, identity: identity,
+            target: target, headers: headers.lines, body: body, identity: identity,
             transport: try setting.transport())
-        return try await command.exchange(path)
+        return try await command.exchange()
     }
 
     /// Sends the request, and sends it again when the identity asks for that.
-    private func exchange(_ path: String) async throws(TenonError) -> Answer {
-        let first = try await identity.sign(method, path: path, body: body)
+    private func exchange() async throws(TenonError) -> Answer {
+        let first = try await identity.sign(target.parts, body: body)
+        try target.checkForm(of: first)
         let answer = try await send(first)
         switch await received(answer, first) {
         case .done: return shown(answer, isSecond: false)
@@ -48,7 +47,8 @@ struct SendCommand {
     }
 
     private func send(_ signed: SignedRequest) async throws(TenonError) -> HTTPResponse {
-        let request = HTTPRequest(method: method, url: url, headers: headers + signed.headers, body: body)
+        let request = HTTPRequest(
+            method: target.parts.method, url: target.url, headers: headers + signed.headers, body: body)
         do throws(TenonError) {
             return try await transport.exchange(request, deadline: .now + Self.patience)
         } catch {
@@ -58,7 +58,7 @@ struct SendCommand {
 
     /// Replaces mends that speak of the auth service: the request may go to any server.
     private func explained(_ error: TenonError) -> TenonError {
-        let server = (try? HTTPURL(parsing: url))?.origin ?? url
+        let server = (try? HTTPURL(parsing: target.url))?.origin ?? target.url
         let mend: String
         switch (error.code, error.code.category) {
         case (.httpResolve, _), (.httpConnect, _), (.httpConnectTimeout, _), (.tlsHandshake, _), (.tlsHost, _):
@@ -121,15 +121,6 @@ struct SendCommand {
                 }))
     }
 
-    private static func header(_ line: String, _ arguments: Arguments) throws(TenonError) -> (
-        name: String, value: String
-    ) {
-        guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
-            throw arguments.mistake("--header must be NAME: VALUE, not \(line).")
-        }
-        return (String(line[..<colon]), String(line[colon...].dropFirst().drop { $0 == " " }))
-    }
-
     private static func body(_ argument: String) throws(TenonError) -> [UInt8] {
         var source = try ByteSource(argument)
         var bytes: [UInt8] = []
@@ -143,13 +134,5 @@ struct SendCommand {
             }
         }
         return bytes
-    }
-
-    /// The origin of the service, which the record keeps.
-    private static func origin(of identity: DeviceIdentity, _ setting: Setting) throws(TenonError) -> String {
-        for known in try setting.identities() where known.name?.appID == identity.appID {
-            if case .found(let record) = known.record, record.state != .unregistered { return record.origin }
-        }
-        throw TenonError(.notRegistered, message: "This device is not registered, so only a URL can be sent to.")
     }
 }

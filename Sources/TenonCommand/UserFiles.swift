@@ -50,6 +50,12 @@ struct ByteSource: ~Copyable {
         return count == 0 ? nil : Array(bytes.prefix(count))
     }
 
+    /// Whether there is something to read now; also at the end.
+    var isReady: Bool {
+        var files = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
+        return file < 0 || poll(&files, 1, 0) > 0
+    }
+
     /// Waits until there is something to read, or until the program is interrupted.
     private func wait() throws(TenonError) {
         var files = [

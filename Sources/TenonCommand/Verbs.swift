@@ -70,16 +70,20 @@ extension Verb {
         ] + Services.all.flatMap(\.signFlags) + [
             Flag(name: "--send", value: nil, summary: "send the request and print the answer"),
             Flag(name: "--header", value: "LINE", summary: "a header, as 'Content-Type: text/plain'; repeatable"),
+            Flag(name: "--form", value: "FORM", summary: "the form of signature version 2: plain or batch"),
+            Flag(name: "--lines", value: nil, summary: "sign the requests on the standard input, one in JSON a line"),
             .caFile,
         ]
 
     fileprivate static let using = [
         Verb(
-            words: ["sign"], operands: "METHOD PATH",
+            words: ["sign"], operands: "[METHOD] [PATH]",
             summary: "Sign a request and print its headers, or send it",
             details: """
-                PATH is the path as the service mounts it, or a whole URL. Its query is not signed. A body is read
-                piece by piece, so it can have any size. Nothing is sent without --send.
+                PATH is the path as the service mounts it, or a whole URL. For the hosts that the service has
+                announced, the request is signed by version 2, which covers host, query and content type, too: send
+                it with exactly the headers that are printed. Elsewhere it is version 1, and the query is not
+                signed. A body is read piece by piece, so it can have any size. Nothing is sent without --send.
                 With --send, the request is sent, and the status and the body of the answer are printed. If the
                 answer is about the clock, the key or the nonce, the identity asks the auth service itself,
                 and signs and sends the request once more if that helps. The body is then limited to 16 MiB, the
@@ -87,12 +91,17 @@ extension Verb {
                 if the identity found a cause, the code of that cause, for example 10 if the device is revoked.
                 After a 401 or 403 to a printed request, run the command again with --send, or ask the service with
                 tenon register. The identity does not see the answer to a printed request.
+                With --lines, each line of the standard input is a request: an object with method and url (or a
+                path), and if there are any headers, body or body_base64. For each line there is one on the standard
+                output, in the same order, as --format json prints it, or with error. Lines that are there at the
+                same time share the commands of the TPM.
                 """,
             flags: signFlags,
             examples: [
                 "tenon sign POST /v1/hsi --data @body.json",
                 "eval \"$(tenon sign POST https://api.example.org/v1/hsi --data @body.json --format curl)\"",
                 "tenon sign POST /v1/hsi --data @body.json --send --header 'Content-Type: application/json'",
+                "tenon sign --lines < requests.jsonl",
             ],
             run: { arguments throws(TenonError) in
                 try await SignCommand.answer(Setting(arguments: arguments)).give(arguments)
@@ -143,6 +152,20 @@ extension Verb {
                 Flag(name: "--roots", value: "FILE", summary: "PEM: the roots of attestation CAs"),
             ], examples: ["tenon verify proof.json --nonce $NONCE --ak $AK"],
             run: { arguments throws(TenonError) in try VerifyCommand.answer(arguments).give(arguments) }),
+        Verb(
+            words: ["verify-request"], operands: "FILE",
+            summary: "Check a signed request of version 2, and say which rule refuses it",
+            details: """
+                FILE is the output of sign --json or a line of sign --lines (- is the standard input). The rules are those
+                of docs/signing.md that need no store. Needs no TPM. The exit code is 3 for a request that is refused.
+                """,
+            flags: [
+                .json, Flag(name: "--key", value: "FILE", summary: "PEM: the device's public key"),
+                Flag(name: "--data", value: "@FILE", summary: "the body, as for sign"),
+                Flag(name: "--host", value: "NAME", summary: "a name of the service; repeatable (default: any)"),
+                Flag(name: "--at", value: "SECONDS", summary: "when the request arrived (default: now)"),
+            ], examples: ["tenon verify-request request.json --key device.pem --data @body.json"],
+            run: { arguments throws(TenonError) in try VerifyRequestCommand.answer(arguments).give(arguments) }),
         Verb(
             words: ["keys", "list"], operands: "", summary: "List the keys of the identities, and the attic",
             flags: Flag.identity, examples: ["tenon keys list"],
@@ -212,6 +235,7 @@ extension Verb {
                     name: "--persist", value: nil, summary: "also measure a persistent copy of the key; evict it"),
                 Flag(name: "--out", value: "FILE", summary: "write JSON lines for bench compare and Bench/report.py"),
                 Flag(name: "--html", value: "FILE", summary: "write a page with plots; it needs no network"),
+                Flag(name: "--batch", value: nil, summary: "also measure batches of requests under one signature"),
                 Flag(name: "--smoke", value: nil, summary: "run each line once, and print its TPM commands"),
             ],
             examples: [

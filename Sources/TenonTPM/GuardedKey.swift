@@ -42,7 +42,7 @@ extension TPM.PrivateKey {
     }
 
     /// Proves the value for one use, and forgets it.
-    private func authorized<Value>(
+    func authorized<Value>(
         _ auth: [UInt8], _ use: () throws(TenonError) -> Value
     ) throws(TenonError) -> Value {
         try TenonError.check(tenon_tpm_key_authorize(object.pointer, auth.span))

@@ -240,6 +240,18 @@ private struct GuardedKey: DeviceKey {
     func blockingSignature(for message: SignableMessage) throws(TenonError) -> Signature {
         try key.blockingSignature(for: message)
     }
+
+    func signature(for base: SignatureBase) async throws(TenonError) -> Signature {
+        try await key.signature(for: base, guardedBy: unlock())
+    }
+
+    func blockingSignature(for base: SignatureBase) throws(TenonError) -> Signature {
+        try key.blockingSignature(for: base)
+    }
+
+    func signature(for batch: RequestBatch) async throws(TenonError) -> BatchSignature {
+        try await key.signature(for: batch, guardedBy: unlock())
+    }
 }
 
 extension TenonError {

@@ -9,12 +9,13 @@ package struct PlainProfile: ServiceProfile {
         declaration.attestation = .activation
         declaration.rotation = .signedByCurrent(isProven: true)
         declaration.settlements = [.ask, .resend]
+        declaration.signatureVersions = [1, 2]
         declaration.verdicts = [
             "INVALID_CHALLENGE": .challengeSpent, "INVALID_ATTESTATION": .attestationRefused,
             "ATTESTATION_FAILED": .attestationFailed, "REJECTED": .rejected,
             "DEVICE_REVOKED": .revoked, "BAD_SIGNATURE": .keyRefused, "NOT_REGISTERED": .keyRefused,
             "CLOCK_SKEW": .clockSkew, "KEY_EXPIRED": .keyExpired, "NONCE_REPLAY": .nonceReplay,
-            "ROTATION_FAILED": .rotationRefused,
+            "ROTATION_FAILED": .rotationRefused, "SIGNATURE_FORM": .formRefused,
         ]
         return declaration
     }()
@@ -107,6 +108,17 @@ package struct PlainProfile: ServiceProfile {
         ]
     }
 
+    package func headers(_ values: SignatureHeaders) throws(TenonError) -> [(name: String, value: String)] {
+        [("X-App-ID", values.base.appID), ("X-Device-ID", values.base.deviceID)] + values.standard
+    }
+
+    package func signing(in answer: HTTPResponse) -> SigningTerms? {
+        guard let told = json(answer)?["signing"], let hosts = told["hosts"]?.array else { return nil }
+        return SigningTerms(
+            versions: told["versions"]?.array?.compactMap(\.integer) ?? [], hosts: hosts.compactMap(\.string),
+            takesBatches: told["batches"]?.bool ?? true, mostMembers: told["batch_max"]?.integer)
+    }
+
     package func refusal(in answer: HTTPResponse) -> ServiceRefusal? {
         let failure: ServiceAnswer<Never> = failure(answer)
         if case .refused(let refusal) = failure { return refusal } else { return nil }
@@ -115,6 +127,13 @@ package struct PlainProfile: ServiceProfile {
     private func signed(
         _ method: String, _ path: String, _ body: [UInt8], _ device: ServiceDevice, _ stamp: RequestStamp
     ) throws(TenonError) -> ServiceDraft {
+        if device.isOnlyVersion2 {
+            return .unsigned2(RequestTarget(method, authority: "service.example", path: path), body: body, stamp) {
+                (values) throws(TenonError) in
+                HTTPRequest(
+                    method: method, url: declaration.baseURL + path, headers: try headers(values), body: body)
+            }
+        }
         var message = try RequestMessage(method: method, path: path, timestamp: stamp.timestamp)
         try message.update(body.span)
         return .unsigned(.request(message)) { (signature) throws(TenonError) in

@@ -68,6 +68,8 @@ package final class ScriptedService: Transport {
         package var deadlines: [ContinuousClock.Instant] = []
         /// The time that an answer takes to come back.
         package var way = Duration.zero
+        /// How it takes requests, in the answers of its own endpoints; nil if it takes version 1 and says nothing.
+        package var signing: JSON?
 
         package init() {}
     }
@@ -200,11 +202,18 @@ extension ScriptedService.State {
         let ak = Self.ak(in: body)
         if let id = devices.first(where: { $0.value.key == key })?.key {
             devices[id]?.ak = ak
-            return (200, ["status": "registered", "device_id": .string(id)])
+            return (200, told(["status": "registered", "device_id": .string(id)]))
         }
         let id = "device-\(devices.count + 1)"
         devices[id] = ScriptedService.Device(key: key, ak: ak)
-        return (200, ["status": "registered", "device_id": .string(id)])
+        return (200, told(["status": "registered", "device_id": .string(id)]))
+    }
+
+    /// With the announcement, if there is one.
+    private func told(_ answer: JSON) -> JSON {
+        guard let signing, var members = answer.object else { return answer }
+        members["signing"] = signing
+        return .object(members)
     }
 
     /// The name of the attestation key that made a proof.
@@ -217,6 +226,7 @@ extension ScriptedService.State {
         func header(_ name: String) -> String { request.headers.first { $0.name == name }?.value ?? "" }
         guard let device = devices[header("X-Device-ID")] else { return (401, ["code": "NOT_REGISTERED"]) }
         guard !device.isRevoked else { return (403, ["code": "DEVICE_REVOKED"]) }
+        if let second = Version2(request) { return refusal(second, of: device, now) }
         guard let timestamp = Int64(header("X-Timestamp")), abs(timestamp - now - skew) <= 300 else {
             return (401, ["code": "CLOCK_SKEW", "server_time": .integer(now + skew)])
         }
@@ -227,6 +237,17 @@ extension ScriptedService.State {
             return (401, ["code": "CLOCK_SKEW", "server_time": .integer(now + skew)])
         }
         return nonces.insert(header("X-Nonce")).inserted ? nil : (409, ["code": "NONCE_REPLAY"])
+    }
+
+    /// The fault of a request of version 2.
+    private func refusal(_ second: Version2, of device: ScriptedService.Device, _ now: Int64) -> (Int, JSON)? {
+        guard abs(second.created - now - skew) <= 300 else {
+            return (401, ["code": "CLOCK_SKEW", "server_time": .integer(now + skew)])
+        }
+        guard let spki = try? TextEncoding.base64.decode(device.key),
+            let key = try? PublicKey(derRepresentation: spki.span), second.isSigned(by: key)
+        else { return (401, ["code": "BAD_SIGNATURE"]) }
+        return nil
     }
 
     /// Whether this key signed the request.
@@ -249,7 +270,7 @@ extension ScriptedService.State {
 
     func tell(_ request: HTTPRequest) -> (Int, JSON) {
         let id = request.headers.first { $0.name == "X-Device-ID" }?.value ?? ""
-        return (200, ["key": .string(devices[id]?.key ?? "")])
+        return (200, told(["key": .string(devices[id]?.key ?? "")]))
     }
 
     mutating func rotate(_ request: HTTPRequest, _ body: JSON, _ now: Int64) -> (Int, JSON) {
@@ -265,7 +286,7 @@ extension ScriptedService.State {
         answer["status"] = "rotated"
         answer["effective_at"] = effectiveIn.map { .integer(now + $0) }
         answer["server_time"] = saysTime ? .integer(now) : nil
-        return (200, .object(answer))
+        return (200, told(.object(answer)))
     }
 
     /// Unix seconds on the service's clock.

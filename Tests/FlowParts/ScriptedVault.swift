@@ -15,6 +15,7 @@ package final class ScriptedVault: KeyVault {
         var above: [[UInt8]] = []
         var attestationKeys = 0
         var rule = SignatureRule.asMade
+        var gate: SigningGate?
         var onProof: (@Sendable () -> Void)?
         var onBlocking: (@Sendable () -> Void)?
     }
@@ -84,6 +85,9 @@ package final class ScriptedVault: KeyVault {
     /// Brings the former vault back, as after a swapped disk or a volume that was not mounted.
     package func bringBack() { state.withLock { $0.gone = [] } }
 
+    /// From now on its keys are behind a gate.
+    package func put(behind gate: SigningGate) { state.withLock { $0.gate = gate } }
+
     package func signing(_ rule: SignatureRule) -> any KeyVault {
         state.withLock { $0.rule = rule }
         return self
@@ -107,6 +111,7 @@ package final class ScriptedVault: KeyVault {
         try check(.load)
         let key = try find(facts.pem)
         if state.withLock({ $0.rule }) == .strict { return StrictKey(key: key) }
+        if let gate = state.withLock({ $0.gate }) { return GatedKey(key: key, gate: gate) }
         guard kind != .signatures else { return key }
         return TokenKey(
             publicKey: key.publicKey, isConstant: kind == .constants, onBlocking: state.withLock { $0.onBlocking })

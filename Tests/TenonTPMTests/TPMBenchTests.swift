@@ -62,6 +62,12 @@ import Testing
         try expectNothingLeft()
     }
 
+    @Test func aBatchIsOneCommand() throws {
+        let result = try bench { $0.isBatching = true }.run()
+        for count in [1, 16, 256, 1024] { #expect(sent(result)["tpm-batch-\(count)"] == "Sign") }
+        try expectNothingLeft()
+    }
+
     @Test func pageShowsWhatWasMeasured() throws {
         let result = try bench {
             $0.isSmoke = false

@@ -48,7 +48,9 @@ final class Flow {
     var clock: FlowClock { context.clock }
 
     var device: ServiceDevice {
-        ServiceDevice(appID: context.name.appID, localID: record.deviceLocalID, deviceID: record.deviceID)
+        var device = ServiceDevice(appID: context.name.appID, localID: record.deviceLocalID, deviceID: record.deviceID)
+        device.isOnlyVersion2 = record.signing?.isOnlyVersion2 ?? false
+        return device
     }
 
     /// Unix seconds on the service's clock.
@@ -95,6 +97,13 @@ final class Flow {
         switch draft {
         case .ready(let request): return request
         case .unsigned(let message, let finish): return try finish(await key().signature(for: message))
+        case .unsigned2(let target, let body, let stamp, let finish):
+            let (key, device) = (try await key(), device)
+            let base = try SignatureBase(
+                target, content: Digest(hashing: body), appID: device.appID, deviceID: device.deviceID ?? "",
+                thumbprint: key.publicKey.thumbprint, created: Int64(stamp.timestamp) ?? 0, form: .plain,
+                nonce: stamp.nonce)
+            return try finish(SignatureHeaders(base, base.value(of: await key.signature(for: base))))
         }
     }
 
@@ -176,7 +185,10 @@ struct FlowContext: Sendable {
     let attestationService: DeviceIdentity.AttestationService?
 
     var name: IdentityName { store.name }
+    /// `scheme://host[:port]` of the service.
     let origin: String
+    /// The service's host as a request names it.
+    var authority: String { String(origin.drop { $0 != "/" }.dropFirst(2)) }
 
     /// Does work on the thread that may wait for the disk. A cancelled task still writes what it knows.
     func onDisk<Value: Sendable>(
@@ -203,6 +215,8 @@ package struct FlowLimits: Sendable {
     /// For others to release the lock.
     package var lock = Duration.seconds(60)
     package var retry = RetryRule()
+    /// For a request to wait until its batch begins.
+    package var line = Duration.seconds(2)
     /// Between the first time that a service refused all keys, and the second that is believed
     /// (decision: two-refusals).
     package var secondRefusal = Duration.seconds(3600)

@@ -22,6 +22,7 @@ extension DeviceIdentity {
         let answer = HTTPResponse(status: status, headers: headers, body: body, sent: now, received: now)
         let wasOpen = await isOpen()
         guard let verdict = verdict(answer, isOpen: wasOpen) else { return .done }
+        guard verdict != .formRefused else { return await inPlainForm(request) }
         var failure: TenonError?
         do throws(TenonError) {
             switch verdict {
@@ -52,9 +53,24 @@ extension DeviceIdentity {
     private func verdict(_ answer: HTTPResponse, isOpen: Bool) -> ServiceVerdict? {
         guard let refusal = context.profile.refusal(in: answer) else { return nil }
         if let verdict = refusal.verdict {
-            return [.nonceReplay, .clockSkew, .keyRefused, .keyExpired, .revoked].contains(verdict) ? verdict : nil
+            let meant: [ServiceVerdict] = [.nonceReplay, .clockSkew, .keyRefused, .keyExpired, .revoked, .formRefused]
+            return meant.contains(verdict) ? verdict : nil
         }
         return answer.status == 401 && isOpen ? .keyRefused : nil
+    }
+
+    /// A host that refused a batch gets no other, and this request once more in the plain form; never in version 1.
+    private func inPlainForm(_ request: SignedRequest) async -> ReceivedAnswer {
+        guard request.form == .batch else { return .done }
+        signPlain(for: request.parts.host ?? context.authority)
+        guard !request.isSecond, let body = request.body else { return .done }
+        do throws(TenonError) {
+            let signer = try await signer()
+            return .resend(
+                try await sign(UnsignedRequest(request.parts, body, for: signer, isSecond: true), by: signer))
+        } catch {
+            return error.isOfDevice ? .stop(error) : .done
+        }
     }
 
     /// Whether there is a doubt about which key the service holds.
@@ -88,7 +104,7 @@ extension DeviceIdentity {
         guard !request.isSecond, let body = request.body else { return .done }
         let signer = try await signer()
         let second = try await sign(
-            UnsignedRequest(request.method, request.path, body, signer.timestamp, isSecond: true), by: signer)
+            UnsignedRequest(request.parts, body, for: signer, isSecond: true), by: signer)
         let needsOther = verdict == .keyExpired
         guard verdict != .revoked, mayHelp && !needsOther || second.generation != request.generation else {
             return .done

@@ -151,7 +151,8 @@ extension Flow {
         let (answer, wasOpen) = try await send(request)
         return try await profile.registration(in: answer, to: request).settled(
             accepted: { outcome throws(TenonError) in
-                try await accepted(outcome, to: request, isProven, attester)
+                record.follow(profile.signing(in: answer), mayWiden: true)
+                return try await accepted(outcome, to: request, isProven, attester)
             },
             refused: { refusal throws(TenonError) in
                 isOutcomeOpen = wasOpen

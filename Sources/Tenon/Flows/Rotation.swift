@@ -61,6 +61,7 @@ extension Flow {
         let (answer, wasOpen) = try await send(request)
         return try await profile.rotation(in: answer, to: request).settled(
             accepted: { outcome throws(TenonError) in
+                record.follow(profile.signing(in: answer), mayWiden: true)
                 try await keepInLog(request)
                 return try await accepted(outcome, answer)
             },

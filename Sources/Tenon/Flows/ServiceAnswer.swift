@@ -170,6 +170,7 @@ extension TenonError {
             case .clockSkew:
                 (.clockSkew, "The service refuses the time of this device's requests. Compare the two clocks.")
             case .keyExpired: (.keyExpired, "The key is older than the service allows.")
+            case .formRefused: (.serviceRefused, "The service does not take this form of signature here.")
             case .nonceReplay: (.nonceReplay, "The service says that it has already seen this request.")
             case .rotationRefused: (.rotationFailed, "The service refused the new key; both keys are kept.")
             case .numberRefused:

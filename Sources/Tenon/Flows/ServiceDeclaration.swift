@@ -31,6 +31,8 @@ package struct ServiceDeclaration: Sendable {
     /// Whether each message has a number that no other may have.
     package var isSequenced = false
     package var signatures = SignatureRule.asMade
+    /// The versions of request signing that the device may use. The service says which of them it takes where.
+    package var signatureVersions: [Int64] = [1]
     package var keyAge = KeyAge.limited(.seconds(90 * 86_400))
     package var rotation = RotationRule.none
     /// How to find out which key the service holds, in this order.
@@ -131,6 +133,8 @@ package enum ServiceVerdict: Sendable {
     /// The signature is not of a key that it holds, or it knows no such device: settles what a rotation came to.
     case keyRefused
     case clockSkew
+    /// The host does not take this form of signature version 2.
+    case formRefused
     /// The key is older than the service takes: it is to be changed.
     case keyExpired
     case nonceReplay

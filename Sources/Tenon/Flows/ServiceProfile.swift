@@ -47,6 +47,10 @@ package protocol ServiceProfile: Sendable {
 
     /// The headers of an application's request.
     func headers(_ values: RequestHeaders) throws(TenonError) -> [(name: String, value: String)]
+    /// The headers of an application's request of signature version 2.
+    func headers(_ values: SignatureHeaders) throws(TenonError) -> [(name: String, value: String)]
+    /// How the service takes requests, as a success of its own endpoints announces it; nil if it does not say.
+    func signing(in answer: HTTPResponse) -> SigningTerms?
     /// The meaning of an answer to an application's request for the device; nil if it has none.
     func refusal(in answer: HTTPResponse) -> ServiceRefusal?
 }
@@ -92,6 +96,10 @@ extension ServiceProfile {
     package func headers(
         _ values: RequestHeaders
     ) throws(TenonError) -> [(name: String, value: String)] { throw .noSuchStep }
+    package func headers(
+        _ values: SignatureHeaders
+    ) throws(TenonError) -> [(name: String, value: String)] { throw .noSuchStep }
+    package func signing(in answer: HTTPResponse) -> SigningTerms? { nil }
     package func refusal(in answer: HTTPResponse) -> ServiceRefusal? { nil }
 }
 
@@ -106,6 +114,8 @@ package struct ServiceDevice: Sendable {
     package var localID: String
     /// The service's id of the device; nil before it is registered.
     package var deviceID: String?
+    /// Whether the device signs requests by version 2 only, also those to the service itself.
+    package var isOnlyVersion2 = false
 
     package init(appID: String, localID: String, deviceID: String? = nil) {
         self.appID = appID
@@ -217,4 +227,8 @@ package enum ServiceDraft: Sendable {
     case ready(HTTPRequest)
     /// The registrar has it signed, by the key that the step is signed by.
     case unsigned(SignableMessage, finish: @Sendable (Signature) throws(TenonError) -> HTTPRequest)
+    /// The same for a request of signature version 2, in the plain form.
+    case unsigned2(
+        RequestTarget, body: [UInt8], RequestStamp,
+        finish: @Sendable (SignatureHeaders) throws(TenonError) -> HTTPRequest)
 }

@@ -205,7 +205,9 @@ extension Flow {
             let signer = try await load(key)
             let (answer, response) = try await ask(signer, key)
             switch answer {
-            case .accepted(.held): return .held
+            case .accepted(.held):
+                record.follow(profile.signing(in: response), mayWiden: false)
+                return .held
             case .accepted(.another): return .another
             case .accepted(.revoked): return .revoked
             case .later(let error), .unclear(let error): throw error

@@ -1,55 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DeviceIdentity {
-    /// Signs a request.
+    /// Signs a request, in the version that the service takes at its host.
+    ///
+    /// In version 1 only method, path and body are signed. In version 2 the rest is, too; requests that are under way at
+    /// the same time then share the commands of the key by themselves (docs/signing.md).
     ///
     /// - Parameters:
     ///   - method: `[A-Z]`, as it is sent.
-    ///   - path: the path as the service mounts it, without a query.
+    ///   - path: the path without a query: in version 1 as the service mounts it, in version 2 as it is sent.
     ///   - body: the very bytes that are sent.
+    ///   - host: as in the URL, in lower case, with the port unless it is the scheme's own; nil is the service's host.
+    ///   - query: as it is sent, without its question mark; nil if there is none.
+    ///   - contentType: the value of `Content-Type`; nil exactly if the request is sent without it.
+    ///   - contentEncoding: the value of `Content-Encoding`; nil exactly if the request is sent without it.
     /// - Throws: ``TenonError/Code/notRegistered``, ``TenonError/Code/deviceRevoked``,
-    ///   ``TenonError/Code/keyInvalidated``, or what the key says.
-    public func sign(_ method: String, path: String, body: [UInt8] = []) async throws(TenonError) -> SignedRequest {
-        let signer = try await signer()
-        return try await sign(UnsignedRequest(method, path, body, signer.timestamp), by: signer)
+    ///   ``TenonError/Code/keyInvalidated``, ``TenonError/Code/batchFull``, ``TenonError/Code/deadline``, or what the key
+    ///   says.
+    public func sign(
+        _ method: String, path: String, body: [UInt8] = [], host: String? = nil, query: String? = nil,
+        contentType: String? = nil, contentEncoding: String? = nil
+    ) async throws(TenonError) -> SignedRequest {
+        try await sign(
+            RequestParts(
+                method, path: path, host: host, query: query, contentType: contentType,
+                contentEncoding: contentEncoding), body: body)
     }
 
     /// Does the same on the caller's thread, and blocks it. Asynchronous code gets the other function.
-    public func sign(_ method: String, path: String, body: [UInt8] = []) throws(TenonError) -> SignedRequest {
-        let signer = try signer()
-        return try sign(UnsignedRequest(method, path, body, signer.timestamp), by: signer)
+    public func sign(
+        _ method: String, path: String, body: [UInt8] = [], host: String? = nil, query: String? = nil,
+        contentType: String? = nil, contentEncoding: String? = nil
+    ) throws(TenonError) -> SignedRequest {
+        try sign(
+            RequestParts(
+                method, path: path, host: host, query: query, contentType: contentType,
+                contentEncoding: contentEncoding), body: body)
     }
 
-    /// Begins a request whose body is hashed as it comes.
-    public func request(_ method: String, path: String) async throws(TenonError) -> RequestSigner {
-        RequestSigner(self, try UnsignedRequest(method, path, nil, await signer().timestamp))
+    /// Signs a request with these parts.
+    package func sign(_ parts: RequestParts, body: [UInt8]) async throws(TenonError) -> SignedRequest {
+        let signer = try await signer()
+        return try await sign(UnsignedRequest(parts, body, for: signer), by: signer)
+    }
+
+    /// Begins a request whose body is hashed as it comes. The parameters are those of
+    /// ``sign(_:path:body:host:query:contentType:contentEncoding:)-(_,_,_,_,_,_,_)``.
+    public func request(
+        _ method: String, path: String, host: String? = nil, query: String? = nil, contentType: String? = nil,
+        contentEncoding: String? = nil
+    ) async throws(TenonError) -> RequestSigner {
+        try await request(
+            RequestParts(
+                method, path: path, host: host, query: query, contentType: contentType,
+                contentEncoding: contentEncoding))
     }
 
     /// The same on the caller's thread, which it blocks.
-    public func request(_ method: String, path: String) throws(TenonError) -> RequestSigner {
-        RequestSigner(self, try UnsignedRequest(method, path, nil, signer().timestamp))
+    public func request(
+        _ method: String, path: String, host: String? = nil, query: String? = nil, contentType: String? = nil,
+        contentEncoding: String? = nil
+    ) throws(TenonError) -> RequestSigner {
+        try request(
+            RequestParts(
+                method, path: path, host: host, query: query, contentType: contentType,
+                contentEncoding: contentEncoding))
     }
 
-    /// Signs what was begun.
-    func sign(_ request: UnsignedRequest, by signer: Signer) async throws(TenonError) -> SignedRequest {
-        do throws(TenonError) {
-            return try signer.signed(request, await signer.key.signature(for: .request(request.message)))
-        } catch  where error.category == .gone {
-            throw await markInvalidWaiting(signer.generation)
-        }
+    /// The same on the caller's thread, which it blocks.
+    package func sign(_ parts: RequestParts, body: [UInt8]) throws(TenonError) -> SignedRequest {
+        let signer = try signer()
+        return try sign(UnsignedRequest(parts, body, for: signer), by: signer)
     }
 
-    /// Signs what was begun on the caller's thread, which it blocks.
-    func sign(_ request: UnsignedRequest, by signer: Signer) throws(TenonError) -> SignedRequest {
-        do throws(TenonError) {
-            return try signer.signed(request, signer.key.blockingSignature(for: .request(request.message)))
-        } catch  where error.category == .gone {
-            throw markInvalidBlocking(signer.generation)
-        }
+    /// The same on the caller's thread, which it blocks.
+    package func request(_ parts: RequestParts) throws(TenonError) -> RequestSigner {
+        RequestSigner(self, try UnsignedRequest(parts, nil, for: signer()))
+    }
+
+    /// Begins a request with these parts.
+    package func request(_ parts: RequestParts) async throws(TenonError) -> RequestSigner {
+        RequestSigner(self, try UnsignedRequest(parts, nil, for: await signer()))
     }
 
     /// The key that signs now. A key that was given up is tried again: its TPM may be back.
-    func signingKey() async throws(TenonError) -> (deviceID: String, key: IdentityKey, time: Int64) {
+    func signingKey() async throws(TenonError) -> SigningFacts {
         do throws(TenonError) {
             return try await context.disk.run { () throws(TenonError) in try self.signing() }
         } catch let invalidated where invalidated.code == .keyInvalidated {
@@ -70,7 +105,7 @@ extension DeviceIdentity {
         }
     }
 
-    private func blockingSigningKey() throws(TenonError) -> (deviceID: String, key: IdentityKey, time: Int64) {
+    private func blockingSigningKey() throws(TenonError) -> SigningFacts {
         do throws(TenonError) {
             return try signing()
         } catch let invalidated where invalidated.code == .keyInvalidated {
@@ -89,7 +124,8 @@ extension DeviceIdentity {
 
     /// The key that may sign now.
     func signer() async throws(TenonError) -> Signer {
-        let (deviceID, key, time) = try await signingKey()
+        let facts = try await signingKey()
+        let key = facts.key
         let loaded: any DeviceKey
         do throws(TenonError) {
             if let kept = kept(key.facts) {
@@ -101,12 +137,13 @@ extension DeviceIdentity {
         } catch  where error.category == .gone {
             throw await markInvalidWaiting(key.generation)
         }
-        return signer(loaded, deviceID, key, time)
+        return signer(loaded, facts)
     }
 
     /// The key that may sign now; it blocks the caller's thread.
     func signer() throws(TenonError) -> Signer {
-        let (deviceID, key, time) = try blockingSigningKey()
+        let facts = try blockingSigningKey()
+        let key = facts.key
         let loaded: any DeviceKey
         do throws(TenonError) {
             if let kept = kept(key.facts) {
@@ -118,13 +155,13 @@ extension DeviceIdentity {
         } catch  where error.category == .gone {
             throw markInvalidBlocking(key.generation)
         }
-        return signer(loaded, deviceID, key, time)
+        return signer(loaded, facts)
     }
 
-    private func signer(_ loaded: any DeviceKey, _ deviceID: String, _ key: IdentityKey, _ time: Int64) -> Signer {
+    private func signer(_ loaded: any DeviceKey, _ facts: SigningFacts) -> Signer {
         Signer(
-            key: loaded, generation: key.generation, appID: appID, deviceID: deviceID, profile: context.profile,
-            timestamp: String(time))
+            key: loaded, generation: facts.key.generation, appID: appID, deviceID: facts.deviceID,
+            time: facts.time, terms: facts.terms, context: context)
     }
 
     func markInvalidWaiting(_ generation: Int) async -> TenonError {

@@ -43,6 +43,8 @@ package struct IdentityRecord: Equatable, Sendable {
     package var refusedAt: BootMoment?
     package var clock: ClockOffset?
     package var signatureVersions: [Int64] = []
+    /// nil as long as the service has announced nothing: version 1 for all hosts.
+    package internal(set) var signing: SigningTerms?
     /// The settings of the last accepted attestation, so that nobody has to give them again. Like the service's name
     /// and the dialect, they outlive a reset.
     package var attestationSettings: AttestationSettings?
@@ -126,9 +128,9 @@ package struct IdentityRecord: Equatable, Sendable {
 // How a record is written and read: each member stands here once, with what is allowed in it. Every member of a version
 // is there always; what is not known is null.
 extension IdentityRecord: RecordObject {
-    /// 3 has the last message of a log, and the keys to which messages are bound. 2 has what the device was told for its attestation, which keys were reported as compromised, which key signs while
+    /// 4 has how the service takes requests. 3 has the last message of a log, and the keys to which messages are bound. 2 has what the device was told for its attestation, which keys were reported as compromised, which key signs while
     /// a rotation is not settled, and from which moment of the boot on a new one counts.
-    static let version: Int64 = 3
+    static let version: Int64 = 4
 
     static func coded(_ coder: RecordCoder, _ known: IdentityRecord?) throws(TenonError) -> IdentityRecord {
         _ = try coder.member("version", coder.version, .number)
@@ -175,6 +177,7 @@ extension IdentityRecord: RecordObject {
         attestationSettings = try coder.optional(
             "attestation_settings", known?.attestationSettings, .object, since: 2)
         signatureVersions = try coder.member("sig_versions", known?.signatureVersions, .list(.number))
+        signing = try coder.optional("signing", known?.signing, .object, since: 4)
     }
 
     /// Checks what must hold for every record, before it is written and after it is read.

@@ -240,7 +240,7 @@ extension IdentityRecord {
         (keys, journal, attestationKey, attestation, ekID) = ([], nil, nil, nil, nil)
         (deviceID, registeredAt, keyRotatedAt, refusedAt, clock) = (nil, nil, nil, nil, nil)
         (lastSlot, logTail) = (nil, nil)
-        (signatureVersions, compromisedGeneration, signsByNext) = ([], nil, false)
+        (signatureVersions, signing, compromisedGeneration, signsByNext) = ([], nil, nil, false)
         self.deviceLocalID = deviceLocalID
     }
 

@@ -23,6 +23,9 @@ package struct MessageObject: Sendable {
         self.path = path
     }
 
+    /// The names of all members.
+    package var names: [String] { members.members.map(\.key) }
+
     /// The object's members; nil when it is not there, as with all that follow.
     package func object(_ name: String) throws(TenonError) -> MessageObject? {
         guard let value = members[name] else { return nil }
@@ -59,6 +62,17 @@ package struct MessageObject: Sendable {
         guard let value = members[name] else { return nil }
         guard let integer = value.integer else { throw refusal(name, "is not an integer") }
         return integer
+    }
+
+    /// Integers that differ from each other.
+    package func integers(_ name: String, maxCount: Int) throws(TenonError) -> [Int64]? {
+        guard let value = members[name] else { return nil }
+        guard let array = value.array else { throw refusal(name, "is not an array") }
+        let integers = array.compactMap(\.integer)
+        guard integers.count == array.count, integers.count <= maxCount, Set(integers).count == integers.count else {
+            throw refusal(name, "is not a list of at most \(maxCount) different integers")
+        }
+        return integers
     }
 
     package func bool(_ name: String) throws(TenonError) -> Bool? {

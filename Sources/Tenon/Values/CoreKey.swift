@@ -52,6 +52,16 @@ package final class CoreKey: Sendable {
         }
     }
 
+    /// Signs a request of signature version 2 in the plain form.
+    package func signature(for base: SignatureBase) throws(TenonError) -> Signature {
+        try base.signature(by: handle)
+    }
+
+    /// Signs the requests of a batch, with one signature.
+    package func signature(for batch: RequestBatch) throws(TenonError) -> BatchSignature {
+        try batch.signature(by: handle, publicKey)
+    }
+
     /// Signs data. It refuses what could be taken for a message of a device: ``TenonError/Code/dataIsMessage``.
     package func signature(for data: [UInt8]) throws(TenonError) -> Signature {
         try sign { tenon_key_sign_data(handle, &$0, data.span) }

@@ -48,6 +48,33 @@ public protocol DeviceKey: Sendable {
 
     /// Signs a message on the caller's thread, which it blocks. Not for asynchronous code.
     func blockingSignature(for message: SignableMessage) throws(TenonError) -> Signature
+
+    /// Signs a request of signature version 2 in the plain form. Another form is ``TenonError/Code/flags``.
+    func signature(for base: SignatureBase) async throws(TenonError) -> Signature
+
+    /// Does the same on the caller's thread, which it blocks.
+    func blockingSignature(for base: SignatureBase) throws(TenonError) -> Signature
+
+    /// Signs the requests of a batch with one signature, whose s is at most n/2. The batch is asked for its members on
+    /// the thread that signs, when the key's turn has come.
+    func signature(for batch: RequestBatch) async throws(TenonError) -> BatchSignature
+}
+
+// A key may know version 1 of request signing only.
+extension DeviceKey {
+    /// Refuses: this key signs requests of version 1 only.
+    public func signature(for base: SignatureBase) async throws(TenonError) -> Signature { throw .onlyVersion1 }
+
+    /// Refuses: this key signs requests of version 1 only.
+    public func blockingSignature(for base: SignatureBase) throws(TenonError) -> Signature { throw .onlyVersion1 }
+
+    /// Refuses: this key signs requests of version 1 only.
+    public func signature(for batch: RequestBatch) async throws(TenonError) -> BatchSignature { throw .onlyVersion1 }
+}
+
+extension TenonError {
+    fileprivate static let onlyVersion1 = TenonError(
+        .serviceStep, message: "This key does not sign requests of signature version 2.")
 }
 
 /// A P-256 key that signs any digest, like an authority's key. It is not a device's key: those are a
@@ -109,6 +136,18 @@ package final class SoftwareKey: DeviceKey {
 
     package func blockingSignature(for message: SignableMessage) throws(TenonError) -> Signature {
         try key.signature(for: message)
+    }
+
+    package func signature(for base: SignatureBase) async throws(TenonError) -> Signature {
+        try key.signature(for: base)
+    }
+
+    package func blockingSignature(for base: SignatureBase) throws(TenonError) -> Signature {
+        try key.signature(for: base)
+    }
+
+    package func signature(for batch: RequestBatch) async throws(TenonError) -> BatchSignature {
+        try key.signature(for: batch)
     }
 }
 

@@ -198,7 +198,7 @@ public final class Verifier: Sendable {
     /// The key that is verified with.
     public let publicKey: PublicKey
     // The core's verifier is read-only once it is made: any number of threads may use it.
-    private nonisolated(unsafe) let handle: OpaquePointer?
+    nonisolated(unsafe) let handle: OpaquePointer?
 
     /// Prepares a key.
     public init(_ publicKey: PublicKey) throws(TenonError) {

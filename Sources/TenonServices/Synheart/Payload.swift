@@ -67,6 +67,20 @@ extension JSON {
     }
 }
 
+extension JSON {
+    /// How the service takes requests (docs/signing.md); nil if a member that is needed is not as it should be.
+    var signingTerms: SigningTerms? {
+        guard let versions = self["versions"]?.array, let hosts = self["hosts"]?.array else { return nil }
+        let (numbers, names) = (versions.compactMap(\.integer), hosts.compactMap(\.string))
+        guard numbers.count == versions.count, names.count == hosts.count else { return nil }
+        let (forms, most) = (self["forms"]?.array, self["batch_max"])
+        guard most.isAbsent || most?.integer != nil else { return nil }
+        return SigningTerms(
+            versions: numbers, hosts: names, takesBatches: forms?.contains("tenon-batch") ?? true,
+            mostMembers: most?.integer)
+    }
+}
+
 /// The outcome of a registration (docs/synheart.md).
 enum RegistrationStatus {
     case registered, pending, rejected

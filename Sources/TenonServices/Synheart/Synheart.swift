@@ -10,6 +10,8 @@ public struct Synheart: Sendable {
     /// Whether the device registers only with a proof that its key is in a TPM.
     public let requiresAttestation: Bool
     let service: ServiceURL
+    /// The versions of request signing that the device offers; no others than the dialect's.
+    package var signatureVersions: [Int64]
 
     /// Describes a service; nothing is sent.
     ///
@@ -28,6 +30,7 @@ public struct Synheart: Sendable {
         service = try ServiceURL(baseURL)
         self.appID = appID
         self.dialect = dialect
+        signatureVersions = dialect.signatureVersions
         self.requiresAttestation = requiresAttestation
     }
 
@@ -45,7 +48,7 @@ public struct Synheart: Sendable {
         "REGISTRATION_REJECTED": .rejected, "DEVICE_REVOKED": .revoked,
         "NOT_REGISTERED": .keyRefused, "INVALID_SIGNATURE": .keyRefused,
         "CLOCK_SKEW": .clockSkew, "KEY_EXPIRED": .keyExpired, "NONCE_REPLAY": .nonceReplay,
-        "ROTATION_FAILED": .rotationRefused,
+        "ROTATION_FAILED": .rotationRefused, "SIGNATURE_FORM": .formRefused,
     ]
 }
 
@@ -57,16 +60,19 @@ public struct Dialect: Hashable, Sendable {
     let attestation: AttestationRule
     let rotation: RotationRule
     let settlements: [Settlement]
+    /// The versions of request signing that it offers.
+    let signatureVersions: [Int64]
 
     /// Exactly the documented fields. The proof carries the attestation key's certificate, which an attestation CA made.
     public static let docs = Self(
         name: "docs", attestation: .certificate, rotation: .signedByCurrent(isProven: false),
-        settlements: [.resend, .selfRotation])
+        settlements: [.resend, .selfRotation], signatureVersions: [1])
     /// `docs`, with the attestation key activated in the same two exchanges, and rotations that carry a proof
-    /// (decision: attested-rotation).
+    /// (decision: attested-rotation). A device signs requests by version 1 and, for the hosts that the service names, by
+    /// version 2.
     public static let tenon = Self(
         name: "tenon", attestation: .activation, rotation: .signedByCurrent(isProven: true),
-        settlements: [.ask, .resend])
+        settlements: [.ask, .resend], signatureVersions: [1, 2])
 
     /// All dialects; the first is the default.
     package static let all = [docs, tenon]

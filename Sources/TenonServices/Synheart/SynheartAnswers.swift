@@ -47,6 +47,13 @@ extension Synheart {
         }
     }
 
+    package func signing(in answer: HTTPResponse) -> SigningTerms? {
+        guard signatureVersions.contains(2), 200...299 ~= answer.status,
+            let announced = Envelope(answer)?.payload?["signing"]
+        else { return nil }
+        return announced.signingTerms
+    }
+
     package func refusal(in answer: HTTPResponse) -> ServiceRefusal? {
         guard !(200...299 ~= answer.status) else { return nil }
         let failure: ServiceAnswer<Never> = read(answer) { _ in nil }

@@ -10,6 +10,7 @@ extension Synheart: ServiceProfile {
         declaration.rotation = dialect.rotation
         declaration.settlements = dialect.settlements
         declaration.verdicts = Self.verdicts
+        declaration.signatureVersions = signatureVersions
         return declaration
     }
 
@@ -45,6 +46,7 @@ extension Synheart: ServiceProfile {
             ("public_key", .string(text(of: terms.key))), ("platform", .string(declaration.platform)),
             ("proof", .string(proof)), ("device_local_id", .string(device.localID)),
             ("activation_proof", terms.activation.map { .base64($0.rawRepresentation) }),
+            ("sig_versions", offeredVersions),
         ])
         return .ready(Endpoint.register.request(at: service, try body.encoded()))
     }
@@ -64,6 +66,7 @@ extension Synheart: ServiceProfile {
             ("new_public_key", .string(text(of: terms.new))),
             ("proof", terms.proof.map { .string(TextEncoding.base64url.encode($0.dataRepresentation)) }),
             ("parent_name", terms.parent.map { .base64($0) }),
+            ("sig_versions", offeredVersions),
         ])
         return try draft(.rotateKey, try body.encoded(), device, terms.stamp)
     }
@@ -74,11 +77,21 @@ extension Synheart: ServiceProfile {
 
     package func headers(_ values: RequestHeaders) -> [(name: String, value: String)] { values.lines + DevMode.headers }
 
+    package func headers(_ values: SignatureHeaders) -> [(name: String, value: String)] {
+        values.lines + DevMode.headers
+    }
+
+    /// Not sent where there is no choice, as the documented fields are then all.
+    private var offeredVersions: JSON? {
+        signatureVersions == [1] ? nil : .array(signatureVersions.map { .integer($0) })
+    }
+
     /// The draft of a request that a key of the device signs.
     private func draft(
         _ endpoint: Endpoint, _ body: [UInt8], _ device: ServiceDevice, _ stamp: RequestStamp
     ) throws(TenonError) -> ServiceDraft {
         let deviceID = try device.registeredID()
+        if device.isOnlyVersion2 { return draft2(endpoint, body, stamp) }
         var message = try RequestMessage(
             method: endpoint.method, path: endpoint.path(at: service), timestamp: stamp.timestamp)
         try message.update(body)
@@ -87,6 +100,18 @@ extension Synheart: ServiceProfile {
                 signature: signature, appID: device.appID, deviceID: deviceID, timestamp: stamp.timestamp,
                 nonce: stamp.nonce)
             return endpoint.request(at: service, body, signed: headers.lines)
+        }
+    }
+}
+
+extension Synheart {
+    /// The same by version 2, which covers the host and the content type, too.
+    private func draft2(_ endpoint: Endpoint, _ body: [UInt8], _ stamp: RequestStamp) -> ServiceDraft {
+        let target = RequestTarget(
+            endpoint.method, authority: String(service.origin.drop { $0 != "/" }.dropFirst(2)),
+            path: endpoint.path(at: service), contentType: endpoint.contentType)
+        return .unsigned2(target, body: body, stamp) { [service] values throws(TenonError) in
+            endpoint.request(at: service, body, signed: values.lines)
         }
     }
 }
@@ -124,6 +149,9 @@ enum Endpoint: String, CaseIterable {
 
     var method: String { self == .own ? "GET" : "POST" }
 
+    /// nil for a request without a body.
+    var contentType: String? { self == .own ? nil : "application/json" }
+
     /// The path that is sent and signed.
     func path(at service: ServiceURL) -> String { "\(service.path)/v1/device/\(rawValue)" }
 
@@ -132,7 +160,7 @@ enum Endpoint: String, CaseIterable {
         at service: ServiceURL, _ body: [UInt8] = [], signed: [(name: String, value: String)] = []
     ) -> HTTPRequest {
         var headers = [(name: "Accept", value: "application/json")] + DevMode.headers + signed
-        if method != "GET" { headers.append(("Content-Type", "application/json")) }
+        if let contentType { headers.append(("Content-Type", contentType)) }
         return HTTPRequest(method: method, url: service.origin + path(at: service), headers: headers, body: body)
     }
 }
@@ -145,5 +173,12 @@ extension RequestHeaders {
             ("X-Synheart-Timestamp", timestamp), ("X-Synheart-Nonce", nonce),
             ("X-Synheart-Sig-Version", signatureVersion),
         ]
+    }
+}
+
+extension SignatureHeaders {
+    /// The six headers of a signed request of version 2 (docs/signing.md).
+    var lines: [(name: String, value: String)] {
+        [("X-App-ID", base.appID), ("X-Device-ID", base.deviceID), ("X-Synheart-Sig-Version", "2")] + standard
     }
 }

@@ -24,32 +24,45 @@ public enum SigningPath {
 }
 
 extension DeviceIdentity {
-    /// Signs a request by its URL; see ``SigningPath``.
+    /// Signs a request by its URL; see ``SigningPath``. In version 2 the URL's host, whole path and query are signed.
     public func sign(
-        _ method: String, url: String, strippingIngest: Bool = false, body: [UInt8] = []
+        _ method: String, url: String, strippingIngest: Bool = false, body: [UInt8] = [], contentType: String? = nil,
+        contentEncoding: String? = nil
     ) async throws(TenonError) -> SignedRequest {
-        try await sign(method, path: try SigningPath.of(url, strippingIngest: strippingIngest), body: body)
+        try await sign(Self.parts(method, url, strippingIngest, contentType, contentEncoding), body: body)
     }
 
     /// Begins a request by its URL; the body is hashed piece by piece.
     public func request(
-        _ method: String, url: String, strippingIngest: Bool = false
+        _ method: String, url: String, strippingIngest: Bool = false, contentType: String? = nil,
+        contentEncoding: String? = nil
     ) async throws(TenonError) -> RequestSigner {
-        try await request(method, path: try SigningPath.of(url, strippingIngest: strippingIngest))
+        try await request(Self.parts(method, url, strippingIngest, contentType, contentEncoding))
     }
 
     /// Signs a request by its URL, and blocks the caller's thread.
     public func sign(
-        _ method: String, url: String, strippingIngest: Bool = false, body: [UInt8] = []
+        _ method: String, url: String, strippingIngest: Bool = false, body: [UInt8] = [], contentType: String? = nil,
+        contentEncoding: String? = nil
     ) throws(TenonError) -> SignedRequest {
-        try sign(method, path: try SigningPath.of(url, strippingIngest: strippingIngest), body: body)
+        try sign(Self.parts(method, url, strippingIngest, contentType, contentEncoding), body: body)
     }
 
     /// Begins a request by its URL, and blocks the caller's thread.
     public func request(
-        _ method: String, url: String, strippingIngest: Bool = false
+        _ method: String, url: String, strippingIngest: Bool = false, contentType: String? = nil,
+        contentEncoding: String? = nil
     ) throws(TenonError) -> RequestSigner {
-        try request(method, path: try SigningPath.of(url, strippingIngest: strippingIngest))
+        try request(Self.parts(method, url, strippingIngest, contentType, contentEncoding))
+    }
+
+    private static func parts(
+        _ method: String, _ url: String, _ strippingIngest: Bool, _ contentType: String?, _ contentEncoding: String?
+    ) throws(TenonError) -> RequestParts {
+        let path = try SigningPath.of(url, strippingIngest: strippingIngest)
+        var parts = try RequestParts(method, path: path, url: url)
+        (parts.contentType, parts.contentEncoding) = (contentType, contentEncoding)
+        return parts
     }
 }
 

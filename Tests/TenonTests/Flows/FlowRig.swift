@@ -30,16 +30,19 @@ struct FlowRig {
 
     private static func identity(
         _ profile: PlainProfile, _ vault: ScriptedVault, _ service: ScriptedService, _ folder: TemporaryFolder,
-        _ time: FlowTime, _ calls: SystemCalls = SystemCalls(), _ log: LogSink? = nil
+        _ time: FlowTime, _ calls: SystemCalls = SystemCalls(), _ log: LogSink? = nil,
+        _ limits: FlowLimits = FlowLimits()
     ) throws -> DeviceIdentity {
         try DeviceIdentity(
             appID: "app", profile: profile, vault: vault, transport: service, folder: folder.open(calls),
-            clock: time.clock, log: log)
+            clock: time.clock, limits: limits, log: log)
     }
 
     /// The same device after a restart of the process.
-    func restarted(_ calls: SystemCalls = SystemCalls(), log: LogSink? = nil) throws -> DeviceIdentity {
-        try Self.identity(profile, vault, service, folder, time, calls, log)
+    func restarted(
+        _ calls: SystemCalls = SystemCalls(), log: LogSink? = nil, limits: FlowLimits = FlowLimits()
+    ) throws -> DeviceIdentity {
+        try Self.identity(profile, vault, service, folder, time, calls, log, limits)
     }
 
     /// The same state with another TPM, or with an attestation CA.

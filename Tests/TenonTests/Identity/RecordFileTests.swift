@@ -25,7 +25,7 @@ import Testing
         #expect(bytes.split(separator: 10, omittingEmptySubsequences: false).map(\.count).dropFirst() == [64, 0])
     }
 
-    @Test func theFormIsThatOfVersion3() throws {
+    @Test func theFormIsThatOfVersion4() throws {
         let text = try line(.fresh)
         #expect(
             text == """
@@ -37,7 +37,7 @@ import Testing
                 "key_rotated_at":null,"keys":[],"last_generation":0,"last_slot":null,"log_tail":null,\
                 "origin":"https://auth.example",\
                 "platform":"linux","profile":"synheart","reason":null,"refused_at":null,"registered_at":null,\
-                "revoked":false,"sig_versions":[],"signs_by_next":false,"state":"unregistered","version":3}
+                "revoked":false,"sig_versions":[],"signing":null,"signs_by_next":false,"state":"unregistered","version":4}
                 """)
     }
 
@@ -66,6 +66,17 @@ import Testing
         #expect(!text.contains("log_tail") && !text.contains("committed") && text.contains("\"version\":2}"))
         let read = try RecordFile.decode(old)
         #expect(read.logTail == nil && !read.keys.contains(where: \.isCommitted))
+        #expect(try RecordFile.decode(RecordFile.encode(read)) == read)
+    }
+
+    /// Version 3 had no announcement.
+    @Test(arguments: RecordShape.allCases)
+    func whatVersion3WroteIsRead(_ shape: RecordShape) throws {
+        let old = try RecordFile.encode(shape.record(), version: 3)
+        let text = String(decoding: old, as: UTF8.self)
+        #expect(!text.contains("\"signing\"") && text.contains("\"version\":3}"))
+        let read = try RecordFile.decode(old)
+        #expect(read.signing == nil)
         #expect(try RecordFile.decode(RecordFile.encode(read)) == read)
     }
 
@@ -179,6 +190,9 @@ import Testing
         ("\"device_local_id\":\"0b", "\"device_local_id\":\"0B"),
         ("\"origin\":\"https://auth.example\"", "\"origin\":\"\""), ("\"dialect\":\"docs\"", "\"dialect\":\"\""),
         ("\"sig_versions\":[1,2]", "\"sig_versions\":[1,\"2\"]"), ("\"sig_versions\":[1,2]", "\"sig_versions\":{}"),
+        ("\"versions\":[1,2]}", "\"versions\":[2,1]}"), ("\"versions\":[1,2]}", "\"versions\":[3]}"),
+        ("\"batch_max\":64", "\"batch_max\":0"), ("\"batch_max\":64", "\"batch_max\":1025"),
+        ("\"hosts\":[\"api.example\"]", "\"hosts\":[\"api example\"]"), ("\"batches\":true,", ""),
         ("\"attestation_settings\":null", "\"attestation_settings\":{}"),
         ("\"attestation_settings\":null,", ""), ("\"compromised_generation\":null", "\"compromised_generation\":3"),
         ("\"signs_by_next\":false", "\"signs_by_next\":null"),

@@ -110,6 +110,7 @@ enum RecordShape: String, CaseIterable {
         record.clock = ClockOffset(
             milliseconds: -1500, learntAt: 1_700_000_000_000, wallLessBoot: 1_600_000_000_000, boot: "boot-1")
         record.signatureVersions = [1, 2]
+        record.follow(SigningTerms(versions: [1, 2], hosts: ["api.example"], mostMembers: 64), mayWiden: true)
         record.ekID = try Digest(hashing: [1])
         record.attestationKey = AttestationKey(
             facts: try Self.facts(100), shownTo: "https://auth.example", isActivated: true,

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+import FlowParts
+import Synchronization
+import Tenon
+import Testing
+
+/// Requests of version 2 that share the commands of a key, and each fault of that.
+@Suite(.timeLimit(.minutes(1))) struct RequestLineTests {
+    /// A registered device whose service takes version 2, and the gate before its key.
+    struct Rig {
+        let flow: FlowRig
+        let gate = SigningGate()
+        let identity: DeviceIdentity
+
+        init(_ batchMax: Int64 = 1024, limits: FlowLimits = .patient) async throws {
+            flow = try FlowRig()
+            flow.service.change { state in
+                state.signing = [
+                    "versions": [1, 2], "hosts": ["service.example"], "batches": true, "batch_max": .integer(batchMax),
+                ]
+            }
+            try await flow.identity.register()
+            flow.vault.put(behind: gate)
+            identity = try flow.restarted(limits: limits)
+        }
+
+        var key: PublicKey {
+            get throws {
+                let text = try #require(flow.service.devices.first?.value.key)
+                return try PublicKey(derRepresentation: TextEncoding.base64.decode(text))
+            }
+        }
+
+        func start(_ number: Int) -> Task<Result<SignedRequest, TenonError>, Never> {
+            let identity = identity
+            return Task {
+                do throws(TenonError) {
+                    return .success(try await identity.sign("POST", path: "/v1/x", body: [UInt8(number & 0xff)]))
+                } catch {
+                    return .failure(error)
+                }
+            }
+        }
+
+        /// Starts a request that has the key, and others that wait for it.
+        func started(_ waiting: Int) async -> [Task<Result<SignedRequest, TenonError>, Never>] {
+            gate.close()
+            let first = start(0)
+            while gate.held == 0 { await Task.yield() }
+            let others = (1...waiting).map(start)
+            while identity.waitingRequests < waiting { await Task.yield() }
+            return [first] + others
+        }
+
+        func expectSigned(_ tasks: [Task<Result<SignedRequest, TenonError>, Never>]) async throws {
+            let key = try key
+            var nonces: Set<String> = []
+            for task in tasks {
+                let signed = try await task.value.get()
+                let request = HTTPRequest(
+                    method: "POST", url: "https://service.example/v1/x", headers: signed.headers, body: signed.body ?? [])
+                let verified = try #require(Version2(request))
+                #expect(verified.isSigned(by: key))
+                nonces.insert(signed.nonce)
+            }
+            #expect(nonces.count == tasks.count)
+        }
+    }
+
+    @Test func oneRequestIsSignedAlone() async throws {
+        let rig = try await Rig()
+        for number in 0..<3 { try await rig.expectSigned([rig.start(number)]) }
+        #expect(rig.gate.sizes == [0, 0, 0])
+    }
+
+    @Test func whatWaitsSharesTheNextCommand() async throws {
+        let rig = try await Rig()
+        let tasks = await rig.started(499)
+        rig.gate.open()
+        try await rig.expectSigned(tasks)
+        #expect(rig.gate.sizes == [0, 499])
+        try await rig.expectSigned([rig.start(0)])
+        #expect(rig.gate.sizes == [0, 499, 0])
+    }
+
+    @Test func aBatchHasItsLargestSize() async throws {
+        let rig = try await Rig(8)
+        let tasks = await rig.started(20)
+        rig.gate.open()
+        try await rig.expectSigned(tasks)
+        #expect(rig.gate.sizes == [0, 8, 8, 4])
+    }
+
+    /// What comes while a batch waits for its turn still belongs to it.
+    @Test func membersAreSettledWhenTheTurnComes() async throws {
+        let rig = try await Rig()
+        var tasks = await rig.started(3)
+        rig.gate.passOne()
+        while rig.gate.held == 0 { await Task.yield() }
+        tasks += (4...6).map(rig.start)
+        while rig.identity.waitingRequests < 6 { await Task.yield() }
+        rig.gate.open()
+        try await rig.expectSigned(tasks)
+        #expect(rig.gate.sizes == [0, 6])
+    }
+
+    @Test func blockedThreadsShareToo() async throws {
+        let rig = try await Rig()
+        rig.gate.close()
+        let first = rig.start(0)
+        while rig.gate.held == 0 { await Task.yield() }
+        let (signed, end) = AsyncStream.makeStream(of: SignedRequest?.self)
+        for number in 1...4 {
+            let identity = rig.identity
+            try BlockingThread.start {
+                end.yield(try? Blocking.sign(identity, "POST", "/v1/x", [UInt8(number)]))
+            }
+        }
+        while rig.identity.waitingRequests < 4 { await Task.yield() }
+        rig.gate.open()
+        var count = 0
+        for await request in signed {
+            let request = try #require(request)
+            #expect(request.form == .batch && rig.flow.isAccepted(request))
+            count += 1
+            if count == 4 { break }
+        }
+        #expect(try await first.value.get().form == .plain)
+        #expect(rig.gate.sizes == [0, 4])
+    }
+
+    // MARK: Faults
+
+    @Test func aRequestLeavesTheLine() async throws {
+        let rig = try await Rig()
+        let tasks = await rig.started(6)
+        for task in tasks[2...3] { task.cancel() }
+        for task in tasks[2...3] { #expect(await task.value.code == .cancelled) }
+        #expect(rig.identity.waitingRequests == 4)
+        rig.gate.open()
+        try await rig.expectSigned(tasks[..<2] + Array(tasks[4...]))
+        #expect(rig.gate.sizes == [0, 4])
+    }
+
+    /// Its leaf stays in the tree, so that the others are signed all the same.
+    @Test func aRequestLeavesAfterItsBatchWasTaken() async throws {
+        let rig = try await Rig()
+        let tasks = await rig.started(3)
+        let taken = SigningPause()
+        rig.gate.afterTaking { taken.pause() }
+        rig.gate.open()
+        await taken.began()
+        tasks[2].cancel()
+        #expect(await tasks[2].value.code == .cancelled)
+        taken.end()
+        try await rig.expectSigned([tasks[0], tasks[1], tasks[3]])
+        #expect(rig.gate.sizes == [0, 3])
+        let size = try await Version2(tasks[3].value.get().asSent)?.size
+        #expect(size == 3)
+    }
+
+    @Test func aFullLineRefuses() async throws {
+        let rig = try await Rig(2)
+        let tasks = await rig.started(8)
+        #expect(await rig.start(9).value.code == .batchFull)
+        rig.gate.open()
+        try await rig.expectSigned(tasks)
+        #expect(rig.gate.sizes == [0, 2, 2, 2, 2])
+    }
+
+    @Test func aDeadlinePasses() async throws {
+        var limits = FlowLimits()
+        limits.line = .zero
+        let rig = try await Rig(limits: limits)
+        rig.gate.close()
+        let first = rig.start(0)
+        while rig.gate.held == 0 { await Task.yield() }
+        #expect(await rig.start(1).value.code == .deadline)
+        #expect(rig.identity.waitingRequests == 0)
+        rig.gate.open()
+        try await rig.expectSigned([first])
+        #expect(rig.gate.sizes == [0])
+    }
+
+    /// All members are told what the key says, and those that come later get a command of their own.
+    @Test func aBatchFails() async throws {
+        let rig = try await Rig(4)
+        let tasks = await rig.started(6)
+        rig.gate.passOne()
+        _ = await tasks[0].value
+        rig.gate.fail(TenonError(.tpmBusy, message: "Not now."))
+        rig.gate.open()
+        for task in tasks[1...4] { #expect(await task.value.code == .tpmBusy) }
+        try await rig.expectSigned([tasks[0], tasks[5], tasks[6]])
+        #expect(rig.gate.sizes == [0, 2])
+        try await rig.expectSigned([rig.start(7)])
+    }
+
+    @Test func aRequestAloneFails() async throws {
+        let rig = try await Rig()
+        let tasks = await rig.started(2)
+        rig.gate.fail(TenonError(.tpmMissing, message: "Not there."))
+        rig.gate.open()
+        #expect(await tasks[0].value.code == .tpmMissing)
+        try await rig.expectSigned(Array(tasks[1...]))
+        #expect(rig.gate.sizes == [2])
+    }
+
+    /// The TPM is cleared in the middle of a batch: everybody is told, also those that still wait.
+    @Test(arguments: [false, true])
+    func aKeyIsGone(_ isAlone: Bool) async throws {
+        let rig = try await Rig(2)
+        let tasks = await rig.started(5)
+        if !isAlone {
+            rig.gate.passOne()
+            _ = try await tasks[0].value.get()
+        }
+        rig.gate.fail(TenonError(.keyGone, message: "The TPM was cleared."))
+        rig.gate.open()
+        for task in tasks[(isAlone ? 0 : 1)...] { #expect(await task.value.code == .keyInvalidated) }
+        #expect(rig.gate.sizes == (isAlone ? [] : [0]))
+        #expect(try rig.identity.status().state == .keyInvalid)
+    }
+
+    /// What waits when the key changes is hashed once more, for the new key; nothing goes out under the old one.
+    @Test func aRotationPasses500() async throws {
+        let rig = try await Rig()
+        let old = try rig.key
+        let tasks = await rig.started(500)
+        try await rig.identity.rotate()
+        #expect(try rig.key != old)
+        rig.gate.open()
+        let first = try #require(Version2(try await tasks[0].value.get().asSent))
+        #expect(first.isSigned(by: old), "it had its turn before")
+        try await rig.expectSigned(Array(tasks[1...]))
+        #expect(rig.gate.sizes.reduce(0) { $0 + max($1, 1) } == 501)
+    }
+
+    @Test func theServiceRevokesMeanwhile() async throws {
+        let rig = try await Rig()
+        let tasks = await rig.started(5)
+        rig.flow.service.change { state in for id in state.devices.keys { state.devices[id]?.isRevoked = true } }
+        _ = try? await rig.identity.resolve()
+        rig.gate.open()
+        for task in tasks[1...] { #expect(await task.value.code == .deviceRevoked) }
+        #expect(rig.gate.sizes == [0])
+    }
+
+    /// The time is that of the moment in which it was asked for, wherever the clock is set while it waits.
+    @Test func theClockStepsMeanwhile() async throws {
+        let rig = try await Rig()
+        let tasks = await rig.started(3)
+        let created = String(rig.flow.time.seconds)
+        rig.flow.time.setWall(by: .seconds(-7200))
+        rig.gate.open()
+        for task in tasks { #expect(try await task.value.get().timestamp == created) }
+    }
+
+    @Test func aMalformedRequestIsRefusedAndFreesTheKey() async throws {
+        let rig = try await Rig()
+        let code = await refusal { () async throws(TenonError) in
+            try await rig.identity.sign("POST", path: "/v1/%7e")
+        }
+        #expect(code == .path)
+        #expect(
+            await refusal { () async throws(TenonError) in
+                try await rig.identity.sign("POST", path: "/v1/x", query: "a#b")
+            } == .query)
+        #expect(
+            await refusal { () async throws(TenonError) in
+                try await rig.identity.sign("POST", path: "/v1/x", contentType: " text/plain")
+            } == .component)
+        try await rig.expectSigned([rig.start(1)])
+        #expect(rig.gate.sizes == [0])
+    }
+}
+
+/// Holds a thread in the middle of a command.
+final class SigningPause: Sendable {
+    private let go = Semaphore()
+    private let isBegun = Atomic(false)
+
+    func pause() {
+        isBegun.store(true, ordering: .releasing)
+        go.wait()
+    }
+
+    func began() async { while !isBegun.load(ordering: .acquiring) { await Task.yield() } }
+
+    func end() { go.signal() }
+}
+
+extension FlowLimits {
+    /// For tests in which no deadline may pass, however slow the machine is.
+    static var patient: FlowLimits {
+        var limits = FlowLimits()
+        limits.line = .seconds(50)
+        return limits
+    }
+}
+
+extension Result where Success == SignedRequest, Failure == TenonError {
+    var code: TenonError.Code? { if case .failure(let error) = self { error.code } else { nil } }
+}
+
+extension SignedRequest {
+    /// As it is sent to the service's own host.
+    var asSent: HTTPRequest {
+        HTTPRequest(method: method, url: "https://service.example" + path, headers: headers, body: body ?? [])
+    }
+}
