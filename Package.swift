@@ -198,8 +198,8 @@ let package = Package(
             path: "Bench/swift",
             exclude: ["side"], swiftSettings: strict),
         .executableTarget(
-            name: "StateChild", dependencies: ["FlowParts", "Tenon", "TenonAuths"], path: "Tests/StateChild",
-            swiftSettings: strict),
+            name: "StateChild", dependencies: ["FlowParts", "Tenon", "TenonAuths", "TenonITWallet"],
+            path: "Tests/StateChild", swiftSettings: strict),
         .target(
             name: "CBenchIdentity",
             path: "Bench/service/identity",
@@ -209,9 +209,8 @@ let package = Package(
         .executableTarget(
             name: "AuthorityBench",
             dependencies: [
-                "CBenchIdentity", "CTestSupport", "Tenon", "TenonAuths", "TenonBench", "TenonHTTP", "TenonSynheart",
-                "TenonTPM",
-                "TestEvidence", "TestFolders",
+                "CBenchIdentity", "CTestSupport", "Tenon", "TenonAuths", "TenonBench", "TenonHTTP", "TenonITWallet",
+                "TenonSynheart", "TenonTPM", "TestEvidence", "TestFolders",
             ],
             path: "Bench/service/load",
             swiftSettings: interop
@@ -219,7 +218,8 @@ let package = Package(
         .testTarget(
             name: "TenonTests",
             dependencies: [
-                "FlowParts", "StateChild", "Tenon", "TenonAuths", "TenonBench", "TestEvidence", "TestFolders",
+                "FlowParts", "StateChild", "Tenon", "TenonAuths", "TenonBench", "TenonITWallet", "TestEvidence",
+                "TestFolders",
             ],
             swiftSettings: strict),
         .testTarget(

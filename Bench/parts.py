@@ -3,6 +3,8 @@
 import contextlib
 import json
 import os
+import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -82,7 +84,44 @@ def authority(place):
     with serving(place, url, {"ek_roots": [{"path": str(root)}]}, [*cores("0"), "chrt", "-b", "0"], limits=limits) as served:
         load.stdin.write(f"{served.pid}\n")
         load.stdin.close()
-        return place.read(load)
+        records = place.read(load)
+    return records + registrations(place)
+
+
+COUNTED = 20  # devices
+
+
+def instructions(place, deed):
+    """What an authority executes from its start to its end while COUNTED devices have their AKs certified and do a deed; None when nothing is
+    counted."""
+    counter = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"] if not place.options and shutil.which("valgrind") else []
+    url, root = free_url(), place.scratch / f"{deed}.pem"
+    load = place.start("AuthorityBench", "--count", deed, "--instances", url, "--ek-root", root, "--devices", COUNTED)
+    while not (root.exists() and root.stat().st_size):
+        if load.poll() is not None:
+            sys.exit("Bench/run: there is no load to count")
+        time.sleep(0.1)
+    app = {"ek_roots": [{"path": str(root)}]}
+    wallet = {"id": "wallet", "service": "it-wallet"} | app
+    with serving(place, url, app, counter, apps=[{"id": "demo"} | app, wallet], limits={"per_address_per_minute": 1_000_000}):
+        place.read(load)
+    found = re.search(r"Collected : (\d+)", (place.scratch / "log").read_text(encoding="utf-8"))
+    return int(found.group(1)) if found else None
+
+
+def registrations(place):
+    """Each deed beyond what the certificate of the AK costs, which the other devices have certified, too."""
+    certify, register, initialize = (instructions(place, deed) for deed in ("certify", "register", "initialize"))
+    counts = [(n - certify) / COUNTED / 1e6 if certify else None for n in (register, initialize)]
+    told = [results.figure("P10", "instructions of a registration with a certificate", None, counts[0], "M"),
+            results.figure("P10", "instructions of an IT-Wallet initialization", None, counts[1], "M"),
+            results.figure("P10", "  of those of a registration with a certificate", ("<=", 1.1),
+                           round(counts[1] / counts[0], 3) if certify else None, gate=bool(certify))]
+    if not certify:
+        told = [record | {"reason": "--smoke" if place.options else "valgrind is missing"} for record in told]
+    for record in told:
+        place.show(record, None)
+    return told
 
 
 def flow(place):
@@ -90,7 +129,8 @@ def flow(place):
     url, ca = free_url(), place.scratch / "ca.pem"
     app = {"ek_roots": [{"path": f"{place.tpm_state}/root.pem"}], "max_devices_per_ek": 1000}
     log = {"id": "log", "service": "auths", "require_attestation": False}
-    with serving(place, url, app, apps=[{"id": "demo"} | app, log]):
+    wallet = {"id": "wallet", "service": "it-wallet"} | app
+    with serving(place, url, app, apps=[{"id": "demo"} | app, log, wallet]):
         with open(ca, "w", encoding="utf-8") as file:
             subprocess.run([place.binaries / "tenon-authority", "ca", "show", "--state-dir", place.state], stdout=file, check=True)
         return place.read(place.start("AuthorityBench", "--instances", url, "--flows", place.tpm_state, "--root", ca))

@@ -51,8 +51,8 @@ package enum TPMCommand {
     private static let known: [UInt32: (name: String, handles: Int)] = [
         0x120: ("EvictControl", 2), 0x131: ("CreatePrimary", 1), 0x144: ("Startup", 0),
         0x147: ("ActivateCredential", 2), 0x148: ("Certify", 2), 0x14a: ("CertifyCreation", 2), 0x14e: ("NV_Read", 2),
-        0x151: ("PolicySecret", 2), 0x153: ("Create", 1), 0x157: ("Load", 1), 0x15d: ("Sign", 1),
-        0x161: ("ContextLoad", 0), 0x162: ("ContextSave", 1), 0x165: ("FlushContext", 1),
+        0x151: ("PolicySecret", 2), 0x153: ("Create", 1), 0x157: ("Load", 1), 0x158: ("Quote", 1),
+        0x15d: ("Sign", 1), 0x161: ("ContextLoad", 0), 0x162: ("ContextSave", 1), 0x165: ("FlushContext", 1),
         0x169: ("NV_ReadPublic", 1), 0x171: ("PolicyOR", 1), 0x173: ("ReadPublic", 1), 0x176: ("StartAuthSession", 2),
         0x17a: ("GetCapability", 0), 0x17b: ("GetRandom", 0),
     ]

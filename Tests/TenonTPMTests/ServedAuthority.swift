@@ -108,7 +108,8 @@ struct ServedAuthority: Sendable {
         let text = """
             {"instance": "\(name)", "origins": ["http://127.0.0.1:\(origin)"],
              "public": {"address": "127.0.0.1", "port": \(port)}, "limits": {"per_address_per_minute": 1000000},
-             "apps": [{"id": "demo", \(roots)}, {"id": "wallet", "service": "it-wallet", \(roots)}, {"id": "few", "max_devices_per_ek": 1, \(roots)},
+             "apps": [{"id": "demo", \(roots)},
+              {"id": "wallet", "service": "it-wallet", "max_devices_per_ek": 100, \(roots)}, {"id": "few", "max_devices_per_ek": 1, \(roots)},
               {"id": "approved", "registration": "approve", \(roots)},
               {"id": "owned", "dialects": ["tenon"], "require_owner_hierarchy": true, \(roots)},
               {"id": "marked", "require_attestation": false, "unproven_rotation": "mark_unattested", \(roots)}]}

@@ -311,14 +311,14 @@ extension ServedWorld {
     }
 
     /// The same for a process that does not wait between its tries and uses the wire's clock.
-    func hurriedWallet(_ dialect: WalletDialect) throws -> DeviceIdentity {
+    func hurriedWallet(_ dialect: WalletDialect, in place: String = "device") throws -> DeviceIdentity {
         let clock = FlowClock(
             moment: { [wire] in wire.told(FlowClock.system.moment()) }, boot: FlowClock.system.boot,
             wait: { _ in try Task.checkCancellation() }, draw: { _ in .zero })
         return try DeviceIdentity(
             appID: "wallet", profile: provider(dialect),
             vault: TPMKeyVault(tpm, .endorsement(above: [try Endorsed.issuer()])), transport: wire,
-            attestationService: walletCA, folder: StateFolder(at: folder + "/device"), clock: clock)
+            attestationService: walletCA, folder: StateFolder(at: folder + "/" + place), clock: clock)
     }
 
     /// The names of the files of the device's state, those of the attic too.

@@ -77,10 +77,10 @@ final class Connection {
         while endOfHead == nil { try read() }
         let end = endOfHead ?? 0
         let head = String(decoding: bytes[..<end], as: UTF8.self).lowercased().split(separator: "\r\n")
-        let length = head.first { $0.hasPrefix("content-length:") }.flatMap { Int($0.dropFirst(15).drop { $0 == " " }) }
-        guard let length, let status = head[0].split(separator: " ").dropFirst().first.flatMap({ Int($0) }),
-            end + length <= bytes.count
-        else {
+        let said = head.first { $0.hasPrefix("content-length:") }.flatMap { Int($0.dropFirst(15).drop { $0 == " " }) }
+        let status = head[0].split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        // 204 has no content (RFC 9110, 8.6).
+        guard let status, let length = status == 204 ? 0 : said, end + length <= bytes.count else {
             throw TenonError(.httpMalformed, message: "An instance answers in another form.")
         }
         while count < end + length { try read() }

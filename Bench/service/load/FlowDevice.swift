@@ -2,6 +2,7 @@
 internal import Tenon
 internal import TenonAuths
 internal import TenonBench
+internal import TenonITWallet
 internal import TenonSynheart
 internal import TenonTPM
 internal import TestFolders
@@ -36,6 +37,20 @@ struct FlowDevice {
         identity = try DeviceIdentity(
             Auths(baseURL: origin + "/auths/log", appID: "log"),
             keys: .tpm(TPM(wire, options: TPM.Options(allowSimulator: true))), transport: transport,
+            stateDirectory: folder.path)
+    }
+
+    /// An instance at an IT-Wallet provider.
+    init(instanceAt place: Flows, latency: UInt32) throws {
+        wire = BenchWire(over: try FlowTPM(state: place.tpmState, latency: latency))
+        transport = try FlowTransport(to: place.authority)
+        folder = try ScratchFolder()
+        origin = place.authority
+        identity = try DeviceIdentity(
+            place.provider(),
+            keys: .tpm(
+                TPM(wire, options: TPM.Options(allowSimulator: true)), disclosure: .endorsement(above: [place.issuer])),
+            transport: transport, attestationService: .init(url: origin + "/ca/wallet", roots: [place.root]),
             stateDirectory: folder.path)
     }
 

@@ -8,6 +8,7 @@ final class FlowTransport: Transport {
     private let http: HTTPTransport
     private let origin: String
     private let asked = Mutex<[String]>([])
+    private let refused = Mutex<String?>(nil)
 
     init(to origin: String) throws(TenonError) {
         http = try HTTPTransport()
@@ -22,9 +23,18 @@ final class FlowTransport: Transport {
         }
     }
 
+    /// Sends the next request to this end of a path to nobody.
+    func refuseNext(_ end: String) { refused.withLock { $0 = end } }
+
     func exchange(
         _ request: HTTPRequest, deadline: ContinuousClock.Instant
     ) async throws(TenonError) -> HTTPResponse {
+        let isRefused = refused.withLock { refused in
+            guard let end = refused, request.url.hasSuffix(end) else { return false }
+            refused = nil
+            return true
+        }
+        guard !isRefused else { throw TenonError(.serviceRefused, message: "The bench refuses this request.") }
         // An identifier is another one each round.
         let path = request.url.dropFirst(origin.count).prefix { $0 != "?" }
         let words = path.split(separator: "/", omittingEmptySubsequences: false).map { $0.utf8.count == 44 ? "ID" : $0 }

@@ -2,6 +2,7 @@
 internal import Glibc
 internal import Tenon
 internal import TenonBench
+internal import TenonITWallet
 internal import TenonSynheart
 
 /// Figure P12: what a device's life costs in TPM commands and HTTP exchanges.
@@ -65,7 +66,34 @@ struct Flows {
             try await inception.run(identifier) { try await identifier.identity.register() }
             try await event.run(identifier) { try await identifier.identity.rotate() }
         }
-        return [steps[0], docs] + steps[1...] + [inception, event]
+        return try await [steps[0], docs] + steps[1...] + [inception, event]
+            + instance(latency: latency, rounds: rounds)
+    }
+
+    func provider() throws(TenonError) -> ITWallet {
+        try ITWallet(baseURL: authority + "/it-wallet/wallet", appID: "wallet", dialect: .v14)
+    }
+
+    /// The life of an IT-Wallet instance. One whose attestation key has its certificate is one whose first try ended
+    /// before anything was sent of its key.
+    private func instance(latency: UInt32, rounds: Int) async throws -> [FlowStep] {
+        var first = FlowStep("wallet-first", "a first initialization of an IT-Wallet instance", latency: latency)
+        var later = FlowStep(
+            "wallet-initialize", "an initialization of an IT-Wallet instance with a certified AK", latency: latency)
+        var use = FlowStep("wallet-use", "an attestation by an IT-Wallet instance", latency: latency)
+        let provider = try provider()
+        for _ in 0..<rounds {
+            let device = try FlowDevice(instanceAt: self, latency: latency)
+            try await first.run(device) { try await device.identity.register() }
+            // The first one also asks for the provider's keys.
+            try await device.identity.attest(.instance, at: provider)
+            try await use.run(device) { try await device.identity.attest(.instance, at: provider) }
+            let other = try FlowDevice(instanceAt: self, latency: latency)
+            other.transport.refuseNext("/nonce")
+            _ = try? await other.identity.register()
+            try await later.run(other) { try await other.identity.register() }
+        }
+        return [first, later, use]
     }
 
     /// What is sent does not depend on the machine's load.
@@ -76,6 +104,7 @@ struct Flows {
             records.add(commands: step.commands, exchanges: step.exchanges, of: step.name)
             let most: Double? = [
                 "flow-register": 2, "flow-register-docs": 4, "flow-register-auths": 1, "flow-rotate-auths": 2,
+                "flow-wallet-first": 4, "flow-wallet-initialize": 2, "flow-wallet-use": 2,
             ][step.name]
             records.add([
                 BenchFigure(

@@ -8,6 +8,21 @@ struct Target: Sendable {
     /// Of the authority, as its configuration has it.
     let origin: String
     let app: String
+
+    /// - Parameter lines: more headers.
+    func request(_ method: String, _ path: String, _ body: [UInt8] = [], _ lines: String = "") -> [UInt8] {
+        let host = origin.split(separator: "/").last.map(String.init) ?? ""
+        let head = """
+            \(method) \(path) HTTP/1.1\r
+            Host: \(host)\r
+            User-Agent: tenon-load\r
+            Accept: */*\r
+            Content-Type: application/json\r
+            Content-Length: \(body.count)\r
+
+            """
+        return Array((head + lines + "\r\n").utf8) + body
+    }
 }
 
 /// A device whose keys are in memory: it makes requests, and takes what is answered.
@@ -126,28 +141,14 @@ final class LoadDevice: Sendable {
             let headers = try RequestHeaders(
                 signature: signature, appID: target.app, deviceID: id, timestamp: timestamp,
                 nonce: RequestHeaders.makeNonce())
-            requests.append(text(method, path, headers.lines, body))
+            requests.append(target.request(method, path, body, headers.lines))
         }
         return requests
     }
 
-    private func post(_ path: String, _ body: [UInt8]) -> [UInt8] { text("POST", path, "", body) }
+    private func post(_ path: String, _ body: [UInt8]) -> [UInt8] { target.request("POST", path, body) }
 
-    private func text(_ method: String, _ path: String, _ lines: String, _ body: [UInt8]) -> [UInt8] {
-        let host = target.origin.split(separator: "/").last.map(String.init) ?? ""
-        let head = """
-            \(method) \(path) HTTP/1.1\r
-            Host: \(host)\r
-            User-Agent: tenon-load\r
-            Accept: */*\r
-            Content-Type: application/json\r
-            Content-Length: \(body.count)\r
-
-            """
-        return Array((head + lines + "\r\n").utf8) + body
-    }
-
-    private static func surprise(_ what: String) -> TenonError {
+    static func surprise(_ what: String) -> TenonError {
         TenonError(.serviceAnswer, message: "An instance answers without \(what).")
     }
 }

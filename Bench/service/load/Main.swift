@@ -27,6 +27,11 @@ internal import TenonBench
             try write(maker.root, to: path)
             return maker
         }
+        if let deed = options.counted, let maker {
+            for instance in options.instances { try wait(for: instance) }
+            try CertifiedDevice.run(deed, options, maker)
+            return BenchRecords()
+        }
         let load = try Load(options, maker: maker)
         var records = BenchRecords()
         if options.isFigure {

@@ -14,6 +14,8 @@ struct Options: Sendable {
     var ekRoot: String?
     /// The time of an authority is measured, whose process comes on the standard input.
     var isFigure = false
+    /// What devices do whose cost is counted from outside.
+    var counted: CertifiedDevice.Deed?
     /// The state of a software TPM, and the authority's CA, for a device's life.
     var flows: String?
     var root = ""
@@ -39,6 +41,8 @@ struct Options: Sendable {
                                 to trust; they may be started then, and are waited for
           --figure              instead, measure figure P10 on the authority whose process id comes on the standard input
           --rounds N            of it (25)
+          --count DEED          instead, each device has its AK certified, and then, unless DEED is certify, does it:
+                                register or initialize; nothing is measured
           --flows TPM_STATE     instead, measure figure P12 with a software TPM, at an authority whose CA is that of --root
           --root FILE           PEM
           --smoke               of a figure each once, nothing is measured
@@ -75,6 +79,8 @@ struct Options: Sendable {
         case ("--ek-root", _): ekRoot = value
         case ("--flows", _): flows = value
         case ("--root", _): root = value
+        case ("--count", _) where CertifiedDevice.Deed(rawValue: value) != nil:
+            counted = CertifiedDevice.Deed(rawValue: value)
         case ("--devices", let number?): devices = number
         case ("--connections", let number?): connections = number
         case ("--requests", let number?): requests = number

@@ -69,6 +69,11 @@ final class SoftwareTPM: Sendable {
 
     /// What answers a challenge that came with a credential.
     func value(_ activation: Activation, credential: [UInt8], encrypted: [UInt8]) throws(TenonError) -> Digest {
+        try activation.value(secret: secret(credential: credential, encrypted: encrypted), ekID: ekID, akName: akName)
+    }
+
+    /// TPM2_ActivateCredential.
+    func secret(credential: [UInt8], encrypted: [UInt8]) throws(TenonError) -> Secret {
         var isOpen = false
         let secret = Secret(count: BENCH_SECRET_SIZE) { bytes in
             isOpen = bytes.withUnsafeMutableBufferPointer { out in
@@ -77,11 +82,17 @@ final class SoftwareTPM: Sendable {
             }
         }
         guard isOpen else { throw TenonError(.credentialForm, message: "The credential is not this EK's and AK's.") }
-        return try activation.value(secret: secret, ekID: ekID, akName: akName)
+        return secret
     }
 
     /// TPM2_Certify by the AK of a key beside it.
-    func proof(of key: PublicKey, _ qualifyingData: Digest) throws(TenonError) -> Proof {
-        try ProofRig(key: key, ak: ak, nonce: qualifyingData).proof()
+    ///
+    /// - Parameter certificates: of the AK.
+    func proof(
+        of key: PublicKey, _ qualifyingData: Digest, certificates: [[UInt8]] = []
+    ) throws(TenonError) -> Proof {
+        var rig = ProofRig(key: key, ak: ak, nonce: qualifyingData)
+        rig.certificates = certificates
+        return try rig.proof()
     }
 }

@@ -6,6 +6,14 @@ extension ITWallet {
     func accessCertificate(_ use: ServiceUse) async throws(TenonError) -> WalletAttestation {
         let call = WalletCall.relyingParty
         guard dialect.calls.contains(call) else { throw .noSuchCall(call.name, dialect) }
+        return try await perform(use) { () throws(TenonError) in
+            try await accessCertificateOnce(call, use)
+        }
+    }
+
+    private func accessCertificateOnce(
+        _ call: WalletCall, _ use: ServiceUse
+    ) async throws(TenonError) -> WalletAttestation {
         let (assertion, key, file) = try await bind(call, use)
         let bound = try await post(call.path, ["assertion": .string(assertion)], use)
         guard bound.status == 204 else { throw refusal(of: bound) }
@@ -15,6 +23,9 @@ extension ITWallet {
         guard answer.status == 200, let text = answer.members?["access_certificate"]?.string, !text.isEmpty else {
             throw refusal(of: answer)
         }
+        guard let leaf = (try? CertificateFile.decode(Array(text.utf8)))?.first,
+            (try? PublicKey(ofCertificate: leaf)) == key.publicKey
+        else { throw WalletAttestation.refusal("is no certificate of this key in PEM") }
         let certificate = WalletAttestation(
             call: "access-certificate", text: text, key: key.publicKey, keyFile: file, issuedAt: nil, expiresAt: nil)
         var kept = try await kept(use)

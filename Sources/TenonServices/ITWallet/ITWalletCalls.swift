@@ -9,10 +9,18 @@ extension ITWallet {
     /// issues nothing.
     func attest(_ call: WalletCall, _ use: ServiceUse) async throws(TenonError) -> WalletAttestation? {
         guard dialect.calls.contains(where: { $0.name == call.name }) else { throw .noSuchCall(call.name, dialect) }
+        return try await perform(use) { () throws(TenonError) in try await attestOnce(call, use) }
+    }
+
+    /// Makes a call: once more if the provider did not know the instance; if it refuses, whether it revoked the instance is
+    /// asked.
+    func perform<Value>(
+        _ use: ServiceUse, _ call: () async throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value {
         var hasAgain = false
         while true {
             do throws(TenonError) {
-                return try await attestOnce(call, use)
+                return try await call()
             } catch  where error.httpStatus == 404 && !hasAgain {
                 // The provider does not know the instance: the same key and tag are initialized again.
                 hasAgain = true

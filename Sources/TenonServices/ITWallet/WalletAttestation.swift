@@ -5,7 +5,7 @@ public import Tenon
 public struct WalletAttestation: Hashable, Sendable {
     /// The name of the call that it came from.
     public let call: String
-    /// The compact JWS, or for an access certificate its text as the provider gave it.
+    /// The compact JWS, or an access certificate and those above it in PEM, as the provider gave them.
     public let text: String
     /// The public half of the key that it is about.
     public let key: PublicKey
@@ -46,7 +46,7 @@ extension WalletAttestation {
 
     private static let clockError: Int64 = 300
 
-    private static func refusal(_ what: String) -> TenonError {
+    static func refusal(_ what: String) -> TenonError {
         TenonError(.serviceAnswer, message: "What the provider issued \(what), and is not kept.")
     }
 
