@@ -14,7 +14,7 @@ internal import Synchronization
 public final class DeviceIdentity: Sendable {
     let context: FlowContext
     private let loaded = Mutex<(facts: KeyFacts, key: any DeviceKey)?>(nil)
-    private let line = Mutex<(generation: Int, line: RequestLine)?>(nil)
+    private let line = Mutex<RequestLine?>(nil)
     /// The hosts that refused a batch.
     private let plainHosts = Mutex<Set<String>>([])
 
@@ -107,14 +107,14 @@ public final class DeviceIdentity: Sendable {
         line.withLock { $0 = nil }
     }
 
-    /// The line for the key of this generation; a new one if there is none with these limits.
+    /// The line for this key; a new one if there is none with these limits.
     func keptLine(
-        _ generation: Int, _ limits: RequestLine.Limits, _ make: () throws(TenonError) -> RequestLine
+        _ key: any DeviceKey, _ limits: RequestLine.Limits, _ make: () throws(TenonError) -> RequestLine
     ) throws(TenonError) -> RequestLine {
         try line.withLock { kept throws(TenonError) in
-            if let kept, kept.generation == generation, kept.line.limits == limits { return kept.line }
+            if let kept, kept.key.publicKey == key.publicKey, kept.limits == limits { return kept }
             let line = try make()
-            kept = (generation, line)
+            kept = line
             return line
         }
     }
@@ -125,7 +125,7 @@ public final class DeviceIdentity: Sendable {
     }
 
     /// How many requests of version 2 wait for the key.
-    package var waitingRequests: Int { line.withLock { $0?.line }?.waiting ?? 0 }
+    package var waitingRequests: Int { line.withLock { $0 }?.waiting ?? 0 }
 
     func takesBatches(_ host: String) -> Bool { plainHosts.withLock { !$0.contains(host) } }
 

@@ -77,7 +77,7 @@ extension DeviceIdentity {
         let limits = RequestLine.Limits(
             most: signer.terms?.mostMembers ?? RequestBatch.mostMembers, patience: context.limits.line)
         let generation = signer.generation
-        return try keptLine(generation, limits) { () throws(TenonError) in
+        return try keptLine(signer.key, limits) { () throws(TenonError) in
             try RequestLine(
                 signer.key, limits,
                 isCurrent: { [weak self] () throws(TenonError) in
