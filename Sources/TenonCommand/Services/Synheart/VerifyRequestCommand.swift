@@ -27,7 +27,8 @@ enum VerifyRequestCommand {
     }
 
     private static func content(_ argument: String) throws(TenonError) -> Digest {
-        var (source, content) = (try ByteSource(argument), try ContentHash())
+        var source = try ByteSource(argument)
+        var content = try ContentHash()
         while let piece = try source.next() { try content.update(piece) }
         return try content.finish()
     }
