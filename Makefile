@@ -457,7 +457,7 @@ FUZZ := .build/make/fuzz
 fuzz:
 	$(MAKE) fuzzers CC=$(CLANG) SANITIZE=fuzzer-no-link,address,undefined BUILD=$(FUZZ) CFLAGS="$(CFLAGS) -fprofile-instr-generate -fcoverage-mapping"
 	rm -f $(FUZZ)/*.profraw
-	set -e; for name in $(FUZZERS) json synheart itwallet; do \
+	set -e; for name in $(FUZZERS) json synheart itwallet provider; do \
 	    mkdir -p $(FUZZ)/corpus/$$name; \
 	    SWIFT_BACKTRACE=enable=no LLVM_PROFILE_FILE=$(FUZZ)/$$name.profraw \
 	        $(FUZZ)/$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
@@ -477,7 +477,7 @@ $(BUILD)/attest_record: $(BUILD)/Tests/Fuzz/attest_record.o $(SUPPORT) $(TPM_STA
 $(BUILD)/Tests/Fuzz/%.o: TENON_CFLAGS += -ITests/Support -Wno-missing-prototypes -Wno-unused-function
 
 .PHONY: fuzzers
-fuzzers: $(FUZZERS:%=$(FUZZ)/%_fuzz) $(FUZZ)/json_fuzz $(FUZZ)/synheart_fuzz $(FUZZ)/itwallet_fuzz
+fuzzers: $(FUZZERS:%=$(FUZZ)/%_fuzz) $(FUZZ)/json_fuzz $(FUZZ)/synheart_fuzz $(FUZZ)/itwallet_fuzz $(FUZZ)/provider_fuzz
 
 $(FUZZ)/%_fuzz: $(FUZZ)/Tests/Fuzz/%_fuzz.o $(TPM_STATIC) $(STATIC)
 	$(CLANG) -fsanitize=fuzzer,address,undefined -fprofile-instr-generate -fuse-ld=lld $(FUZZ_WRAPS) $^ $(LIBS) $(TPM_LIBS) -o $@
@@ -510,6 +510,11 @@ $(FUZZ)/libTenonITWallet.a: $(wildcard Sources/TenonServices/ITWallet/*.swift) $
 	    -emit-library -static $(filter %.swift,$^) -o $@
 
 $(FUZZ)/itwallet_fuzz: Tests/Fuzz/itwallet_fuzz.swift $(FUZZ)/libTenonITWallet.a $(FUZZ)/libTenon.a $(STATIC)
+	$(FUZZ_MODULE) -use-ld=lld $^ $(LIBS) -o $@
+
+# What the provider reads, without what it stores.
+PROVIDER_READERS := $(addprefix Sources/TenonAuthorityServices/ITWallet/,AccessCertificate.swift Assertion.swift ClientData.swift CompactJWS.swift)
+$(FUZZ)/provider_fuzz: Tests/Fuzz/provider_fuzz.swift $(PROVIDER_READERS) $(FUZZ)/libTenon.a $(STATIC)
 	$(FUZZ_MODULE) -use-ld=lld $^ $(LIBS) -o $@
 
 ## bench            what is fast, with both backends and a software TPM, and the figures that it has to reach

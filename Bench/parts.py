@@ -27,14 +27,14 @@ def free_url():
 
 
 @contextlib.contextmanager
-def serving(place, url, app, prefix=(), **more):
+def serving(place, url, app, prefix=(), program=None, **more):
     """A tenon-authority for one app, whose state is in the scratch folder; its process."""
     address, port = url.removeprefix("http://").split(":")
     configuration = {"origins": [url], "public": {"address": address, "port": int(port)}, "apps": [{"id": "demo"} | app]} | more
     (place.scratch / "authority.json").write_text(json.dumps(configuration), encoding="utf-8")
     with open(place.scratch / "log", "w+", encoding="utf-8") as log:
         process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "TERM", *prefix, place.binaries / "tenon-authority", "serve", "--state-dir", place.state,
+            ["setpriv", "--pdeathsig", "TERM", *prefix, program or place.binaries / "tenon-authority", "serve", "--state-dir", place.state,
              "--config", place.scratch / "authority.json"], stdout=subprocess.PIPE, stderr=log, text=True)
         try:
             if not process.stdout.readline().startswith("tenon-authority"):
@@ -94,7 +94,13 @@ COUNTED = 20  # devices
 def instructions(place, deed):
     """What an authority executes from its start to its end while COUNTED devices have their AKs certified and do a deed; None when nothing is
     counted."""
-    counter = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"] if not place.options and shutil.which("valgrind") else []
+    counter, program = [], place.binaries / "tenon-authority"
+    if not place.options and shutil.which("valgrind"):
+        counter = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+        # valgrind gives up on debug information of a later DWARF than it knows.
+        plain = place.scratch / "tenon-authority"
+        subprocess.run(["strip", "--strip-debug", "-o", plain, program], check=True)
+        program = plain
     url, root = free_url(), place.scratch / f"{deed}.pem"
     load = place.start("AuthorityBench", "--count", deed, "--instances", url, "--ek-root", root, "--devices", COUNTED)
     while not (root.exists() and root.stat().st_size):
@@ -103,7 +109,7 @@ def instructions(place, deed):
         time.sleep(0.1)
     app = {"ek_roots": [{"path": str(root)}]}
     wallet = {"id": "wallet", "service": "it-wallet"} | app
-    with serving(place, url, app, counter, apps=[{"id": "demo"} | app, wallet], limits={"per_address_per_minute": 1_000_000}):
+    with serving(place, url, app, counter, program, apps=[{"id": "demo"} | app, wallet], limits={"per_address_per_minute": 1_000_000}):
         place.read(load)
     found = re.search(r"Collected : (\d+)", (place.scratch / "log").read_text(encoding="utf-8"))
     return int(found.group(1)) if found else None

@@ -51,9 +51,9 @@ internal import TenonBench
         return records
     }
 
-    /// A minute.
+    /// Five minutes: under valgrind an authority takes its time to start.
     private static func wait(for instance: Instance) throws(TenonError) {
-        for _ in 0..<600 {
+        for _ in 0..<3_000 {
             if (try? Connection(instance)) != nil { return }
             usleep(100_000)
         }
