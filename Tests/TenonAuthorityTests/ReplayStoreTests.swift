@@ -19,6 +19,21 @@ import Testing
             at: stores.clock.now().seconds + ahead, device: device, nonce: Self.nonce(nonce), key: key, r: r ?? nonce)
     }
 
+    /// A use of one kind or another, by its number.
+    static func anyUse(
+        _ stores: TestStores, device: String = "d", _ number: Int, ahead: Int64 = 0
+    ) throws -> SignedUse {
+        var use = try use(stores, device: device, nonce: number, ahead: ahead)
+        switch number % 3 {
+        case 0: break
+        case 1: use.mark = .nonce(nonce(number))
+        default:
+            let (key, root) = (try Sample.digest("k"), try Sample.digest("root \(number / 600)"))
+            use.mark = .member(thumbprint: key, root: root, size: 600, index: number % 600)
+        }
+        return use
+    }
+
     static func use(
         at timestamp: Int64, device: String = "d", nonce: String, key: String = "k", r: Int, s: UInt8 = 1
     ) throws -> SignedUse {

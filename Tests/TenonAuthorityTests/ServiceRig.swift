@@ -14,14 +14,25 @@ struct ServiceRig: Sendable {
     let keys: AuthorityKeys
 
     static let token = "0123456789abcdef0123456789abcdef"
+    static let otherToken = "fedcba9876543210fedcba9876543210"
+    static let tokenDigest = digest(token)
+    static let otherTokenDigest = digest(otherToken)
 
-    static func configuration(_ apps: String, limits: String, origins: String) throws -> Configuration {
-        let token = try Digest(hashing: Array(token.utf8))
+    private static func digest(_ text: String) -> String {
+        (try? Digest(hashing: Array(text.utf8)))?.description ?? ""
+    }
+
+    static let backends = """
+        [{"name": "ingest", "token_sha256": "\(tokenDigest)", "apps": ["open"], "mount": "/ingest",
+          "hosts": ["api.example"]}]
+        """
+
+    static func configuration(
+        _ apps: String, limits: String, origins: String, backends: String = backends
+    ) throws -> Configuration {
         let text = """
             {"origins": \(origins), "apps": \(apps), "limits": \(limits),
-             "internal": {"unix": "internal.sock"},
-             "backends": [{"name": "ingest", "token_sha256": "\(token)", "apps": ["open"], "mount": "/ingest",
-                           "hosts": ["api.example"]}]}
+             "internal": {"unix": "internal.sock"}, "backends": \(backends)}
             """
         return try Configuration(parsing: Array(text.utf8))
     }
@@ -37,11 +48,14 @@ struct ServiceRig: Sendable {
     /// because new ones refuse requests that they may have forgotten.
     static func with(
         apps: String = apps, limits: String = "{}", origins: String = #"["http://127.0.0.1:8420"]"#,
-        _ body: (ServiceRig) async throws -> Void
+        backends: String = backends, _ body: (ServiceRig) async throws -> Void
     ) async throws {
-        let configuration = try configuration(apps, limits: limits, origins: origins)
+        let configuration = try configuration(apps, limits: limits, origins: origins, backends: backends)
+        let (limits, replays) = (configuration.limits, MemoryReplayStore.Limits())
+        let kept = MemoryReplayStore.Limits(
+            perDevice: replays.perDevice, rootsPerDevice: limits.rootsPerDevice, total: replays.total)
         for kind in StoreKind.allCases {
-            try await kind.withStores(maxChallenges: configuration.limits.challenges) { stores in
+            try await kind.withStores(maxChallenges: limits.challenges, replayLimits: kept) { stores in
                 stores.clock.advance(600_000)
                 try await body(rig(on: stores, configuration))
             }
@@ -106,9 +120,11 @@ struct ServiceRig: Sendable {
     }
 
     /// A registered device.
-    func device(_ app: String = "open") async throws -> TestDevice {
-        let key = try SoftwareKey()
-        let answer = try await register(key.publicKey, app: app)
+    func device(_ app: String = "open", versions: [Int64]? = nil) async throws -> TestDevice {
+        let key = try SoftwareKey(signsDigests: true)
+        var members = try await registration(key.publicKey, app: app)
+        members["sig_versions"] = versions.map { .array($0.map(JSON.integer)) }
+        let answer = try await post("/v1/device/register", .members(members))
         return TestDevice(app: app, id: try #require(answer.json["device_id"]?.string), key: key)
     }
 

@@ -32,12 +32,13 @@ enum SharedServers {
     static func redis(
         _ name: String, in place: String = "", clock: any AuthorityClock, server: FakeClock?,
         horizon: any ReplayHorizon,
-        maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000
+        maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000, rootsPerDevice: Int = 40_960
     ) throws -> RedisStore {
         let folder = try #require(folder) + place
         var options = RedisStore.Options(
             address: .unix(path: "\(folder)/redis.sock"), prefix: "\(name):", maxChallenges: maxChallenges,
             requestsPerDevice: requestsPerDevice)
+        options.rootsPerDevice = rootsPerDevice
         if let server { options.serverTime = { server.now().wall } }
         return try RedisStore(options: options, clock: clock, horizon: horizon)
     }
@@ -72,13 +73,13 @@ struct SharedInstance {
     init(
         _ name: String = SharedServers.name(), in place: String = "", clock: FakeClock = FakeClock(),
         server: FakeClock? = nil, maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000,
-        deadline: Duration = SharedServers.patience, services: [HostedService] = []
+        rootsPerDevice: Int = 40_960, deadline: Duration = SharedServers.patience, services: [HostedService] = []
     ) throws {
         let server = server ?? clock
         postgres = try SharedServers.postgres(name, in: place, deadline: deadline, services: services)
         redis = try SharedServers.redis(
             name, in: place, clock: clock, server: server, horizon: postgres, maxChallenges: maxChallenges,
-            requestsPerDevice: requestsPerDevice)
+            requestsPerDevice: requestsPerDevice, rootsPerDevice: rootsPerDevice)
         stores = TestStores(challenges: redis, devices: postgres, replays: redis, answers: redis, clock: clock)
     }
 

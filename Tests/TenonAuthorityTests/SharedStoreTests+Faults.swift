@@ -58,7 +58,7 @@ extension SharedStoreTests {
             while fresh < 10 {
                 number += 1
                 server.advance(10)
-                let use = try ReplayStoreTests.use(stores[0], nonce: number, ahead: Int64(number % 3) * 100)
+                let use = try ReplayStoreTests.anyUse(stores[0], number, ahead: Int64(number % 5) * 60)
                 let entry = ChallengeStoreTests.entry(stores[0])
                 var (accepted, taken) = (0, 0)
                 for store in stores + stores {
@@ -162,7 +162,7 @@ extension SharedStoreTests {
         let clocks = instances.map(\.stores.clock)
         var uses: [SignedUse] = []
         for (index, ahead) in [Int64(0), 1, 2, 3, 100, 300].enumerated() {
-            let use = try ReplayStoreTests.use(stores, device: "\(index)", nonce: index, ahead: ahead)
+            let use = try ReplayStoreTests.anyUse(stores, device: "\(index)", index, ahead: ahead)
             #expect(try await stores.remember(use) == .fresh)
             uses.append(use)
         }
@@ -209,7 +209,7 @@ extension SharedStoreTests {
     @Test(arguments: kinds)
     func whatWasThrownAwayIsNotAcceptedAgain(_: StoreKind) async throws {
         let instance = try SharedInstance(in: Self.fragile)
-        let uses = try (0..<50).map { try ReplayStoreTests.use(instance.stores, nonce: $0) }
+        let uses = try (0..<50).map { try ReplayStoreTests.anyUse(instance.stores, $0) }
         for use in uses { #expect(try await instance.stores.remember(use) == .fresh) }
         for words in ["maxmemory-policy volatile-lru", "maxmemory 1", "maxmemory 0", "maxmemory-policy noeviction"] {
             try SharedServers.command("redis set \(words)")

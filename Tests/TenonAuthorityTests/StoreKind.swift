@@ -36,7 +36,7 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
         case .shared:
             let instance = try SharedInstance(
                 clock: clock, maxChallenges: maxChallenges, requestsPerDevice: replayLimits.perDevice,
-                services: services)
+                rootsPerDevice: replayLimits.rootsPerDevice, services: services)
             try await body(instance.stores)
             await instance.close()
         }

@@ -165,7 +165,8 @@ package struct BackendRecord: Equatable, Sendable {
     package var apps: Set<String>
     /// The prefix of its paths that devices do not sign, like `/ingest`; "" means no prefix.
     package var mount: String
-    /// The hosts that its requests may name; an empty set allows any.
+    /// The hosts that its requests may name, each with its port unless that is the scheme's own. An empty set allows any
+    /// host in version 1, which does not sign it, and none in version 2.
     package var hosts: Set<String>
 
     init(_ section: inout ConfigurationSection, apps known: [String]) throws(TenonError) {
@@ -176,7 +177,8 @@ package struct BackendRecord: Equatable, Sendable {
                 json.string.flatMap { known.contains($0) ? $0 : nil }
             })
         mount = try section.optional("mount", "\"\" or a path like \"/ingest\"", ConfigurationForm.mount) ?? ""
-        hosts = Set(try section.list("hosts", "a host name in lower case", ConfigurationForm.host))
+        hosts = Set(
+            try section.list("hosts", "a host in lower case, perhaps with a port", ConfigurationForm.authority))
         if apps.isEmpty { throw section.mistake("needs \"apps\", at least one") }
     }
 }

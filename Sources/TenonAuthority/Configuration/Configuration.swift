@@ -225,9 +225,13 @@ package struct AuthorityLimits: Equatable, Sendable {
     package var challenges = 10_000
     /// The most challenges of one IPv4 address or one IPv6 /64 while they are scarce; nil is a 256th.
     package var challengesPerAddress: Int?
-    /// The most remembered requests of one device.
+    /// The most remembered requests of version 1 of one device.
     package var requestsPerDevice = 10_000
-    /// The most remembered requests.
+    /// The same for version 2: the most batches and requests that are alone.
+    package var rootsPerDevice = 40_960
+    /// The most requests of version 2 that one device may make in a second (decision: request-rate).
+    package var requestsPerSecond = 2_000
+    /// The most remembered requests and batches.
     package var requests = 2_000_000
     /// Requests to the public listener a minute, from one IPv4 address or one IPv6 /64.
     package var perAddressPerMinute = 600
@@ -249,6 +253,8 @@ package struct AuthorityLimits: Equatable, Sendable {
         challenges = try section.integer("challenges", 1...10_000_000, default: challenges)
         challengesPerAddress = try section.optionalInteger("challenges_per_address", 1...10_000_000)
         requestsPerDevice = try section.integer("requests_per_device", 1...1_000_000, default: requestsPerDevice)
+        rootsPerDevice = try section.integer("roots_per_device", 1...1_000_000, default: rootsPerDevice)
+        requestsPerSecond = try section.integer("requests_per_second", 1...1_000_000, default: requestsPerSecond)
         requests = try section.integer("requests", 1...100_000_000, default: requests)
         perAddressPerMinute = try section.integer("per_address_per_minute", 1...1_000_000, default: perAddressPerMinute)
         perAppPerMinute = try section.integer("per_app_per_minute", 1...100_000_000, default: perAppPerMinute)

@@ -254,6 +254,18 @@ enum ConfigurationForm {
         json.string.flatMap { Address.isHost($0) ? $0 : nil }
     }
 
+    /// A host, and a port if it is not the scheme's own.
+    static func authority(_ json: JSON) -> String? {
+        guard let text = json.string, let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") else {
+            return host(json)
+        }
+        let digits = text[text.index(after: colon)...]
+        guard Address.isHost(String(text[..<colon])), let port = UInt16(digits), port > 0, String(port) == digits,
+            port != 443
+        else { return nil }
+        return text
+    }
+
     /// "", or a path that begins with a slash and does not end with one, in the form of a request.
     static func mount(_ json: JSON) -> String? {
         json.string.flatMap { text in

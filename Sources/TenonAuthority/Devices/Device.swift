@@ -49,7 +49,8 @@ package struct Device: Equatable, Sendable {
     package var attestation: Attestation?
     /// The serial of the AK certificate that was last issued or shown.
     package var akSerial: [UInt8]?
-    /// The signature versions that the device registered; others are refused for it.
+    /// The signature versions that the device registered; others are refused for it. They change with its key, and with
+    /// a registration that a TPM vouches for: anybody can send a public key again (decision: signature-versions).
     package var signatureVersions: [Int]
     package var platform: String?
     /// The device's own name for itself. It is only data: it selects and overwrites nothing.

@@ -99,6 +99,8 @@ package struct KeyRotation: Sendable {
     /// The RFC 7638 thumbprint of the new key.
     package var newThumbprint: String
     package var vouching: Vouching
+    /// The versions of request signing of the device from now on; nil keeps them.
+    package var signatureVersions: [Int]?
 
     /// The evidence that the new key is in the TPM of the device. The store judges it by the level that the device has
     /// in the transaction, which may have changed since the request was checked.

@@ -22,6 +22,10 @@ package struct AuthorityEngine: Sendable {
     /// The last head of the audit log that was signed.
     let auditHead: @Sendable () -> AuditHead?
     let rates = RequestRates()
+    /// The same within a second, for devices.
+    let secondRates = RequestRates(window: 1_000)
+    /// The batches whose signatures were verified.
+    let roots = KnownRoots()
     let endorsements = EndorsementCache()
     package let gate: ActivationGate
     /// The thread that signs certificates, because a key in a TPM is slow.

@@ -156,7 +156,8 @@ package final class AuthorityInstance: Sendable {
         do throws(TenonError) {
             let replays = try await MemoryReplayStore(
                 clock: store.clock, horizon: store,
-                limits: .init(perDevice: limits.requestsPerDevice, total: limits.requests))
+                limits: .init(
+                    perDevice: limits.requestsPerDevice, rootsPerDevice: limits.rootsPerDevice, total: limits.requests))
             let stores = AuthorityStores(
                 challenges: store, devices: store, replays: replays, answers: MemoryAnswerStore(clock: store.clock))
             return Opened(stores: stores, clock: store.clock, watched: [store], notices: store.timeNotices) {
@@ -191,6 +192,7 @@ package final class AuthorityInstance: Sendable {
             options.maxChallenges = configuration.limits.challenges
             options.challengesPerAddress = configuration.limits.challengesPerAddress
             options.requestsPerDevice = configuration.limits.requestsPerDevice
+            options.rootsPerDevice = configuration.limits.rootsPerDevice
             let redis = try RedisStore(options: options, clock: clock, horizon: postgres)
             let stores = AuthorityStores(challenges: redis, devices: postgres, replays: redis, answers: redis)
             return Opened(stores: stores, clock: redis.clock, watched: [redis, postgres], redis: redis) {

@@ -23,7 +23,15 @@ final class AuthorityMetrics: Sendable {
         var refusals: [Cause: Int] = [:]
         var retiredKeys = 0
         var eventConflicts = 0
+        var verifications = 0
+        var knownRoots = 0
+        /// For each bound, the batches that have at most as many requests, and more than the bound before.
+        var batches = [Int](repeating: 0, count: AuthorityMetrics.sizes.count)
+        var members = 0
     }
+
+    /// The upper bounds of the sizes of batches.
+    private static let sizes = [1, 4, 16, 64, 256, 1_024]
 
     private let counts = Mutex(Counts())
 
@@ -42,6 +50,20 @@ final class AuthorityMetrics: Sendable {
     /// Counts another signed event with a number that was taken.
     func countEventConflict() { counts.withLock { $0.eventConflicts += 1 } }
 
+    /// Counts a signature of version 2 that is about to be verified.
+    func countVerification() { counts.withLock { $0.verifications += 1 } }
+
+    /// Counts a request of a batch whose signature was verified before.
+    func countKnownRoot() { counts.withLock { $0.knownRoots += 1 } }
+
+    /// Counts a good signature of version 2 by the requests that it stands for.
+    func countRoot(size: Int) {
+        counts.withLock { counts in
+            if let index = Self.sizes.firstIndex(where: { size <= $0 }) { counts.batches[index] += 1 }
+            counts.members += size
+        }
+    }
+
     /// The text exposition format, version 0.0.4.
     var text: String {
         let counts = counts.withLock { $0 }
@@ -49,7 +71,22 @@ final class AuthorityMetrics: Sendable {
         lines += Self.samples(.refusals, counts.refusals.map { ($0.key.text, $0.value) })
         lines += Metric.retiredKeyUses.lines(Int64(counts.retiredKeys))
         lines += Metric.eventConflicts.lines(Int64(counts.eventConflicts))
+        lines += Metric.verifications.lines(Int64(counts.verifications))
+        lines += Metric.knownRoots.lines(Int64(counts.knownRoots))
+        lines += Self.histogram(counts)
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func histogram(_ counts: Counts) -> [String] {
+        let (name, count) = (Metric.batchRequests.name, counts.batches.reduce(0, +))
+        var (lines, sum) = (Metric.batchRequests.head, 0)
+        for (bound, count) in zip(sizes, counts.batches) {
+            sum += count
+            lines.append("\(name)_bucket{le=\"\(bound)\"} \(sum)")
+        }
+        return lines + [
+            "\(name)_bucket{le=\"+Inf\"} \(count)", "\(name)_sum \(counts.members)", "\(name)_count \(count)",
+        ]
     }
 
     private static func samples(_ metric: Metric, _ values: [(String, Int)]) -> [String] {
@@ -66,6 +103,9 @@ package enum Metric: String, CaseIterable, Sendable {
     case refusals = "refusals_total"
     case retiredKeyUses = "retired_key_uses_total"
     case eventConflicts = "event_conflicts_total"
+    case verifications = "signature_verifications_total"
+    case knownRoots = "known_root_requests_total"
+    case batchRequests = "batch_requests"
     case healthy
     case redisClockDifference = "redis_clock_difference_milliseconds"
     case postgresClockDifference = "postgres_clock_difference_milliseconds"
@@ -87,6 +127,9 @@ package enum Metric: String, CaseIterable, Sendable {
         case .refusals: "Refusals by endpoint and cause: a rule of the verifier, or a word."
         case .retiredKeyUses: "Valid signatures by replaced keys: somebody has a copy."
         case .eventConflicts: "Other signed events with numbers that were taken: an identity contradicts itself."
+        case .verifications: "Signatures of version 2 that were verified, good or not."
+        case .knownRoots: "Requests of version 2 whose signature had been verified before, with another request."
+        case .batchRequests: "How many requests a good signature of version 2 stands for."
         case .healthy: "1 when requests are accepted, 0 when a store fails or a clock is wrong."
         case .redisClockDifference: "How far this machine's clock is ahead of Redis's."
         case .postgresClockDifference: "How far this machine's clock is ahead of PostgreSQL's."
@@ -106,8 +149,10 @@ package enum Metric: String, CaseIterable, Sendable {
 
     private var kind: String {
         switch self {
-        case .answers, .refusals, .retiredKeyUses, .eventConflicts, .replayLosses, .partFaults: "counter"
-        case .requestSeconds: "histogram"
+        case .answers, .refusals, .retiredKeyUses, .eventConflicts, .replayLosses, .partFaults, .verifications,
+            .knownRoots:
+            "counter"
+        case .requestSeconds, .batchRequests: "histogram"
         default: "gauge"
         }
     }

@@ -128,11 +128,12 @@ package struct AuthorityAnswer: Sendable {
 
     /// The engine's own form of a refusal: the code, a sentence, and the time.
     package init(_ refusal: Refusal, at now: AuthorityInstant) {
-        let json: JSON = [
-            "error_code": .string(refusal.code.rawValue), "message": .string(refusal.message),
-            "server_timestamp": .integer(now.seconds),
-        ]
-        self.init(encoded: (try? json.encoded()) ?? [], status: refusal.status)
+        var object = JSONObject()
+        object["error_code"] = .string(refusal.code.rawValue)
+        object["message"] = .string(refusal.message)
+        object["server_timestamp"] = .integer(now.seconds)
+        object["forms"] = refusal.forms.map { .array($0.map(JSON.string)) }
+        self.init(encoded: (try? JSON.object(object).encoded()) ?? [], status: refusal.status)
         headers.append(("x-server-timestamp", String(now.seconds)))
         if let seconds = refusal.retryAfter { headers.append(("Retry-After", String(seconds))) }
     }

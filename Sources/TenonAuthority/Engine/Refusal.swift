@@ -27,6 +27,7 @@ package struct Refusal: Error, Equatable, Sendable {
         package static let deviceRevoked = Code("DEVICE_REVOKED", status: 403)
         package static let keyExpired = Code("KEY_EXPIRED", status: 403)
         package static let clockSkew = Code("CLOCK_SKEW", status: 401)
+        package static let signatureForm = Code("SIGNATURE_FORM", status: 400)
         package static let invalidSignature = Code("INVALID_SIGNATURE", status: 401)
         package static let nonceReplay = Code("NONCE_REPLAY", status: 409)
         package static let rotationFailed = Code("ROTATION_FAILED", status: 409)
@@ -41,7 +42,8 @@ package struct Refusal: Error, Equatable, Sendable {
         package static let engine = [
             invalidRequest, notFound, methodNotAllowed, unknownApp, invalidChallenge, challengeExpired,
             invalidAttestation, registrationRejected, notRegistered, deviceRevoked, keyExpired, clockSkew,
-            invalidSignature, nonceReplay, rotationFailed, notAllowed, unknownBackend, rateLimited, unavailable,
+            signatureForm, invalidSignature, nonceReplay, rotationFailed, notAllowed, unknownBackend, rateLimited,
+            unavailable,
             outcomeUnknown, internalError,
         ]
     }
@@ -55,6 +57,8 @@ package struct Refusal: Error, Equatable, Sendable {
     /// For operators; more exact than the code if several causes share one: the number of a rule, as `rule_24`, or one
     /// of a few words of this service. It contains nothing from the request.
     package let cause: String
+    /// The forms of version 2 that are taken, if the request had another.
+    package var forms: [String]?
 
     /// - Parameters:
     ///   - status: replaces the code's own status.

@@ -33,7 +33,8 @@ extension AuthorityEngine {
     ///   - alongside: stores the service's own data of the device, in the same transaction.
     package func register(
         _ key: PublicKey, _ assurance: KeyAssurance, for app: AppRecord, redeeming challenge: String?,
-        id: String? = nil, platform: String?, localID: String?, alongside: DeviceRegistration.Step? = nil
+        id: String? = nil, platform: String?, localID: String?, signatureVersions: [Int] = [1],
+        alongside: DeviceRegistration.Step? = nil
     ) async throws(Refusal) -> Device {
         let now = clock.now()
         let digest: Digest? = if let challenge { try digest(of: challenge) } else { nil }
@@ -43,7 +44,7 @@ extension AuthorityEngine {
                 id: name, app: app.id,
                 state: app.registration == .approve ? .pending : .active, level: assurance.level, publicKey: key,
                 thumbprint: try key.thumbprint, attestation: assurance.attestation, akSerial: assurance.serial,
-                platform: platform, localID: localID, registeredAt: now.seconds)
+                signatureVersions: signatureVersions, platform: platform, localID: localID, registeredAt: now.seconds)
         }
         var registration = DeviceRegistration(
             device: device, challenge: digest, certificate: assurance.certificate,

@@ -3,31 +3,43 @@ internal import Glibc
 internal import Synchronization
 internal import Tenon
 
-/// Counts the requests of each address and each app within the present minute (decision: shares).
+/// Counts the requests of each address and each app within the present minute, or of each device within the present
+/// second (decision: shares).
 ///
 /// Its size is limited: once it is full, new names share one count.
 final class RequestRates: Sendable {
     private struct State {
-        var minute: Int64 = .min
+        var window: Int64 = .min
         var counts: [String: Int] = [:]
     }
 
     private let capacity: Int
+    /// Milliseconds.
+    private let window: Int64
     private let state = Mutex(State())
 
-    init(capacity: Int = 100_000) { self.capacity = capacity }
+    init(capacity: Int = 100_000, window: Int64 = 60_000) { (self.capacity, self.window) = (capacity, window) }
 
     /// Counts a request under a name.
     ///
     /// - Throws: ``Refusal/Code/rateLimited`` when the name has reached its limit.
     func count(_ name: String, limit: Int, at now: AuthorityInstant) throws(Refusal) {
-        let (minute, left) = (now.boot / 60_000, 60 - now.boot / 1_000 % 60)
+        try take(1, name, limit: limit, at: now)
+    }
+
+    /// Does the same without counting.
+    func check(_ name: String, limit: Int, at now: AuthorityInstant) throws(Refusal) {
+        try take(0, name, limit: limit, at: now)
+    }
+
+    private func take(_ places: Int, _ name: String, limit: Int, at now: AuthorityInstant) throws(Refusal) {
+        let (window, left) = (now.boot / window, (window - now.boot % window + 999) / 1_000)
         let isTaken = state.withLock { state in
-            if state.minute != minute { state = State(minute: minute) }
+            if state.window != window { state = State(window: window) }
             let name = state.counts[name] == nil && state.counts.count >= capacity ? "" : name
             let count = state.counts[name, default: 0]
             guard count < limit else { return false }
-            state.counts[name] = count + 1
+            if places > 0 { state.counts[name] = count + places }
             return true
         }
         guard isTaken else { throw Refusal(.rateLimited, "Too many requests.", retryAfter: left) }

@@ -65,7 +65,11 @@ extension AuthorityEngine {
         _ request: DeviceRequest, of device: Device, _ app: AppRecord, accepting accepted: AcceptedKey
     ) async throws(Refusal) -> VerifiedRequest {
         let now = clock.now().seconds
-        try checkState(device, app, accepted, version: request.version, at: now)
+        if let refusal = Refusal(of: device) { throw refusal }
+        guard device.signatureVersions.contains(request.version) else {
+            throw Refusal(.invalidRequest, "The device does not sign with version \(request.version).")
+        }
+        try checkAge(of: device, app, accepted, at: now)
         let window = MemoryReplayStore.window
         guard now - window...now + window ~= request.timestamp else {
             throw Refusal(.clockSkew, "The timestamp differs from the service's time by more than 300 seconds.")
@@ -76,13 +80,9 @@ extension AuthorityEngine {
         return VerifiedRequest(device: device, key: key)
     }
 
-    private func checkState(
-        _ device: Device, _ app: AppRecord, _ accepted: AcceptedKey, version: Int, at now: Int64
+    func checkAge(
+        of device: Device, _ app: AppRecord, _ accepted: AcceptedKey, at now: Int64
     ) throws(Refusal) {
-        if let refusal = Refusal(of: device) { throw refusal }
-        guard device.signatureVersions.contains(version) else {
-            throw Refusal(.invalidRequest, "The device does not sign with version \(version).")
-        }
         let age = now - (device.keyRotatedAt ?? device.registeredAt)
         if accepted == .present, let days = app.maxKeyAgeDays, age > Int64(days) * 86_400 {
             throw Refusal(.keyExpired, "The key is older than the app allows. Rotate it.")
@@ -116,15 +116,19 @@ extension AuthorityEngine {
         if case .alarm = use { metrics.countRetiredKey() }
     }
 
-    /// Remembered only after the signature was verified; otherwise anybody could spend a nonce (decision: one-use).
     private func remember(_ request: DeviceRequest, _ key: PublicKey, _ device: Device) async throws(Refusal) {
-        let outcome = try await waiting { () throws(TenonError) in
-            let thumbprint = key == device.publicKey ? device.thumbprint : try key.thumbprint
-            let use = SignedUse(
-                deviceID: device.id, nonce: request.nonce, thumbprint: thumbprint, signature: request.signature,
-                timestamp: request.timestamp)
-            return try await stores.replays.remember(use)
+        let thumbprint = try refusing { () throws(TenonError) in
+            key == device.publicKey ? device.thumbprint : try key.thumbprint
         }
+        try await remember(
+            SignedUse(
+                deviceID: device.id, nonce: request.nonce, thumbprint: thumbprint, signature: request.signature,
+                timestamp: request.timestamp))
+    }
+
+    /// Remembered only after the signature was verified; otherwise anybody could spend a nonce (decision: one-use).
+    func remember(_ use: SignedUse) async throws(Refusal) {
+        let outcome = try await waiting { () throws(TenonError) in try await stores.replays.remember(use) }
         switch outcome {
         case .fresh: return
         case .replay: throw Refusal(.nonceReplay, "The request was already received.")

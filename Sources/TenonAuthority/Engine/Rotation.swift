@@ -22,16 +22,19 @@ package struct RotationEvidence: Sendable {
 extension AuthorityEngine {
     /// Replaces the key that signed with a new one (decision: attested-rotation).
     ///
+    /// - Parameter signatureVersions: those of the device from now on; nil keeps them.
     /// - Returns: the device as it is now, and the time of the request.
     package func rotate(
-        _ signed: VerifiedRequest, to newKey: PublicKey, by evidence: RotationEvidence, for app: AppRecord
+        _ signed: VerifiedRequest, to newKey: PublicKey, by evidence: RotationEvidence, for app: AppRecord,
+        signatureVersions: [Int]? = nil
     ) async throws(Refusal) -> (device: Device, time: AuthorityInstant) {
         let vouching = try await vouching(signed, newKey, evidence, app)
         let now = clock.now()
         let outcome = try await waiting { () throws(TenonError) in
-            let rotation = KeyRotation(
+            var rotation = KeyRotation(
                 app: app.id, deviceID: signed.device.id, signer: signed.key, newKey: newKey,
                 newThumbprint: try newKey.thumbprint, vouching: vouching)
+            rotation.signatureVersions = signatureVersions
             return try await stores.devices.rotate(rotation, at: now)
         }
         switch outcome {

@@ -11,13 +11,16 @@ package import Tenon
 /// clock is ahead. After 300 s, all these requests are too old anyway.
 package final class MemoryReplayStore: ReplayStore {
     package struct Limits: Sendable {
-        /// The most requests of one device that are remembered.
+        /// The most requests of version 1 of one device that are remembered.
         package var perDevice: Int
-        /// The most requests that are remembered in all.
+        /// The same for version 2: the most batches and requests that are alone.
+        package var rootsPerDevice: Int
+        /// The most of all of them.
         package var total: Int
 
-        package init(perDevice: Int = 10_000, total: Int = 2_000_000) {
+        package init(perDevice: Int = 10_000, rootsPerDevice: Int = 40_960, total: Int = 2_000_000) {
             self.perDevice = perDevice
+            self.rootsPerDevice = rootsPerDevice
             self.total = total
         }
     }
@@ -25,6 +28,9 @@ package final class MemoryReplayStore: ReplayStore {
     /// A timestamp may be 300 s ahead and stays valid until it is 300 s old. One minute is added for clocks that are
     /// slewed.
     package static let retention: Int64 = 660_000
+    /// The same from the first use of a batch: its requests mostly arrive within a few seconds, and one that is used
+    /// later stays for another such time.
+    static let batchRetention = retention + 10_000
     /// How far a timestamp may be from now, in seconds.
     package static let window: Int64 = 300
 
@@ -58,9 +64,7 @@ package final class MemoryReplayStore: ReplayStore {
     }
 
     package func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome {
-        guard let nonce = UUIDBytes(use.nonce) else {
-            throw TenonError(.nonce, message: "The nonce is not a UUID.")
-        }
+        let mark = try ReplayMark(use.mark)
         if horizons.mayHold(use) { return .mayBeForgotten }
         let seconds = clock.now().seconds
         if let ahead = state.withLock({ $0.horizon(for: use, at: seconds) }) {
@@ -69,54 +73,95 @@ package final class MemoryReplayStore: ReplayStore {
         }
         let now = clock.now()
         return try state.withLock { state throws(TenonError) in
-            try state.remember(use, nonce, at: now, limits)
+            try state.remember(use, mark, at: now, limits)
         }
     }
 }
 
-/// Identifies a signature by its r alone, as s can be changed to n - s.
-private struct SignatureMark: Hashable {
-    let thumbprint: String
-    let r: InlineArray<4, UInt64>
+/// The requests of a batch that were used, one bit each.
+private struct UsedMembers {
+    private var first: UInt64 = 0
+    /// The bits from the 65th on; empty for a small batch, and then it takes no memory of its own.
+    private var rest: [UInt64]
+    /// The boot time of the last use, and the latest timestamp.
+    private(set) var used: Int64 = .min
+    private(set) var latest: Int64 = .min
 
-    init(_ use: SignedUse) {
-        thumbprint = use.thumbprint
-        let bytes = use.signature.bytes
-        r = InlineArray { word in (0..<8).reduce(0) { $0 << 8 | UInt64(bytes[word * 8 + $1]) } }
-    }
+    init(size: Int) { rest = [UInt64](repeating: 0, count: max(0, (size + 63) / 64 - 1)) }
 
-    static func == (left: SignatureMark, right: SignatureMark) -> Bool {
-        (0..<4).allSatisfy { left.r[$0] == right.r[$0] } && left.thumbprint == right.thumbprint
-    }
-
-    func hash(into hasher: inout Hasher) {
-        for word in 0..<4 { hasher.combine(r[word]) }
+    /// False if the bit is set already.
+    mutating func use(_ index: Int, timestamp: Int64, at now: Int64) -> Bool {
+        let (word, bit) = (index / 64, UInt64(1) << (index % 64))
+        guard word == 0 || word <= rest.count else { return false }
+        if (word == 0 ? first : rest[word - 1]) & bit != 0 { return false }
+        if word == 0 { first |= bit } else { rest[word - 1] |= bit }
+        (used, latest) = (max(used, now), max(latest, timestamp))
+        return true
     }
 }
 
 private struct ReplayMemory {
     private struct DeviceMemory {
+        /// Of version 1.
         var nonces: Set<UUIDBytes> = []
         var marks: Set<SignatureMark> = []
+        /// Of version 2.
+        var signedNonces: Set<UUIDBytes> = []
+        var roots: [Digest: UsedMembers] = [:]
 
-        /// - Parameter isFull: whether the store has no place for another request of any device.
+        var isEmpty: Bool { nonces.isEmpty && signedNonces.isEmpty && roots.isEmpty }
+
+        /// - Parameters:
+        ///   - isFull: whether the store has no place for another entry of any device.
+        ///   - isNew: is set if this is an entry that was not there before.
         mutating func take(
-            _ nonce: UUIDBytes, _ mark: SignatureMark, limit: Int, isFull: Bool
+            _ mark: ReplayMark, _ use: SignedUse, at now: Int64, _ limits: MemoryReplayStore.Limits, isFull: Bool,
+            isNew: inout Bool
         ) throws(TenonError) -> SignedUse.Outcome {
-            if nonces.contains(nonce) || marks.contains(mark) { return .replay }
-            if nonces.count >= limit { return .tooMany }
+            if isKnown(mark) { return .replay }
+            if case .member(let root, _, let index) = mark, roots[root] != nil {
+                // Changed in place, as with the sets.
+                return roots[root]?.use(index, timestamp: use.timestamp, at: now) == true ? .fresh : .replay
+            }
+            if hasReached(limits, mark) { return .tooMany }
             if isFull { throw .replaysFull }
-            nonces.insert(nonce)
-            marks.insert(mark)
+            isNew = true
+            switch mark {
+            case .signature(let nonce, let mark):
+                nonces.insert(nonce)
+                marks.insert(mark)
+            case .nonce(let nonce): signedNonces.insert(nonce)
+            case .member(let root, let size, let index):
+                var members = UsedMembers(size: size)
+                guard members.use(index, timestamp: use.timestamp, at: now) else { return .replay }
+                roots[root] = members
+            }
             return .fresh
+        }
+
+        private func isKnown(_ mark: ReplayMark) -> Bool {
+            switch mark {
+            case .signature(let nonce, let mark): nonces.contains(nonce) || marks.contains(mark)
+            case .nonce(let nonce): signedNonces.contains(nonce)
+            case .member: false
+            }
+        }
+
+        private func hasReached(_ limits: MemoryReplayStore.Limits, _ mark: ReplayMark) -> Bool {
+            if case .signature = mark { return nonces.count >= limits.perDevice }
+            return roots.count + signedNonces.count >= limits.rootsPerDevice
         }
     }
 
     private struct Entry {
         let device: String
-        let nonce: UUIDBytes
-        let mark: SignatureMark
+        let mark: ReplayMark
         let timestamp: Int64
+    }
+
+    private struct Batch {
+        let device: String
+        let root: Digest
     }
 
     /// The horizon that must be stored before a request is accepted.
@@ -127,6 +172,7 @@ private struct ReplayMemory {
 
     private var devices: [String: DeviceMemory] = [:]
     private var entries = ExpiryQueue<Entry>()
+    private var batches = ExpiryQueue<Batch>()
     /// The timestamps up to which an earlier process may have accepted requests: of all devices, and of some.
     private let epoch: Int64
     private let forgotten: [String: Int64]
@@ -157,64 +203,63 @@ private struct ReplayMemory {
     }
 
     mutating func remember(
-        _ use: SignedUse, _ nonce: UUIDBytes, at now: AuthorityInstant, _ limits: MemoryReplayStore.Limits
+        _ use: SignedUse, _ mark: ReplayMark, at now: AuthorityInstant, _ limits: MemoryReplayStore.Limits
     ) throws(TenonError) -> SignedUse.Outcome {
         forget(at: now)
         guard use.timestamp > max(epoch, forgotten[use.deviceID, default: .min]) else { return .mayBeForgotten }
-        let mark = SignatureMark(use)
-        let isFull = entries.count >= limits.total
+        let isFull = entries.count + batches.count >= limits.total
         if isFull && devices[use.deviceID] == nil { throw .replaysFull }
+        var isNew = false
         // Changed in place: with a copy, the insertion would copy the sets.
         let outcome = try devices[use.deviceID, default: DeviceMemory()].take(
-            nonce, mark, limit: limits.perDevice, isFull: isFull)
-        guard case .fresh = outcome else { return outcome }
-        entries.append(
-            Entry(device: use.deviceID, nonce: nonce, mark: mark, timestamp: use.timestamp),
-            until: now.boot + MemoryReplayStore.retention)
-        return .fresh
+            mark, use, at: now.boot, limits, isFull: isFull, isNew: &isNew)
+        if isNew { enter(use, mark, at: now.boot) }
+        return outcome
+    }
+
+    private mutating func enter(_ use: SignedUse, _ mark: ReplayMark, at now: Int64) {
+        if case .member(let root, _, _) = mark {
+            batches.append(Batch(device: use.deviceID, root: root), until: now + MemoryReplayStore.batchRetention)
+        } else {
+            let entry = Entry(device: use.deviceID, mark: mark, timestamp: use.timestamp)
+            entries.append(entry, until: now + MemoryReplayStore.retention)
+        }
     }
 
     private mutating func forget(at now: AuthorityInstant) {
         // After a step back, the wall clock stands still for a while, and a request stays valid all that time.
         let oldest = now.seconds - MemoryReplayStore.window
         while let entry = entries.popExpired(at: now.boot, unless: { $0.timestamp >= oldest }) {
-            devices[entry.device]?.nonces.remove(entry.nonce)
-            devices[entry.device]?.marks.remove(entry.mark)
-            if devices[entry.device]?.nonces.isEmpty == true {
-                devices[entry.device] = nil
-                stored[entry.device] = nil
+            switch entry.mark {
+            case .signature(let nonce, let mark):
+                devices[entry.device]?.nonces.remove(nonce)
+                devices[entry.device]?.marks.remove(mark)
+            case .nonce(let nonce): devices[entry.device]?.signedNonces.remove(nonce)
+            case .member: break
             }
+            drop(entry.device)
         }
+        while let batch = batches.popExpired(at: now.boot) {
+            // Each use counts for as long as a nonce.
+            if let members = devices[batch.device]?.roots[batch.root],
+                now.boot - members.used < MemoryReplayStore.retention || members.latest >= oldest
+            {
+                batches.append(batch, until: now.boot + MemoryReplayStore.batchRetention)
+                continue
+            }
+            devices[batch.device]?.roots[batch.root] = nil
+            drop(batch.device)
+        }
+    }
+
+    private mutating func drop(_ device: String) {
+        guard devices[device]?.isEmpty == true else { return }
+        devices[device] = nil
+        stored[device] = nil
     }
 }
 
 extension TenonError {
     fileprivate static let replaysFull = TenonError(
         .storeFull, message: "Too many remembered requests. Try again soon.", retryAfter: .seconds(10))
-}
-
-/// A queue of elements that are all remembered for the same time, so the first one expires first.
-struct ExpiryQueue<Element> {
-    private var waiting: [(deadline: Int64, element: Element)] = []
-    private var first = 0
-
-    var count: Int { waiting.count - first }
-
-    /// The deadlines never go down: they come from a clock that never goes back.
-    mutating func append(_ element: Element, until deadline: Int64) { waiting.append((deadline, element)) }
-
-    /// Removes and returns the first element if its time is over and nothing else holds it.
-    mutating func popExpired(at now: Int64, unless isHeld: (Element) -> Bool = { _ in false }) -> Element? {
-        guard first < waiting.count, waiting[first].deadline <= now, !isHeld(waiting[first].element) else { return nil }
-        defer { advance() }
-        return waiting[first].element
-    }
-
-    /// Moves the rest down when more than half of the places are free, which costs each element one move.
-    private mutating func advance() {
-        first += 1
-        guard first * 2 > waiting.count else { return }
-        waiting.removeFirst(first)
-        first = 0
-    }
 }

@@ -3,21 +3,32 @@ package import Tenon
 
 /// A request whose signature was verified.
 package struct SignedUse: Sendable {
+    /// What identifies the request.
+    package enum Mark: Sendable {
+        /// Version 1: the nonce of the device, which is a UUID of either case and is not signed; the thumbprint of the
+        /// key; and its signature.
+        case signature(nonce: String, thumbprint: String, Signature)
+        /// Version 2, plain: the signed nonce, a UUID in lower case.
+        case nonce(String)
+        /// Version 2, in a batch: one of the requests below a root that the key signed.
+        case member(thumbprint: Digest, root: Digest, size: Int, index: Int)
+    }
+
     package var deviceID: String
-    /// The nonce of the device: a UUID. Its case does not matter.
-    package var nonce: String
-    /// The thumbprint of the key that signed.
-    package var thumbprint: String
-    package var signature: Signature
+    package var mark: Mark
     /// Unix seconds, as signed.
     package var timestamp: Int64
 
-    package init(deviceID: String, nonce: String, thumbprint: String, signature: Signature, timestamp: Int64) {
+    package init(deviceID: String, mark: Mark, timestamp: Int64) {
         self.deviceID = deviceID
-        self.nonce = nonce
-        self.thumbprint = thumbprint
-        self.signature = signature
+        self.mark = mark
         self.timestamp = timestamp
+    }
+
+    /// A request of version 1.
+    package init(deviceID: String, nonce: String, thumbprint: String, signature: Signature, timestamp: Int64) {
+        self.init(
+            deviceID: deviceID, mark: .signature(nonce: nonce, thumbprint: thumbprint, signature), timestamp: timestamp)
     }
 
     package enum Outcome: Equatable, Sendable {
@@ -25,7 +36,7 @@ package struct SignedUse: Sendable {
         case fresh
         /// NONCE_REPLAY.
         case replay
-        /// The device has made 10,000 requests that are still remembered: 429.
+        /// The device has as many remembered entries as it may: 429.
         case tooMany
         /// The request may be one that was accepted before the store lost its memory: CLOCK_SKEW.
         case mayBeForgotten
@@ -38,8 +49,11 @@ package struct SignedUse: Sendable {
 
 /// Remembers which requests were accepted (decision: one-use, forgetful-stores).
 package protocol ReplayStore: Sendable {
-    /// Remembers `(device, nonce)` and `(thumbprint, r)` in one step, for 660 s, or reports that either is known. s is
-    /// ignored, because n - s is also valid, and anybody can compute it.
+    /// Remembers a request in one step, for 660 s, or reports that it is known.
+    ///
+    /// Of version 1 it remembers `(device, nonce)` and `(thumbprint, r)`. s is ignored, because n - s is also valid, and
+    /// anybody can compute it. Of version 2 it remembers `(device, nonce)`, or one bit under `(thumbprint, root)`; the
+    /// members of a batch share r.
     ///
     /// Call it after the signature was verified, otherwise anybody could spend a victim's nonce, and after the
     /// timestamp was found to be within 300 s of now.
@@ -126,6 +140,12 @@ struct UUIDBytes: Hashable {
         }
         guard text.utf8.count == 36, count == 32 else { return nil }
         (high, low) = words
+    }
+
+    /// - Throws: ``TenonError/Code/nonce``.
+    init(checking text: String) throws(TenonError) {
+        guard let bytes = UUIDBytes(text) else { throw TenonError(.nonce, message: "The nonce is not a UUID.") }
+        self = bytes
     }
 
     private static func digit(_ byte: UInt8) -> UInt64? {

@@ -26,10 +26,12 @@ extension Device {
             .text(id), .text(app), .text(state.rawValue), .text(level.rawValue), .blob(publicKey.rawRepresentation),
             .text(thumbprint), SQLValue(attestation?.ek), SQLValue(attestation?.akName),
             SQLValue(attestation?.akPublic), SQLValue(akSerial),
-            .text(signatureVersions.map(String.init).joined(separator: ",")), SQLValue(platform),
-            SQLValue(localID), .integer(registeredAt), SQLValue(keyRotatedAt), SQLValue(revokedAt),
+            storedVersions, SQLValue(platform), SQLValue(localID), .integer(registeredAt), SQLValue(keyRotatedAt),
+            SQLValue(revokedAt),
         ]
     }
+
+    var storedVersions: SQLValue { .text(signatureVersions.map(String.init).joined(separator: ",")) }
 
     private static func versions(_ text: String) throws(TenonError) -> [Int] {
         var versions: [Int] = []

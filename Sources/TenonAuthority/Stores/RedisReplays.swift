@@ -46,14 +46,21 @@ struct RedisReplayMemory {
 // database has recorded that requests of its time may be: after a loss, an instance reads there which requests may be
 // replays.
 extension RedisStore: ReplayStore {
-    /// KEYS: the time, the epoch, the device's nonces, the r. ARGV: those of ``clockScript``; the epoch that the
-    /// instance knows, the timestamp, the time up to which a horizon is stored, the nonce, the limit.
-    private static let script = RedisScript(
-        text: clockScript + """
+    /// ARGV: those of ``clockScript``; the epoch that the instance knows, the timestamp, the time up to which a horizon
+    /// is stored.
+    private static let beginning =
+        clockScript + """
             if epoch ~= ARGV[5] then return {'epoch', epoch, seconds} end
             local timestamp = tonumber(ARGV[6])
             if math.abs(timestamp - seconds) > \(window) then return {'skew', epoch, seconds} end
             if timestamp > tonumber(ARGV[7]) then return {'ahead', epoch, seconds} end
+
+            """
+
+    /// Version 1. KEYS: the time, the epoch, the device's nonces, the r. ARGV: those of ``beginning``; the nonce, the
+    /// limit.
+    private static let script = RedisScript(
+        text: beginning + """
             local known, mark = redis.call('ZSCORE', KEYS[3], ARGV[8]), redis.call('GET', KEYS[4])
             if known and tonumber(known) > now or mark and tonumber(mark) > now then
                 return {'replay', epoch, seconds}
@@ -69,6 +76,30 @@ extension RedisStore: ReplayStore {
             return {'fresh', epoch, seconds}
             """)
 
+    /// Version 2. KEYS: the time, the epoch, the device's entries, the bits of the batch. ARGV: those of ``beginning``;
+    /// the entry's name, which is a root or a nonce, the limit, the index or nothing. A bit that has outlived its time
+    /// is still one of a request that was used.
+    private static let script2 = RedisScript(
+        text: beginning + """
+            local known, index = redis.call('ZSCORE', KEYS[3], ARGV[8]), tonumber(ARGV[10])
+            local isKnown = known and tonumber(known) > now
+            if index and redis.call('GETBIT', KEYS[4], index) == 1 or not index and isKnown then
+                return {'replay', epoch, seconds}
+            end
+            if not isKnown and redis.call('ZCOUNT', KEYS[3], '(' .. now, '+inf') >= tonumber(ARGV[9]) then
+                return {'many', epoch, seconds}
+            end
+            local deadline = now + \(MemoryReplayStore.retention)
+            if index then
+                redis.call('SETBIT', KEYS[4], index, 1)
+                redis.call('PEXPIRE', KEYS[4], deadline - time)
+            end
+            redis.call('ZADD', KEYS[3], deadline, ARGV[8])
+            redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now)
+            redis.call('PEXPIRE', KEYS[3], deadline - time)
+            return {'fresh', epoch, seconds}
+            """)
+
     /// The service judges by its own clock, which may be a few seconds from Redis's; entries live longer than this.
     private static let window = MemoryReplayStore.window + 10
     /// How many losses and horizons one request may meet.
@@ -78,9 +109,7 @@ extension RedisStore: ReplayStore {
     package var losses: Int { memory.withLock { $0.losses } }
 
     package func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome {
-        guard let nonce = UUIDBytes(use.nonce) else {
-            throw TenonError(.nonce, message: "The nonce is not a UUID.")
-        }
+        let question = try question(use)
         for _ in 0..<RedisStore.rounds {
             let (mayEvict, mayBeForgotten, epoch, reach) = memory.withLock {
                 ($0.mayEvict, $0.forgotten.mayHold(use), $0.epoch, $0.reach(of: use.deviceID))
@@ -88,7 +117,7 @@ extension RedisStore: ReplayStore {
             if mayEvict { throw .redisEvicts }
             // A server that may evict remembers nothing for sure, so the device must sign again.
             let (word, present, seconds) = try await ask(
-                use, nonce, in: epoch, reach: mayBeForgotten ? .min : reach)
+                question, use, in: epoch, reach: mayBeForgotten ? .min : reach)
             if word == "epoch" {
                 try await learn(present)
                 continue
@@ -106,18 +135,39 @@ extension RedisStore: ReplayStore {
             .storeBusy, message: "Redis loses its data again and again. Check its log.", retryAfter: .seconds(1))
     }
 
+    /// A script, with the keys and values that depend on the kind of the use.
+    private struct Question {
+        let script: RedisScript
+        let keys: [[UInt8]]
+        let values: [[UInt8]]
+    }
+
+    private func question(_ use: SignedUse) throws(TenonError) -> Question {
+        let device = Array(use.deviceID.utf8)
+        switch use.mark {
+        case .signature(let text, let thumbprint, let signature):
+            let r = Array("\(thumbprint):".utf8) + signature.rawRepresentation.prefix(32)
+            return Question(
+                script: RedisStore.script, keys: [key("nonces:", device), key("r:", r)],
+                values: [try UUIDBytes(checking: text).bytes, Array("\(options.requestsPerDevice)".utf8)])
+        case .nonce(let text):
+            return Question(
+                script: RedisStore.script2, keys: [key("roots:", device), key("bits:")],
+                values: [try UUIDBytes(checking: text).bytes, Array("\(options.rootsPerDevice)".utf8), []])
+        case .member(let thumbprint, let root, _, let index):
+            let name = thumbprint.rawRepresentation + root.rawRepresentation
+            return Question(
+                script: RedisStore.script2, keys: [key("roots:", device), key("bits:", name)],
+                values: [root.rawRepresentation, Array("\(options.rootsPerDevice)".utf8), Array("\(index)".utf8)])
+        }
+    }
+
     private func ask(
-        _ use: SignedUse, _ nonce: UUIDBytes, in epoch: String, reach: Int64
+        _ question: Question, _ use: SignedUse, in epoch: String, reach: Int64
     ) async throws(TenonError) -> (word: String, epoch: String, seconds: Int64) {
-        let keys = [
-            key("time"), key("life"), key("nonces:", Array(use.deviceID.utf8)),
-            key("r:", Array("\(use.thumbprint):".utf8) + use.signature.rawRepresentation.prefix(32)),
-        ]
-        let values = [
-            Array(epoch.utf8), Array("\(use.timestamp)".utf8), Array("\(reach)".utf8), nonce.bytes,
-            Array("\(options.requestsPerDevice)".utf8),
-        ]
-        let reply = try await run { [self] runID in RedisStore.script.command(keys, clockValues(runID) + values) }
+        let keys = [key("time"), key("life")] + question.keys
+        let values = [Array(epoch.utf8), Array("\(use.timestamp)".utf8), Array("\(reach)".utf8)] + question.values
+        let reply = try await run { [self] runID in question.script.command(keys, clockValues(runID) + values) }
         guard let list = reply.list, list.count == 3, let word = list[0].bytes, let present = list[1].bytes,
             let seconds = list[2].integer
         else { throw .damaged("an epoch") }

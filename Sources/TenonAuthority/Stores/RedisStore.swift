@@ -22,8 +22,10 @@ package final class RedisStore: WatchedStore {
         package var maxChallenges: Int
         /// The share of one asker while they are scarce; nil is the usual share.
         package var challengesPerAddress: Int?
-        /// Requests of one device that are remembered.
+        /// Requests of version 1 of one device that are remembered.
         package var requestsPerDevice: Int
+        /// The same for version 2: the most batches and requests that are alone.
+        package var rootsPerDevice = 40_960
         /// For tests: the time that replaces Redis's own, in milliseconds since 1970.
         package var serverTime: (@Sendable () -> Int64)?
 

@@ -48,10 +48,13 @@ struct SQLRegistration {
         known.akSerial = serial.value ?? known.akSerial
         known.level = device.level
         if known.attestation?.akName != device.attestation?.akName { known.attestation = device.attestation }
+        if device.level == .attested { known.signatureVersions = device.signatureVersions }
         try connection.run(
-            "UPDATE devices SET state=?, ak_serial=?, level=?, ak_name=?, ak_public=? WHERE id=?",
+            """
+            UPDATE devices SET state=?, ak_serial=?, level=?, ak_name=?, ak_public=?, signature_versions=? WHERE id=?
+            """,
             .text(known.state.rawValue), SQLValue(known.akSerial), .text(known.level.rawValue),
-            SQLValue(known.attestation?.akName), SQLValue(known.attestation?.akPublic),
+            SQLValue(known.attestation?.akName), SQLValue(known.attestation?.akPublic), known.storedVersions,
             .text(known.id))
         try finish(known)
         return isNew ? .registered(known) : .known(known)
@@ -195,10 +198,11 @@ struct SQLRotation {
         device.thumbprint = rotation.newThumbprint
         device.keyRotatedAt = now.seconds
         if rotation.vouching == .nothingAndMarked && device.level == .attested { device.level = .unattested }
+        device.signatureVersions = rotation.signatureVersions ?? device.signatureVersions
         try connection.run(
-            "UPDATE devices SET key=?, thumbprint=?, key_rotated_at=?, level=? WHERE id=?",
+            "UPDATE devices SET key=?, thumbprint=?, key_rotated_at=?, level=?, signature_versions=? WHERE id=?",
             .blob(rotation.newKey.rawRepresentation), .text(rotation.newThumbprint), .integer(now.seconds),
-            .text(device.level.rawValue), .text(device.id))
+            .text(device.level.rawValue), device.storedVersions, .text(device.id))
         return device
     }
 }

@@ -14,6 +14,7 @@ struct RegisterMessage {
     let activation: [UInt8]?
     let platform: String?
     let localID: String?
+    let versions: NamedVersions
 
     /// The length of 16 KiB of CBOR in base64url (decision: body-limits).
     private static let maxProof = 22_000
@@ -38,6 +39,7 @@ struct RegisterMessage {
         activation = try message.bytes("activation_proof", sizes: 1...64)
         platform = try message.text("platform", maxBytes: 64)
         localID = try message.text("device_local_id", maxBytes: 128)
+        versions = try NamedVersions(message)
     }
 }
 
@@ -46,7 +48,8 @@ extension SynheartSteps {
     func register(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
         let object = try request.message()
         let message = try refusing(Refusal.init(form:)) { () throws(TenonError) in try RegisterMessage(object) }
-        let app = try app(message.appID).record
+        let (app, settings) = try app(message.appID)
+        let versions = try message.versions.checked(for: settings)
         let entry = try await engine.redeem(message.challenge, for: app, at: try engine.origin(of: request))
         let key = try PublicKey(sent: message.keyText)
         let evidence = KeyEvidence(
@@ -58,14 +61,14 @@ extension SynheartSteps {
         let assurance = try await engine.assurance(of: key, by: evidence, redeeming: entry, for: app)
         let device = try await engine.register(
             key, assurance, for: app, redeeming: message.challenge, platform: message.platform,
-            localID: message.localID)
+            localID: message.localID, signatureVersions: versions ?? [1])
         let isActive = device.state == .active
         // Before an operator has approved the device, it gets no certificate.
         let chain = isActive ? try await assurance.issue?(engine) : nil
         return try AuthorityAnswer([
             "device_id": .string(device.id), "status": isActive ? "registered" : "pending",
             "registered_at": .integer(device.registeredAt),
-            "ak_certificate": chain.map { .array($0.map(JSON.bytes)) },
+            "ak_certificate": chain.map { .array($0.map(JSON.bytes)) }, "signing": announcement(to: device, settings),
         ])
     }
 

@@ -11,6 +11,7 @@ private struct RotateMessage {
     let proof: String?
     /// The Name of the new key's parent.
     let parent: [UInt8]?
+    let versions: NamedVersions
 
     init(_ message: MessageObject) throws(TenonError) {
         guard let appID = try message.text("app_id", maxBytes: 200) else { throw message.missing("app_id") }
@@ -23,6 +24,7 @@ private struct RotateMessage {
         self.keyText = keyText
         proof = try message.text("proof", maxBytes: 22_000)
         parent = try message.bytes("parent_name", sizes: KeyParent.nameSize...KeyParent.nameSize)
+        versions = try NamedVersions(message)
     }
 }
 
@@ -30,7 +32,7 @@ extension SynheartSteps {
     /// `POST /v1/device/rotate-key`: signed by the key that is replaced, with a proof of the new key by the device's AK
     /// (decision: attested-rotation).
     func rotateKey(_ request: AuthorityRequest) async throws(Refusal) -> AuthorityAnswer {
-        let sent = try SynheartRequest(request)
+        let sent = try own(request)
         let signed = try await verify(sent, accepting: .presentOrPrevious)
         let object = try request.message()
         let message = try refusing(Refusal.init(form:)) { () throws(TenonError) in try RotateMessage(object) }
@@ -38,17 +40,20 @@ extension SynheartSteps {
             throw Refusal(.invalidRequest, "The body names another device than the headers.")
         }
         let newKey = try PublicKey(sent: message.keyText)
-        let app = try app(message.appID).record
+        let (app, settings) = try app(message.appID)
+        let versions = try message.versions.checked(for: settings)
         let origin = try engine.origin(of: request)
         let evidence = RotationEvidence(proof: message.proof, parent: message.parent) { () throws(TenonError) in
             try Digest.rotationNonce(
                 origin: origin, appID: signed.device.app, deviceID: signed.device.id,
-                oldKeyText: signed.key.sentText, newKeyText: message.keyText, timestamp: sent.headers.timestampText)
+                oldKeyText: signed.key.sentText, newKeyText: message.keyText, timestamp: sent.timestampText)
         }
-        let (device, time) = try await engine.rotate(signed, to: newKey, by: evidence, for: app)
+        let (device, time) = try await engine.rotate(
+            signed, to: newKey, by: evidence, for: app, signatureVersions: versions)
         return try AuthorityAnswer([
             "status": "rotated", "device_id": .string(device.id), "key_thumbprint": .string(device.thumbprint),
             "effective_at": .integer(device.keyRotatedAt ?? time.seconds),
+            "signing": announcement(to: device, settings),
         ])
     }
 }

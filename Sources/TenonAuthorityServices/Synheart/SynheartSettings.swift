@@ -22,12 +22,27 @@ package struct SynheartSettings: ServiceSettings {
 
     package var dialects: Set<Dialect>
     package var version1Query: Version1Query
+    /// The versions of request signing that devices may use.
+    package var signatureVersions: [Int]
+    /// Whether one signature may stand for several requests.
+    package var takesBatches: Bool
 
     init(_ section: inout ConfigurationSection, _ app: AppRecord) throws(TenonError) {
         let dialects = try section.list("dialects", Dialect.words) { $0.string.flatMap(Dialect.init(rawValue:)) }
         self.dialects = dialects.isEmpty ? Set(Dialect.allCases) : Set(dialects)
         version1Query = try section.choice("v1_query", default: .refuseWrites)
+        let versions = try section.list("signature_versions", "1 or 2") { json in
+            json.integer.flatMap { Int(exactly: $0) }.flatMap { RequestSigning.versions.contains($0) ? $0 : nil }
+        }
+        signatureVersions = versions.isEmpty ? Array(RequestSigning.versions) : versions.sorted()
+        takesBatches = try section.bool("batches", default: true)
         try check(section, app)
+    }
+
+    /// The forms of version 2 that are taken; none if that version is not.
+    var forms: [RequestSigning.Form] {
+        guard signatureVersions.contains(2) else { return [] }
+        return takesBatches ? [.plain, .batch] : [.plain]
     }
 
     private func check(_ section: ConfigurationSection, _ app: AppRecord) throws(TenonError) {
