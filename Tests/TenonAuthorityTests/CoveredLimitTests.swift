@@ -25,6 +25,20 @@ import Testing
         }
     }
 
+    /// Somebody sends captured requests again, as they were and with another body: the device keeps its share.
+    @Test func capturedRequests() async throws {
+        try await CoveredRig.with(limits: #"{"requests_per_second": 10}"#) { rig in
+            let plain = try rig.device.plain(CoveredDraft(rig.device, at: rig.seconds))
+            #expect(try await rig.ask(plain) == "200")
+            let other: [String: JSON] = ["body": .string(TextEncoding.base64.encode(Array("another".utf8)))]
+            for _ in 0..<70 {
+                #expect(try await rig.ask(plain).hasPrefix("NONCE_REPLAY"))
+                #expect(try await rig.ask(plain, other).hasSuffix("signing_rule_20"))
+            }
+            for signed in try rig.batch(9) { #expect(try await rig.ask(signed) == "200") }
+        }
+    }
+
     @Test func requestsOfASecond() async throws {
         try await CoveredRig.with(limits: #"{"requests_per_second": 10}"#) { rig in
             let (batch, other) = (try rig.batch(12), try await rig.rig.device(versions: [2]))

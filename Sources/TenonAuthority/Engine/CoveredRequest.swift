@@ -73,14 +73,31 @@ extension AuthorityEngine {
         let signer = try await signer(request, device, accepted)
         try checkTime(request.signature)
         let root = try refusing { () throws(TenonError) in try request.signature.root(of: request.texts) }
-        try await checkSignature(root, request.signature, signer, device)
-        guard try request.content() == request.texts.content else {
-            throw Refusal(.invalidRequest, rule: 20, "The content does not have this Content-Digest.")
+        let counted = try await checkSignature(root, signer, device)
+        do throws(Refusal) {
+            guard try request.content() == request.texts.content else {
+                throw Refusal(.invalidRequest, rule: 20, "The content does not have this Content-Digest.")
+            }
+            try await rememberCounted(use(of: request.signature, root, device))
+        } catch {
+            // A captured request that somebody sends again is signed well. It uses up no share of the device.
+            if let counted { secondRates.giveBack(Self.signatures(device.id), at: counted) }
+            throw error
         }
-        try secondRates.count(
-            "requests " + device.id, limit: configuration.limits.requestsPerSecond, at: clock.now())
-        try await remember(use(of: request.signature, root, device))
         return VerifiedRequest(device: device, key: signer.key)
+    }
+
+    private static func signatures(_ deviceID: String) -> String { "signatures " + deviceID }
+
+    private func rememberCounted(_ use: SignedUse) async throws(Refusal) {
+        let (name, now) = ("requests " + use.deviceID, clock.now())
+        try secondRates.count(name, limit: configuration.limits.requestsPerSecond, at: now)
+        do throws(Refusal) {
+            try await remember(use)
+        } catch {
+            secondRates.giveBack(name, at: now)
+            throw error
+        }
     }
 
     /// Says nothing about a key: whoever damages a header on the way must not make a device believe that its key was
@@ -120,25 +137,29 @@ extension AuthorityEngine {
     }
 
     /// The signature holds, or is known to: the device and its key were looked up before, for this request.
+    ///
+    /// - Returns: when the signature was counted as a fresh one; nil if it was known.
     private func checkSignature(
-        _ root: SignedRoot, _ signature: ReceivedSignature, _ signer: Signer, _ device: Device
-    ) async throws(Refusal) {
-        if !signer.isFormer && roots.knows(root, at: clock.now()) {
+        _ root: SignedRoot, _ signer: Signer, _ device: Device
+    ) async throws(Refusal) -> AuthorityInstant? {
+        let now = clock.now()
+        if !signer.isFormer && roots.knows(root, at: now) {
             metrics.countKnownRoot()
-            return
+            return nil
         }
-        let name = "signatures " + device.id
+        let name = Self.signatures(device.id)
         // Only good signatures count, so nobody else uses up a device's share; and then another is not even verified.
-        try secondRates.check(name, limit: AuthorityEngine.signaturesPerSecond, at: clock.now())
+        try secondRates.check(name, limit: AuthorityEngine.signaturesPerSecond, at: now)
         metrics.countVerification()
         let isGood = (try? root.verify(with: signer.key)) != nil
         if isGood && signer.isFormer { try await alarm(signer.key) }
         guard isGood && !signer.isFormer else {
             throw Refusal(.invalidSignature, rule: 19, "The signature was not made by the device's key.")
         }
-        try secondRates.count(name, limit: AuthorityEngine.signaturesPerSecond, at: clock.now())
+        try secondRates.count(name, limit: AuthorityEngine.signaturesPerSecond, at: now)
         metrics.countRoot(size: max(1, root.size))
-        roots.learn(root, at: clock.now())
+        roots.learn(root, at: now)
+        return now
     }
 
     private func use(of signature: ReceivedSignature, _ root: SignedRoot, _ device: Device) -> SignedUse {

@@ -32,6 +32,14 @@ final class RequestRates: Sendable {
         try take(0, name, limit: limit, at: now)
     }
 
+    /// Undoes a count of this window.
+    func giveBack(_ name: String, at now: AuthorityInstant) {
+        state.withLock { state in
+            guard state.window == now.boot / window, let count = state.counts[name], count > 0 else { return }
+            state.counts[name] = count - 1
+        }
+    }
+
     private func take(_ places: Int, _ name: String, limit: Int, at now: AuthorityInstant) throws(Refusal) {
         let (window, left) = (now.boot / window, (window - now.boot % window + 999) / 1_000)
         let isTaken = state.withLock { state in
