@@ -7,6 +7,7 @@ internal import TenonHTTP
 enum SignCommand {
     static func answer(_ setting: Setting) async throws(TenonError) -> Answer {
         let arguments = setting.arguments
+        _ = try SignTarget.form(arguments)
         if arguments.has("--lines") { return try await SignLinesCommand.answer(setting) }
         for (index, name) in ["METHOD", "PATH"].enumerated() where arguments.operands.count == index {
             throw arguments.mistake("sign needs \(name).")

@@ -8,7 +8,7 @@ enum SignLinesCommand {
     static func answer(_ setting: Setting) async throws(TenonError) -> Answer {
         let arguments = setting.arguments
         for flag in ["--data", "--format", "--header", "--send"] where arguments.has(flag) {
-            throw arguments.mistake("\(flag) is not for --lines: each line says it for its own request.")
+            throw arguments.mistake("\(flag) does not go with --lines, where each line is a whole request.")
         }
         if let word = arguments.operands.first {
             throw arguments.mistake("\(word) is one word too many: with --lines, requests come on the standard input.")

@@ -148,6 +148,10 @@ say tenon sign GET / --dta x
 say tenon sign GET / --data
 say tenon sign GET / --json=1
 say tenon sign GET / --format xml
+say tenon sign GET / --form both
+say tenon sign GET / --lines
+say tenon sign --lines --send
+say tenon verify-request request.json
 say tenon keys
 say tenon keys lst
 say tenon status --app a --app b
@@ -277,6 +281,12 @@ say tenon sign POST "/v1/echo?page=2"
 say tenon sign POST "/a/../b"
 say tenon sign POST "$url/a/../b"
 TENON_APP=absent say tenon sign GET /v1/echo
+say tenon sign GET /v1/echo --header 'Accept: text/plain'
+say tenon sign GET /v1/echo --form plain
+printf '{"method":"POST","url":"/v1/echo","body":"%s"}\n' one two > "$world/lines"
+stdin=$world/lines say tenon sign --lines
+printf '{"method":"GET","url":"/v1/echo"}\n\n{"method":"GET"}\n{"method":"GET","url":"/","more":1}' > "$world/lines"
+stdin=$world/lines say tenon sign --lines
 TENON_SERVICE=$service TENON_APP=demo expect "the environment says which" tenon sign GET /v1/echo
 # 256 MiB through a program that may have 64: it keeps no body.
 head -c 268435456 /dev/zero | python3 -c '
