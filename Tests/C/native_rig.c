@@ -50,6 +50,7 @@ native_rig native_rig_counted(void) { return start(true); }
 
 void native_rig_again(native_rig *rig)
 {
+    tenoni_worker_end();
     tenoni_desk_forget(true);
     begin(rig);
     support_transport_reset_counts(rig->wire);
@@ -127,6 +128,34 @@ bool native_rig_code(const char *file, int line, const char *code)
     if (!same)
         test_fail(file, line, "the error is %s, expected %s", error == NULL ? "none" : error,
                   code == NULL ? "none" : code);
+    return same;
+}
+
+bool native_rig_asks_again(int *tries)
+{
+    OWNED char *error = tenon_native_last_error();
+    return error != NULL && strstr(error, "\"retryable\":true") != NULL && ++*tries < 100;
+}
+
+bool native_rig_stores(const char *service, const char *key, const char *value)
+{
+    int32_t result;
+    int tries = 0;
+    do
+        result = synheart_native_secure_store(service, key, value);
+    while (result != 0 && native_rig_asks_again(&tries));
+    return result == 0;
+}
+
+bool native_rig_loads(const char *service, const char *key, const char *expected)
+{
+    char *value;
+    int tries = 0;
+    do
+        value = synheart_native_secure_load(service, key);
+    while (value == NULL && native_rig_asks_again(&tries));
+    bool same = value != NULL && strcmp(value, expected) == 0;
+    free(value);
     return same;
 }
 

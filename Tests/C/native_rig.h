@@ -23,6 +23,14 @@ void native_rig_stop(native_rig *rig);
 /* As a fresh process would begin. */
 void native_rig_again(native_rig *rig);
 
+/*
+ * Stores and loads as often as the library says that it is worth another try, up to a hundred times: on a slow machine,
+ * a call's time may be over before its work is done.
+ */
+bool native_rig_stores(const char *service, const char *key, const char *value);
+bool native_rig_loads(const char *service, const char *key, const char *expected);
+bool native_rig_asks_again(int *tries);
+
 /* Removes what lies in the folder, and what belongs to it in the TPM. */
 void native_rig_empty(native_rig *rig);
 
