@@ -32,7 +32,7 @@ enum SharedServers {
     static func redis(
         _ name: String, in place: String = "", clock: any AuthorityClock, server: FakeClock?,
         horizon: any ReplayHorizon,
-        maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000, rootsPerDevice: Int = 40_960
+        maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000, rootsPerDevice: Int = 41_600
     ) throws -> RedisStore {
         let folder = try #require(folder) + place
         var options = RedisStore.Options(
@@ -73,7 +73,7 @@ struct SharedInstance {
     init(
         _ name: String = SharedServers.name(), in place: String = "", clock: FakeClock = FakeClock(),
         server: FakeClock? = nil, maxChallenges: Int = 10_000, requestsPerDevice: Int = 10_000,
-        rootsPerDevice: Int = 40_960, deadline: Duration = SharedServers.patience, services: [HostedService] = []
+        rootsPerDevice: Int = 41_600, deadline: Duration = SharedServers.patience, services: [HostedService] = []
     ) throws {
         let server = server ?? clock
         postgres = try SharedServers.postgres(name, in: place, deadline: deadline, services: services)

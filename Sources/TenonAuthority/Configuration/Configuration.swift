@@ -228,7 +228,7 @@ package struct AuthorityLimits: Equatable, Sendable {
     /// The most remembered requests of version 1 of one device.
     package var requestsPerDevice = 10_000
     /// The same for version 2: the most batches and requests that are alone.
-    package var rootsPerDevice = 40_960
+    package var rootsPerDevice = 41_600
     /// The most requests of version 2 that one device may make in a second (decision: request-rate).
     package var requestsPerSecond = 2_000
     /// The most remembered requests and batches.

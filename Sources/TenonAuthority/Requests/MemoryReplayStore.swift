@@ -18,7 +18,7 @@ package final class MemoryReplayStore: ReplayStore {
         /// The most of all of them.
         package var total: Int
 
-        package init(perDevice: Int = 10_000, rootsPerDevice: Int = 40_960, total: Int = 2_000_000) {
+        package init(perDevice: Int = 10_000, rootsPerDevice: Int = 41_600, total: Int = 2_000_000) {
             self.perDevice = perDevice
             self.rootsPerDevice = rootsPerDevice
             self.total = total

@@ -25,7 +25,7 @@ package final class RedisStore: WatchedStore {
         /// Requests of version 1 of one device that are remembered.
         package var requestsPerDevice: Int
         /// The same for version 2: the most batches and requests that are alone.
-        package var rootsPerDevice = 40_960
+        package var rootsPerDevice = 41_600
         /// For tests: the time that replaces Redis's own, in milliseconds since 1970.
         package var serverTime: (@Sendable () -> Int64)?
 
