@@ -109,8 +109,8 @@ import Testing
         let file = try RecordFile.encode(RecordShape.rotateAccepted.record(), version: 1)
         let old = String(decoding: file.dropLast(66), as: UTF8.self)
         #expect(try code(summed(new)) == nil && code(summed(old)) == nil)
-        #expect(code(try summed(new.replacing("\"version\":3}", with: "\"version\":1}"))) == .recordForm)
-        #expect(code(try summed(old.replacing("\"version\":1}", with: "\"version\":3}"))) == .recordForm)
+        #expect(code(try summed(new.replacing("\"version\":4}", with: "\"version\":1}"))) == .recordForm)
+        #expect(code(try summed(old.replacing("\"version\":1}", with: "\"version\":4}"))) == .recordForm)
         for absent in ["\"signs_by_next\":false,", "\"effective_from\":{\"boot\":\"boot-1\",\"boot_ms\":500000},"] {
             let other = new.replacing(absent, with: "")
             #expect(try other != new && code(summed(other)) == .recordForm)
@@ -160,11 +160,11 @@ import Testing
 
     @Test func aLaterVersionIsNotTouched() throws {
         let text = try line()
-        #expect(code(try summed(text.replacing("\"version\":3}", with: "\"version\":4}"))) == .recordVersion)
+        #expect(code(try summed(text.replacing("\"version\":4}", with: "\"version\":5}"))) == .recordVersion)
         #expect(code(try summed("{\"version\":99,\"other\":[]}")) == .recordVersion)
-        #expect(code(try summed(text.replacing("\"version\":3}", with: "\"version\":1}"))) == .recordForm)
-        #expect(code(try summed(text.replacing("\"version\":3}", with: "\"version\":0}"))) == .recordForm)
-        #expect(code(try summed(text.replacing("\"version\":3}", with: "\"version\":\"2\"}"))) == .recordForm)
+        #expect(code(try summed(text.replacing("\"version\":4}", with: "\"version\":1}"))) == .recordForm)
+        #expect(code(try summed(text.replacing("\"version\":4}", with: "\"version\":0}"))) == .recordForm)
+        #expect(code(try summed(text.replacing("\"version\":4}", with: "\"version\":\"2\"}"))) == .recordForm)
         #expect(code(try summed("{}")) == .recordForm)
         #expect(code(try summed("[1]")) == .recordForm)
     }
@@ -173,7 +173,7 @@ import Testing
     static let replacements: [(String, String)] = [
         ("\"app_id\":\"app\"", "\"app_id\":\"other app\""), ("\"app_id\":\"app\"", "\"app_id\":1"),
         ("\"app_id\":\"app\",", ""), ("\"dev\":false", "\"dev\":0"), ("\"dev\":false", "\"dev\":null"),
-        ("{\"ak\"", "{ \"ak\""), ("{\"ak\"", "{\"a\":1,\"ak\""), ("\"version\":3}", "\"version\":2,\"x\":null}"),
+        ("{\"ak\"", "{ \"ak\""), ("{\"ak\"", "{\"a\":1,\"ak\""), ("\"version\":4}", "\"version\":2,\"x\":null}"),
         ("\"state\":\"keyInvalid\"", "\"state\":\"invalid\""), ("\"state\":\"keyInvalid\"", "\"state\":\"keyReady\""),
         ("\"state\":\"keyInvalid\"", "\"state\":\"unregistered\""), ("\"reason\":\"tpm_cleared\"", "\"reason\":null"),
         ("\"reason\":\"tpm_cleared\"", "\"reason\":\"revoked\""), ("\"reason\":\"tpm_cleared\"", "\"reason\":\"x\""),
