@@ -154,8 +154,18 @@ package final class ScriptedVault: KeyVault {
             return state.onProof
         }
         hook?()
-        let name = try Digest(hashing: ak.pem).rawRepresentation
-        return Proof(dataRepresentation: Array("proof".utf8) + qualifyingData + name)
+        let (point, name) = (
+            try find(key.pem).publicKey.rawRepresentation, try Digest(hashing: ak.pem).rawRepresentation
+        )
+        return Proof(dataRepresentation: Array("proof".utf8) + point + qualifyingData + name)
+    }
+
+    package func quote(
+        of pcrs: Set<Int>, by ak: KeyFacts, qualifyingData: [UInt8]
+    ) async throws(TenonError) -> Quote {
+        try check(.proof)
+        _ = try find(ak.pem)
+        return Quote(dataRepresentation: Array("quote".utf8) + qualifyingData)
     }
 
     package func activate(

@@ -20,7 +20,7 @@ AUTHORITY = r"^Tenon(TPM|Authority|AuthorityServer)Tests[.]"
 # out. Only the authority's uses the Redis and the PostgreSQL.
 PARTS = {"search": (SEARCH, None), "device": (".", f"{SEARCH}|{AUTHORITY}"), "authority": (AUTHORITY, None)}
 # What --quick leaves out: searches, a process that is killed at each step, stores that hang.
-SLOW = r"[.](RotationSearch|Kill|Cut|EffectiveTime|DoubledLoad|Crash|Stop)Tests/|StoresPostgresTests/(anOutcome|aServerThatHangs)"
+SLOW = r"[.](RotationSearch|(Log|Wallet)?Kill|Cut|EffectiveTime|DoubledLoad|Crash|Stop)Tests/|StoresPostgresTests/(anOutcome|aServerThatHangs)"
 SHOWN = 4
 FOLDER = pathlib.Path(".build/tests")
 

@@ -3,22 +3,37 @@ import FlowParts
 import Glibc
 import Tenon
 import TenonAuths
+import TenonITWallet
 
 /// A device that carries out commands line by line; the process that sends them is also its service.
 struct Device {
     private let identity: DeviceIdentity
+    private let vault: ScriptedVault
     private let service: ParentService
     private let time = FlowTime()
+    private var provider: ITWallet?
 
     init(
-        _ folder: String, _ calls: SystemCalls, _ profile: any ServiceProfile = PlainProfile()
+        _ folder: String, _ calls: SystemCalls, _ profile: any ServiceProfile = PlainProfile(),
+        ekCertificate: [UInt8] = [0x30, 0x00], ca: DeviceIdentity.AttestationService? = nil
     ) throws(TenonError) {
         service = ParentService(time: time)
+        vault = ScriptedVault(seed: "one", ekCertificate: ekCertificate)
         var limits = FlowLimits()
         limits.retry.tries = 2
         identity = try DeviceIdentity(
-            appID: "app", profile: profile, vault: ScriptedVault(seed: "one"), transport: service,
+            appID: "app", profile: profile, vault: vault, transport: service, attestationService: ca,
             folder: StateFolder(at: folder, calls: calls), clock: time.clock, limits: limits)
+    }
+
+    /// An instance at an IT-Wallet provider, whose attestation CA has this root.
+    init(
+        _ folder: String, _ calls: SystemCalls, at provider: ITWallet, ekCertificate: [UInt8], root: [UInt8]
+    ) throws(TenonError) {
+        try self.init(
+            folder, calls, provider, ekCertificate: ekCertificate,
+            ca: .init(url: "https://wallet.example/ca", roots: [root]))
+        self.provider = provider
     }
 
     /// Runs until the input ends. The result of a command is `done` and a word.
@@ -41,9 +56,31 @@ struct Device {
         case "try": return try await send(identity.sign("POST", path: "/v1/x", body: [1])).isTaken ? "ok" : "refused"
         case "sign": return try await sign()
         case "data": try await identity.signPlain([1])
+        default: return try await use(command)
+        }
+        return "ok"
+    }
+
+    /// What only an IT-Wallet instance does.
+    private func use(_ command: String) async throws(TenonError) -> String {
+        guard let provider else { fail("no such command: \(command)") }
+        switch command {
+        case "attest": try await identity.attest(.instance, at: provider)
+        case "status": return try await identity.walletStatus(at: provider).rawValue
+        case "kept": return try await keepsOneWithItsKey() ? "ok" : "broken"
         default: fail("no such command: \(command)")
         }
         return "ok"
+    }
+
+    /// Whether one attestation is kept, with the key that it is about.
+    private func keepsOneWithItsKey() async throws(TenonError) -> Bool {
+        let kept = try identity.walletAttestations()
+        for attestation in kept {
+            let facts = try await vault.facts(ofFile: attestation.keyFile)
+            guard try await vault.key(facts).publicKey == attestation.key else { return false }
+        }
+        return kept.count == 1
     }
 
     /// Passes the service's answer to the identity, as an application does.

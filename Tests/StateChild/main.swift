@@ -3,6 +3,7 @@ import Glibc
 import Synchronization
 import Tenon
 import TenonAuths
+import TenonITWallet
 
 // A separate process for the tests of the state. `StateChild VERB FOLDER ...`
 
@@ -58,6 +59,11 @@ do throws(TenonError) {
     case "log":
         let profile = try Auths(baseURL: "https://log.example", appID: "app")
         try await Device(arguments[2], deadly(at: Int(arguments[3]) ?? 0), profile).obey()
+    case "wallet":
+        let provider = try ITWallet(baseURL: "https://wallet.example/it", appID: "app", dialect: .v14)
+        let (ek, root) = (try TextEncoding.base64.decode(arguments[4]), try TextEncoding.base64.decode(arguments[5]))
+        try await Device(arguments[2], deadly(at: Int(arguments[3]) ?? 0), at: provider, ekCertificate: ek, root: root)
+            .obey()
     case "count": try count(StateFolder(at: arguments[2]), Int(arguments[3]) ?? 0)
     default: fail("no such verb")
     }

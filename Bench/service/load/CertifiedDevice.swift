@@ -22,13 +22,12 @@ struct CertifiedDevice {
         (self.target, self.tpm, self.lines) = (target, tpm, lines)
     }
 
-    /// Has each device do it, one after the other on one connection.
+    /// Has each device do it, one after the other, each on a connection of its own.
     static func run(_ deed: Deed, _ options: Options, _ maker: Maker) throws(TenonError) {
         let target = Target(
             origin: options.origin ?? options.instances[0].url, app: deed == .initialize ? "wallet" : "demo")
-        let lines = try Lines(options.instances)
         for number in 0..<options.devices {
-            var device = CertifiedDevice(target, try maker.tpm(number), lines)
+            var device = CertifiedDevice(target, try maker.tpm(number), try Lines(options.instances))
             try device.certify()
             switch deed {
             case .certify: break

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import FlowParts
+import Glibc
+import Synchronization
+import Tenon
+import TenonITWallet
+import Testing
+
+/// Each exchange and each write of an IT-Wallet instance fails once, and the next calls lead to one instance that works
+/// (decision: open-outcome, removed-keys).
+@Suite struct WalletFaultTests {
+    private typealias Fate = ScriptedService.Fate
+
+    enum Operation: CaseIterable { case initialization, use, renewal, reset }
+
+    /// A device in this process.
+    private struct Rig {
+        let world: WalletWorld
+        let vault: ScriptedVault
+        let provider: ITWallet
+
+        init() throws {
+            world = try WalletWorld()
+            vault = ScriptedVault(ekCertificate: world.service.ekCertificate)
+            provider = try ITWallet(baseURL: "https://wallet.example/it", appID: "app", dialect: .v14)
+        }
+
+        /// A process of it.
+        func identity(_ calls: SystemCalls = SystemCalls()) throws(TenonError) -> DeviceIdentity {
+            try DeviceIdentity(
+                appID: "app", profile: provider, vault: vault, transport: world.service,
+                attestationService: .init(
+                    url: "https://wallet.example/ca", roots: [world.service.ca.root.certificate]),
+                folder: StateFolder(at: world.temporary["state"], calls: calls), clock: world.service.time.clock)
+        }
+
+        /// Up to the operation.
+        static func before(_ operation: Operation) async throws -> Rig {
+            let rig = try Rig()
+            guard operation != .initialization else { return rig }
+            rig.world.service.change { $0.isDueAtOnce = operation == .renewal }
+            let identity = try rig.identity()
+            try await identity.register()
+            if operation != .use { try await identity.attest(.instance, at: rig.provider) }
+            return rig
+        }
+
+        func run(_ operation: Operation, _ identity: DeviceIdentity) async throws(TenonError) {
+            switch operation {
+            case .initialization: try await identity.register()
+            case .use: try await identity.attest(.instance, at: provider)
+            case .renewal: try await identity.maintain()
+            case .reset: try await identity.reset()
+            }
+        }
+
+        /// What an application calls sooner or later leads to one instance that works.
+        func expectGoodEnd(_ operation: Operation, _ place: String) async throws {
+            let identity = try identity()
+            if operation == .reset {
+                try await identity.reset()
+                #expect(try world.files().isEmpty, "\(place)")
+            }
+            try await identity.register()
+            let issued = try await identity.attest(.instance, at: provider)
+            #expect(try issued != nil && identity.walletAttestations() == [issued].compactMap { $0 }, "\(place)")
+            try world.expectAgreement(place, instances: operation == .reset ? 2 : 1)
+        }
+    }
+
+    private static let faults: [(name: String, fate: Fate)] = [
+        ("not sent", .notSent), ("request lost", .requestLost), ("answer lost", .answerLost), ("garbled", .garbled),
+        ("500", .answers(500, "server_error")), ("403", .answers(403, "invalid_request")),
+        ("404", .answers(404, "not_found")),
+    ]
+
+    @Test("WP_150 WP_151 WP_152: each exchange fails once", arguments: [Operation.initialization, .use, .renewal])
+    func exchanges(_ operation: Operation) async throws {
+        var count = 0
+        for (name, fate) in Self.faults {
+            var (number, hasFailed) = (0, true)
+            while hasFailed {
+                number += 1
+                let rig = try await Rig.before(operation)
+                let fault = (rig.world.service.state.withLock { $0.exchanges } + number, fate)
+                rig.world.service.change { $0.fault = fault }
+                try? await rig.run(operation, rig.identity())
+                hasFailed = rig.world.service.state.withLock { $0.fault == nil }
+                rig.world.service.change { $0.fault = nil }
+                try await rig.expectGoodEnd(operation, "exchange \(number), \(name)")
+            }
+            count += number - 1
+        }
+        // A nonce and the call, of an initialization two of the attestation CA before, of a renewal the status.
+        #expect(count >= Self.faults.count * (operation == .initialization ? 4 : 3))
+        print("it-wallet \(operation): \(count) exchanges failed once")
+    }
+
+    /// As in ``WalletKillTests``, of an initialization not each call in each run.
+    @Test("WP_132 WP_139: each write fails once", arguments: Operation.allCases)
+    func writes(_ operation: Operation) async throws {
+        let distance = operation == .initialization ? WalletKillTests.distance : 1
+        var (number, count, hasFailed) = (1, -1, true)
+        while hasFailed {
+            let rig = try await Rig.before(operation)
+            let left = Mutex(number)
+            let calls = SystemCalls { _, _ in
+                left.withLock { left in
+                    left -= 1
+                    return left == 0 ? .errno(EIO) : nil
+                }
+            }
+            if let identity = try? rig.identity(calls) { try? await rig.run(operation, identity) }
+            hasFailed = left.withLock { $0 <= 0 }
+            try await rig.expectGoodEnd(operation, "call \(number)")
+            (number, count) = (number + distance, count + 1)
+        }
+        #expect(number > 5)
+        print("it-wallet \(operation): \(count) calls of the disk failed once")
+    }
+}
