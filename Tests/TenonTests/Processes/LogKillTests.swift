@@ -121,6 +121,8 @@ import Testing
             }
             try await group.waitForAll()
         }
+        // What was meant for commands that sent nothing.
+        world.service.change { $0.fates = [] }
         world.service.deliverLate()
         let allowed: Set<String> = [
             "ok", "died", "\(TenonError.Code.httpNoAnswer)", "\(TenonError.Code.outcomeUnknown)",
