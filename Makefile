@@ -373,7 +373,7 @@ check-install: lib
 	Tests/ABI/install.sh . $(BUILD)/install
 
 ## check-swift      the Swift tests, with a Redis and a PostgreSQL beside them (CRYPTO=, OPTIMISED=1: as it is shipped; ONLY=, QUICK=1)
-SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) --disable-index-store $(if $(filter openssl,$(CRYPTO)),--traits OpenSSL) \
+SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRYPTO)),--traits OpenSSL) \
                $(if $(OPTIMISED),-c release -Xswiftc -enable-testing)
 .PHONY: check-swift
 check-swift: $(TPM_STATE_FILE)
