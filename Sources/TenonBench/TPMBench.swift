@@ -63,7 +63,8 @@ package struct TPMBench: Sendable {
     private func run(
         _ key: TPMBenchKey, _ info: TPM.Info, _ copy: TPMBenchCopy?
     ) throws(TenonError) -> TPMBenchResult {
-        let lines = try TPMBenchLine.all(of: key, options, wire, copy?.file)
+        let lines =
+            try TPMBenchLine.all(of: key, options, wire, copy?.file)
             + (plan.isBatching ? TPMBenchLine.batches(of: key, options, wire) : [])
         if !plan.isSmoke { progress("running each line once, to see how long it takes") }
         var (names, needed) = ([(line: String, commands: [String])](), 0.0)

@@ -98,7 +98,8 @@ private struct LineRequest {
         guard let members = json.object else { throw malformed }
         var lines: [(name: String, value: String)] = []
         for member in members.members {
-            guard let value = member.value.string, !lines.contains(where: { $0.name.lowercased() == member.key.lowercased() })
+            guard let value = member.value.string,
+                !lines.contains(where: { $0.name.lowercased() == member.key.lowercased() })
             else { throw malformed }
             lines.append((member.key, value))
         }

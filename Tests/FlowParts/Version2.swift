@@ -36,7 +36,9 @@ package struct Version2: Sendable {
     ) -> String? {
         guard let url = try? HTTPURL(parsing: request.url) else { return nil }
         let target = url.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let components = parameters.prefix { $0 != ")" }.dropFirst().split(separator: " ").map { $0.filter { $0 != "\"" } }
+        let components = parameters.prefix { $0 != ")" }.dropFirst().split(separator: " ").map {
+            $0.filter { $0 != "\"" }
+        }
         var lines: [String] = []
         for component in components {
             let value: String? =
@@ -50,8 +52,8 @@ package struct Version2: Sendable {
             guard let value else { return nil }
             lines.append("\"\(component)\": \(value)")
         }
-        for optional in ["content-type", "content-encoding"] where (header(optional) != nil) != components.contains(optional)
-        {
+        for optional in ["content-type", "content-encoding"]
+        where (header(optional) != nil) != components.contains(optional) {
             return nil
         }
         return (lines + ["\"@signature-params\": \(parameters)"]).joined(separator: "\n")

@@ -58,7 +58,8 @@ import Testing
             for task in tasks {
                 let signed = try await task.value.get()
                 let request = HTTPRequest(
-                    method: "POST", url: "https://service.example/v1/x", headers: signed.headers, body: signed.body ?? [])
+                    method: "POST", url: "https://service.example/v1/x", headers: signed.headers,
+                    body: signed.body ?? [])
                 let verified = try #require(Version2(request))
                 #expect(verified.isSigned(by: key))
                 nonces.insert(signed.nonce)

@@ -27,7 +27,8 @@ import Testing
     }
 
     @Test func withoutAnAnnouncementItIsVersion1() async throws {
-        for signing in [nil, ["versions": [1], "hosts": ["service.example"]], ["versions": [3], "hosts": []]] as [JSON?] {
+        for signing in [nil, ["versions": [1], "hosts": ["service.example"]], ["versions": [3], "hosts": []]] as [JSON?]
+        {
             let rig = try await rig(signing)
             #expect(kind(try await rig.identity.sign("GET", path: "/")) == "1")
         }

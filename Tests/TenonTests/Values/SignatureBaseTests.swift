@@ -62,7 +62,8 @@ import Testing
         func base(_ form: RequestForm) throws(TenonError) -> SignatureBase {
             try SignatureBase(
                 RequestTarget("GET", authority: "api.example.com", path: "/"), content: Digest(hashing: [UInt8]()),
-                appID: "app", deviceID: "device", thumbprint: key.publicKey.thumbprint, created: 1_790_000_000, form: form)
+                appID: "app", deviceID: "device", thumbprint: key.publicKey.thumbprint, created: 1_790_000_000,
+                form: form)
         }
         let members = try (0..<5).map { _ in try base(.batch) }
         let signature = try await key.signature(for: RequestBatch { members })
