@@ -135,7 +135,7 @@ completes() { # completes WORD... : what bash offers for the last word
     bash -c 'source <(tenon --completion); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tenon; echo "${COMPREPLY[*]}"' bash "$@" 2> /dev/null
 }
 expect "bash completes verbs" test "$(completes tenon re)" = "register reset"
-expect "bash completes flags" test "$(completes tenon sign --fo)" = "--format"
+expect "bash completes flags" test "$(completes tenon sign --dat)" = "--data"
 expect "bash completes folders" test "$(completes tenon sign --state-dir "$world/expec")" = ""
 
 note "mistakes in what is typed"
