@@ -90,7 +90,8 @@ import Testing
         }
         let body = try JSON(parsing: request.body)
         #expect(body["activation_proof"]?.string == TextEncoding.base64.encode(activation.rawRepresentation))
-        #expect(body.object?.members.count == 7)
+        #expect(body["sig_versions"] == [1, 2])
+        #expect(body.object?.members.count == 8)
     }
 
     /// W25: only a development build registers without a proof, and no build claims to be one by itself.
@@ -164,7 +165,8 @@ import Testing
             #expect(body["device_id"] == "dev_1")
             #expect(body["app_id"] == "app_1")
             #expect(body["proof"]?.string == proof.map { _ in "AQ" })
-            #expect(body.object?.members.count == (proof == nil ? 3 : 4))
+            #expect(body["sig_versions"] == (proof == nil ? nil : [1, 2]))
+            #expect(body.object?.members.count == (proof == nil ? 3 : 5))
             try check(request, "POST", "/auth/v1/device/rotate-key", current.publicKey)
         }
     }
