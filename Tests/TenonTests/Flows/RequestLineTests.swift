@@ -42,14 +42,17 @@ import Testing
             }
         }
 
-        /// Starts a request that has the key, and others that wait for it.
+        /// Starts a request that has the key, and others that wait for it, one behind the other.
         func started(_ waiting: Int) async -> [Task<Result<SignedRequest, TenonError>, Never>] {
             gate.close()
             let first = start(0)
             while gate.held == 0 { await Task.yield() }
-            let others = (1...waiting).map(start)
-            while identity.waitingRequests < waiting { await Task.yield() }
-            return [first] + others
+            var tasks = [first]
+            for number in 1...waiting {
+                tasks.append(start(number))
+                while identity.waitingRequests < number { await Task.yield() }
+            }
+            return tasks
         }
 
         func expectSigned(_ tasks: [Task<Result<SignedRequest, TenonError>, Never>]) async throws {
