@@ -31,19 +31,19 @@ enum SignLinesCommand {
     private static func signed(
         _ texts: [[UInt8]], _ setting: Setting, _ identity: DeviceIdentity
     ) async -> [Result<JSON, TenonError>] {
-        await withTaskGroup(of: (Int, Result<JSON, TenonError>).self) { group in
-            for (index, text) in texts.enumerated() {
-                group.addTask {
-                    do throws(TenonError) {
-                        return (index, .success(try await signed(text, setting, identity)))
-                    } catch {
-                        return (index, .failure(error))
-                    }
-                }
-            }
-            var outcomes = [Result<JSON, TenonError>](repeating: .success(.null), count: texts.count)
-            for await (index, outcome) in group { outcomes[index] = outcome }
-            return outcomes
+        let tasks = texts.map { text in Task { await outcome(text, setting, identity) } }
+        var outcomes: [Result<JSON, TenonError>] = []
+        for task in tasks { outcomes.append(await task.value) }
+        return outcomes
+    }
+
+    private static func outcome(
+        _ text: [UInt8], _ setting: Setting, _ identity: DeviceIdentity
+    ) async -> Result<JSON, TenonError> {
+        do throws(TenonError) {
+            return .success(try await signed(text, setting, identity))
+        } catch {
+            return .failure(error)
         }
     }
 
