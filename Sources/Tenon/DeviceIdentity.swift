@@ -107,7 +107,7 @@ public final class DeviceIdentity: Sendable {
         line.withLock { $0 = nil }
     }
 
-    /// The line for this key; a new one if there is none with these limits.
+    /// Returns the line for this key, and makes one if the key has no line with these limits.
     func keptLine(
         _ key: any DeviceKey, _ limits: RequestLine.Limits, _ make: () throws(TenonError) -> RequestLine
     ) throws(TenonError) -> RequestLine {

@@ -65,7 +65,7 @@ struct HeaderLines {
     }
 }
 
-/// Where a request goes, and what of it is signed.
+/// The method and URL of a request, and the parts of it that are signed.
 struct SignTarget {
     let parts: RequestParts
     let url: String
@@ -129,7 +129,7 @@ struct ShownRequest {
     private let given: HeaderLines
     private let data: String?
 
-    /// - Parameter data: as curl takes it; nil if there is none.
+    /// - Parameter data: as curl takes it; nil for a request without a body.
     init(_ signed: SignedRequest, _ target: SignTarget, _ given: HeaderLines, _ data: String? = nil) {
         (self.signed, self.target, self.given, self.data) = (signed, target, given, data)
     }

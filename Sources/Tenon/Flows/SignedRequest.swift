@@ -131,7 +131,7 @@ package struct RequestParts: Hashable, Sendable {
     package var sentPath: String?
     /// As in the URL, in lower case, with the port unless it is the scheme's own; nil is the service's own host.
     package var host: String?
-    /// Without its question mark; nil if there is none.
+    /// Without its question mark; nil for a request without a query.
     package var query: String?
     /// nil exactly if the request does not have the header.
     package var contentType: String?

@@ -11,7 +11,7 @@ extension DeviceIdentity {
     ///   - path: the path without a query: in version 1 as the service mounts it, in version 2 as it is sent.
     ///   - body: the very bytes that are sent.
     ///   - host: as in the URL, in lower case, with the port unless it is the scheme's own; nil is the service's host.
-    ///   - query: as it is sent, without its question mark; nil if there is none.
+    ///   - query: as it is sent, without its question mark; nil for a request without a query.
     ///   - contentType: the value of `Content-Type`; nil exactly if the request is sent without it.
     ///   - contentEncoding: the value of `Content-Encoding`; nil exactly if the request is sent without it.
     /// - Throws: ``TenonError/Code/notRegistered``, ``TenonError/Code/deviceRevoked``,

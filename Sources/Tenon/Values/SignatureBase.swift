@@ -15,7 +15,7 @@ package struct RequestTarget: Hashable, Sendable {
     /// The host in lower case, with the port unless it is the scheme's own.
     package var authority: String
     package var path: String
-    /// Without its question mark; nil if there is none.
+    /// Without its question mark; nil for a request without a query.
     package var query: String?
     /// nil exactly if the request does not have the header.
     package var contentType: String?

@@ -100,8 +100,8 @@ extension AuthorityEngine {
         }
     }
 
-    /// Says nothing about a key: whoever damages a header on the way must not make a device believe that its key was
-    /// refused.
+    /// Refuses a form without a word about keys: a header that is damaged on the way must not make a device believe
+    /// that the service refused its key.
     private func checkForm(_ request: CoveredRequest, _ device: Device) throws(Refusal) {
         let taken = device.signatureVersions.contains(2) ? request.forms : []
         guard taken.contains(request.signature.isBatch ? .batch : .plain) else { throw Refusal(taking: taken) }
