@@ -6,12 +6,7 @@ public struct SignedRequest: Sendable {
     /// are sent exactly as they were given when the request was signed.
     public let headers: [(name: String, value: String)]
     // A text is made of them when it is asked for: most are read in the headers only.
-    private let values: Values
-
-    private enum Values {
-        case version1(RequestHeaders)
-        case version2(SignatureHeaders)
-    }
+    private let values: any RequestValues
 
     package let parts: RequestParts
     /// nil when it was hashed as it came, and so cannot be signed again.
@@ -21,18 +16,10 @@ public struct SignedRequest: Sendable {
     let isSecond: Bool
 
     fileprivate init(
-        _ request: UnsignedRequest, _ values: RequestHeaders, _ headers: [(name: String, value: String)],
+        _ request: UnsignedRequest, _ values: any RequestValues, _ headers: [(name: String, value: String)],
         generation: Int
     ) {
-        (self.headers, self.values, self.generation) = (headers, .version1(values), generation)
-        (parts, body, isSecond) = (request.parts, request.body, request.isSecond)
-    }
-
-    fileprivate init(
-        _ request: UnsignedRequest, _ values: SignatureHeaders, _ headers: [(name: String, value: String)],
-        generation: Int
-    ) {
-        (self.headers, self.values, self.generation) = (headers, .version2(values), generation)
+        (self.headers, self.values, self.generation) = (headers, values, generation)
         (parts, body, isSecond) = (request.parts, request.body, request.isSecond)
     }
 
@@ -40,60 +27,43 @@ public struct SignedRequest: Sendable {
     package var path: String { parts.path }
 
     /// The service's id of the application.
-    public var appID: String {
-        switch values {
-        case .version1(let values): values.appID
-        case .version2(let values): values.base.appID
-        }
-    }
-
+    public var appID: String { values.appID }
     /// The service's id of the device.
-    public var deviceID: String {
-        switch values {
-        case .version1(let values): values.deviceID
-        case .version2(let values): values.base.deviceID
-        }
-    }
-
+    public var deviceID: String { values.deviceID }
     /// In version 1 base64 of DER; in version 2 the value of the header `Signature`.
-    public var signature: String {
-        switch values {
-        case .version1(let values): values.signature
-        case .version2(let values): values.signature
-        }
-    }
-
+    public var signature: String { values.signature }
     /// Unix seconds.
-    public var timestamp: String {
-        switch values {
-        case .version1(let values): values.timestamp
-        case .version2(let values): String(values.base.created)
-        }
-    }
-
+    public var timestamp: String { values.timestamp }
     /// A UUID.
-    public var nonce: String {
-        switch values {
-        case .version1(let values): values.nonce
-        case .version2(let values): values.base.nonce
-        }
-    }
-
+    public var nonce: String { values.nonce }
     /// The version of what is signed: 1 or 2.
-    public var signatureVersion: String {
-        switch values {
-        case .version1(let values): values.signatureVersion
-        case .version2: "2"
-        }
-    }
-
+    public var signatureVersion: String { values.signatureVersion }
     /// The form of version 2; nil in version 1.
-    public var form: RequestForm? {
-        switch values {
-        case .version1: nil
-        case .version2(let values): values.base.form
-        }
-    }
+    public var form: RequestForm? { values.form }
+}
+
+/// What the headers of a signed request say, in each version of what is signed.
+protocol RequestValues: Sendable {
+    var appID: String { get }
+    var deviceID: String { get }
+    var signature: String { get }
+    var timestamp: String { get }
+    var nonce: String { get }
+    var signatureVersion: String { get }
+    var form: RequestForm? { get }
+}
+
+extension RequestHeaders: RequestValues {
+    var form: RequestForm? { nil }
+}
+
+extension SignatureHeaders: RequestValues {
+    var appID: String { base.appID }
+    var deviceID: String { base.deviceID }
+    var timestamp: String { String(base.created) }
+    var nonce: String { base.nonce }
+    var signatureVersion: String { "2" }
+    var form: RequestForm? { base.form }
 }
 
 /// The request of an application whose body is hashed as it comes.
