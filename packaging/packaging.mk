@@ -105,12 +105,13 @@ PACKAGES := .build/packages
 deb: lib commands-built
 	packaging/deb.sh $(VERSION) $(PACKAGES)
 
-## check-packages   the packages of `make deb` in a root of their own: contents, a device's life, upgrades, removal (OLD=)
-# OLD= is a folder with packages to upgrade from; Tests/Scripts/packages_old.sh makes it.
+## check-packages   the packages of `make deb` in a root of their own: contents, a device's life, upgrades, removal (RELEASE=, OLD=)
+# Those that `make in-root` has made: RELEASE=trixie PACKAGES=.build/roots/trixie.build/packages. OLD= is a folder with
+# packages to upgrade from; Tests/Scripts/packages_old.sh makes it.
 OLD ?=
 .PHONY: check-packages
 check-packages: $(TPM_STATE_FILE)
-	Tests/Scripts/packages.sh $(PACKAGES) $(TPM_STATE) $(OLD)
+	Tests/Scripts/packages.sh $(RELEASE) $(PACKAGES) $(TPM_STATE) $(OLD)
 
 ## container-root   what packaging/Containerfile copies: the authority and its libraries, in .build/container; needs root
 .PHONY: container-root
