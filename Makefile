@@ -47,8 +47,9 @@ space := $(subst ,, )
 COMPILER := $(if $(filter default undefined,$(origin CC)),,-$(subst /,_,$(subst $(space),,$(CC))))
 BUILD := .build/make/$(CRYPTO)$(COMPILER)$(if $(SANITIZE),-$(firstword $(subst $(comma), ,$(SANITIZE))))
 
-# The tools that go with the compiler of another processor are named as it is.
-CROSS := $(if $(filter %-gcc,$(CC)),$(patsubst %gcc,%,$(CC)))
+# The tools that go with the compiler of another processor are named as it is; musl-gcc, of this processor, has none.
+CROSS := $(patsubst %gcc,%,$(filter %-gcc,$(CC)))
+CROSS := $(if $(CROSS),$(if $(shell command -v $(CROSS)ar),$(CROSS)))
 ifeq ($(origin AR),default)
 AR := $(CROSS)ar
 endif
