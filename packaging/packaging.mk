@@ -17,12 +17,14 @@ PC = sed -e $(call quoted,s|@PREFIX@|$(PREFIX)|) -e $(call quoted,s|@LIBDIR@|$(s
          -e 's|@TPM_LIBS@|$(TPM_LIBS)|'
 
 ## commands         tenon with mbedTLS and tenon-authority with OpenSSL, as they are shipped, in .build/commands
-# They contain Swift's runtime, so they run on a machine without a toolchain (decision: static-runtime).
+# They contain Swift's runtime, so they run on a machine without a toolchain (decision: static-runtime). The toolchain's own
+# linker: GNU ld, which is there instead of gold on Debian 13, puts Swift's sections where nothing is read-only after
+# relocation.
 COMMANDS := .build/commands
 COMMAND_NAMES := tenon tenon-authority
 COMMAND_FLAGS = -c release --static-swift-stdlib --disable-local-rpath \
                 -Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=." -Xcc "-ffile-prefix-map=$(CURDIR)=." \
-                -Xcc -fstack-protector-strong \
+                -Xcc -fstack-protector-strong -Xswiftc -use-ld=lld \
                 -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 .PHONY: commands
 commands:

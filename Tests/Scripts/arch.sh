@@ -24,8 +24,11 @@ esac
 
 scripts=$(cd "$(dirname "$0")" && pwd)
 # A process that qemu-user has forked from one with threads cannot start a thread: qemu 7.2 ends it by an assertion of its
-# own ("qemu_plugin_vcpu_init_hook"), qemu 10 waits for ever. This test does that.
-[ -z "$qemu" ] || set -- TENON_TEST_WITHOUT=native_fork_after_use "$@"
+# own ("qemu_plugin_vcpu_init_hook"), qemu 10 waits for ever. And qemu 7.2 says that it follows each advice of madvise,
+# but no page is wiped in a child. These tests need the one and the other.
+without=native_fork_after_use
+[ "$release" = trixie ] || without="$without tpm_fork_child_is_told"
+[ -z "$qemu" ] || set -- "TENON_TEST_WITHOUT=$without" "$@"
 set -- make -j "$(nproc)" check ${triplet:+CC=$triplet-gcc} ${qemu:+RUN=$qemu} "$@"
 "$scripts/root.sh" make "$release" "$release" gcc libc6-dev make openssl procps swtpm swtpm-tools \
     ${qemu:+qemu-user} ${triplet:+"gcc-$(echo $triplet | tr _ -)"} \
