@@ -3,7 +3,8 @@
 #
 # CRYPTO=mbedtls|openssl   whose P-256 and SHA-256 the library is built with
 # CC=                      another compiler, or that of another processor (arm-linux-gnueabihf-gcc), with a folder of its own
-# ARCH=, RELEASE=          of check-arch: amd64, arm64, armhf, i386, riscv64 or s390x; bookworm or trixie
+# ARCH=                    of check-arch: amd64, arm64, armhf, i386, riscv64 or s390x
+# RELEASE=                 of check-arch, in-root and check-packages: bookworm or trixie; else that of this machine
 # SANITIZE=LIST            build with -fsanitize=LIST (address,undefined or thread)
 # PREFIX=, LIBDIR=, DESTDIR=  where `make install` puts things
 # WERROR=                  empty: warnings of another compiler do not end the build
@@ -46,8 +47,9 @@ space := $(subst ,, )
 COMPILER := $(if $(filter default undefined,$(origin CC)),,-$(subst /,_,$(subst $(space),,$(CC))))
 BUILD := .build/make/$(CRYPTO)$(COMPILER)$(if $(SANITIZE),-$(firstword $(subst $(comma), ,$(SANITIZE))))
 
-# The tools that go with the compiler of another processor are named as it is.
-CROSS := $(if $(filter %-gcc,$(CC)),$(patsubst %gcc,%,$(CC)))
+# The tools that go with the compiler of another processor are named as it is; musl-gcc, of this processor, has none.
+CROSS := $(patsubst %gcc,%,$(filter %-gcc,$(CC)))
+CROSS := $(if $(CROSS),$(if $(shell command -v $(CROSS)ar),$(CROSS)))
 ifeq ($(origin AR),default)
 AR := $(CROSS)ar
 endif
@@ -206,10 +208,17 @@ check: $(TESTS) $(TPM_STATE_FILE)
 
 ## check-arch       the C tests in a root of a release of Debian, for another processor run by qemu (RELEASE=, ARCH=, ONLY=, QUICK=1, CRYPTO=)
 ARCH ?= arm64
-RELEASE ?= bookworm
+RELEASE ?= $(shell . /etc/os-release && echo $$VERSION_CODENAME)
 .PHONY: check-arch
 check-arch:
 	Tests/Scripts/arch.sh $(RELEASE) $(ARCH) CRYPTO=$(CRYPTO) JOBS=$(JOBS) $(if $(QUICK),TENON_TEST_QUICK=1) $(if $(ONLY),ONLY='$(ONLY)')
+
+## in-root          TARGETS= of this Makefile in a root of a release of Debian, with this machine's Swift toolchain (RELEASE=)
+TARGETS ?= lib
+.PHONY: in-root
+in-root:
+	Tests/Scripts/root.sh make $(RELEASE) $(RELEASE) make debhelper tzdata libncurses6
+	Tests/Scripts/root.sh swift $(RELEASE) make deps $(TARGETS)
 
 ## rules-table      each rule of the verifier: its code, how many cases break it and were caught, and the first of them
 .PHONY: rules-table
@@ -597,6 +606,19 @@ bench-flow: release-AuthorityBench release-tenon-authority $(TPM_STATE_FILE)
 bench-swift bench-authority bench-flow: bench-%:
 	@mkdir -p .build/bench
 	Bench/run --swift $(RELEASE_BINARIES) $(TPM_STATE) --part $* --json .build/bench/$*.json $(SMOKE)
+
+## bench-memory     what an operation holds at most on the heap and on the stack, in bytes (CRYPTO=)
+MEMORY_LINES := request-digest sign sign-cold generate verify verify-prepared verifier-new request-1k request-1m keri-inception \
+                keri-append batch-device-256 batch-known-256 proof-verify worst-proof worst-ek worst-credential worst-activation \
+                tpm-sign tpm-sign-salted tpm-attest tpm-first-primary
+$(BUILD)/bench_memory: $(filter-out %/allocations.o %/counted.o,$(BENCH_SOURCES:%.c=$(BUILD)/%.o)) \
+                       $(BUILD)/Bench/memory/memory.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS_openssl) -ltss2-esys $(TPM_LIBS) -o $@
+
+.PHONY: bench-memory
+bench-memory: $(BUILD)/bench_memory
+	printf '%-22s %8s %8s\n' $(CRYPTO) heap stack
+	for line in $(MEMORY_LINES); do $< count $$line tenon 8 || exit 1; done
 
 ## bench-chip       the commands that arrive at the TPM for each verb, without a resource manager and behind tpm2-abrmd
 .PHONY: bench-chip

@@ -17,12 +17,14 @@ PC = sed -e $(call quoted,s|@PREFIX@|$(PREFIX)|) -e $(call quoted,s|@LIBDIR@|$(s
          -e 's|@TPM_LIBS@|$(TPM_LIBS)|'
 
 ## commands         tenon with mbedTLS and tenon-authority with OpenSSL, as they are shipped, in .build/commands
-# They contain Swift's runtime, so they run on a machine without a toolchain (decision: static-runtime).
+# They contain Swift's runtime, so they run on a machine without a toolchain (decision: static-runtime). The toolchain's own
+# linker: GNU ld, which is there instead of gold on Debian 13, puts Swift's sections where nothing is read-only after
+# relocation.
 COMMANDS := .build/commands
 COMMAND_NAMES := tenon tenon-authority
 COMMAND_FLAGS = -c release --static-swift-stdlib --disable-local-rpath \
                 -Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=." -Xcc "-ffile-prefix-map=$(CURDIR)=." \
-                -Xcc -fstack-protector-strong \
+                -Xcc -fstack-protector-strong -Xswiftc -use-ld=lld \
                 -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 .PHONY: commands
 commands:
@@ -105,12 +107,13 @@ PACKAGES := .build/packages
 deb: lib commands-built
 	packaging/deb.sh $(VERSION) $(PACKAGES)
 
-## check-packages   the packages of `make deb` in a root of their own: contents, a device's life, upgrades, removal (OLD=)
-# OLD= is a folder with packages to upgrade from; Tests/Scripts/packages_old.sh makes it.
+## check-packages   the packages of `make deb` in a root of their own: contents, a device's life, upgrades, removal (RELEASE=, OLD=)
+# Those that `make in-root` has made: RELEASE=trixie PACKAGES=.build/roots/trixie.build/packages. OLD= is a folder with
+# packages to upgrade from; Tests/Scripts/packages_old.sh makes it.
 OLD ?=
 .PHONY: check-packages
 check-packages: $(TPM_STATE_FILE)
-	Tests/Scripts/packages.sh $(PACKAGES) $(TPM_STATE) $(OLD)
+	Tests/Scripts/packages.sh $(RELEASE) $(PACKAGES) $(TPM_STATE) $(OLD)
 
 ## container-root   what packaging/Containerfile copies: the authority and its libraries, in .build/container; needs root
 .PHONY: container-root

@@ -51,6 +51,11 @@ step "archive builds" archive_builds
 for crypto in mbedtls openssl; do
     step "Debian 13 $crypto" make check-arch RELEASE=trixie ARCH=amd64 CRYPTO=$crypto
 done
+step "Debian 13 Swift" make in-root RELEASE=trixie TARGETS=check-swift
+step "Debian 13 demo" make in-root RELEASE=trixie TARGETS=demo
+step "Debian 13 figures" make in-root RELEASE=trixie TARGETS=bench-check
+step "Debian 13 packages" make in-root RELEASE=trixie TARGETS="lib commands deb"
+step "Debian 13 packages in a root" make check-packages RELEASE=trixie PACKAGES=.build/roots/trixie.build/packages
 for arch in arm64 armhf i386 riscv64 s390x; do
     step "$arch" make check-arch ARCH=$arch
 done

@@ -60,12 +60,12 @@ TEST(blake3_any_pieces)
     uint64_t state = 20;
     const size_t rounds = test_rounds(300, 20);
     for (size_t i = 0; i < rounds && CHECK(input != NULL); i++) {
-        const size_t n = 1 + test_random(&state) % 9000;
-        const size_t changed = test_random(&state) % n;
+        const size_t n = (size_t)(test_random(&state) % 9000) + 1;
+        const size_t changed = (size_t)(test_random(&state) % n);
         tenon_digest whole, split, other;
         test_about("%zu bytes, %zu changed", n, changed);
         tenoni_blake3(&whole, input, n);
-        in_pieces(&split, input, n, 1 + test_random(&state) % 1500);
+        in_pieces(&split, input, n, (size_t)(test_random(&state) % 1500) + 1);
         CHECK_BYTES(&split, &whole, sizeof whole);
         input[changed] ^= 1;
         tenoni_blake3(&other, input, n);

@@ -180,6 +180,20 @@ static bool is_wanted(const test_case *test, int count, char **names)
     return count == 0;
 }
 
+/* Named in TENON_TEST_WITHOUT, which is what a processor that is emulated cannot run. It is said, and not counted. */
+static bool is_left_out(const test_case *test)
+{
+    const char *names = getenv("TENON_TEST_WITHOUT");
+    for (size_t n; names != NULL && *names != '\0'; names += n + (names[n] == ' ')) {
+        n = strcspn(names, " ");
+        if (strlen(test->name) == n && strncmp(test->name, names, n) == 0) {
+            test_say("not run: %s\n", test->name);
+            return true;
+        }
+    }
+    return false;
+}
+
 enum { CHOSEN_MAX = 2000 };
 static const test_case *chosen[CHOSEN_MAX];
 
@@ -191,7 +205,7 @@ static void run_all(bool last, int count, char **names, size_t workers, test_tal
 {
     test_work work = {.run = run_chosen, .name = name_chosen};
     for (const test_case *test = tests; test != NULL; test = test->next) {
-        if (test->last != last || !is_wanted(test, count, names))
+        if (test->last != last || !is_wanted(test, count, names) || is_left_out(test))
             continue;
         if (work.count == CHOSEN_MAX)
             abort();

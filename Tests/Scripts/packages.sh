@@ -1,18 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# packages.sh PACKAGES TPM_STATE [OLD]: the Debian packages in the folder PACKAGES, in a root of this machine's release
-# that has nothing but Debian's own packages: what they contain, whether a device registers with them at an authority
-# from them, what removing and purging leaves, and an upgrade from the packages in the folder OLD that is interrupted
-# at each command of its scripts.
+# packages.sh RELEASE PACKAGES TPM_STATE [OLD]: the Debian packages in the folder PACKAGES, in a root of that release that
+# has nothing but Debian's own packages: what they contain, whether a device registers with them at an authority from
+# them, what removing and purging leaves, and an upgrade from the packages in the folder OLD that is interrupted at each
+# command of its scripts.
 set -u -o pipefail
 export LC_ALL=C
 
-[ $# -ge 2 ] || { echo "usage: $0 PACKAGES TPM_STATE [OLD]" >&2; exit 2; }
+[ $# -ge 3 ] || { echo "usage: $0 RELEASE PACKAGES TPM_STATE [OLD]" >&2; exit 2; }
 root=$(cd "$(dirname "$0")/../.." && pwd)
-packages=$(cd "$1" && pwd) && state=$(cd "$2" && pwd) || exit 1
-old=${3:+$(cd "$3" && pwd)}
-. /etc/os-release
-name=packages-$VERSION_ID
+release=$1 name=packages-$1
+packages=$(cd "$2" && pwd) && state=$(cd "$3" && pwd) || exit 1
+old=${4:+$(cd "$4" && pwd)}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0
@@ -60,7 +59,7 @@ expect "lintian finds no error" lint
 # In a root: what comes from this machine is what a visitor brings along.
 roots=$root/Tests/Scripts/root.sh
 build=$root/.build/roots/$name.build
-expect "a root" "$roots" make "$name" "$VERSION_CODENAME" python3 curl swtpm procps libtss2-tcti-swtpm0
+expect "a root" "$roots" make "$name" "$release" python3 curl swtpm procps libtss2-tcti-swtpm0
 rm -rf "$build/try"
 mkdir -p "$build/try" && cp -r "$packages" "$build/try/packages" && cp -r "$state" "$build/try/tpm" || exit 1
 [ -z "$old" ] || { mkdir "$build/try/old" && cp "$old"/*.deb "$build/try/old"; } || exit 1

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # root.sh make NAME RELEASE PACKAGE...   a root of that release of Debian, below .build/roots, with these packages
 # root.sh run NAME COMMAND...            runs a command in it, as root; the clone is its working directory
+# root.sh swift NAME COMMAND...          the same, with this machine's Swift toolchain in PATH there
 #
 # A package may be NAME:ARCHITECTURE. A root that is there already gets the packages that it lacks. What is built in a
 # root goes to .build/roots/NAME.build, which the command sees as .build. Nothing is installed on this machine; mounts
@@ -20,25 +21,35 @@ roots=$clone/.build/roots
 root=$roots/$2
 mirror=${TENON_MIRROR:-http://deb.debian.org/debian}
 
+# Where the toolchain of `swift` lies: its usr/bin is what a root gets into PATH.
+toolchain_folder() {
+    program=$(readlink -f "$(command -v swift)") && [ -n "$program" ] && folder=${program%/usr/bin/*} &&
+        [ -n "$folder" ] && [ "$folder" != "$program" ] ||
+        { echo "$0: swift is not in PATH, or belongs to a package of this machine" >&2; exit 1; }
+    echo "$folder"
+}
+
+toolchain=
 enter() { # enter ROOT COMMAND...
     into=$1
     shift
-    mkdir -p "$into/source" "$roots/${root##*/}.build"
+    mkdir -p "$into/source" "$into/opt/swift" "$roots/${root##*/}.build"
     # shellcheck disable=SC2016
     unshare --mount --pid --fork --kill-child sh -c '
         set -e
-        root=$1 clone=$2 build=$3
-        shift 3
+        root=$1 clone=$2 build=$3 toolchain=$4
+        shift 4
         mount --make-rprivate /
         mount --rbind /dev "$root/dev"
         mount -t proc proc "$root/proc"
         mount -t tmpfs tmpfs "$root/run"
         mount --bind "$clone" "$root/source"
         mount --bind "$build" "$root/source/.build"
+        [ -z "$toolchain" ] || mount --bind -o ro "$toolchain" "$root/opt/swift"
         exec chroot "$root" /usr/bin/env -i HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive ${TERM:+TERM="$TERM"} \
-            PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+            PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin${toolchain:+:/opt/swift/usr/bin} \
             sh -c '\''cd /source && exec "$@"'\'' sh "$@"
-    ' sh "$into" "$clone" "$roots/${root##*/}.build" "$@"
+    ' sh "$into" "$clone" "$roots/${root##*/}.build" "$toolchain" "$@"
 }
 
 # Only what is whole has the root's name: a bootstrap that was cut is begun anew.
@@ -90,8 +101,9 @@ make)
     bootstrap "$release"
     [ $# = 0 ] || install "$@"
     ;;
-run)
+run | swift)
     [ -d "$root/usr" ] || { echo "$0: there is no root \"$2\"; make it first" >&2; exit 1; }
+    [ "$1" = run ] || toolchain=$(toolchain_folder) || exit 1
     shift 2
     enter "$root" "$@"
     ;;
