@@ -117,7 +117,7 @@ $(SAME)/%.o: %.c Makefile
 
 # Only these know it: no header does (`make rules`).
 ifneq ($(SAME),$(BUILD))
-OF_BACKEND := $(shell grep -rl --include='*.c' TENON_OPENSSL CSources Tests/C Tests/Support Bench)
+OF_BACKEND := $(shell grep -rls --include='*.c' TENON_OPENSSL CSources Tests/C Tests/Support Bench)
 $(OF_BACKEND:%.c=$(BUILD)/%.o): $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(COMPILE)
@@ -394,10 +394,10 @@ check-install: lib
 
 ## check-swift      the Swift tests, with a Redis and a PostgreSQL beside them (CRYPTO=, OPTIMISED=1: as it is shipped; ONLY=, QUICK=1)
 SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRYPTO)),--traits OpenSSL) \
-               $(if $(OPTIMISED),-c release)
+               $(if $(OPTIMISED),-c release -Xswiftc -enable-testing)
 .PHONY: check-swift
 check-swift: $(TPM_STATE_FILE)
-	$(SWIFT) build --build-tests $(SWIFT_FLAGS) $(if $(OPTIMISED),-Xswiftc -enable-testing) $(if $(MAKE_TERMOUT),,-q)
+	$(SWIFT) build --build-tests $(SWIFT_FLAGS) $(if $(MAKE_TERMOUT),,-q)
 	Tests/Scripts/stores.sh Tests/Scripts/swift.sh tests $(SWIFT_BINARIES)/TenonPackageTests.xctest $(if $(ONLY),'$(ONLY)',$(if $(QUICK),--quick))
 
 ## check-conformance  each case of IT-Wallet's test matrix, by the names of the tests that ran (EVENTS=: in an earlier run)
