@@ -12,6 +12,7 @@
 # RUN=                     what the C tests are run by (qemu-arm)
 # JOBS=                    in how many processes the C tests run
 # FUZZ_SECONDS=            how long each fuzzer runs
+# COVERAGE=                empty: the fuzzers do not say what of the core they ran
 # RACE_SECONDS=            how long the processes of check-processes race
 # V=1                      print each command
 
@@ -25,6 +26,7 @@ PREFIX ?= /usr/local
 WERROR ?= -Werror
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 10
+COVERAGE ?= 1
 RACE_SECONDS ?= 60
 RUN ?=
 CLANG ?= clang
@@ -45,7 +47,10 @@ check-%: export TMPDIR = $(shell Tests/Scripts/scratch.sh)
 comma := ,
 space := $(subst ,, )
 COMPILER := $(if $(filter default undefined,$(origin CC)),,-$(subst /,_,$(subst $(space),,$(CC))))
-BUILD := .build/make/$(CRYPTO)$(COMPILER)$(if $(SANITIZE),-$(firstword $(subst $(comma), ,$(SANITIZE))))
+KIND_OF_BUILD := $(COMPILER)$(if $(SANITIZE),-$(firstword $(subst $(comma), ,$(SANITIZE))))
+BUILD := .build/make/$(CRYPTO)$(KIND_OF_BUILD)
+# Where the objects are that do not know the backend.
+SAME := $(if $(filter openssl,$(CRYPTO)),.build/make/mbedtls$(KIND_OF_BUILD),$(BUILD))
 
 # The tools that go with the compiler of another processor are named as it is; musl-gcc, of this processor, has none.
 CROSS := $(patsubst %gcc,%,$(filter %-gcc,$(CC)))
@@ -70,7 +75,7 @@ $(if $(LIBS),,$(error CRYPTO must be mbedtls or openssl))
 
 WARNINGS := -pedantic -Wall -Wextra $(WERROR) -Wshadow -Wcast-qual -Wwrite-strings -Wmissing-prototypes \
             -Wstrict-prototypes -Wconversion -Wsign-conversion -Wundef
-CFLAGS ?= -O2 -g
+CFLAGS ?= $(if $(filter address%,$(SANITIZE)),-O1,-O2) -g
 TENON_CFLAGS := -std=c11 $(WARNINGS) -D_FILE_OFFSET_BITS=64 -Iinclude -ICSources -fPIC -fvisibility=hidden \
                 -fstack-protector-strong -ffunction-sections -fdata-sections -ffile-prefix-map=$(CURDIR)=. \
                 -fno-asynchronous-unwind-tables \
@@ -106,9 +111,24 @@ lib: $(SHARED) $(STATIC) $(BUILD)/tenon.pc $(BATCH_SHARED) $(BUILD)/tenon-batch.
      $(BUILD)/tenon-tpm.pc $(NATIVE_SHARED)
 	echo "libtenon and libtenon-tpm $(VERSION) with $(CRYPTO): $(BUILD)"
 
-$(BUILD)/%.o: %.c Makefile
+COMPILE = $(CC) $(if $(filter $(SAME)/%,$@),$(filter-out -DTENON_OPENSSL,$(TENON_CFLAGS)),$(TENON_CFLAGS)) $(CFLAGS) $(CPPFLAGS) $(SMALL) -MMD -MP -c $< -o $@
+
+$(SAME)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(TENON_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(SMALL) -MMD -MP -c $< -o $@
+	$(COMPILE)
+
+# Only these know it: no header does (`make rules`).
+ifneq ($(SAME),$(BUILD))
+OF_BACKEND := $(shell grep -rls --include='*.c' TENON_OPENSSL CSources Tests/C Tests/Support Bench)
+$(OF_BACKEND:%.c=$(BUILD)/%.o): $(BUILD)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(COMPILE)
+
+.PRECIOUS: $(SAME)/%.o
+$(BUILD)/%.o: $(SAME)/%.o
+	@mkdir -p $(@D)
+	cp $< $@
+endif
 
 # What waits for a signature, or for a person, is built for size.
 $(BUILD)/CSources/keri/%.o $(BUILD)/CSources/native/%.o $(BUILD)/native/%.o \
@@ -152,9 +172,9 @@ $(BATCH_SHARED): $(BATCH_OBJECTS) $(SHARED) $(INNER) CSources/tenon-batch.map
 
 # It has its own hidden copy of libtenon-tpm, built for size, and so works with any version of that beside it; of libtenon
 # it uses what is public. What was given to a runtime must stay: nodelete.
-$(BUILD)/native/%.o: CSources/tpm/%.c Makefile
+$(SAME)/native/%.o: CSources/tpm/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(TENON_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(SMALL) -MMD -MP -c $< -o $@
+	$(COMPILE)
 
 $(NATIVE_SHARED): $(NATIVE_OBJECTS) $(NATIVE_TPM) $(SHARED) $(INNER) CSources/synheart-native.map
 	$(CC) -shared $(TENON_LDFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-Wl,--no-undefined) -Wl,-z,nodelete -Wl,-soname,$(@F) \
@@ -389,11 +409,11 @@ check-swift: $(TPM_STATE_FILE)
 	$(SWIFT) build --build-tests $(SWIFT_FLAGS) $(if $(MAKE_TERMOUT),,-q)
 	Tests/Scripts/stores.sh Tests/Scripts/swift.sh tests $(SWIFT_BINARIES)/TenonPackageTests.xctest $(if $(ONLY),'$(ONLY)',$(if $(QUICK),--quick))
 
-## check-conformance  each case of IT-Wallet's test matrix, by the names of the tests that ran
+## check-conformance  each case of IT-Wallet's test matrix, by the names of the tests that ran (EVENTS=: in an earlier run)
 .PHONY: check-conformance
 check-conformance:
-	$(MAKE) check-swift ONLY=Wallet
-	$(PYTHON) Tests/Scripts/conformance.py .build/tests/chosen.jsonl
+	$(if $(EVENTS),,$(MAKE) check-swift ONLY=Wallet)
+	$(PYTHON) Tests/Scripts/conformance.py $(or $(EVENTS),.build/tests/chosen.jsonl)
 
 ## check-command    the command as it is typed, against what is written down of it (docs/doctor.md, Tests/Scripts/command.txt)
 SWIFT_BINARIES = $(shell $(SWIFT) build $(SWIFT_FLAGS) --show-bin-path)
@@ -460,11 +480,12 @@ check-broken-applies:
 
 ## fuzz             each fuzzer for FUZZ_SECONDS
 FUZZERS := $(patsubst Tests/Fuzz/%_fuzz.c,%,$(wildcard Tests/Fuzz/*_fuzz.c))
-FUZZ := .build/make/fuzz
+FUZZ := .build/make/fuzz$(if $(COVERAGE),,-plain)
+PROFILED := $(if $(COVERAGE),-fprofile-instr-generate)
 
 .PHONY: fuzz
 fuzz:
-	$(MAKE) fuzzers CC=$(CLANG) SANITIZE=fuzzer-no-link,address,undefined BUILD=$(FUZZ) CFLAGS="$(CFLAGS) -fprofile-instr-generate -fcoverage-mapping"
+	$(MAKE) fuzzers CC=$(CLANG) SANITIZE=fuzzer-no-link,address,undefined BUILD=$(FUZZ) CFLAGS="-O1 -g $(PROFILED) $(COVERAGE:%=-fcoverage-mapping)"
 	rm -f $(FUZZ)/*.profraw
 	set -e; for name in $(FUZZERS) json synheart itwallet provider; do \
 	    mkdir -p $(FUZZ)/corpus/$$name; \
@@ -473,7 +494,7 @@ fuzz:
 	        -artifact_prefix=$(FUZZ)/ $(FUZZ)/corpus/$$name Tests/Fuzz/corpus/$$name > $(FUZZ)/$$name.log 2>&1 || { cat $(FUZZ)/$$name.log; exit 1; }; \
 	    echo "$$name: $$(sed -n 's/^stat::number_of_executed_units: *//p' $(FUZZ)/$$name.log) inputs"; \
 	done
-	Tests/Scripts/fuzz_coverage.sh $(FUZZ) $(CLANG) $(FUZZERS)
+	$(if $(COVERAGE),Tests/Scripts/fuzz_coverage.sh $(FUZZ) $(CLANG) $(FUZZERS))
 
 ## fuzz-seeds       the seeds of what a TPM answers to an attestation, recorded anew: a TPM draws random numbers, so they always differ
 .PHONY: fuzz-seeds
@@ -489,7 +510,7 @@ $(BUILD)/Tests/Fuzz/%.o: TENON_CFLAGS += -ITests/Support -Wno-missing-prototypes
 fuzzers: $(FUZZERS:%=$(FUZZ)/%_fuzz) $(FUZZ)/json_fuzz $(FUZZ)/synheart_fuzz $(FUZZ)/itwallet_fuzz $(FUZZ)/provider_fuzz
 
 $(FUZZ)/%_fuzz: $(FUZZ)/Tests/Fuzz/%_fuzz.o $(TPM_STATIC) $(STATIC)
-	$(CLANG) -fsanitize=fuzzer,address,undefined -fprofile-instr-generate -fuse-ld=lld $(FUZZ_WRAPS) $^ $(LIBS) $(TPM_LIBS) -o $@
+	$(CLANG) -fsanitize=fuzzer,address,undefined $(PROFILED) -fuse-ld=lld $(FUZZ_WRAPS) $^ $(LIBS) $(TPM_LIBS) -o $@
 
 $(FUZZ)/native_fuzz: $(NATIVE_OBJECTS)
 
@@ -664,4 +685,4 @@ clean:
 help:
 	@sed -n 's/^## /  make /p' Makefile packaging/packaging.mk; echo; sed -n '/^# CRYPTO/,/^$$/s/^# /  /p' Makefile
 
--include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
+-include $(shell find $(sort $(BUILD) $(SAME)) -type f -name '*.d' 2>/dev/null)

@@ -316,7 +316,7 @@ TEST(fault_no_memory)
     STAGE;
     run_each_once();
     for (int i = 0; i < OPERATIONS; i++)
-        fail_each(&operations[i], (long)test_rounds(20, 6), (long)test_rounds(7, 401));
+        fail_each(&operations[i], (long)test_rounds(20, 6), (long)test_rounds(29, 401));
     CHECK_OK(verify_prepared());
 }
 

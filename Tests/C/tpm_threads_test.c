@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L /* pthread_barrier_t */
+#define _GNU_SOURCE /* gettid */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tpm_rig.h"
 
@@ -136,7 +137,7 @@ TEST(tpm_threads_parent_becomes_known)
 typedef struct {
     tenon_key *view;
     uint8_t number;
-    atomic_bool asking;
+    atomic_int thread; /* the kernel's number of the thread that asks */
 } waiter;
 
 static void *sign_number(void *context)
@@ -144,16 +145,30 @@ static void *sign_number(void *context)
     waiter *mine = context;
     tenon_digest digest = {{mine->number}};
     tenon_signature signature;
-    atomic_store(&mine->asking, true);
+    atomic_store(&mine->thread, (int)gettid());
     CHECK_OK(tenon_key_sign_digest(mine->view, &signature, &digest));
     return NULL;
+}
+
+/* A thread that only waits for a processor does not sleep. */
+static bool is_asleep(int thread)
+{
+    char path[64], text[128];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+    FILE *file = fopen(path, "r");
+    size_t n = file == NULL ? 0 : fread(text, 1, sizeof text - 1, file);
+    if (file != NULL)
+        fclose(file);
+    text[n] = '\0';
+    const char *name_end = strrchr(text, ')');
+    return name_end != NULL && strncmp(name_end, ") S", 3) == 0;
 }
 
 /*
  * The ticket is taken inside the call, which nobody outside can see. So a waiter is let in only when the one before it
  * sleeps in the queue, as the kernel says it; a thread that runs has not asked yet.
  */
-static bool sleeps(pthread_t thread)
+static bool sleeps(pthread_t thread, int number)
 {
     clockid_t clock;
     struct timespec now, before = {0, 0};
@@ -162,7 +177,7 @@ static bool sleeps(pthread_t thread)
         return false;
     for (int i = 0; i < 50; i++) {
         clock_gettime(clock, &now);
-        if (i > 0 && now.tv_sec == before.tv_sec && now.tv_nsec == before.tv_nsec)
+        if (i > 0 && now.tv_sec == before.tv_sec && now.tv_nsec == before.tv_nsec && is_asleep(number))
             return true;
         before = now;
         nanosleep(&pause, NULL);
@@ -182,11 +197,11 @@ TEST(tpm_threads_served_in_order)
     for (int i = 0; i < QUEUE; i++) {
         all[i].view = view;
         all[i].number = (uint8_t)(i + 1);
-        atomic_store(&all[i].asking, false);
+        atomic_store(&all[i].thread, 0);
         CHECK_NUMBER(pthread_create(&threads[i], NULL, sign_number, &all[i]), 0);
         if (i == 0)
             CHECK(support_wait_held(rig.wire, 1));
-        while (!atomic_load(&all[i].asking) || (i > 0 && !sleeps(threads[i])))
+        while (atomic_load(&all[i].thread) == 0 || (i > 0 && !sleeps(threads[i], atomic_load(&all[i].thread))))
             continue;
     }
     support_release(rig.wire);

@@ -108,7 +108,7 @@ static void try_fault(const operation *what, fault kind, bool manages)
     support_transport_manage(at.rig.wire, manages);
     uint32_t commands = commands_of(&at, what);
     CHECK(commands >= 1);
-    for (uint32_t nth = 1; nth <= commands; nth++) {
+    for (uint32_t nth = 1; nth <= commands; nth += (uint32_t)test_rounds(1, 3)) {
         test_about("%s, command %u of %u: %s%s", what->name, (unsigned)nth, (unsigned)commands, fault_names[kind],
                    manages ? ", managed" : "");
         ready(&at, what);

@@ -26,6 +26,8 @@ LEVELS = {"quick": QUICK, "test": TEST, "full": FULL}
 # A step that mostly waits takes no core; `after` names what it needs besides its lane, `quick` what it leaves out then.
 # The tests with threads: a race can be seen in no other.
 THREADED = "thread ticket tpm_bare tpm_fork tpm_node tpm_open tpm_threads"
+# What the step Swift wrote of its tests.
+EVENTS = ".build/tests/device.jsonl .build/tests/authority.jsonl"
 Step = collections.namedtuple("Step", "name lane level command cores after quick", defaults=(1, (), ""))
 STEPS = [
     Step("shape of the tree", "tree", QUICK, "make rules house check-broken-applies check-report"),
@@ -39,7 +41,7 @@ STEPS = [
     Step("secrets", "c", TEST, "make check-constant-time check-heap"),
     Step("languages", "c", TEST, "make check-abi check-install check-support"),
     Step("other verifiers", "c", TEST, "make check-interop check-judges check-rfc9421", after=("Swift",)),
-    Step("conformance", "swift", TEST, "make check-conformance", after=("Swift",)),
+    Step("conformance", "swift", TEST, f"make check-conformance EVENTS='{EVENTS}'", after=("Swift",)),
     Step("examples", "c", TEST, "make check-examples", after=("Swift",)),
     Step("addresses", "address", FULL, "make check SANITIZE=address,undefined CC=clang JOBS=1 TENON_TEST_QUICK=1"),
     Step("threads", "thread", FULL, f"make check SANITIZE=thread JOBS=1 ONLY='{THREADED}'"),
@@ -49,7 +51,7 @@ STEPS = [
     Step("eight processes", "swift", FULL, "make check-processes RACE_SECONDS=20"),
     Step("development build", "shipped", FULL, "make check-dev-mode CRYPTO=openssl OPTIMISED=1"),
     Step("rules fail when broken", "tree", FULL, "make check-rules"),
-    Step("fuzzers", "fuzz", FULL, "make fuzz FUZZ_SECONDS=2"),
+    Step("fuzzers", "fuzz", FULL, "make fuzz FUZZ_SECONDS=2 COVERAGE="),
 ]
 
 

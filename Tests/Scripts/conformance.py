@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""conformance.py EVENTS: each case of IT-Wallet's test matrix beside the tests that show it.
+"""conformance.py EVENTS...: each case of IT-Wallet's test matrix beside the tests that show it.
 
-EVENTS is what swift_tests.py wrote. A test's name begins with the cases that it shows: "WP_135a WP_150: a nonce ...".
+EVENTS are what swift_tests.py wrote. A test's name begins with the cases that it shows: "WP_135a WP_150: a nonce ...".
 A case passes if a test with its name ran and none failed. A case without a test fails, unless it is one of NOT_APPLICABLE.
 """
 
 import json
+import pathlib
 import re
 import sys
 
@@ -25,11 +26,11 @@ NOT_APPLICABLE = {
 }
 
 
-def read(path):
+def read(paths):
     """The names of the tests that ended, and of those that failed, by the ids in their display names."""
     names, ended, failed = {}, set(), set()
-    with open(path) as file:
-        for line in file:
+    for path in paths:
+        for line in path.open():
             record = json.loads(line)
             payload = record["payload"]
             if record["kind"] == "test" and payload.get("kind") == "function":
@@ -48,8 +49,8 @@ def cases_of(name):
     return re.findall(r"WP_(\d+[a-z]?)", head[1]) if head else []
 
 
-def main(path):
-    names, passed, failed = read(path)
+def main(paths):
+    names, passed, failed = read(paths)
     tests = {}
     for identifier, name in names.items():
         for case in cases_of(name):
@@ -72,6 +73,6 @@ def main(path):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2:
         raise SystemExit(__doc__)
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main([pathlib.Path(name) for name in sys.argv[1:]]))

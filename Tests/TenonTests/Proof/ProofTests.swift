@@ -67,17 +67,6 @@ import Testing
         #expect(try code(rig) { $0.trust = .ak(plain) } == .rule29AK)
     }
 
-    @Test(
-        arguments: [
-            (0x0004_0462, TenonError.Code.rule12BornInTPM), (0x0006_0472, .rule13SignsOnly),
-            (0x0004_0432, .rule14AuthorisedByUser), (0x000c_0472, .rule15Attributes),
-        ] as [(UInt32, TenonError.Code)])
-    func attributes(_ attributes: UInt32, _ expected: TenonError.Code) throws {
-        var rig = try ProofRig()
-        rig.attributes = attributes
-        #expect(try code(rig) == expected)
-    }
-
     @Test func whatTheTPMSays() throws {
         var rig = try ProofRig()
         rig.magic = 0xff54_4348
@@ -150,18 +139,6 @@ import Testing
             #expect(report.verdict == .refused(TenonError(expected, message: "")))
             #expect(report.checks.last?.outcome == .notHeld)
             #expect(throws: TenonError(expected, message: "")) { try report.check() }
-        }
-    }
-
-    /// Any changed byte of a proof is refused.
-    @Test func eachByteCounts() throws {
-        let rig = try ProofRig()
-        let proof = try rig.proof().dataRepresentation
-        let policy = try rig.policy()
-        for index in proof.indices {
-            let changed = Proof(dataRepresentation: changed(proof, at: index, to: proof[index] ^ 1))
-            let report = changed.report(on: rig.key, nonce: rig.nonce, policy: policy)
-            #expect(report.verdict != .accepted, "byte \(index)")
         }
     }
 

@@ -3,19 +3,10 @@ import Tenon
 import Testing
 
 @Suite struct DigestTests {
-    /// FIPS 180-4 examples.
-    static let vectors = [
-        ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-        ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
-        (
-            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
-        ),
-    ]
-
-    @Test(arguments: vectors)
-    func hashesAsFIPS180(_ text: String, _ expected: String) throws {
-        let bytes = Array(text.utf8)
+    /// FIPS 180-4; NIST's own vectors are in the C tests.
+    @Test func hashesAsFIPS180() throws {
+        let bytes = Array("abc".utf8)
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         #expect(try Digest(hashing: bytes).description == expected)
         #expect(try Digest(hashing: bytes.span).description == expected)
         #expect(try Digest(hashing: bytes.span.bytes).description == expected)

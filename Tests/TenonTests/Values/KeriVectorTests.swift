@@ -26,19 +26,6 @@ import Testing
         #expect(try PublicKey(compressedRepresentation: hex(compressed)) == key.publicKey)
     }
 
-    @Test func inceptionIsSigned() async throws {
-        let signature = try await sign(
-            0,
-            #"{"v":"KERI10JSON00012f_","t":"icp","d":"EKiCzlm2xHzI6WIBcGlo0zlyQ3cSxtmwpNGES_A0VxAD","#
-                + #""i":"EKiCzlm2xHzI6WIBcGlo0zlyQ3cSxtmwpNGES_A0VxAD","s":"0","kt":"1","#
-                + #""k":["1AAJAlFcPW6545a5BNP-yn9U_c0MwemXvzddylFa0KbDtANf"],"nt":"1","#
-                + #""n":["ELCwA9jgwPz_kL1PI3zaKTqKL3-JHy1dHgUVPepkYMmP"],"bt":"0","b":[],"c":[],"a":[]}"#)
-        #expect(
-            hexText(signature.rawRepresentation)
-                == "5330ea613acc0a9a16da8b215030d97e22f46c2efca63ffba7ce8036e23ab4d3"
-                + "3729ddca709661abb2996233ac6f138f5b894a6e41f0b9e4d570369a32e599b3")
-    }
-
     @Test func rotationIsSigned() async throws {
         let signature = try await sign(
             1,

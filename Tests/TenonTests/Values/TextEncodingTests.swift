@@ -29,16 +29,11 @@ import Testing
         #expect(try TextEncoding.hex.decode(vector.hex.uppercased()) == vector.bytes)
     }
 
+    /// What each encoding refuses is tested in C.
     @Test(
         arguments: [
-            (.base64, "Z", .base64Length), (.base64, "Zg", .base64Padding), (.base64, "Zg=", .base64Padding),
-            (.base64, "=Zg=", .base64Padding), (.base64, "Zm9v====", .base64Padding),
-            (.base64, "-_8=", .base64Alphabet),
-            (.base64, "Zg==\n", .base64Length), (.base64, "Z g=", .base64Alphabet), (.base64, "Zh==", .base64StrayBits),
-            (.base64, "Zm9=", .base64StrayBits), (.base64, "Zmé=", .base64Padding), (.base64url, "Z", .base64Length),
-            (.base64url, "Zg==", .base64Padding), (.base64url, "+/8", .base64Alphabet),
-            (.base64url, "Zh", .base64StrayBits), (.hex, "0", .hexLength), (.hex, "0g", .hexAlphabet),
-            (.hex, "0x", .hexAlphabet), (.hex, "é", .hexAlphabet),
+            (.base64, "-_8=", .base64Alphabet), (.base64, "Zg", .base64Padding), (.base64url, "+/8", .base64Alphabet),
+            (.base64url, "Zg==", .base64Padding), (.hex, "0", .hexLength), (.hex, "é", .hexAlphabet),
         ] as [(TextEncoding, String, TenonError.Code)])
     func textIsRefused(_ encoding: TextEncoding, _ text: String, _ code: TenonError.Code) {
         #expect(codeThrown { () throws(TenonError) in try encoding.decode(text) } == code)
