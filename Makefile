@@ -351,11 +351,17 @@ $(BUILD)/heap_scan: $(BUILD)/Tests/C/heap_scan.o $(BUILD)/Tests/C/scan.o $(STATI
 $(BUILD)/tpm_heap_scan: $(BUILD)/Tests/C/tpm_heap_scan.o $(BUILD)/Tests/C/scan.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
 
+$(BUILD)/native_heap_scan: $(BUILD)/Tests/C/native_heap_scan.o $(BUILD)/Tests/C/scan.o $(SUPPORT) $(NATIVE_OBJECTS) \
+    $(TPM_STATIC) $(STATIC)
+	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $^ $(LIBS) $(TPM_LIBS) -o $@
+
+SCANS := heap_scan tpm_heap_scan native_heap_scan
 .PHONY: check-heap
 check-heap: $(TPM_STATE_FILE)
-	$(MAKE) $(MBEDTLS)/heap_scan $(MBEDTLS)/tpm_heap_scan CRYPTO=mbedtls
-	$(MAKE) $(OPENSSL)/heap_scan $(OPENSSL)/tpm_heap_scan CRYPTO=openssl
-	for scan in $(MBEDTLS) $(OPENSSL); do $$scan/heap_scan && $$scan/tpm_heap_scan $(TPM_STATE)/state || exit 1; done
+	$(MAKE) $(SCANS:%=$(MBEDTLS)/%) CRYPTO=mbedtls
+	$(MAKE) $(SCANS:%=$(OPENSSL)/%) CRYPTO=openssl
+	for build in $(MBEDTLS) $(OPENSSL); do \
+	    $$build/heap_scan && $$build/tpm_heap_scan $(TPM_STATE)/state && $$build/native_heap_scan || exit 1; done
 
 ## check-abi        the library as Python, Rust and C++ see it; headers, symbols
 .PHONY: check-abi

@@ -237,10 +237,10 @@ tenoni_result tenoni_folder_list(int folder, tenoni_see *see, void *context)
     }
     const struct dirent *entry;
     bool more = true;
-    errno = 0;
-    while (more && (entry = readdir(names)) != NULL)
+    /* What the caller does with a name may set errno. */
+    while (errno = 0, more && (entry = readdir(names)) != NULL)
         more = see(context, entry->d_name);
-    tenoni_result result = more && errno != 0 ? of_change(errno) : tenoni_because(TENONI_DONE);
+    tenoni_result result = errno != 0 ? of_change(errno) : tenoni_because(TENONI_DONE);
     closedir(names);
     return result;
 }

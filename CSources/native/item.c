@@ -100,27 +100,29 @@ typedef struct {
     tenoni_result result;
 } search;
 
-/* A value that is one ahead of the manifest. */
+/* A value that is one ahead of the manifest. One that cannot be read now may be it, and then nothing is changed. */
 static bool is_not_ahead(void *context, const char *name)
 {
     search *work = context;
     tenoni_plain plain;
     if (!tenoni_item_about(name, &work->ahead.about))
         return true;
-    tenoni_result result =
+    work->result =
         tenoni_cipher_read(work->store->folder, name, ITEM_MAX, work->store->secret, &work->ahead.about, &plain);
-    work->found = tenoni_done(result) && plain.number == work->store->manifest.number + 1;
+    work->found = tenoni_done(work->result) && plain.number == work->store->manifest.number + 1;
     tenoni_plain_free(&plain);
-    return !work->found;
+    return !work->found && (tenoni_done(work->result) || tenoni_store_is_lost(work->result));
 }
 
 /* What a cut left open is ended first: then at most one value is ever ahead. */
 static tenoni_result end_what_was_cut(tenoni_store *store)
 {
-    search work = {.store = store};
+    search work = {.store = store, .result = tenoni_because(TENONI_DONE)};
     if (!store->counted)
         return tenoni_because(TENONI_DONE);
     tenoni_result result = tenoni_folder_list(store->folder->files, is_not_ahead, &work);
+    if (tenoni_done(result) && !tenoni_store_is_lost(work.result))
+        result = work.result;
     if (!tenoni_done(result) || !work.found)
         return result;
     result = tenoni_manifest_next(store->folder, store->tpm, store->sealed, store->secret, &store->manifest,

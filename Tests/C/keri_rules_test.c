@@ -111,6 +111,8 @@ static const broken cases[] = {
     {TENON_KERI_18_SIGNATURE, SECOND, X, NULL, NULL, 1}, /* by the next one */
     {TENON_KERI_19_SELF_CERTIFYING, FIRST, I, "\"i\":\"$D\"", "\"i\":\"$0\"", 0},
     {TENON_KERI_19_SELF_CERTIFYING, FIRST, I, "\"i\":\"$D\"", "\"i\":\"\"", 0},
+    {TENON_KERI_19_SELF_CERTIFYING, FIRST, I, "\"i\":\"$D\"", "\"i\":\"DCwA9jgwPz_kL1PI3zaKTqKL3-JHy1dHgUVPepkYMmP_\"",
+     0}, /* as long as a SAID, and hashed as it is */
     {TENON_KERI_20_WITNESSES, FIRST, I, "\"b\":[]", "\"b\":[\"$0\"]", 0},
     {TENON_KERI_20_WITNESSES, FIRST, I, "\"bt\":\"0\"", "\"bt\":\"1\"", 0},
     {TENON_KERI_20_WITNESSES, SECOND, R, "\"br\":[]", "\"br\":[\"$0\"]", 1},

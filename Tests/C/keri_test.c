@@ -152,6 +152,17 @@ TEST(keri_rotation_has_a_number_of_any_size)
     keri_end(&rig);
 }
 
+/* Behind the greatest number there is none: it does not begin again at 0. */
+TEST(keri_log_has_a_last_number)
+{
+    keri_event event;
+    keri_rig rig;
+    begin_at(&rig, UINT64_MAX);
+    keri_make_with(&rig, &event, KERI_ROTATION, "\"s\":\"1\"", "\"s\":\"0\"", 1);
+    CHECK_STATUS(keri_append(&rig, &event), TENON_KERI_12_SEQUENCE);
+    keri_end(&rig);
+}
+
 /* A rotation that no verifier would take is not made: a device would sign it, and have used up the number. */
 TEST(keri_no_rotation_that_a_log_refuses)
 {

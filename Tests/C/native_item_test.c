@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "native/worker.h"
@@ -204,6 +206,49 @@ TEST(native_cleared_tpm_is_not_absence)
     }
 }
 
+static void check_trace(const char *about, const char *expected)
+{
+    test_about("%s: %s", about, native_cut_trace());
+    CHECK(strcmp(native_cut_trace(), expected) == 0);
+    native_cut_at(NATIVE_COUNT, 0, 0);
+}
+
+#define KEPT "wfrd" /* written, synced, named, and the name synced */
+
+/* What a runtime was told outlasts a loss of power: the content first, then its name, and the next file only then. */
+TEST(native_all_is_on_disk_before_it_is_said)
+{
+    for (int counter = 0; counter < 2; counter++) {
+        OWNED_NATIVE rig = counter != 0 ? native_rig_counted() : native_rig_start();
+        native_cut_at(NATIVE_COUNT, 0, 0);
+        CHECK_NUMBER(synheart_native_secure_store("s", "k", "first"), 0);
+        check_trace("a store", counter != 0 ? "md" KEPT KEPT /* begun */ KEPT KEPT /* manifest */ KEPT KEPT
+                                              "udud" KEPT KEPT KEPT
+                                            : "md" KEPT KEPT KEPT);
+        CHECK_NUMBER(synheart_native_secure_store("s", "k", "second"), 0);
+        check_trace("a value", counter != 0 ? KEPT KEPT KEPT : KEPT);
+        CHECK_NUMBER(synheart_native_secure_delete("s", "k"), 0);
+        check_trace("no value", counter != 0 ? KEPT KEPT "ud" : "ud");
+        free(synheart_native_generate_key("dev_1"));
+        check_trace("a key", KEPT KEPT);
+        CHECK_NUMBER(synheart_native_delete_key("dev_1"), 0);
+        check_trace("no key", "ddudud");
+    }
+    test_about(NULL);
+}
+
+/* A TPM in lockout is not asked again: that would be another guess. */
+TEST(native_store_in_lockout_asks_once)
+{
+    OWNED_NATIVE rig = native_rig_start();
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "v"), 0);
+    support_transport_reset_counts(rig.wire);
+    support_fail_code(rig.wire, support_next(0x15e), 0x921);
+    CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_UNAVAILABLE);
+    CHECK_NUMBER(support_transport_count(rig.wire, 0x15e), 1); /* Unseal */
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "v");
+}
+
 TEST(native_store_counts)
 {
     OWNED_NATIVE rig = native_rig_start();
@@ -278,6 +323,25 @@ TEST(native_deleted_value_stays_deleted)
     CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_ABSENT);
     CHECK_NUMBER(synheart_native_secure_store("s", "k", "again"), 0);
     CHECK_TEXT(synheart_native_secure_load("s", "k"), "again");
+}
+
+/* The value that a cut left ahead of the manifest cannot be read for a while: no other one takes its number. */
+TEST(native_value_ahead_is_waited_for)
+{
+    enum { MANIFEST = 7 }; /* behind two folders that are there, the value, its name, and two syncs */
+    OWNED_NATIVE rig = native_rig_counted();
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "old"), 0);
+    OWNED char *path = native_rig_file(&rig, "v-");
+    native_cut_at(NATIVE_FAIL, MANIFEST, EIO);
+    CHECK(synheart_native_secure_store("s", "k", "new") != 0);
+    native_cut_at(NATIVE_COUNT, 0, 0);
+    CHECK_NUMBER(chmod(path, 0620), 0);
+    CHECK(synheart_native_secure_store("s", "other", "value") != 0);
+    CHECK_CODE("NATIVE_FOLDER");
+    CHECK_NUMBER(chmod(path, 0600), 0);
+    CHECK_NUMBER(synheart_native_secure_store("s", "other", "value"), 0);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "new");
+    CHECK_TEXT(synheart_native_secure_load("s", "other"), "value");
 }
 
 TEST(native_counted_store_counts)

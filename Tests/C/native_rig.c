@@ -234,6 +234,7 @@ static struct {
     int number;
     int error;
     atomic_int calls;
+    char trace[256];
 } cut;
 
 void native_cut_at(native_cut kind, int number, int error)
@@ -242,9 +243,12 @@ void native_cut_at(native_cut kind, int number, int error)
     cut.number = number;
     cut.error = error;
     atomic_store(&cut.calls, 0);
+    memset(cut.trace, 0, sizeof cut.trace);
 }
 
 int native_cut_calls(void) { return atomic_load(&cut.calls); }
+
+const char *native_cut_trace(void) { return cut.trace; }
 
 static bool fails(void)
 {
@@ -256,8 +260,11 @@ static bool fails(void)
     return cut.kind == NATIVE_FAIL;
 }
 
-static void passed(void)
+static void passed(char letter)
 {
+    size_t n = strlen(cut.trace);
+    if (n < sizeof cut.trace - 1)
+        cut.trace[n] = letter;
     if (cut.kind == NATIVE_KILL_AFTER && atomic_load(&cut.calls) == cut.number)
         raise(SIGKILL);
 }
@@ -281,24 +288,31 @@ ssize_t __wrap_pwrite64(int file, const void *bytes, size_t n, off_t at)
     if (fails())
         return -1;
     ssize_t done = __real_pwrite64(file, bytes, n, at);
-    passed();
+    passed('w');
     return done;
 }
 
-#define WRAPPED(call)                                                                                                  \
+#define WRAPPED(letter, call)                                                                                          \
     if (fails())                                                                                                       \
         return -1;                                                                                                     \
     int result = call;                                                                                                 \
-    passed();                                                                                                          \
+    if (result == 0)                                                                                                   \
+        passed(letter);                                                                                                \
     return result
 
-int __wrap_fsync(int file) { WRAPPED(__real_fsync(file)); }
+static char letter_of_sync(int file)
+{
+    struct stat found;
+    return fstat(file, &found) == 0 && S_ISDIR(found.st_mode) ? 'd' : 'f';
+}
+
+int __wrap_fsync(int file) { WRAPPED(letter_of_sync(file), __real_fsync(file)); }
 
 int __wrap_renameat(int from_folder, const char *from, int to_folder, const char *to)
 {
-    WRAPPED(__real_renameat(from_folder, from, to_folder, to));
+    WRAPPED('r', __real_renameat(from_folder, from, to_folder, to));
 }
 
-int __wrap_unlinkat(int folder, const char *name, int flags) { WRAPPED(__real_unlinkat(folder, name, flags)); }
+int __wrap_unlinkat(int folder, const char *name, int flags) { WRAPPED('u', __real_unlinkat(folder, name, flags)); }
 
-int __wrap_mkdirat(int folder, const char *name, mode_t mode) { WRAPPED(__real_mkdirat(folder, name, mode)); }
+int __wrap_mkdirat(int folder, const char *name, mode_t mode) { WRAPPED('m', __real_mkdirat(folder, name, mode)); }

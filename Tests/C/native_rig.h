@@ -59,4 +59,10 @@ typedef enum { NATIVE_COUNT, NATIVE_FAIL, NATIVE_KILL, NATIVE_KILL_AFTER } nativ
 void native_cut_at(native_cut kind, int number, int error);
 int native_cut_calls(void);
 
+/*
+ * Those of them that succeeded since then, a letter each: w writes, f syncs a file, d syncs a folder, r renames,
+ * u removes, m makes a folder.
+ */
+const char *native_cut_trace(void);
+
 #endif

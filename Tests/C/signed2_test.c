@@ -258,6 +258,9 @@ TEST(signed2_value_of_a_plain_request)
 TEST(signed2_high_s)
 {
     static const uint32_t forms[] = {TENON_FORM_PLAIN, TENON_FORM_BATCH};
+    static const uint8_t middle[] = {0x7f, 0xff, 0xff, 0xff, 0x80, 0x00, 0x00, 0x00, 0x7f, 0xff, 0xff,
+                                     0xff, 0xff, 0xff, 0xff, 0xff, 0xde, 0x73, 0x7d, 0x56, 0xd3, 0x8b,
+                                     0xcf, 0x42, 0x79, 0xdc, 0xe5, 0x61, 0x7e, 0x31, 0x92, 0xa9};
     batch_rig rig;
     texts good, bad;
     batch_rig_begin(&rig);
@@ -270,9 +273,16 @@ TEST(signed2_high_s)
         if (!tenoni_scalar_is_high(bytes + 32))
             tenoni_scalar_negate(bytes + 32);
         write_value(&bad, bytes, n);
-        if (forms[i] == TENON_FORM_BATCH)
+        if (forms[i] == TENON_FORM_BATCH) {
             check_refused(&bad, TENON_ERROR_SIGNATURE_HIGH);
-        else
+            /* The smallest high s, (n + 1) / 2, and the greatest low one. */
+            memcpy(bytes + 32, middle, sizeof middle);
+            write_value(&bad, bytes, n);
+            check_refused(&bad, TENON_ERROR_SIGNATURE_HIGH);
+            bytes[63]--;
+            write_value(&bad, bytes, n);
+            CHECK_OK(tenon_signed2_read(&signed2, bad.input, bad.input_n, bad.signature, bad.signature_n));
+        } else
             CHECK_OK(tenon_signed2_read(&signed2, bad.input, bad.input_n, bad.signature, bad.signature_n));
     }
     batch_rig_end(&rig);
@@ -402,6 +412,9 @@ TEST(signed2_root_of_nonsense)
     tenon_root root;
     tenon_signed2 signed2 = {.form = 0};
     CHECK_CLEARS(tenon_signed2_root(&signed2, &root, &digest), TENON_ERROR_FLAGS, &root);
+    signed2 = (tenon_signed2){.form = TENON_FORM_PLAIN, .size = 1};
+    CHECK_CLEARS(tenon_signed2_root(&signed2, &root, &digest), TENON_ERROR_BATCH_SIZE, &root);
+    signed2.size = 0;
     signed2.form = TENON_FORM_BATCH;
     CHECK_CLEARS(tenon_signed2_root(&signed2, &root, &digest), TENON_ERROR_BATCH_SIZE, &root);
     signed2.size = TENON_BATCH_MAX + 1;

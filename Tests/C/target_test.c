@@ -205,6 +205,19 @@ TEST(target_each_escape)
     }
 }
 
+/* RFC 1035, 2.3.4: a name has at most 255 bytes; the port does not count. */
+TEST(target_longest_host)
+{
+    char text[256 + sizeof ":65535"];
+    memset(text, 'a', sizeof text);
+    CHECK_OK(check(AUTHORITY, text, 255));
+    CHECK_STATUS(check(AUTHORITY, text, 256), TENON_ERROR_AUTHORITY);
+    memcpy(text + 255, ":65535", 6);
+    CHECK_OK(check(AUTHORITY, text, 255 + 6));
+    memcpy(text + 255, "a:65535", 7);
+    CHECK_STATUS(check(AUTHORITY, text, 256 + 6), TENON_ERROR_AUTHORITY);
+}
+
 /* RFC 3986, 3.2.3: a port in decimal digits; and 4.2.3 of RFC 9110: none that is the scheme's own. */
 TEST(target_each_port)
 {

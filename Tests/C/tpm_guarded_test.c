@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "tenon/verify.h"
+#include "tpm/keyfile.h"
 #include "tpm_rig.h"
 
 /* Keys for each use of which somebody gives a value, whose wrong values the TPM counts. */
@@ -98,6 +99,22 @@ TEST(tpm_guarded_attested)
     CHECK_OK(tenon_tpm_key_authorize(key, NULL, 0));
     CHECK_STATUS(tenon_tpm_key_attest(key, ak, proof, sizeof proof, &n, nonce.bytes, sizeof nonce.bytes, NULL, 0),
                  TENON_ERROR_AUTH_NEEDED);
+}
+
+/* A file that says that there is no value: wrong values of a key that has one would be counted. */
+TEST(tpm_guarded_file_without_a_value)
+{
+    OWNED_RIG rig = tpm_rig_start(NULL);
+    OWNED_TPM_KEY key = make(&rig);
+    tpm_pem pem = tpm_rig_export(key);
+    tenon_tpm_key *again = NULL;
+    tenoni_keyfile file;
+    CHECK_OK(tenoni_keyfile_read(&file, pem.text, pem.n));
+    file.empty_auth = true;
+    CHECK_OK(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, &file));
+    CHECK_STATUS(tpm_rig_load(&rig, &again, &pem), TENON_ERROR_KEY_ATTRIBUTES);
+    CHECK(again == NULL);
+    CHECK_NUMBER(failed_tries(&rig), 0);
 }
 
 TEST(tpm_guarded_arguments)

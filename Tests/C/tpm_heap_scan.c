@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "crypto/p256.h"
+#include "crypto/protection.h"
 #include "proof/certificate.h"
 #include "scan.h"
 #include "swtpm.h"
@@ -184,24 +185,46 @@ static bool check_value(const char *what, bool (*use)(void))
     return report(what, before, left) && good;
 }
 
-static bool start_session(const tenon_public_key *to)
+/* What is in `given`, and in what the calls make, is nowhere else when they are over. */
+static bool check_given(const char *what, bool (*use)(void))
 {
+    uint8_t copy[SCAN_SIZE];
+    memcpy(copy, given, sizeof copy);
+    scan_for(copy);
+    bool good = use();
+    scan_list_regions();
+    size_t before = look(false);
+    good = use() && good;
+    explicit_bzero(given, sizeof given);
+    size_t left = look(true);
+    return report(what, before, left) && good;
+}
+
+static tenon_public_key salt_to;
+
+/* What is drawn is always the same, and so is the salt, which is copied if there is a place for it. */
+static bool start_session(uint8_t *salt)
+{
+    static const uint8_t answer[2 + TENONI_SESSION_NONCE_SIZE] = {0, TENONI_SESSION_NONCE_SIZE, 1};
     uint8_t parameters[TENONI_SESSION_START_SIZE];
     tenoni_writer writer = tenoni_writer_over(parameters, sizeof parameters);
+    tenoni_reader reader = tenoni_reader_over(answer, sizeof answer);
     tenoni_session session;
     scan_draws = true;
-    tenon_status status = tenoni_session_start(&session, &writer, to, false);
+    tenon_status status = tenoni_session_start(&session, &writer, &salt_to, false);
     scan_draws = false;
+    if (salt != NULL)
+        memcpy(salt, session.key, SCAN_SIZE);
+    if (status == TENON_OK)
+        status = tenoni_session_started(&session, 0x02000000, &reader);
     tenoni_session_end(&session);
     explicit_bzero(parameters, sizeof parameters); /* the nonce, which was drawn, too */
     return status == TENON_OK;
 }
 
-static tenon_public_key salt_to;
+static bool start_and_end(void) { return start_session(NULL); }
 
-static bool start_and_end(void) { return start_session(&salt_to); }
-
-/* The random scalar for a salt, and the shared secret from it, which is searched for from then on. */
+/* The random scalar for a salt, the shared secret from it, and the salt, each searched for alone. */
 static bool check_salt(void)
 {
     static const uint8_t two[SCAN_SIZE] = {[SCAN_SIZE - 1] = 2};
@@ -214,15 +237,34 @@ static bool check_salt(void)
     scan_reveal(given);
     memcpy(copy, given, sizeof copy);
     good = good && tenoni_p256_agree(given, copy, &salt_to) == TENON_OK;
-    memcpy(copy, given, sizeof copy);
-    scan_for(copy);
-    good = start_session(&salt_to) && good;
-    scan_list_regions();
-    size_t before = look(false);
-    good = start_session(&salt_to) && good;
-    explicit_bzero(given, sizeof given);
-    size_t left = look(true);
-    return report("what a salt is derived of", before, left) && good;
+    explicit_bzero(copy, sizeof copy);
+    good = check_given("what a salt is derived of", start_and_end) && good;
+    good = start_session(given) && good;
+    return check_given("a salt", start_and_end) && good;
+}
+
+/* Sends a parameter in a session without secrets of its own. */
+static bool encrypt(void)
+{
+    tenoni_session session = {.state = TENONI_SESSION_LIVE, .encrypts = true};
+    const tenoni_session_use use = {.attributes = TENONI_SESSION_DECRYPT};
+    uint8_t bytes[TENONI_SESSION_ENTRY_SIZE], parameters[2 + TENON_DIGEST_SIZE] = {0, TENON_DIGEST_SIZE};
+    tenoni_writer entry = tenoni_writer_over(bytes, sizeof bytes);
+    scan_draws = true;
+    tenon_status status = tenoni_session_authorise(&session, &entry, &use, parameters, sizeof parameters);
+    scan_draws = false;
+    return status == TENON_OK;
+}
+
+/* The key and the IV (Part 1, 21.3). */
+static bool check_cipher(void)
+{
+    static const uint8_t zeros[TENON_DIGEST_SIZE];
+    uint8_t newer[TENONI_SESSION_NONCE_SIZE];
+    scan_reveal(newer);
+    tenon_status status = tenoni_kdfa(given, sizeof given, (tenoni_part){zeros, sizeof zeros}, "CFB",
+                                      (tenoni_part){newer, sizeof newer}, (tenoni_part){zeros, sizeof zeros});
+    return status == TENON_OK && check_given("the key that encrypts a parameter", encrypt);
 }
 
 int main(int count, char **arguments)
@@ -236,5 +278,6 @@ int main(int count, char **arguments)
     good = check_value("what authorises a session's command", authorise) && good;
     good = check_value("what authorises a session's answer", refuse_answer) && good;
     good = check_salt() && good;
+    good = check_cipher() && good;
     return good ? 0 : 1;
 }

@@ -52,6 +52,24 @@ TEST(tpm_persist_commands_before_the_first_signature)
     CHECK_NUMBER(commands_to_load(&rig, &persistent), 0);
 }
 
+/* What loses one key's object may have exchanged another key's copy: the handle is looked at once more. */
+TEST(tpm_persist_looked_at_after_a_loss)
+{
+    OWNED_RIG rig = tpm_rig_start(NULL);
+    OWNED_TPM_KEY copied = load_persistent(&rig, NULL);
+    OWNED_TPM_KEY loaded = tpm_rig_key(&rig, NULL);
+    CHECK_OK(tpm_rig_sign(copied));
+    CHECK_OK(tpm_rig_sign(loaded));
+    support_transport_reset_counts(rig.wire);
+    CHECK_OK(tpm_rig_sign(copied));
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 1);
+    support_fail_code(rig.wire, support_next(SUPPORT_CC_SIGN), 0x18b); /* TPM_RC_HANDLE */
+    CHECK_OK(tpm_rig_sign(loaded));
+    support_transport_reset_counts(rig.wire);
+    CHECK_OK(tpm_rig_sign(copied));
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC), 1);
+}
+
 /* Another key is at the handle when the key is loaded: it is not used, and not evicted. */
 TEST(tpm_persist_swapped_before_load)
 {

@@ -108,6 +108,18 @@ import Testing
         }
     }
 
+    /// A nonce of one of the authority's origins is none of another.
+    @Test func aNonceIsOfItsOrigin() async throws {
+        try await AuthsRig.with(origins: #", "http://127.0.0.1:8421""#) { rig in
+            let identity = try await rig.identity()
+            let request = AuthorityRequest(
+                method: "GET", target: "/auths/kel/v1/auth/challenge", headers: [("Host", "127.0.0.1:8421")], body: [],
+                peer: "192.0.2.1")
+            let there = try #require(await rig.engine.answer(request, at: .public).json["nonce"]?.string)
+            #expect(await present(rig, try identity.presentation(nonce: there)).auths == "401 UNKNOWN_NONCE")
+        }
+    }
+
     @Test func aPresentationIsRefused() async throws {
         try await AuthsRig.with { rig in
             let (identity, fresh) = (try await rig.identity(), try await nonce(rig))
@@ -151,6 +163,8 @@ import Testing
             let signature = try identity.key.key.signature(for: Array("hello".utf8))
             #expect(try await send(rig, message(identity, "hello", by: signature)).status == 200)
             #expect(try await send(rig, message(identity, "hullo", by: signature)).auths == "401 INVALID_SIGNATURE")
+            let cut = try identity.key.key.signature(for: Array("a\0b".utf8))
+            #expect(try await send(rig, message(identity, "a\0b", by: cut)).auths == "400 INVALID_REQUEST")
             var envelope = try identity.envelope(at: rig.seconds - 10_000)
             let signed = try #require(envelope.removeValue(forKey: "signature")?.string)
             let text = String(decoding: try JSON.members(envelope).canonical(), as: UTF8.self)

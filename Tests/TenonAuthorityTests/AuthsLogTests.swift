@@ -56,6 +56,18 @@ import Testing
         }
     }
 
+    /// A few events are enough as evidence.
+    @Test func evidenceIsLimited() async throws {
+        try await AuthsRig.with { rig in
+            var identity = try await rig.identity()
+            let others = try (0..<17).map { _ in try identity.other() }
+            #expect(try await rig.send([identity.rotate()], of: identity).status == 200)
+            for other in others { #expect(try await rig.send([other], of: identity).auths == "409 SEQUENCE_TAKEN") }
+            let path = "/auths/kel/v1/identities/\(identity.log.prefix)/conflicts"
+            #expect(await rig.ask("GET", path, at: .admin).json["events"]?.array?.count == 16)
+        }
+    }
+
     /// Another signed event with a taken number is refused and kept, and the log stays as it is.
     @Test func anotherEventWithANumberIsEvidence() async throws {
         try await AuthsRig.with { rig in

@@ -14,9 +14,9 @@ struct AuthsRig: Sendable {
     static let services: [HostedService] = [.synheart, .auths]
     static let origin = "http://127.0.0.1:8420"
 
-    static func configuration(_ more: String = "") throws -> Configuration {
+    static func configuration(_ more: String = "", origins: String = "") throws -> Configuration {
         let text = """
-            {"origins": ["\(origin)"], "limits": {"per_address_per_minute": 1000000},
+            {"origins": ["\(origin)"\(origins)], "limits": {"per_address_per_minute": 1000000},
              "apps": [{"id": "kel", "service": "auths", "require_attestation": false\(more)},
                       {"id": "second", "service": "auths", "require_attestation": false},
                       {"id": "open", "require_attestation": false}]}
@@ -26,9 +26,13 @@ struct AuthsRig: Sendable {
 
     /// Runs a test on an authority of its own, on each kind of stores.
     ///
-    /// - Parameter more: members of the app `kel`.
-    static func with(_ more: String = "", _ body: (AuthsRig) async throws -> Void) async throws {
-        let (configuration, keys) = (try configuration(more), try ServiceRig.makeKeys())
+    /// - Parameters:
+    ///   - more: members of the app `kel`.
+    ///   - origins: more origins, each behind a comma.
+    static func with(
+        _ more: String = "", origins: String = "", _ body: (AuthsRig) async throws -> Void
+    ) async throws {
+        let (configuration, keys) = (try configuration(more, origins: origins), try ServiceRig.makeKeys())
         for kind in StoreKind.allCases {
             try await kind.withStores(services: services) { stores in
                 stores.clock.advance(600_000)

@@ -103,6 +103,52 @@ import Testing
         }
     }
 
+    /// With the first entry of a device goes that entry alone.
+    @Test(arguments: StoreKind.allCases)
+    func eachEntryHasItsOwnTime(_ kind: StoreKind) async throws {
+        try await kind.withStores { stores in
+            #expect(try await stores.remember(Self.nonce(stores, 1)) == .fresh)
+            var later = Self.nonce(stores, 2)
+            // Redis takes a longer leap of its clock for a step.
+            for step in 0..<14 {
+                stores.clock.advance(50_000)
+                _ = try await stores.remember(Self.nonce(stores, device: "e", step))
+                guard step == 7 else { continue }
+                later = Self.nonce(stores, 2)
+                #expect(try await stores.remember(later) == .fresh)
+            }
+            #expect(try await stores.remember(later) == .replay)
+        }
+    }
+
+    /// While the wall clock stands still a request stays in time, and so does its bit.
+    @Test func aClockThatStandsStillForgetsNoBatch() async throws {
+        let (folder, clock) = (try TestFolder(), FakeClock())
+        let store = try SQLiteStore(in: AuthorityFolder(folder.path), clock: clock)
+        let replays = try await MemoryReplayStore(clock: clock, horizon: store)
+        let mark = SignedUse.Mark.member(
+            thumbprint: try Sample.digest("k"), root: try Sample.digest("root"), size: 4, index: 3)
+        let use = SignedUse(deviceID: "d", mark: mark, timestamp: clock.now().seconds)
+        #expect(try await replays.remember(use) == .fresh)
+        clock.advance(681_000)
+        clock.step(-681_000)
+        #expect(try await replays.remember(use) == .replay)
+        await store.close()
+    }
+
+    /// The bits of a batch go by themselves from Redis.
+    @Test(arguments: StoreKind.allCases)
+    func bitsHaveAnEnd(_ kind: StoreKind) async throws {
+        try await kind.withStores { stores in
+            #expect(try await stores.remember(Self.member(stores, root: 1, index: 0)) == .fresh)
+            guard let redis = stores.replays as? RedisStore else { return }
+            let script = Array("return redis.call('PTTL', redis.call('KEYS', ARGV[1] .. '*')[1])".utf8)
+            let command = [Array("EVAL".utf8), script, Array("0".utf8), redis.key("bits:")]
+            let left = try #require(try await redis.run { _ in command }.integer)
+            #expect(1...MemoryReplayStore.retention ~= left)
+        }
+    }
+
     /// A full store takes no new batch, and goes on with those that it has.
     @Test func fullIsBusyAndForgetsNothing() async throws {
         try await StoreKind.sqlite.withStores(replayLimits: .init(total: 2)) { stores in
@@ -186,6 +232,22 @@ import Testing
         }
         let reply = try await redis.run { _ in ["INFO", "memory"].map { Array($0.utf8) } }
         return try #require(RedisConnection.facts(reply)["used_memory"].flatMap { Int($0) })
+    }
+}
+
+/// Counts of the present minute, or second.
+@Suite struct RequestRatesTests {
+    /// A place of an earlier window is none of this one, and a refusal says when the next one begins.
+    @Test func placesThatAreGivenBack() throws {
+        let rates = RequestRates(window: 1_000)
+        let (before, now) = (AuthorityInstant(wall: 0, boot: 1_999), AuthorityInstant(wall: 0, boot: 2_500))
+        try rates.count("d", limit: 1, at: before)
+        try rates.count("d", limit: 1, at: now)
+        rates.giveBack("d", at: before)
+        let refusal = #expect(throws: Refusal.self) { try rates.count("d", limit: 1, at: now) }
+        #expect(refusal?.retryAfter == 1)
+        rates.giveBack("d", at: now)
+        try rates.count("d", limit: 1, at: now)
     }
 }
 

@@ -160,6 +160,24 @@ import Testing
         }
     }
 
+    /// Of two former keys only the last one settles a rotation.
+    @Test func twoRotations() async throws {
+        try await CoveredRig.with { rig in
+            var keys = [rig.device]
+            for _ in 0..<2 {
+                var next = keys[0]
+                next.key = try SoftwareKey(signsDigests: true)
+                let draft = try Self.rotation(of: keys[0], to: next.key.publicKey, versions: [2], at: rig.seconds)
+                #expect(await rig.rig.ask(try keys[0].plain(draft).request()).verdict == "200")
+                keys.insert(next, at: 0)
+            }
+            for (device, verdict) in zip(keys, ["200", "200", "401 INVALID_SIGNATURE"]) {
+                let own = try Self.own("GET", "/v1/device/self", of: device, at: rig.seconds)
+                #expect(await rig.rig.ask(try device.plain(own).request()).verdict == verdict)
+            }
+        }
+    }
+
     /// A known root helps nobody once the device has left version 2 or was revoked.
     @Test func aKnownRootIsNoVerdict() async throws {
         try await CoveredRig.with { rig in

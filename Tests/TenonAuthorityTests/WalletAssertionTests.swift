@@ -239,6 +239,11 @@ import Testing
                     let answer = try await rig.use(type, device) { $0.claims[name] = value }
                     #expect(answer.wallet == "403 invalid_request", "\(type) \(name)")
                 }
+                let past = try await rig.use(type, device) { assertion in
+                    assertion.claims["iat"] = .integer(now - 100)
+                    assertion.claims["exp"] = .integer(now - 1)
+                }
+                #expect(past.wallet == "403 invalid_request", "\(type) has expired")
                 let bare = try await rig.use(type, device) { assertion in
                     assertion.claims["aud"] = .string(WalletRig.origin)
                     guard type == "wp-war+jwt" else { return }

@@ -171,6 +171,18 @@ import Testing
         }
     }
 
+    /// After another initialization the attestation key of that one speaks for the instance.
+    @Test func anotherAttestationKey() async throws {
+        try await WalletRig.with { rig in
+            let (old, fresh) = (try await rig.initialized(), try await rig.device())
+            var device = fresh
+            (device.key, device.tag) = (old.key, old.tag)
+            #expect(try await rig.initialize(device).wallet == "204")
+            #expect(try await rig.use("rp-kb+jwt", device).wallet == "204")
+            #expect(try await rig.use("rp-kb+jwt", old).wallet == "403 invalid_request")
+        }
+    }
+
     /// Many at once with one tag: one of them has it.
     @Test func aTagIsRaced() async throws {
         try await WalletRig.with { rig in

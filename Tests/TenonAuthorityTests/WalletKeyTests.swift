@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Tenon
 import TenonAuthority
-import TenonAuthorityITWallet
 import Testing
+
+@testable import TenonAuthorityITWallet
 
 /// The keys for which the provider of IT-Wallet issues attestations, and its own.
 @Suite struct WalletKeyTests {
@@ -49,6 +50,19 @@ import Testing
         }
     }
 
+    /// Positive and of one length, whatever was drawn (RFC 5280, 4.1.2.2).
+    @Test func serialNumbers() throws {
+        let authority = AccessAuthority(name: "a root", key: try SoftwareKey(signsDigests: true))
+        let tag = try InstanceTag(TextEncoding.base64url.encode([UInt8](repeating: 1, count: 32)))
+        for first: UInt8 in [0x00, 0x3f, 0x80, 0xff] {
+            let leaf = try authority.certificate(
+                for: authority.key.publicKey, of: tag, serial: [first] + [UInt8](repeating: 0, count: 15),
+                from: 1_800_000_000, to: 1_800_000_001)
+            let version = try #require(leaf.firstRange(of: [0xa0, 0x03, 0x02, 0x01, 0x02, 0x02, 0x10]))
+            #expect(leaf[version.upperBound] == first & 0x7f | 0x40)
+        }
+    }
+
     /// Without a proof, nothing is said of where the key is.
     @Test func aKeyWithoutProof() async throws {
         try await WalletRig.with { rig in
@@ -60,6 +74,14 @@ import Testing
                     assertion.claims["keys_to_attest"] = [
                         .string(try assertion.attested(over: nil, at: rig.clock.now().seconds))
                     ]
+                }
+                for seconds: Int64 in [-301, 301] {
+                    let late = try await rig.use(type, device) { assertion in
+                        assertion.claims["keys_to_attest"] = [
+                            .string(try assertion.attested(over: nil, at: rig.clock.now().seconds + seconds))
+                        ]
+                    }
+                    #expect(late.wallet == "403 invalid_request", "\(type) \(seconds)")
                 }
                 let (_, claims) = try await rig.verified(try #require(answer.json[member]?.string))
                 #expect(claims["key_storage"] == nil && claims["key_storage_info"] == nil)

@@ -58,6 +58,15 @@ import Testing
             command.list.lines == ["dev_1  k-00  unavailable: Changed.", "unreadable  k-01  unavailable: Damaged."])
     }
 
+    @Test func anUnusableKeyAlone() throws {
+        let command = try Self.command(
+            """
+            {"version":1,"state_dir":"/d","tpm":{"state":"found"},"folder":{"state":"found"},"keys":[\
+            {"file":"k-00","device_id":"dev_1","state":"unavailable"}]}
+            """)
+        #expect(command.status.category == .unavailable && command.list.category == .unavailable)
+    }
+
     /// The library itself, without a TPM and with a folder that others may write to. Its settings hold for the process,
     /// so that only this test asks it.
     @Test func unsafeFolderWithoutTPM() async throws {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import FlowParts
 import Tenon
-import TenonITWallet
 import Testing
+
+@testable import TenonITWallet
 
 /// The wire of each dialect: what is sent, and what each answer means.
 @Suite struct ProfileTests {
@@ -201,6 +202,35 @@ import Testing
         let changed = try await JWS.sign(["alg": "ES256", "typ": "t"], ["a": 2], by: other)
             .split(separator: ".").map(String.init)
         #expect(try !JWS(parsing: "\(parts[0]).\(changed[1]).\(parts[2])").isSigned(by: key.publicKey))
+    }
+
+    @Test("WP_030 WP_031: what this provider issued for this key, and what is valid now, is kept")
+    func issued() async throws {
+        let (issuer, other, key) = (try SoftwareKey(), try SoftwareKey(), try SoftwareKey().publicKey)
+        let call = WalletCall.instance
+        func take(
+            _ changes: [String: JSON], _ type: String? = nil, by signer: SoftwareKey? = nil
+        ) async throws -> Int64? {
+            var claims = JSONObject()
+            (claims["iss"], claims["iat"], claims["exp"]) = ("https://p.example", 1_000, 2_000)
+            claims["cnf"] = ["jwk": key.jwk]
+            for (name, value) in changes { claims[name] = value }
+            let header: JSON = ["alg": "ES256", "typ": .string(type ?? call.answerType ?? "")]
+            let text = try await JWS.sign(header, .object(claims), by: signer ?? issuer)
+            return try WalletAttestation(
+                text, of: call, for: key, [1], issuer: "https://p.example", keys: [issuer.publicKey], now: 1_500
+            ).issuedAt
+        }
+        #expect(try await take([:]) == 1_000)
+        #expect(try await take(["iat": 1_800, "nbf": 1_800]) == 1_800)
+        for (name, value) in [
+            ("iss", "https://q.example"), ("iat", 1_801), ("nbf", 1_801), ("exp", 1_500), ("exp", .null),
+            ("cnf", ["jwk": other.publicKey.jwk]), ("cnf", .null),
+        ] as [(String, JSON)] {
+            await #expect(throws: TenonError.self, "\(name)") { try await take([name: value]) }
+        }
+        await #expect(throws: TenonError.self) { try await take([:], "another type") }
+        await #expect(throws: TenonError.self) { try await take([:], by: other) }
     }
 
     @Test("WP_030: other algorithms and forms are not read")

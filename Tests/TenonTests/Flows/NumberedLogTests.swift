@@ -86,6 +86,22 @@ import Testing
         #expect(try await rig.identity().events().count == 5)
     }
 
+    /// What a service shows in the place of a lost log is checked as a whole.
+    @Test func aServiceThatLiesInTheMiddle() async throws {
+        let rig = try LogRig()
+        let prefix = try await rig.identity().register().deviceID
+        for _ in 0..<3 { try await rig.identity().rotate() }
+        let honest = try #require(rig.service.logs[prefix])
+        unlink(rig.folder[try rig.store.name.log])
+        rig.service.change { $0.logs[prefix]?[1] = KeyEvent(bytes: honest[1].bytes, attachment: honest[0].attachment) }
+        let device = try rig.identity()
+        #expect(await refusal { () async throws(TenonError) in try await device.maintain() } == .serviceAnswer)
+        #expect(try rig.store.log().isAbsent)
+        rig.service.change { $0.logs[prefix] = honest }
+        try await rig.identity().maintain()
+        try rig.expectAgreement(events: 4)
+    }
+
     /// Only events that prove themselves show that a state is old.
     @Test func aServiceThatLiesAboutTheEnd() async throws {
         let rig = try LogRig()
@@ -96,9 +112,9 @@ import Testing
         forged.append(KeyEvent(bytes: forged[1].bytes, attachment: forged[0].attachment))
         let other = try LogRig()
         try await other.identity().register()
-        for logs in [
-            [prefix: forged], [:], [prefix: try #require(other.service.logs.values.first)],
-        ] {
+        try await other.identity().rotate()
+        let foreign = try #require(other.service.logs.values.first)
+        for logs in [[prefix: forged], [:], [prefix: foreign], [prefix: Array(foreign.prefix(1))]] {
             rig.service.change { $0.logs = logs }
             let device = try rig.identity()
             let code = await refusal { () async throws(TenonError) in try await device.rotate() }

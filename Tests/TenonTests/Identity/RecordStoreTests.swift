@@ -55,6 +55,32 @@ import Testing
         #expect(store.read().code == .stateUnresolved)
     }
 
+    /// A line of the log is on disk before the record counts it, and in the place of what a killed process left.
+    @Test func aLineOfTheLog() throws {
+        let plan = CallPlan()
+        let store = try store(plan.calls)
+        let held = try held(store)
+        let entries = (0..<3).map { LogEntry(sequence: Int64($0), digest: "d", line: Array("line \($0)".utf8)) }
+        for (entry, calls) in [(entries[0], ["syncFolder"]), (entries[1], [])] {
+            plan.forget()
+            try store.append(entry, held)
+            #expect(plan.operations == ["create", "truncate", "write", "sync"] + calls)
+        }
+        try temporary.put("line 0\nline 1\nline", as: name.log)
+        try store.append(entries[2], held)
+        #expect(store.log().value == entries.map(\.line))
+    }
+
+    /// The marker of a removal goes when all else is gone for good.
+    @Test func theMarkerOfARemovalGoesLast() throws {
+        let plan = CallPlan()
+        let store = try store(plan.calls)
+        try put(.registered)
+        try store.erase(held(store))
+        #expect(plan.operations.suffix(4) == ["syncFolder", "syncFolder", "remove", "syncFolder"])
+        #expect(plan.made.dropLast().last?.hasSuffix(".erase") == true)
+    }
+
     /// The record before is not used if this one may be whole.
     @Test func whatMayBeWholeIsNotReplaced() throws {
         let store = try store()
