@@ -598,11 +598,11 @@ bench-swift bench-authority bench-flow: bench-%:
 	@mkdir -p .build/bench
 	Bench/run --swift $(RELEASE_BINARIES) $(TPM_STATE) --part $* --json .build/bench/$*.json $(SMOKE)
 
-## bench-chip       the commands that arrive at the TPM for each verb, without a resource manager and behind tpm2-abrmd
+## bench-chip       the commands that arrive at the TPM for each verb, without a resource manager and behind tpm2-abrmd, and the time (DELAYS="35 200": milliseconds that each command takes longer)
 .PHONY: bench-chip
 bench-chip: tested-commands $(TPM_STATE_FILE)
 	Tests/Scripts/unpack.sh tpm2-abrmd libtss2-tcti-tabrmd0
-	$(PYTHON) Bench/chip.py $(SWIFT_BINARIES) $(TPM_STATE)
+	$(PYTHON) Bench/chip.py $(SWIFT_BINARIES) $(TPM_STATE) $(DELAYS)
 
 ## bench-smoke      each line of the bench once
 .PHONY: bench-smoke

@@ -24,6 +24,9 @@ def duration(ns):
 
 
 def number(value):
+    """A whole number of millions is short: those of a scale stand close together."""
+    if value >= 1e6 and value % 1e6 == 0:
+        return f"{value / 1e6:,.0f} M"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
