@@ -24,9 +24,6 @@ def duration(ns):
 
 
 def number(value):
-    """A whole number of millions is short: those of a scale stand close together."""
-    if value >= 1e6 and value % 1e6 == 0:
-        return f"{value / 1e6:,.0f} M"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
@@ -70,7 +67,7 @@ def dots(title, rows, show, caption=""):
         return 100 * (math.log10(value) - low) / (high - low)
 
     axis = [
-        f'<i class="tick" style="left:{place(10.0**e):.2f}%"><b>{text(show(10.0**e))}</b></i>'
+        f'<i class="tick" style="left:{place(10.0**e):.2f}%"><b>{text(show(10.0**e).replace(",000,000", " M"))}</b></i>'
         for e in range(low, high + 1)
     ]
     out = [

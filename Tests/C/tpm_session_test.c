@@ -140,7 +140,8 @@ static void check_cold(tpm_rig (*start)(const tenon_tpm_options *), const uint32
         }
 }
 
-/* Warm, a session costs no command. Cold it is opened and flushed, and the parent that it is salted to must be known. */
+/* Warm, a session costs no command. Cold it is opened and flushed, and the parent that it is salted to must be known.
+ */
 TEST(tpm_session_cold_behind_a_resource_manager)
 {
     check_cold(tpm_rig_start, (const uint32_t[PLACES][SESSIONS]){{1, 4}, {3, 6}, {5, 7}});
