@@ -647,11 +647,11 @@ bench-memory: $(BUILD)/bench_memory
 	printf '%-22s %8s %8s\n' $(CRYPTO) heap stack
 	for line in $(MEMORY_LINES); do $< count $$line tenon 8 || exit 1; done
 
-## bench-chip       the commands that arrive at the TPM for each verb, without a resource manager and behind tpm2-abrmd
+## bench-chip       the commands that arrive at the TPM for each verb, without a resource manager and behind tpm2-abrmd, and the time (DELAYS="35 200": milliseconds that each command takes longer)
 .PHONY: bench-chip
 bench-chip: tested-commands $(TPM_STATE_FILE)
 	Tests/Scripts/unpack.sh tpm2-abrmd libtss2-tcti-tabrmd0
-	$(PYTHON) Bench/chip.py $(SWIFT_BINARIES) $(TPM_STATE)
+	$(PYTHON) Bench/chip.py $(SWIFT_BINARIES) $(TPM_STATE) $(DELAYS)
 
 ## bench-smoke      each line of the bench once
 .PHONY: bench-smoke

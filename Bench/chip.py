@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""chip.py BINARIES TPM_STATE: the commands that arrive at a TPM for each verb of `tenon`, each in a process of its own.
+"""chip.py BINARIES TPM_STATE [MILLISECONDS ...]: the commands that arrive at a TPM for each verb of `tenon`, each in a
+process of its own, and how long it takes while each command takes so many milliseconds longer.
 
 Once without a resource manager, and once behind tpm2-abrmd, which sends commands of its own: it loads what a client
 needs and saves it again. A relay in front of the software TPM counts both. tpm2-abrmd is a Debian package that
@@ -8,6 +9,7 @@ Tests/Scripts/unpack.sh unpacks; it runs on a message bus of its own.
 """
 import collections
 import contextlib
+import itertools
 import os
 import pathlib
 import shutil
@@ -34,10 +36,10 @@ BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration
 
 
 class Relay:
-    """Hands commands to a TPM, one at a time, and counts them by name."""
+    """Hands commands to a TPM, one at a time, each some seconds later, and counts them by name."""
 
-    def __init__(self, path, tpm):
-        self.tpm, self.counted = tpm, collections.Counter()
+    def __init__(self, path, tpm, delay=0.0):
+        self.tpm, self.delay, self.counted = tpm, delay, collections.Counter()
         self.server = socket.socket(socket.AF_UNIX)
         self.server.bind(path)
         self.server.listen()
@@ -51,6 +53,7 @@ class Relay:
                 while (command := message(client)) is not None:
                     code = int.from_bytes(command[6:10], "big")
                     self.counted[NAMES.get(code, f"{code:#x}")] += 1
+                    time.sleep(self.delay)
                     tpm.sendall(command)
                     client.sendall(message(tpm))
 
@@ -105,41 +108,42 @@ def manager(scratch, chip):
 
 
 def life(place, url, chain, tpm, relay, environment):
-    """The commands of each verb, and those that `tenon` itself sent."""
+    """The commands of each verb, those that `tenon` itself sent, and its seconds from start to end."""
     environment = environment | {"TENON_TPM": tpm, "TENON_STATE_DIR": str(place.scratch / f"state-{tpm[:5]}")}
     words = {"register": ["--service", f"{url}/auth", "--app", "demo", "--dialect", "tenon", "--disclose-ek", "--ek-chain", chain],
              "sign": ["POST", f"{url}/v1/echo", "--data", "{}"]}
     for verb in VERBS:
         relay.counted.clear()
+        began = time.monotonic()
         done = subprocess.run([place.binaries / "tenon", verb, *words.get(verb, []), "--trace"], env=environment, text=True,
                               capture_output=True, check=False)
         if done.returncode:
             sys.exit(f"Bench/chip.py: tenon {verb} ended with {done.returncode}\n{done.stdout}{done.stderr}")
-        yield verb, done.stderr.count("\n"), collections.Counter(relay.counted)
+        yield verb, done.stderr.count("\n"), collections.Counter(relay.counted), time.monotonic() - began
 
 
-def measured(place, managed):
+def measured(place, managed, delay):
     scratch = pathlib.Path(tempfile.mkdtemp(dir=place.scratch))
     shutil.copytree(place.tpm_state / "state", scratch / "tpm")
     tpm, chip = scratch / "swtpm", scratch / "chip"
     url, app = parts.free_url(), {"ek_roots": [{"path": f"{place.tpm_state}/root.pem"}]}
     with running("swtpm", "socket", "--tpm2", "--tpmstate", f"dir={scratch}/tpm", "--flags", "not-need-init,startup-clear",
                  "--server", f"type=unixio,path={tpm}", "--ctrl", f"type=unixio,path={chip}.ctrl", until=tpm.exists):
-        relay = Relay(str(chip), str(tpm))
+        relay = Relay(str(chip), str(tpm), delay)
         place = parts.Place(place.binaries, place.tpm_state, scratch, False, False)
         with parts.serving(place, url, app), (manager(scratch, chip) if managed else contextlib.nullcontext(os.environ)) as environment:
             yield from life(place, url, f"{place.tpm_state}/issuer.pem", "tabrmd:" if managed else f"swtpm:path={chip}", relay, environment)
 
 
-def main(binaries, state):
+def main(binaries, state, *delays):
     with tempfile.TemporaryDirectory() as folder:
         place = parts.Place(pathlib.Path(binaries).resolve(), pathlib.Path(state).resolve(), pathlib.Path(folder), False, False)
-        for managed in False, True:
-            print("behind tpm2-abrmd" if managed else "without a resource manager")
-            print(f"  {'':10} {'sent':>5} {'at the TPM':>11}")
-            for verb, sent, counted in measured(place, managed):
+        for delay, managed in itertools.product(delays or ("0",), (False, True)):
+            print("behind tpm2-abrmd" if managed else "without a resource manager", f"each command {delay} ms longer", sep=", ")
+            print(f"  {'':10} {'sent':>5} {'at the TPM':>11} {'seconds':>8}")
+            for verb, sent, counted, seconds in measured(place, managed, int(delay) / 1000):
                 names = ", ".join(f"{count} {name}" for name, count in sorted(counted.items(), key=lambda one: -one[1]))
-                print(f"  {verb:10} {sent:5} {sum(counted.values()):11}   {names}")
+                print(f"  {verb:10} {sent:5} {sum(counted.values()):11} {seconds:8.2f}   {names}")
     return 0
 
 

@@ -23,7 +23,7 @@ WORDS = {
     "P5": "TPM commands before a new process signs", "P6": "Software keys with mbedTLS", "P7": "Software keys with OpenSSL",
     "P8": "A signed request without its signature", "P9": "A proof: making it, and verifying it", "P10": "An authority under load",
     "P11": "Size of the libraries", "P12": "A device's life at an authority",
-    "P13": "A request of a batch under one signature", "20 ms": "The most expensive bodies that a service accepts"}
+    "P13": "A request of a batch under one signature", "P15": "A log of KERI events", "20 ms": "The most expensive bodies that a service accepts"}
 PARTS = {"P4": "swift", "P10": "authority", "P12": "flow"}  # who measures the others
 
 

@@ -67,7 +67,7 @@ def dots(title, rows, show, caption=""):
         return 100 * (math.log10(value) - low) / (high - low)
 
     axis = [
-        f'<i class="tick" style="left:{place(10.0**e):.2f}%"><b>{text(show(10.0**e))}</b></i>'
+        f'<i class="tick" style="left:{place(10.0**e):.2f}%"><b>{text(show(10.0**e).replace(",000,000", " M"))}</b></i>'
         for e in range(low, high + 1)
     ]
     out = [

@@ -139,6 +139,11 @@ uint32_t tenon_tpm_connection(const tenon_tpm *tpm)
     return tpm == NULL ? 0 : atomic_load(&tpm->epoch);
 }
 
+int32_t tenon_tpm_is_managed(const tenon_tpm *tpm)
+{
+    return tpm != NULL && tpm->transport.managed != 0;
+}
+
 tenon_status tenoni_tpm_read(tenon_tpm *tpm, tenoni_operation *operation, void *context)
 {
     if (!tenoni_process_is_this(&tpm->process))

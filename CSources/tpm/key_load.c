@@ -38,13 +38,21 @@ static bool is_guarded(const tenon_tpm_key *key)
     return !key->foreign && !key->attests && (key->area.attributes & TENONI_NO_DA) == 0;
 }
 
-/* A signing key's copy is tried by its first signature, which shows whose it is. */
+/*
+ * A signing key's copy is tried by its first signature, which shows whose it is. On a bare TPM nothing would stay
+ * loaded until the first use, which would load the key again (decision: unseen-key).
+ */
+static bool waits_for_its_use(const tenon_tpm *tpm, const tenon_tpm_key *key)
+{
+    bool would_not_stay = tpm->transport.managed == 0 && key->file.parent_name_n != 0;
+    return !key->attests && (key->file.handle != 0 || would_not_stay);
+}
+
 static tenon_status make_ready(tenon_tpm *tpm, void *context)
 {
     tenon_tpm_key *key = context;
     uint32_t handle;
-    (void)tpm;
-    return key->file.handle != 0 && !key->attests ? TENON_OK : tenoni_key_ready(key, &handle);
+    return waits_for_its_use(tpm, key) ? TENON_OK : tenoni_key_ready(key, &handle);
 }
 
 tenon_status tenoni_key_open(tenon_tpm *tpm, tenon_tpm_key **out, const char *pem, size_t pem_n, const uint8_t *auth,

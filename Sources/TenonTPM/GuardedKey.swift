@@ -60,3 +60,33 @@ extension TPM.PrivateKey {
         try TenonError.check(tenon_tpm_key_authorize(object.pointer, [UInt8]().span))
     }
 }
+
+/// A key for each use of which a person is asked.
+struct GuardedKey: DeviceKey {
+    let key: TPM.PrivateKey
+    let unlock: TPM.Unlock
+
+    var publicKey: PublicKey { key.publicKey }
+    var isHardware: Bool { key.isHardware }
+
+    func signature(for message: SignableMessage) async throws(TenonError) -> Signature {
+        try await key.signature(for: message, guardedBy: unlock())
+    }
+
+    /// Nobody can be asked on a thread that must not wait for a person: ``TenonError/Code/authNeeded``.
+    func blockingSignature(for message: SignableMessage) throws(TenonError) -> Signature {
+        try key.blockingSignature(for: message)
+    }
+
+    func signature(for base: SignatureBase) async throws(TenonError) -> Signature {
+        try await key.signature(for: base, guardedBy: unlock())
+    }
+
+    func blockingSignature(for base: SignatureBase) throws(TenonError) -> Signature {
+        try key.blockingSignature(for: base)
+    }
+
+    func signature(for batch: RequestBatch) async throws(TenonError) -> BatchSignature {
+        try await key.signature(for: batch, guardedBy: unlock())
+    }
+}

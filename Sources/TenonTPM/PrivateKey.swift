@@ -68,7 +68,8 @@ extension TPM {
         ///   - auth: the value that the key was made with.
         ///   - options: what the key may do.
         /// - Throws: ``TenonError/Code/keyAttributes`` for a key that Tenon did not make,
-        ///   ``TenonError/Code/keyGone`` when the TPM was cleared since.
+        ///   ``TenonError/Code/keyGone`` when the TPM was cleared since; on a TPM without a resource manager
+        ///   ``check()`` and the first use throw that.
         public init(
             dataRepresentation: [UInt8], in tpm: TPM? = nil, auth: [UInt8]? = nil, options: Options = []
         ) throws(TenonError) {

@@ -145,6 +145,9 @@ extension TPM {
     /// Another number whenever the TPM may be another one than before.
     var connection: UInt32 { tenon_tpm_connection(pointer) }
 
+    /// Whether what is loaded stays loaded between two calls.
+    var isManaged: Bool { tenon_tpm_is_managed(pointer) == 1 }
+
     private func readInfo() throws(TenonError) -> Info {
         var info = tenon_tpm_info()
         try TenonError.check(tenon_tpm_read_info(pointer, &info))

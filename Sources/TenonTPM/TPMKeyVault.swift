@@ -58,14 +58,14 @@ package final class TPMKeyVault: KeyVault {
     }
 
     package func discard(_ facts: KeyFacts) async throws(TenonError) {
-        guard mayHaveCopy(facts) else { return }
+        guard mayHaveCopy(facts.pem) else { return }
         do throws(TenonError) {
             try await privateKey(facts).evict()
         } catch  where [.gone, .argument].contains(error.code.category) {}
     }
 
     package func blockingDiscard(_ facts: KeyFacts) throws(TenonError) {
-        guard mayHaveCopy(facts) else { return }
+        guard mayHaveCopy(facts.pem) else { return }
         do throws(TenonError) {
             if let key = kept(facts) { return try key.evict() }
             try TPM.PrivateKey(dataRepresentation: facts.pem, in: tpm, options: options).evict()
@@ -73,8 +73,8 @@ package final class TPMKeyVault: KeyVault {
     }
 
     /// The file says whether there is a persistent copy. A key that this TPM does not take has none here.
-    private func mayHaveCopy(_ facts: KeyFacts) -> Bool {
-        String(decoding: facts.pem, as: UTF8.self).contains("tenon-handle: ")
+    private func mayHaveCopy(_ pem: [UInt8]) -> Bool {
+        String(decoding: pem, as: UTF8.self).contains("tenon-handle: ")
     }
 
     package func makeKey() async throws(TenonError) -> KeyFacts {
@@ -84,14 +84,37 @@ package final class TPMKeyVault: KeyVault {
 
     package func key(_ facts: KeyFacts) async throws(TenonError) -> any DeviceKey {
         let key = try await privateKey(facts)
-        return if let unlock { GuardedKey(key: key, unlock: unlock) } else { key }
+        if waitsForItsUse(facts) {
+            try await key.check()
+            try keep(key)
+        }
+        return guarded(key)
     }
 
     package func blockingKey(_ facts: KeyFacts) throws(TenonError) -> any DeviceKey {
-        if let key = kept(facts) { return key }
-        let key = try TPM.PrivateKey(dataRepresentation: facts.pem, in: tpm, options: options)
-        try keep(key)
+        let key = try blockingPrivateKey(facts)
+        if waitsForItsUse(facts) {
+            try key.check()
+            try keep(key)
+        }
         return key
+    }
+
+    package func unseenKey(_ facts: KeyFacts) async throws(TenonError) -> any DeviceKey {
+        guarded(try await privateKey(facts))
+    }
+
+    package func blockingUnseenKey(_ facts: KeyFacts) throws(TenonError) -> any DeviceKey {
+        try blockingPrivateKey(facts)
+    }
+
+    private func guarded(_ key: TPM.PrivateKey) -> any DeviceKey {
+        if let unlock { GuardedKey(key: key, unlock: unlock) } else { key }
+    }
+
+    /// Whether reading the key's file asks the TPM nothing (decision: unseen-key). Only a key that it takes is kept.
+    private func waitsForItsUse(_ facts: KeyFacts) -> Bool {
+        !tpm.isManaged && !mayHaveCopy(facts.pem) && kept(facts) == nil
     }
 
     package func forget(_ facts: KeyFacts) {
@@ -99,7 +122,9 @@ package final class TPMKeyVault: KeyVault {
     }
 
     package func facts(ofFile pem: [UInt8]) async throws(TenonError) -> KeyFacts {
-        try keep(try await TPM.PrivateKey(dataRepresentation: pem, in: tpm, options: options))
+        let key = try await TPM.PrivateKey(dataRepresentation: pem, in: tpm, options: options)
+        if !tpm.isManaged && !mayHaveCopy(pem) { try await key.check() }
+        return try keep(key)
     }
 
     package func makeAttestationKey(beside key: KeyFacts) async throws(TenonError) -> KeyFacts {
@@ -189,7 +214,14 @@ package final class TPMKeyVault: KeyVault {
     private func privateKey(_ facts: KeyFacts) async throws(TenonError) -> TPM.PrivateKey {
         if let key = kept(facts) { return key }
         let key = try await TPM.PrivateKey(dataRepresentation: facts.pem, in: tpm, options: options)
-        try keep(key)
+        if !waitsForItsUse(facts) { try keep(key) }
+        return key
+    }
+
+    private func blockingPrivateKey(_ facts: KeyFacts) throws(TenonError) -> TPM.PrivateKey {
+        if let key = kept(facts) { return key }
+        let key = try TPM.PrivateKey(dataRepresentation: facts.pem, in: tpm, options: options)
+        if !waitsForItsUse(facts) { try keep(key) }
         return key
     }
 
@@ -221,36 +253,6 @@ package final class TPMKeyVault: KeyVault {
         let facts = try KeyFacts(pem: ak.dataRepresentation, name: ak.name, parent: ak.parentName, witness: ak.witness)
         loaded.withLock { $0.ak = (facts.digest, ak) }
         return facts
-    }
-}
-
-/// A key for each use of which a person is asked.
-private struct GuardedKey: DeviceKey {
-    let key: TPM.PrivateKey
-    let unlock: TPM.Unlock
-
-    var publicKey: PublicKey { key.publicKey }
-    var isHardware: Bool { key.isHardware }
-
-    func signature(for message: SignableMessage) async throws(TenonError) -> Signature {
-        try await key.signature(for: message, guardedBy: unlock())
-    }
-
-    /// Nobody can be asked on a thread that must not wait for a person: ``TenonError/Code/authNeeded``.
-    func blockingSignature(for message: SignableMessage) throws(TenonError) -> Signature {
-        try key.blockingSignature(for: message)
-    }
-
-    func signature(for base: SignatureBase) async throws(TenonError) -> Signature {
-        try await key.signature(for: base, guardedBy: unlock())
-    }
-
-    func blockingSignature(for base: SignatureBase) throws(TenonError) -> Signature {
-        try key.blockingSignature(for: base)
-    }
-
-    func signature(for batch: RequestBatch) async throws(TenonError) -> BatchSignature {
-        try await key.signature(for: batch, guardedBy: unlock())
     }
 }
 

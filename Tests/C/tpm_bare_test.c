@@ -58,6 +58,41 @@ TEST(tpm_bare_commands)
     CHECK_NUMBER(COMMANDS(rig, tpm_rig_sign(key)), 1);
 }
 
+/* A program that has the key's file: loading it sends nothing, as nothing would stay (decision: unseen-key). */
+TEST(tpm_bare_key_is_loaded_once)
+{
+    OWNED_RIG rig = tpm_rig_bare(NULL);
+    tpm_pem pem = tpm_rig_make(&rig);
+    CHECK_NUMBER(COMMANDS(rig, tpm_rig_use(&rig, &pem)), 5);
+    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
+    pem = tpm_rig_make(&rig);
+    CHECK_NUMBER(COMMANDS(rig, tpm_rig_use(&rig, &pem)), 3);
+    support_transport_reset_counts(rig.wire);
+    OWNED_TPM_KEY key = tpm_rig_loaded(&rig, &pem);
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
+    /* Load, FlushContext: the answer for a caller who must know now. */
+    CHECK_NUMBER(COMMANDS(rig, tenon_tpm_key_check(key)), 2);
+}
+
+/* What that load found is found by the first use, whatever it is, and by a look: here that the key is gone. */
+TEST(tpm_bare_lost_key_is_found_by_its_use)
+{
+    OWNED_RIG rig = tpm_rig_bare(NULL);
+    tpm_pem pem = tpm_rig_make(&rig);
+    CHECK_NUMBER(support_clear(rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
+    OWNED_TPM_KEY key = tpm_rig_loaded(&rig, &pem);
+    support_transport_reset_counts(rig.wire);
+    CHECK_STATUS(tpm_rig_sign(key), TENON_ERROR_KEY_GONE);
+    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_SIGN), 0);
+    CHECK_STATUS(tenon_tpm_key_check(key), TENON_ERROR_KEY_GONE);
+    check_empty(&rig, "a lost key");
+    OWNED_TPM_KEY looked_at = tpm_rig_loaded(&rig, &pem);
+    CHECK_STATUS(tenon_tpm_key_check(looked_at), TENON_ERROR_KEY_GONE);
+    OWNED_TPM_KEY persisted = tpm_rig_loaded(&rig, &pem);
+    CHECK_STATUS(tenon_tpm_key_persist(persisted, NULL), TENON_ERROR_KEY_GONE);
+    CHECK_NUMBER(support_persistent_count(rig.sw), 0);
+}
+
 /* Like processes: each has a handle and a connection, at one TPM. */
 typedef struct {
     support_swtpm *sw;

@@ -102,3 +102,52 @@ TEST(tpm_session_is_not_used_after_its_flush)
     check_one_command(&keys);
     pair_stop(&keys);
 }
+
+enum { COPY, STORAGE_KEY, PRIMARY, PLACES };
+enum { PASSWORD, SALTED, SESSIONS };
+
+/* The commands of a process that opens the TPM, loads a key from its file, signs once and ends. */
+static uint32_t cold_commands(tpm_rig *rig, const tpm_pem *pem, uint32_t session)
+{
+    const tenon_tpm_options options = {.size = sizeof options, .session = session};
+    const tenon_tpm_transport table = support_transport_table(rig->wire);
+    tenon_tpm_free(&rig->tpm);
+    support_transport_reset_counts(rig->wire);
+    CHECK_OK(tenon_tpm_open_transport(&rig->tpm, &table, &options));
+    CHECK_OK(tpm_rig_use(rig, pem));
+    tenon_tpm_free(&rig->tpm);
+    uint32_t commands = support_transport_count(rig->wire, SUPPORT_ANY);
+    CHECK_OK(tenon_tpm_open_transport(&rig->tpm, &table, &options));
+    return commands;
+}
+
+static void check_cold(tpm_rig (*start)(const tenon_tpm_options *), const uint32_t expected[PLACES][SESSIONS])
+{
+    static const uint32_t sessions[SESSIONS] = {TENON_TPM_SESSION_PASSWORD, TENON_TPM_SESSION_SALTED};
+    OWNED_RIG rig = start(NULL);
+    tpm_pem files[PLACES];
+    files[PRIMARY] = tpm_rig_make(&rig);
+    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
+    tenon_tpm_key *key = tpm_rig_key(&rig, NULL);
+    files[STORAGE_KEY] = tpm_rig_export(key);
+    CHECK_OK(tenon_tpm_key_persist(key, NULL));
+    files[COPY] = tpm_rig_export(key);
+    tenon_tpm_key_free(&key);
+    for (int place = 0; place < PLACES; place++)
+        for (int session = 0; session < SESSIONS; session++) {
+            test_about("place %d, session %d", place, session);
+            CHECK_NUMBER(cold_commands(&rig, &files[place], sessions[session]), expected[place][session]);
+        }
+}
+
+/* Warm, a session costs no command. Cold it is opened and flushed, and the parent that it is salted to must be known.
+ */
+TEST(tpm_session_cold_behind_a_resource_manager)
+{
+    check_cold(tpm_rig_start, (const uint32_t[PLACES][SESSIONS]){{1, 4}, {3, 6}, {5, 7}});
+}
+
+TEST(tpm_session_cold_on_a_bare_tpm)
+{
+    check_cold(tpm_rig_bare, (const uint32_t[PLACES][SESSIONS]){{1, 4}, {3, 6}, {5, 7}});
+}

@@ -220,10 +220,10 @@ import Testing
         }
     }
 
-    /// The same machine, whose TPM was cleared: its endorsement key says so.
-    @Test(arguments: [false, true])
-    func aClearedTPMIsNoOtherMachine(_ isBlocking: Bool) async throws {
-        try await withTPM(state: Endorsed.state) { software, tpm in
+    /// The same machine, whose TPM was cleared: its endorsement key says so. On a bare TPM the signature finds it.
+    @Test(arguments: [false, true], [false, true])
+    func aClearedTPMIsNoOtherMachine(_ isBlocking: Bool, _ isBare: Bool) async throws {
+        try await withTPM(state: Endorsed.state, isBare: isBare) { software, tpm in
             let scratch = try ScratchFolder()
             defer { withExtendedLifetime(scratch) {} }
             let folder = scratch.path
@@ -237,8 +237,9 @@ import Testing
     }
 
     /// A process that had the key loaded registers anew after a clear, too.
-    @Test func theProcessThatHadTheKeyLoaded() async throws {
-        try await withTPM(state: Endorsed.state) { software, tpm in
+    @Test(arguments: [false, true])
+    func theProcessThatHadTheKeyLoaded(_ isBare: Bool) async throws {
+        try await withTPM(state: Endorsed.state, isBare: isBare) { software, tpm in
             let scratch = try ScratchFolder()
             defer { withExtendedLifetime(scratch) {} }
             let world = try World(isFolded: true)

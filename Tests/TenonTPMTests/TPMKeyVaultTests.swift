@@ -51,6 +51,43 @@ import Testing
         }
     }
 
+    /// The key of a file is loaded by the signature; who asks for a key that the TPM takes is told (decision: unseen-key).
+    @Test func aBareTPMLoadsAKeyWhenItIsUsed() async throws {
+        try await withTPM(isBare: true) { software, tpm in
+            let facts = try await TPMKeyVault(tpm).makeKey()
+            let vault = TPMKeyVault(tpm)
+            support_transport_reset_counts(software.wire)
+            let unseen = [try await vault.unseenKey(facts), try vault.blockingUnseenKey(facts)]
+            #expect(software.commands() == 0)
+            for key in unseen {
+                let signature = try await key.signature(for: .request(try message()))
+                var signed = try message()
+                #expect(key.publicKey.isValidSignature(signature, for: try signed.finish()))
+            }
+            #expect(software.commands(SUPPORT_CC_LOAD) == 2)
+            _ = try await vault.key(facts)
+            _ = try vault.blockingKey(facts)
+            #expect(software.commands(SUPPORT_CC_LOAD) == 3)
+        }
+    }
+
+    @Test func aKeyThatABareTPMLostIsSaidToBeGone() async throws {
+        try await withTPM(isBare: true) { software, tpm in
+            let facts = try await TPMKeyVault(tpm).makeKey()
+            #expect(support_clear(software.device, SUPPORT_RH_LOCKOUT, nil) == 0)
+            let vault = TPMKeyVault(tpm)
+            let request = SignableMessage.request(try message())
+            let unseen = try await vault.unseenKey(facts)
+            let errors = [
+                await errorAwaited { () async throws(TenonError) in _ = try await unseen.signature(for: request) },
+                await errorAwaited { () async throws(TenonError) in _ = try await vault.key(facts) },
+                errorThrown { () throws(TenonError) in try vault.blockingKey(facts) },
+                await errorAwaited { () async throws(TenonError) in _ = try await vault.facts(ofFile: facts.pem) },
+            ]
+            #expect(errors.map(\.?.code) == Array(repeating: .keyGone, count: 4))
+        }
+    }
+
     @Test(arguments: [false, true])
     func aDiscardedKeyLeavesNoCopyInTheTPM(_ isBlocking: Bool) async throws {
         try await withTPM { software, tpm in

@@ -162,7 +162,7 @@ extension DeviceIdentity {
         let key = try await signingKey().key
         let facts = try await context.disk.run { () throws(TenonError) in try self.record()?.attestationKey?.facts }
         guard let ak = facts else { throw .noAttestationKey }
-        let publicKey = try await context.vault.key(key.facts).publicKey
+        let publicKey = try await context.vault.unseenKey(key.facts).publicKey
         let area = try await context.vault.publicArea(ofAttestationKey: ak)
         let proof = try await context.vault.proof(
             of: key.facts, by: ak, qualifyingData: nonce.rawRepresentation, certificates: [])

@@ -34,6 +34,12 @@ package protocol KeyVault: Sendable {
     /// The same on the caller's thread, which it blocks.
     func blockingKey(_ facts: KeyFacts) throws(TenonError) -> any DeviceKey
 
+    /// The key for a signature that is made now. That it is lost may show in the signature only (decision: unseen-key).
+    func unseenKey(_ facts: KeyFacts) async throws(TenonError) -> any DeviceKey
+
+    /// The same on the caller's thread, which it blocks.
+    func blockingUnseenKey(_ facts: KeyFacts) throws(TenonError) -> any DeviceKey
+
     /// Drops what the vault keeps of a key, so that the next use asks the TPM.
     func forget(_ facts: KeyFacts)
 
@@ -90,6 +96,10 @@ extension KeyVault {
     }
 
     package func checkHardware() async throws(TenonError) {}
+
+    package func unseenKey(_ facts: KeyFacts) async throws(TenonError) -> any DeviceKey { try await key(facts) }
+
+    package func blockingUnseenKey(_ facts: KeyFacts) throws(TenonError) -> any DeviceKey { try blockingKey(facts) }
 
     package func discard(_ facts: KeyFacts) async throws(TenonError) {}
 

@@ -131,7 +131,7 @@ extension DeviceIdentity {
             if let kept = kept(key.facts) {
                 loaded = kept
             } else {
-                loaded = try await context.vault.key(key.facts)
+                loaded = try await context.vault.unseenKey(key.facts)
                 keep(loaded, key.facts)
             }
         } catch  where error.category == .gone {
@@ -149,7 +149,7 @@ extension DeviceIdentity {
             if let kept = kept(key.facts) {
                 loaded = kept
             } else {
-                loaded = try context.vault.blockingKey(key.facts)
+                loaded = try context.vault.blockingUnseenKey(key.facts)
                 keep(loaded, key.facts)
             }
         } catch  where error.category == .gone {

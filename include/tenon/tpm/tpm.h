@@ -187,6 +187,9 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_authorize(tenon_tpm_key *key
  * handle and verified with the key's public key before it is given out; that of another key is discarded. A handle that
  * holds another key is dropped and not tried again: tenon_tpm_key_handle is then 0. Export the key again and keep that,
  * so that other processes do not try the handle either: where the other key has a PIN, each try counts as a failed one.
+ *
+ * On a bare TPM nothing is sent yet, because nothing would stay loaded: the first use loads the key, and says what
+ * stands against it. tenon_tpm_key_check says it now.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_tpm_key_load(tenon_tpm *tpm, tenon_tpm_key **out,
                                                          const char *TENON_COUNTED(pem_n) pem, size_t pem_n,
@@ -322,6 +325,9 @@ TENON_API TENON_MUST_USE tenon_status tenon_tpm_ak_quote(tenon_tpm_key *ak, uint
  * what was loaded. What a caller keeps of what a TPM said is good for one connection. 0 for NULL.
  */
 TENON_API uint32_t tenon_tpm_connection(const tenon_tpm *tpm);
+
+/* 1 for a TPM behind a resource manager, 0 for a bare one and for NULL. */
+TENON_API int32_t tenon_tpm_is_managed(const tenon_tpm *tpm);
 
 /*
  * Reads the EK certificate of this kind from NV (TENON_EK_*, tenon/activate.h), without the bytes around it. With
