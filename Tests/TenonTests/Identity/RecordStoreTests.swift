@@ -79,6 +79,7 @@ import Testing
         try store.erase(held(store))
         #expect(plan.operations.suffix(4) == ["syncFolder", "syncFolder", "remove", "syncFolder"])
         #expect(plan.made.dropLast().last?.hasSuffix(".erase") == true)
+        #expect(plan.made.dropLast(2).last == plan.made.last)
     }
 
     /// The record before is not used if this one may be whole.
