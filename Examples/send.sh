@@ -6,8 +6,8 @@ set -eu
 
 case $# in
 2) command=$(tenon sign "$1" "$2" --format curl) ;;
-3) command=$(tenon sign "$1" "$2" --data "@$3" --format curl) ;;
+3) command=$(tenon sign "$1" "$2" --data "@$3" --header 'Content-Type: application/json' --format curl) ;;
 *) echo "usage: $0 METHOD URL [FILE]" >&2; exit 1 ;;
 esac
 # Each word is quoted for a shell. A signature is valid for one request: sign again before another try.
-eval "$command --silent --show-error --fail-with-body -H 'Content-Type: application/json'"
+eval "$command --silent --show-error --fail-with-body"

@@ -15,8 +15,7 @@ public final class DeviceIdentity: Sendable {
     let context: FlowContext
     private let loaded = Mutex<(facts: KeyFacts, key: any DeviceKey)?>(nil)
     private let line = Mutex<RequestLine?>(nil)
-    /// The hosts that refused a batch.
-    private let plainHosts = Mutex<Set<String>>([])
+    let hosts = Mutex(HostTerms())
 
     /// - Parameters:
     ///   - appID: the service's id of the application: 1 to 200 characters 0x21-0x7E.
@@ -92,7 +91,8 @@ public final class DeviceIdentity: Sendable {
         let time = record.serviceTime(context.clock)
         let key = try record.activeKey(at: context.clock.bootMoment)
         guard let deviceID = record.deviceID else { throw .notRegistered }
-        let terms = context.declaration.signatureVersions.contains(2) ? record.signing : nil
+        let announced = context.declaration.signatureVersions.contains(2) ? record.signing : nil
+        let terms = hosts.withLock { $0.added(to: announced, at: context.clock.now) }
         return SigningFacts(deviceID: deviceID, key: key, time: time, terms: terms)
     }
 
@@ -126,10 +126,6 @@ public final class DeviceIdentity: Sendable {
 
     /// How many requests of version 2 wait for the key.
     package var waitingRequests: Int { line.withLock { $0 }?.waiting ?? 0 }
-
-    func takesBatches(_ host: String) -> Bool { plainHosts.withLock { !$0.contains(host) } }
-
-    func signPlain(for host: String) { plainHosts.withLock { _ = $0.insert(host) } }
 }
 
 /// What signs now, as the record says.

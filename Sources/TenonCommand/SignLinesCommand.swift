@@ -3,7 +3,7 @@ internal import Tenon
 internal import TenonCommandLine
 
 /// `tenon sign --lines`: reads a request a line, and writes each with its signature, in the same order. The requests
-/// whose lines are there at the same time share the commands of the TPM.
+/// whose lines are there at the same time are one batch, which is one command of the TPM.
 enum SignLinesCommand {
     static func answer(_ setting: Setting) async throws(TenonError) -> Answer {
         let arguments = setting.arguments
@@ -31,31 +31,16 @@ enum SignLinesCommand {
     private static func signed(
         _ texts: [[UInt8]], _ setting: Setting, _ identity: DeviceIdentity
     ) async -> [Result<JSON, TenonError>] {
-        let tasks = texts.map { text in Task { await outcome(text, setting, identity) } }
-        var outcomes: [Result<JSON, TenonError>] = []
-        for task in tasks { outcomes.append(await task.value) }
-        return outcomes
-    }
-
-    private static func outcome(
-        _ text: [UInt8], _ setting: Setting, _ identity: DeviceIdentity
-    ) async -> Result<JSON, TenonError> {
-        do throws(TenonError) {
-            return .success(try await signed(text, setting, identity))
-        } catch {
-            return .failure(error)
+        let asked = texts.map { text in Result { () throws(TenonError) in try AskedLine(text, setting, identity) } }
+        let known = asked.compactMap { try? $0.get() }
+        var signed = await identity.sign(known.map { ($0.target.parts, $0.body) })[...]
+        return asked.map { asked in
+            Result { () throws(TenonError) in
+                let line = try asked.get()
+                guard let signed = signed.popFirst() else { throw TenonError.cancelled }
+                return try line.shown(signed.get())
+            }
         }
-    }
-
-    private static func signed(
-        _ text: [UInt8], _ setting: Setting, _ identity: DeviceIdentity
-    ) async throws(TenonError) -> JSON {
-        let request = try LineRequest(text)
-        let headers = HeaderLines(request.headers)
-        let target = try SignTarget(setting, identity, request.method, request.url, headers)
-        let signed = try await identity.sign(target.parts, body: request.body)
-        try target.checkForm(of: signed)
-        return ShownRequest(signed, target, headers).json
     }
 
     private static func line(_ outcome: Result<JSON, TenonError>) throws(TenonError) -> String {
@@ -63,6 +48,25 @@ enum SignLinesCommand {
         case .success(let json): String(decoding: try json.encoded(), as: UTF8.self)
         case .failure(let error): ErrorReport(error).text
         }
+    }
+}
+
+/// A line that asks for a signature.
+private struct AskedLine {
+    let target: SignTarget
+    let body: [UInt8]
+    private let headers: HeaderLines
+
+    init(_ text: [UInt8], _ setting: Setting, _ identity: DeviceIdentity) throws(TenonError) {
+        let request = try LineRequest(text)
+        headers = HeaderLines(request.headers)
+        target = try SignTarget(setting, identity, request.method, request.url, headers)
+        body = request.body
+    }
+
+    func shown(_ signed: SignedRequest) throws(TenonError) -> JSON {
+        try target.checkForm(of: signed)
+        return ShownRequest(signed, target, headers).json
     }
 }
 

@@ -94,7 +94,7 @@ extension Verb {
                 With --lines, each line of the standard input is a request: an object with method and url (or a
                 path), and if there are any headers, body or body_base64. For each line there is one on the standard
                 output, in the same order, as --format json prints it, or with error. Lines that are there at the
-                same time share the commands of the TPM.
+                same time are one batch, for which the TPM signs once.
                 """,
             flags: signFlags,
             examples: [

@@ -40,7 +40,7 @@ masked() {
     sed -E -e 's/^(tenon[a-z-]*) [0-9.]+ with (mbedtls|openssl)$/\1 VERSION with BACKEND/' -e "s|$world|WORLD|g" -e "s|$state|STATE|g" -e 's|127\.0\.0\.1:[0-9]+|127.0.0.1:PORT|g' \
         -e 's/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/UUID/g' -e 's/\b000b[0-9a-f]{64}/NAME/g' \
         -e 's/\b[0-9a-f]{32}\b/ID/g' -e 's/\b[0-9a-f]{64}\b/HEX/g' -e 's/\b[12][0-9]{9}\b/SECONDS/g' \
-        -e 's/20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC/DATE/g' -e 's|[A-Za-z0-9+/_-]{72,}=*|BASE64|g' \
+        -e 's/keyid=(\\?")[A-Za-z0-9_-]{43}/keyid=\1THUMBPRINT/g' -e 's/20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC/DATE/g' -e 's|[A-Za-z0-9+/_-]{72,}=*|BASE64|g' \
         -e 's/(generation"?[ :])[0-9]+/\1N/g' -e 's/ID\.g[0-9]+/ID.gN/g' -e 's/\t[A-Za-z0-9_-]{43}$/\tTHUMBPRINT/' -e 's/("Date","value":")[^"]*/\1DATE/' -e 's/purged [0-9]+ files/purged N files/' -e 's/firmware [0-9.]+, specification [0-9.]+/firmware FIRMWARE, specification REVISION/' | uniq
 }
 
@@ -213,6 +213,10 @@ service=$url/auth
 kill "$world_authority" && wait "$world_authority"
 sed -i "s|\"apps\": \\[|&{\"id\": \"documented\", \"dialects\": [\"docs\"], \"require_attestation\": false, \"unproven_rotation\": \"mark_unattested\", \"ek_roots\": [{\"path\": \"$state/root.pem\"}]},|" \
     "$world/authority/authority.json"
+# And one whose requests are signed by version 2.
+shared="{\"id\": \"shared\", \"dialects\": [\"tenon\"], \"ek_roots\": [{\"path\": \"$state/root.pem\"}]}"
+backend="{\"name\": \"echo\", \"token_sha256\": \"$(printf token | sha256sum | cut -d' ' -f1)\", \"apps\": [\"shared\"], \"hosts\": [\"${url#http://}\"]}"
+sed -i "s|\"apps\": \\[|&$shared,|; 1s|{|&\"backends\": [$backend],|" "$world/authority/authority.json"
 world_again
 say tenon register --service http://127.0.0.1:1/auth --app demo --dialect tenon --disclose-ek
 say tenon register --dialect tenon
@@ -320,6 +324,74 @@ expect "and that would be seen" test -n "$(loaded tenon maintain; loaded tenon r
 mkdir "$world/libraries" && : > "$world/libraries/libcurl.so.4"
 LD_LIBRARY_PATH=$world/libraries say tenon rotate
 expect "signing needs no libcurl" env LD_LIBRARY_PATH="$world/libraries" tenon sign GET /v1/echo
+
+note "signature version 2"
+export TENON_STATE_DIR=$world/sharing
+expect "a device of version 2" tenon register --service "$service" --app shared --dialect tenon --disclose-ek --ek-chain "$state/issuer.pem"
+say tenon sign POST "$url/v1/echo" --data "@$world/body" --header 'Content-Type: application/json'
+say tenon sign POST "$url/v1/echo?page=2" --data "@$world/body" --format curl
+expect "what curl is told is accepted" test "$(sent)" = 200
+expect "and only once" test "$(sent)" = 409
+say tenon sign GET "$url/v1/echo" --form batch
+say tenon sign GET http://127.0.0.1:1/v1/echo
+python3 - "$world/authority" > "$world/key.pem" << 'EOF'
+import base64
+import sqlite3
+import sys
+
+((key,),) = sqlite3.connect(sys.argv[1] + "/authority.db").execute("SELECT key FROM devices WHERE app = 'shared'")
+key = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d03010703420004") + key[-64:]
+print("-----BEGIN PUBLIC KEY-----", base64.b64encode(key).decode(), "-----END PUBLIC KEY-----", sep="\n")
+EOF
+# Of forty lines that are there at once, each is a member of one batch. The authority takes each, once.
+for number in $(seq 40); do printf '{"method":"POST","url":"%s/v1/echo","body":"%s"}\n' "$url" "$number"; done > "$world/lines"
+shared() {
+    tenon sign --lines < "$world/lines" > "$world/signed" && python3 - "$world/signed" "$world/lines" << 'EOF'
+import base64
+import http.client
+import json
+import sys
+import urllib.parse
+
+signed, asked = ([json.loads(line) for line in open(name)] for name in sys.argv[1:])
+values = [base64.b64decode(one["headers"]["Signature"][7:-1]) for one in signed]
+assert len(values) == 40 and len({value[:66] for value in values}) == 1, "one signature for all"
+assert [(value[64:66], value[66:68]) for value in values] == [(b"\0\x28", bytes([0, n])) for n in range(40)]
+address = urllib.parse.urlsplit(signed[0]["url"])
+connection = http.client.HTTPConnection(address.hostname, address.port)
+for want in 200, 409:
+    for one, line in zip(signed, asked):
+        connection.request(one["method"], address.path, line["body"], one["headers"])
+        answer = connection.getresponse()
+        answer.read()
+        assert answer.status == want, (answer.status, want)
+EOF
+}
+expect "forty lines are one batch, and the authority takes each of them once" shared
+head -n 7 "$world/signed" | tail -n 1 > "$world/member"
+tenon sign GET "$url/v1/echo" --json > "$world/plain"
+say tenon verify-request "$world/plain" --key "$world/key.pem"
+checked=(tenon verify-request "$world/member" --key "$world/key.pem")
+say "${checked[@]}" --data 7 --host "${url#http://}"
+say "${checked[@]}" --data 7 --json
+say "${checked[@]}" --data 8
+say "${checked[@]}" --data 7 --host api.example.org --json
+say "${checked[@]}" --data 7 --at 1790000000
+openssl ecparam -name prime256v1 -genkey -noout | openssl ec -pubout > "$world/other.pem" 2> /dev/null
+say tenon verify-request "$world/member" --key "$world/other.pem" --data 7
+sed 's/"X-App-ID":"shared",//' "$world/member" > "$world/changed"
+say tenon verify-request "$world/changed" --key "$world/key.pem" --data 7
+sed 's/"method":"POST"/"method":"PUT"/' "$world/member" > "$world/changed"
+say tenon verify-request "$world/changed" --key "$world/key.pem" --data 7
+# A process that dies while it signs for all of them loses these requests, and nothing else.
+number=1
+while at write "$number" 9 sh -c "tenon sign --lines < '$world/lines'"; do
+    for left in $(world_left device); do world_flush device "$left"; done
+    understood "sign --lines at write $number (9)"
+    number=$((number + 3))
+done
+expect "the lines were interrupted" test "$number" -gt 10
+export TENON_STATE_DIR=$world/state
 
 note "rotate and maintain"
 say tenon rotate

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FlowParts
 import Glibc
+import Synchronization
 import Tenon
 import TenonAuths
 import TenonITWallet
@@ -56,9 +57,57 @@ struct Device {
         case "try": return try await send(identity.sign("POST", path: "/v1/x", body: [1])).isTaken ? "ok" : "refused"
         case "sign": return try await sign()
         case "data": try await identity.signPlain([1])
+        case "share": return await share()
+        case "fork": return try await forkTwice()
         default: return try await use(command)
         }
         return "ok"
+    }
+
+    private static let together = Array(
+        repeating: (parts: RequestParts("POST", path: "/v1/x"), body: [1 as UInt8]), count: 20)
+
+    /// Says so when a batch is under way, and stays there.
+    private func share() async -> String {
+        let gate = SigningGate()
+        vault.put(behind: gate)
+        gate.afterTaking {
+            say("done waiting")
+            while true { pause() }
+        }
+        return "\(await identity.sign(Self.together).count) signed"
+    }
+
+    /// Forks while the key is idle, and while it signs a batch. Gives the ends of the two children, which ask for a
+    /// signature, and how many requests of the batch were signed here.
+    private func forkTwice() async throws(TenonError) -> String {
+        final class End: Sendable { let code = Atomic<Int32>(-1) }
+        let (gate, busy, identity) = (SigningGate(), End(), identity)
+        vault.put(behind: gate)
+        _ = try await identity.sign("POST", path: "/v1/x")
+        let idle = Self.endOfChild(identity)
+        gate.afterTaking { busy.code.store(Self.endOfChild(identity), ordering: .releasing) }
+        let signed = await identity.sign(Self.together).count { (try? $0.get()) != nil }
+        return "\(idle) \(busy.code.load(ordering: .acquiring)) \(signed)"
+    }
+
+    /// 0 if a fork of this process may not sign.
+    private static func endOfChild(_ identity: DeviceIdentity) -> Int32 {
+        // Swift does not offer fork(2): only the thread that calls it is there in the child.
+        guard let symbol = dlsym(nil, "fork") else { return -1 }
+        let child = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()
+        guard child == 0 else {
+            var status: Int32 = 0
+            while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+            return status
+        }
+        alarm(60)
+        do throws(TenonError) {
+            _ = try identity.sign("POST", path: "/v1/x")
+            _exit(1)
+        } catch {
+            _exit(error.code == .forked ? 0 : 2)
+        }
     }
 
     /// What only an IT-Wallet instance does.

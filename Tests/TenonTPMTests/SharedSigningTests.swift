@@ -90,6 +90,19 @@ import Testing
         }
     }
 
+    /// Nothing goes ahead of requests that one caller has all at once.
+    @Test func aThousandTogetherAreOneCommand() async throws {
+        try await withWorld { world in
+            let signed = await world.identity.sign(
+                (0..<1000).map { (RequestParts("POST", path: "/v1/x"), Array("\($0)".utf8)) })
+            for result in signed {
+                let isGood = try world.isSigned(result.get())
+                #expect(isGood)
+            }
+            #expect(world.signs == 1 && world.software.commands() == 1)
+        }
+    }
+
     @Test func oneIsOneCommand() async throws {
         try await withWorld { world in
             let signed = try await world.start(0).value.get()

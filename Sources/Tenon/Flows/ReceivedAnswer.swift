@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
 
 /// The next step after an answer to a signed request.
 public enum ReceivedAnswer: Sendable {
@@ -15,11 +16,16 @@ extension DeviceIdentity {
     /// not settled, a device that was revoked. The answer itself is not believed: the auth service is asked then.
     /// A 401 without a code is a reason to ask only while something is open; a success never proves anything.
     /// This waits for some seconds if the auth service says that it has just started.
+    ///
+    /// A host may say in any answer over TLS that it takes signature version 2 (docs/signing.md). It is heard if the
+    /// request was signed by its URL, or is for the service's own host; check the host's certificate, and pass on the
+    /// answer of no other host.
     public func received(
         status: Int, headers: [(name: String, value: String)], body: [UInt8], for request: SignedRequest
     ) async -> ReceivedAnswer {
         let now = context.clock.moment()
         let answer = HTTPResponse(status: status, headers: headers, body: body, sent: now, received: now)
+        hosts.withLock { $0.follow(answer, of: secureHost(of: request), at: now.continuous) }
         let wasOpen = await isOpen()
         guard let verdict = verdict(answer, isOpen: wasOpen) else { return .done }
         guard verdict != .formRefused else { return await inPlainForm(request) }
@@ -59,15 +65,25 @@ extension DeviceIdentity {
         return answer.status == 401 && isOpen ? .keyRefused : nil
     }
 
+    /// The host that a request was sent to over TLS; nil if it is not known how it was sent.
+    private func secureHost(of request: SignedRequest) -> String? {
+        guard let host = request.parts.host else {
+            return context.origin.hasPrefix("https:") ? context.authority : nil
+        }
+        return request.parts.isSecure ? host : nil
+    }
+
     /// A host that refused a batch gets no other, and this request once more in the plain form; never in version 1.
     private func inPlainForm(_ request: SignedRequest) async -> ReceivedAnswer {
-        guard request.form == .batch else { return .done }
-        signPlain(for: request.parts.host ?? context.authority)
-        guard !request.isSecond, let body = request.body else { return .done }
+        guard let form = request.form else { return .done }
+        // Afterwards: the host may be one that had added itself.
+        defer { hosts.withLock { $0.refuse(request.parts.host ?? context.authority) } }
+        guard form == .batch, !request.isSecond, let body = request.body else { return .done }
+        var parts = request.parts
+        parts.form = .plain
         do throws(TenonError) {
             let signer = try await signer()
-            return .resend(
-                try await sign(UnsignedRequest(request.parts, body, for: signer, isSecond: true), by: signer))
+            return .resend(try await sign(UnsignedRequest(parts, body, for: signer, isSecond: true), by: signer))
         } catch {
             return error.isOfDevice ? .stop(error) : .done
         }

@@ -70,6 +70,31 @@ final class RequestLine: Sendable {
         return (base, base.value(of: try key.blockingSignature(for: base)))
     }
 
+    /// Signs requests that came together, and gives the value of `Signature` or the error of each. All of them are in the
+    /// line before the key begins, so one that is idle signs them with one command.
+    ///
+    /// - Parameter bases: at least one, each in the batch form.
+    func sign(_ bases: [SignatureBase]) async throws(TenonError) -> [Result<String, TenonError>] {
+        let hasKey = try takeIdleKey(nil)
+        let (outcomes, told) = AsyncStream.makeStream(of: (Int, Result<String, TenonError>).self)
+        let tickets = bases.enumerated().map { index, base in
+            let ticket = state.withLock { $0.ticket() }
+            add(ticket, base) { told.yield((index, $0)) }
+            return ticket
+        }
+        if hasKey { handOn() }
+        var results: [Result<String, TenonError>] = Array(repeating: .failure(.cancelled), count: bases.count)
+        var missing = bases.count
+        for await (index, result) in outcomes {
+            results[index] = result
+            missing -= 1
+            if missing == 0 { return results }
+        }
+        // The task was cancelled, which ends the stream.
+        for ticket in tickets { leave(ticket) }
+        return results
+    }
+
     /// How many requests wait, without those whose batch is being signed.
     var waiting: Int { state.withLock { $0.count } }
 }

@@ -101,6 +101,8 @@ package struct RequestParts: Hashable, Sendable {
     package var sentPath: String?
     /// As in the URL, in lower case, with the port unless it is the scheme's own; nil is the service's own host.
     package var host: String?
+    /// Whether the host is known to be reached over TLS.
+    package var isSecure = false
     /// Without its question mark; nil for a request without a query.
     package var query: String?
     /// nil exactly if the request does not have the header.
@@ -126,7 +128,7 @@ package struct RequestParts: Hashable, Sendable {
         self.init(
             method, path: path, host: String(url.origin.drop { $0 != "/" }.dropFirst(2)),
             query: target.count == 2 ? String(target[1]) : nil)
-        sentPath = String(target[0])
+        (sentPath, isSecure) = (String(target[0]), url.isSecure)
     }
 
     func target(at host: String) -> RequestTarget {

@@ -5,7 +5,7 @@ package struct SigningTerms: Equatable, Sendable {
     /// 1, 2 or both.
     package let versions: Set<Int64>
     /// The hosts that take version 2, each as a request names it.
-    package let hosts: [String]
+    package private(set) var hosts: [String]
     package let takesBatches: Bool
     package let mostMembers: Int
 
@@ -16,6 +16,13 @@ package struct SigningTerms: Equatable, Sendable {
         guard !known.isEmpty, most >= 1, hosts.count <= 64, hosts.allSatisfy(Self.isHost) else { return nil }
         (self.versions, self.hosts, self.takesBatches) = (known, hosts, takesBatches)
         self.mostMembers = Int(min(most, Int64(RequestBatch.mostMembers)))
+    }
+
+    /// The same for more hosts.
+    func with(hosts more: [String]) -> SigningTerms {
+        var terms = self
+        terms.hosts += more
+        return terms
     }
 
     /// A name of 253 characters and a port.

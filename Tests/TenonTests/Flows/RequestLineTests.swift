@@ -55,19 +55,28 @@ import Testing
             return tasks
         }
 
+        /// Starts requests that come together.
+        func startTogether(
+            _ parts: [RequestParts]
+        ) -> Task<[Result<SignedRequest, TenonError>], Never> {
+            Task { [identity] in await identity.sign(parts.map { ($0, [1]) }) }
+        }
+
         func expectSigned(_ tasks: [Task<Result<SignedRequest, TenonError>, Never>]) async throws {
+            var results: [Result<SignedRequest, TenonError>] = []
+            for task in tasks { results.append(await task.value) }
+            try expectSigned(results)
+        }
+
+        func expectSigned(_ results: [Result<SignedRequest, TenonError>]) throws {
             let key = try key
             var nonces: Set<String> = []
-            for task in tasks {
-                let signed = try await task.value.get()
-                let request = HTTPRequest(
-                    method: "POST", url: "https://service.example/v1/x", headers: signed.headers,
-                    body: signed.body ?? [])
-                let verified = try #require(Version2(request))
-                #expect(verified.isSigned(by: key))
+            for result in results {
+                let signed = try result.get()
+                #expect(try #require(Version2(signed.asSent)).isSigned(by: key))
                 nonces.insert(signed.nonce)
             }
-            #expect(nonces.count == tasks.count)
+            #expect(nonces.count == results.count)
         }
     }
 
@@ -131,6 +140,77 @@ import Testing
         }
         #expect(try await first.value.get().form == .plain)
         #expect(rig.gate.sizes == [0, 4])
+    }
+
+    // MARK: Requests that come together
+
+    private static let parts = RequestParts("POST", path: "/v1/x")
+
+    @Test func whatComesTogetherIsOneCommand() async throws {
+        let rig = try await Rig()
+        try rig.expectSigned(await rig.startTogether(Array(repeating: Self.parts, count: 20)).value)
+        #expect(rig.gate.sizes == [20])
+        let alone = await rig.startTogether([Self.parts]).value
+        #expect(try alone.map { try $0.get().form } == [.plain])
+        #expect(rig.gate.sizes == [20, 0])
+    }
+
+    @Test func whatComesTogetherJoinsTheLine() async throws {
+        let rig = try await Rig(8)
+        let tasks = await rig.started(2)
+        let together = rig.startTogether(Array(repeating: Self.parts, count: 12))
+        while rig.identity.waitingRequests < 14 { await Task.yield() }
+        rig.gate.open()
+        try await rig.expectSigned(tasks)
+        try rig.expectSigned(await together.value)
+        #expect(rig.gate.sizes == [0, 8, 6])
+    }
+
+    /// Each request is signed as it would be alone, and one that is refused costs the others nothing.
+    @Test func whatMayNotShareDoesNot() async throws {
+        let rig = try await Rig()
+        let results = await rig.startTogether([
+            Self.parts, RequestParts("POST", path: "/v1/x", form: .plain), RequestParts("POST", path: "/v1/%7e"),
+            RequestParts("POST", path: "/v1/x", host: "other.example"), Self.parts,
+        ]).value
+        #expect(results.map { (try? $0.get().form) } == [.batch, .plain, nil, nil, .batch])
+        #expect(results[2].code == .path)
+        #expect(try results[3].get().signatureVersion == "1")
+        try rig.expectSigned([results[0], results[1], results[4]])
+        #expect(rig.gate.sizes == [2, 0])
+    }
+
+    @Test func whatCameTogetherIsCancelled() async throws {
+        let rig = try await Rig()
+        let tasks = await rig.started(1)
+        let together = rig.startTogether(Array(repeating: Self.parts, count: 5))
+        while rig.identity.waitingRequests < 6 { await Task.yield() }
+        together.cancel()
+        #expect(await together.value.map(\.code) == Array(repeating: .cancelled, count: 5))
+        #expect(rig.identity.waitingRequests == 1)
+        rig.gate.open()
+        try await rig.expectSigned(tasks)
+        #expect(rig.gate.sizes == [0, 1])
+    }
+
+    @Test func theKeyChangesBeforeTheirTurn() async throws {
+        let rig = try await Rig()
+        let tasks = await rig.started(1)
+        let together = rig.startTogether(Array(repeating: Self.parts, count: 5))
+        while rig.identity.waitingRequests < 6 { await Task.yield() }
+        try await rig.identity.rotate()
+        rig.gate.open()
+        _ = try await tasks[0].value.get()
+        try rig.expectSigned(await together.value)
+    }
+
+    @Test func theCommandForAllFails() async throws {
+        let rig = try await Rig()
+        rig.gate.fail(TenonError(.tpmBusy, message: "Not now."))
+        let results = await rig.startTogether(Array(repeating: Self.parts, count: 5)).value
+        #expect(results.map(\.code) == Array(repeating: .tpmBusy, count: 5))
+        try await rig.expectSigned([rig.start(1)])
+        #expect(rig.gate.sizes == [0])
     }
 
     // MARK: Faults

@@ -101,6 +101,117 @@ import Testing
         #expect(await rig.answer(first, 400, "SIGNATURE_FORM").isDone)
     }
 
+    // MARK: A host that speaks for itself
+
+    private static let invitation =
+        #"tenon=("@method" "@authority" "@path" "@query" "content-digest" "x-app-id" "x-device-id");tag="tenon-batch""#
+
+    /// Signs a request to a URL, and lets its host answer with these headers.
+    private func hear(
+        _ headers: [(name: String, value: String)], from url: String, _ rig: FlowRig, status: Int = 200
+    ) async throws {
+        let signed = try await rig.identity.sign(RequestParts("GET", path: "/", url: url), body: [])
+        _ = await rig.identity.received(status: status, headers: headers, body: [], for: signed)
+    }
+
+    private func kind(at host: String, _ rig: FlowRig, _ form: RequestForm? = nil) async throws -> String {
+        kind(try await rig.identity.sign(RequestParts("GET", path: "/", host: host, form: form), body: []))
+    }
+
+    @Test func aHostAddsItselfForADay() async throws {
+        for (versions, before) in [([1, 2], "1"), ([2], "2plain")] as [([JSON], String)] {
+            let rig = try await rig(["versions": .array(versions), "hosts": []])
+            #expect(try await kind(at: "own.example", rig, .batch) == before)
+            try await hear([("accept-signature", Self.invitation)], from: "https://own.example/v1", rig, status: 404)
+            #expect(try await kind(at: "own.example", rig, .batch) == "2batch")
+            #expect(try await kind(at: "own.example:8443", rig, .batch) == before)
+            #expect(try await kind(at: "other.example", rig, .batch) == before)
+            rig.time.advance(.seconds(86_399))
+            #expect(try await kind(at: "own.example", rig, .batch) == "2batch")
+            rig.time.advance(.seconds(1))
+            #expect(try await kind(at: "own.example", rig, .batch) == before)
+        }
+    }
+
+    /// The day ends on the clock that nobody sets, and begins again with each answer that says so.
+    @Test func aClockThatIsSetMakesNoDayLonger() async throws {
+        let rig = try await rig(["versions": [1, 2], "hosts": []])
+        try await hear([("Accept-Signature", Self.invitation)], from: "https://own.example/", rig)
+        rig.time.setWall(by: .seconds(-7200))
+        rig.time.advance(.seconds(80_000))
+        #expect(try await kind(at: "own.example", rig) == "2plain")
+        try await hear([("Accept-Signature", Self.invitation)], from: "https://own.example/", rig)
+        rig.time.advance(.seconds(80_000))
+        #expect(try await kind(at: "own.example", rig) == "2plain")
+        rig.time.setWall(by: .seconds(-86_400))
+        rig.time.advance(.seconds(6_400))
+        #expect(try await kind(at: "own.example", rig) == "1")
+    }
+
+    /// Without TLS, anybody on the way could say it; and an answer that is not in the one form says nothing.
+    @Test func whatAHostMayNotSay() async throws {
+        let rig = try await rig(["versions": [1, 2], "hosts": []])
+        try await hear([("Accept-Signature", Self.invitation)], from: "http://own.example/", rig)
+        let plain = Self.invitation.replacing("tenon-batch", with: "tenon")
+        for values in [
+            [Self.invitation, Self.invitation], [Self.invitation + ", " + Self.invitation], [plain],
+            [Self.invitation.replacing(#" "@authority""#, with: "")], [Self.invitation + #";host="other.example""#],
+            [""],
+        ] {
+            try await hear(values.map { ("Accept-Signature", $0) }, from: "https://own.example/", rig)
+        }
+        let signed = try await rig.identity.sign("GET", path: "/", host: "own.example")
+        _ = await rig.identity.received(
+            status: 200, headers: [("Accept-Signature", Self.invitation)], body: [], for: signed)
+        #expect(try await kind(at: "own.example", rig) == "1")
+        // The service's own host is known to be reached over TLS.
+        let own = try await rig.identity.sign("GET", path: "/")
+        #expect(kind(own) == "1")
+        _ = await rig.identity.received(
+            status: 200, headers: [("Accept-Signature", Self.invitation)], body: [], for: own)
+        #expect(kind(try await rig.identity.sign("GET", path: "/")) == "2plain")
+    }
+
+    /// A device that its service told nothing of version 2 is not led to it by a host.
+    @Test func onlyADeviceThatHasVersion2IsAdded() async throws {
+        for signing in [nil, ["versions": [1], "hosts": []]] as [JSON?] {
+            let rig = try await rig(signing)
+            try await hear([("Accept-Signature", Self.invitation)], from: "https://own.example/", rig)
+            #expect(try await kind(at: "own.example", rig) == "1")
+        }
+    }
+
+    /// A host that adds itself and then refuses: its requests are as before, whatever it goes on to say.
+    @Test func aHostThatLies() async throws {
+        let rig = try await rig(["versions": [1, 2], "hosts": []])
+        for form in RequestForm.allCases {
+            let url = "https://\(form).example/"
+            try await hear([("Accept-Signature", Self.invitation)], from: url, rig)
+            var parts = try RequestParts("POST", path: "/", url: url)
+            parts.form = form
+            let signed = try await rig.identity.sign(parts, body: [1])
+            #expect(kind(signed) == "2\(form)")
+            let again = await rig.answer(signed, 400, "SIGNATURE_FORM").again
+            // The request that was refused goes once more in version 2, never in version 1.
+            #expect(again.map(kind) == (form == .batch ? "2plain" : nil))
+            try await hear([("Accept-Signature", Self.invitation)], from: url, rig)
+            #expect(try await kind(at: "\(form).example", rig) == "1")
+        }
+    }
+
+    /// Many hosts cost no memory without end; those that are over make room.
+    @Test func manyHostsAddThemselves() async throws {
+        let rig = try await rig(["versions": [1, 2], "hosts": []])
+        for number in 0...64 {
+            try await hear([("Accept-Signature", Self.invitation)], from: "https://h\(number).example/", rig)
+        }
+        #expect(try await kind(at: "h63.example", rig) == "2plain")
+        #expect(try await kind(at: "h64.example", rig) == "1")
+        rig.time.advance(.seconds(86_400))
+        try await hear([("Accept-Signature", Self.invitation)], from: "https://h64.example/", rig)
+        #expect(try await kind(at: "h64.example", rig) == "2plain")
+    }
+
     @Test func onlyVersion2IsPlainElsewhere() async throws {
         let rig = try await rig(["versions": [2], "hosts": []])
         #expect(kind(try await rig.identity.sign("GET", path: "/", host: "other.example")) == "2plain")

@@ -99,19 +99,18 @@ private struct RequestCheck {
         let input = try one("signature-input", of: request, atMost: 512)
         let value = try one("signature", of: request, atMost: 600)
         let digest = try one("content-digest", of: request, atMost: 54)
-        let app = try one("x-app-id", of: request, atMost: 200)
-        let device = try one("x-device-id", of: request, atMost: 256)
+        let content = try rule(1) { () throws(TenonError) in try Digest(contentDigest: digest) }
+        let texts = try CoveredTexts(
+            method: request.method, authority: request.authority, target: request.url.target,
+            contentType: atMostOne("content-type", of: request),
+            contentEncoding: atMostOne("content-encoding", of: request),
+            appID: one("x-app-id", of: request, atMost: 200), deviceID: one("x-device-id", of: request, atMost: 256),
+            content: content)
         for name in ["x-synheart-signature", "x-synheart-timestamp", "x-synheart-nonce"]
         where !request.values(of: name).isEmpty {
             throw Refusal(rule: 2, text: "\(name) is a header of version 1.")
         }
-        let signature = try read(input, value)
-        let content = try rule(20) { () throws(TenonError) in try Digest(contentDigest: digest) }
-        let texts = CoveredTexts(
-            method: request.method, authority: request.authority, target: request.url.target,
-            contentType: request.values(of: "content-type").first,
-            contentEncoding: request.values(of: "content-encoding").first, appID: app, deviceID: device,
-            content: content)
+        let signature = try read(input, value, at: texts.authority)
         try check(signature, texts)
         let root = try rule(19) { () throws(TenonError) in try signature.root(of: texts) }
         try rule(19) { () throws(TenonError) in try root.verify(with: key) }
@@ -126,15 +125,25 @@ private struct RequestCheck {
             throw Refusal(rule: 4, text: "Content-Type and Content-Encoding are not covered exactly if they are there.")
         }
         try rule(6) { () throws(TenonError) in try signature.check(texts) }
-        guard hosts.isEmpty || hosts.contains(texts.authority) else {
-            throw Refusal(rule: 7, text: "\(texts.authority) is not a name of the service.")
-        }
+        try checkHost(texts.authority)
         guard (try? key.thumbprint) == signature.keyID else {
             throw Refusal(rule: 17, text: "keyid is not the thumbprint of this key.")
         }
         guard abs(now - signature.created) <= 300, now <= signature.expires else {
             throw Refusal(rule: 18, text: "The request was made at \(signature.created), and it is \(now).")
         }
+    }
+
+    private func checkHost(_ host: String) throws(Refusal) {
+        guard hosts.isEmpty || hosts.contains(host) else {
+            throw Refusal(rule: 7, text: "\(host) is not a name of the service.")
+        }
+    }
+
+    private func atMostOne(_ name: String, of request: ShownHeaders) throws(Refusal) -> String? {
+        let values = request.values(of: name)
+        guard values.count <= 1 else { throw Refusal(rule: 1, text: "\(name) must be there once at most.") }
+        return values.first
     }
 
     private func one(_ name: String, of request: ShownHeaders, atMost limit: Int) throws(Refusal) -> String {
@@ -145,10 +154,12 @@ private struct RequestCheck {
         return values[0]
     }
 
-    private func read(_ input: String, _ value: String) throws(Refusal) -> ReceivedSignature {
+    private func read(_ input: String, _ value: String, at host: String) throws(Refusal) -> ReceivedSignature {
         do throws(TenonError) {
             return try ReceivedSignature(input: input, value: value)
         } catch {
+            // One call reads both headers, but rule 7 comes between them.
+            if ![.signatureInput, .validity].contains(error.code) { try checkHost(host) }
             let rules: [TenonError.Code: Int] = [
                 .signatureInput: 3, .validity: 5, .signatureValue: 8, .batchSize: 9, .batchIndex: 10, .batchPath: 11,
                 .signatureRange: 12, .signatureHigh: 13,
