@@ -172,13 +172,17 @@ static const chain_case cases[] = {
 };
 /* clang-format on */
 
+/* A field may be smaller than the number: with the most significant byte first its bytes are the last ones. */
 static void apply(chain *to, const edit *one)
 {
+    const uint16_t first = 1;
+    const bool big_endian = *(const uint8_t *)&first == 0;
+    const uint8_t *number = (const uint8_t *)&one->number;
     uint8_t *field = (uint8_t *)to + one->at;
     if (one->pointer != NULL)
         memcpy(field, &one->pointer, sizeof one->pointer);
     else
-        memcpy(field, &one->number, one->size);
+        memcpy(field, number + (big_endian ? sizeof one->number - one->size : 0), one->size);
 }
 
 static proof_rig built;
