@@ -62,21 +62,17 @@ world_authority() {
 # A port that is free now.
 world_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
-# world_inventory EK_ID: an authority, at $url, that takes this TPM and no other.
-world_inventory() {
+# world_demo SETTINGS: an authority, at $url, with an app demo of these settings. It has two names, and takes signature
+# version 2 at the second one, localhost.
+world_demo() {
     port=$(world_port)
-    printf '{"origins": ["http://127.0.0.1:%s"], "public": {"address": "127.0.0.1", "port": %s}, "apps": [%s]}\n' \
-        "$port" "$port" "{\"id\": \"demo\", \"ek_admission\": \"inventory\", \"ek_allow_list\": [\"$1\"]}" \
-        > "$world/inventory.json"
-    world_serve --config "$world/inventory.json"
-}
-
-# world_documented ROOTS: an authority, at $url, that also takes the registrations of the service's documents.
-world_documented() {
-    port=$(world_port)
-    printf '{"origins": ["http://127.0.0.1:%s"], "public": {"address": "127.0.0.1", "port": %s}, "apps": [%s]}\n' \
-        "$port" "$port" "{\"id\": \"demo\", \"ek_roots\": [{\"path\": \"$1\"}]}" > "$world/documented.json"
-    world_serve --config "$world/documented.json"
+    cat > "$world/demo.json" << EOF
+{"origins": ["http://127.0.0.1:$port", "http://localhost:$port"], "public": {"address": "127.0.0.1", "port": $port},
+ "backends": [{"name": "echo", "token_sha256": "$(printf token | sha256sum | cut -d' ' -f1)", "apps": ["demo"],
+   "hosts": ["localhost:$port"]}],
+ "apps": [{"id": "demo", $1}]}
+EOF
+    world_serve --config "$world/demo.json"
 }
 
 # world_again: the same authority, after it ended.
