@@ -237,7 +237,7 @@ check-arch:
 TARGETS ?= lib
 .PHONY: in-root
 in-root:
-	Tests/Scripts/root.sh make $(RELEASE) $(RELEASE) make debhelper tzdata libncurses6
+	Tests/Scripts/root.sh make $(RELEASE) $(RELEASE) build-essential debhelper tzdata libncurses6
 	Tests/Scripts/root.sh swift $(RELEASE) make deps $(TARGETS)
 
 ## rules-table      each rule of the verifier: its code, how many cases break it and were caught, and the first of them

@@ -326,11 +326,18 @@ static void add_bits(void)
     }
 }
 
-/* The lowest bytes of a number, as this machine keeps them. */
+/* Where the lowest bytes of a number are, as this machine keeps them. */
+static uint8_t *lowest(uint64_t *number, size_t size)
+{
+    const uint16_t first = 1;
+    uint8_t *bytes = (uint8_t *)number;
+    return *(const uint8_t *)&first == 1 ? bytes : bytes + sizeof *number - size;
+}
+
 static uint64_t load(const uint8_t *field, size_t size)
 {
     uint64_t number = 0;
-    memcpy(&number, field, size);
+    memcpy(lowest(&number, size), field, size);
     return number;
 }
 
@@ -347,10 +354,10 @@ static void apply(proof_rig *to)
     case PLUS:
     case XOR:
         number = current->edit == PLUS ? load(field, current->size) + number : load(field, current->size) ^ number;
-        memcpy(field, &number, current->size);
+        memcpy(field, lowest(&number, current->size), current->size);
         break;
     case IS:
-        memcpy(field, &number, current->size);
+        memcpy(field, lowest(&number, current->size), current->size);
         break;
     case SHORT_TEXT:
         memcpy(field, &current->text, current->size);
