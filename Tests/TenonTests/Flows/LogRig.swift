@@ -41,3 +41,14 @@ struct LogRig {
         #expect(service.numbersWithTwoEvents == 0 && service.logs.count == 1, "\(place)")
     }
 }
+
+extension RecordStore {
+    /// The files of the identity without its lock, as a backup has them.
+    func files() throws -> [String: [UInt8]] {
+        var files: [String: [UInt8]] = [:]
+        for file in try folder.names() where file.hasPrefix(name.id) && !file.hasSuffix(".lock") {
+            files[file] = folder.read(file, atMost: 1 << 20).value?.bytes
+        }
+        return files
+    }
+}

@@ -126,18 +126,32 @@ import Testing
         try rig.expectAgreement(events: 3)
     }
 
+    /// The record is an older one, and its log is not. Not even a service that lost the last event gets another one with
+    /// its number.
+    @Test func aLogIsNewerThanItsRecord() async throws {
+        let rig = try LogRig()
+        let prefix = try await rig.identity().register().deviceID
+        let older = try rig.store.files()
+        try await rig.identity().rotate()
+        let (newer, honest) = (try rig.store.files(), try #require(rig.service.logs[prefix]))
+        let log = try rig.store.name.log
+        for (name, bytes) in older where name != log { try rig.folder.put(bytes, as: name) }
+        rig.service.change { $0.logs[prefix] = Array(honest.prefix(1)) }
+        let device = try rig.identity()
+        #expect(await refusal { () async throws(TenonError) in try await device.rotate() } == .stateUnresolved)
+        #expect(rig.service.numbersWithTwoEvents == 0)
+        for (name, bytes) in newer { try rig.folder.put(bytes, as: name) }
+        try await rig.identity().rotate()
+        try rig.expectAgreement(events: 3)
+        #expect(rig.service.logs[prefix]?.prefix(2) == honest[...])
+    }
+
     /// The service holds another event with the number of the one that is under way, and this device's own key signed
     /// it: another copy of the state did. Nothing more is signed.
     @Test func anotherCopyWasFaster() async throws {
         let rig = try LogRig()
         try await rig.identity().register()
-        let files = try rig.folder.open().names().filter {
-            $0.hasSuffix(".pem") || $0.hasSuffix(".record") || $0.hasSuffix(".log")
-        }
-        let state = try Dictionary(
-            uniqueKeysWithValues: files.map {
-                ($0, try #require(rig.folder.open().read($0, atMost: 1 << 20).value).bytes)
-            })
+        let state = try rig.store.files()
         rig.service.change { $0.fates = [.arrives] + Array(repeating: .requestLost, count: 5) }
         _ = try? await rig.identity().rotate()
         rig.service.change { $0.fates = [] }

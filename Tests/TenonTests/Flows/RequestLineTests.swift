@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import FlowParts
 import Synchronization
-import Tenon
 import Testing
+
+@testable import Tenon
 
 /// Requests of version 2 that share the commands of a key, and each fault of that.
 @Suite(.timeLimit(.minutes(1))) struct RequestLineTests {
@@ -53,6 +54,27 @@ import Testing
                 while identity.waitingRequests < number { await Task.yield() }
             }
             return tasks
+        }
+
+        /// The same with threads that wait. Gives what comes of them, in any order.
+        func startedThreads(_ waiting: Int) async throws -> (
+            first: Task<Result<SignedRequest, TenonError>, Never>,
+            others: AsyncStream<Result<SignedRequest, TenonError>>
+        ) {
+            gate.close()
+            let first = start(0)
+            while gate.held == 0 { await Task.yield() }
+            let (others, end) = AsyncStream.makeStream(of: Result<SignedRequest, TenonError>.self)
+            for number in 1...waiting {
+                try BlockingThread.start { [identity] in
+                    let result = Result { () throws(TenonError) in
+                        try Blocking.sign(identity, "POST", "/v1/x", [UInt8(number)])
+                    }
+                    end.yield(result)
+                }
+            }
+            while identity.waitingRequests < waiting { await Task.yield() }
+            return (first, others)
         }
 
         /// Starts requests that come together.
@@ -119,24 +141,11 @@ import Testing
 
     @Test func blockedThreadsShareToo() async throws {
         let rig = try await Rig()
-        rig.gate.close()
-        let first = rig.start(0)
-        while rig.gate.held == 0 { await Task.yield() }
-        let (signed, end) = AsyncStream.makeStream(of: SignedRequest?.self)
-        for number in 1...4 {
-            let identity = rig.identity
-            try BlockingThread.start {
-                end.yield(try? Blocking.sign(identity, "POST", "/v1/x", [UInt8(number)]))
-            }
-        }
-        while rig.identity.waitingRequests < 4 { await Task.yield() }
+        let (first, others) = try await rig.startedThreads(4)
         rig.gate.open()
-        var count = 0
-        for await request in signed {
-            let request = try #require(request)
+        for await result in others.prefix(4) {
+            let request = try result.get()
             #expect(request.form == .batch && rig.flow.isAccepted(request))
-            count += 1
-            if count == 4 { break }
         }
         #expect(try await first.value.get().form == .plain)
         #expect(rig.gate.sizes == [0, 4])
@@ -224,6 +233,23 @@ import Testing
         rig.gate.open()
         try await rig.expectSigned(tasks[..<2] + Array(tasks[4...]))
         #expect(rig.gate.sizes == [0, 4])
+    }
+
+    /// The handler of its task finds nothing in the line yet.
+    @Test func aRequestIsCancelledBeforeItWaits() async throws {
+        let rig = try await Rig()
+        let tasks = await rig.started(1)
+        let signer = try await rig.identity.signer()
+        let request = try UnsignedRequest(Self.parts, [1], for: signer)
+        let cancelled = Task { [identity = rig.identity] () async -> TenonError.Code? in
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await refusal { () async throws(TenonError) in try await identity.sign(request, by: signer) }
+        }
+        #expect(await cancelled.value == .cancelled)
+        #expect(rig.identity.waitingRequests == 1)
+        rig.gate.open()
+        try await rig.expectSigned(tasks)
+        #expect(rig.gate.sizes == [0, 1])
     }
 
     /// Its leaf stays in the tree, so that the others are signed all the same.
@@ -319,6 +345,17 @@ import Testing
         #expect(first.isSigned(by: old), "it had its turn before")
         try await rig.expectSigned(Array(tasks[1...]))
         #expect(rig.gate.sizes.reduce(0) { $0 + max($1, 1) } == 501)
+    }
+
+    @Test func aRotationPassesBlockedThreads() async throws {
+        let rig = try await Rig()
+        let (first, others) = try await rig.startedThreads(4)
+        try await rig.identity.rotate()
+        rig.gate.open()
+        _ = try await first.value.get()
+        var results: [Result<SignedRequest, TenonError>] = []
+        for await result in others.prefix(4) { results.append(result) }
+        try rig.expectSigned(results)
     }
 
     @Test func theServiceRevokesMeanwhile() async throws {

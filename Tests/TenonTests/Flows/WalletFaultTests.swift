@@ -118,4 +118,49 @@ import Testing
         #expect(number > 5)
         print("it-wallet \(operation): \(count) calls of the disk failed once")
     }
+
+    @Test("WP_140f: a binding is confirmed by 204 alone", arguments: [200, 201, 202, 204])
+    func bindings(_ status: Int) async throws {
+        let rig = try await Rig.before(.use)
+        // The exchange behind the one for a nonce.
+        let fault = (rig.world.service.state.withLock { $0.exchanges } + 2, Fate.answers(status, nil))
+        rig.world.service.change { $0.fault = fault }
+        let identity = try rig.identity()
+        let code = await refusal { () async throws(TenonError) in
+            try await identity.attest(.relyingParty, at: rig.provider)
+        }
+        let expected: TenonError.Code? = status == 204 ? nil : .serviceAnswer
+        let isTold = rig.world.service.state.withLock { $0.fault == nil }
+        #expect(code == expected && isTold)
+    }
+
+    @Test("WP_018: a renewal that fails costs nothing as long as what was issued holds, and is told after that")
+    func aRenewalFails() async throws {
+        let rig = try await Rig.before(.renewal)
+        let (service, identity) = (rig.world.service, try rig.identity())
+        let issued = try identity.walletAttestations()
+        service.change { $0.fate = .answers(500, "server_error") }
+        try await identity.maintain()
+        service.time.advance(.seconds(400))
+        #expect(await refusal { () async throws(TenonError) in try await identity.maintain() } == .serviceBusy)
+        #expect(try identity.walletAttestations() == issued && issued.count == 1)
+        service.change { $0.fate = .arrives }
+        try await identity.maintain()
+        #expect(try identity.walletAttestations() != issued)
+    }
+
+    @Test("WP_030: the provider's keys are asked for once, and again when another one signs")
+    func theProviderChangesItsKey() async throws {
+        let rig = try await Rig.before(.use)
+        let (service, identity, issuer) = (rig.world.service, try rig.identity(), try SoftwareKey())
+        var counts: [Int] = []
+        for changes in [false, false, true, false] {
+            if changes { service.change { $0.issuer = issuer } }
+            let before = service.state.withLock { $0.exchanges }
+            _ = try #require(try await identity.attest(.instance, at: rig.provider))
+            counts.append(service.state.withLock { $0.exchanges } - before)
+        }
+        // A nonce and the call, and the keys.
+        #expect(counts == [3, 2, 3, 2])
+    }
 }

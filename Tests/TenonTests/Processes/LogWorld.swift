@@ -35,13 +35,7 @@ struct LogWorld {
     }
 
     /// The files of the identity, without its lock.
-    func files() throws -> [String: [UInt8]] {
-        var files: [String: [UInt8]] = [:]
-        for name in try store.folder.names() where name.hasPrefix(store.name.id) && !name.hasSuffix(".lock") {
-            files[name] = store.folder.read(name, atMost: 1 << 20).value?.bytes
-        }
-        return files
-    }
+    func files() throws -> [String: [UInt8]] { try store.files() }
 
     /// Puts files in their places, as a backup does that is restored.
     func take(_ files: [String: [UInt8]]) throws {

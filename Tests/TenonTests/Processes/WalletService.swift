@@ -29,6 +29,8 @@ final class WalletService: Transport {
         var refusesNonces = false
         /// Whether what it issues is old already.
         var isDueAtOnce = false
+        /// Signs what it issues.
+        var issuer: SoftwareKey
     }
 
     let state: Mutex<State>
@@ -36,22 +38,20 @@ final class WalletService: Transport {
     /// Its `ek` is that of ``ekCertificate``.
     let ca: AuthorityRig
     let ekCertificate: [UInt8]
-    private let issuer: SoftwareKey
     /// One for all: its keys and certificates cost more than a device's life.
     private static let anyCA = Result { try AuthorityRig() }
 
     init() throws {
-        state = Mutex(State())
+        state = try Mutex(State(issuer: SoftwareKey()))
         ca = try Self.anyCA.get()
         ekCertificate = try Vectors.certificates("certificates.txt")["ek"] ?? []
-        issuer = try SoftwareKey()
     }
 
     /// A copy of another one.
     init(copying other: WalletService) {
         let kept = other.state.withLock { $0 }
         state = Mutex(kept)
-        (ca, ekCertificate, issuer) = (other.ca, other.ekCertificate, other.issuer)
+        (ca, ekCertificate) = (other.ca, other.ekCertificate)
     }
 
     func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
@@ -118,11 +118,11 @@ final class WalletService: Transport {
         case ("POST", "/ca/attest"): return try offer(AttestRequest(parsing: request.body), &state)
         case ("POST", "/ca/secret"): return try certify(SecretRequest(parsing: request.body), &state)
         case ("GET", "/it/nonce"): return state.nonce()
-        case ("GET", "/it/jwks"): return (200, try (["keys": [issuer.publicKey.jwk]] as JSON).encoded())
+        case ("GET", "/it/jwks"): return (200, try (["keys": [state.issuer.publicKey.jwk]] as JSON).encoded())
         case ("POST", "/it/instance-initialization"): return try state.initialize(request)
         case ("POST", "/it/wallet-instance-attestations"):
-            let isOld = state.isDueAtOnce
-            return try state.use(request) { key in try attestation(of: key, isOld: isOld) }
+            let (issuer, isOld) = (state.issuer, state.isDueAtOnce)
+            return try state.use(request) { key in try attestation(of: key, by: issuer, isOld: isOld) }
         case ("GET", _) where path.hasPrefix("/it/wallet-instances/"):
             let tag = String(path.dropFirst("/it/wallet-instances/".count))
             guard state.instances[tag] != nil else { return (404, Self.encoded(["error": "not_found"])) }
@@ -147,7 +147,7 @@ extension WalletService {
         return (200, try SecretAnswer(chain: [leaf, ca.issuer.certificate]).encoded())
     }
 
-    private func attestation(of key: PublicKey, isOld: Bool) throws -> String {
+    private func attestation(of key: PublicKey, by issuer: SoftwareKey, isOld: Bool) throws -> String {
         let now = time.seconds
         let header: JSON = ["alg": "ES256", "typ": "oauth-client-attestation+jwt"]
         let claims: JSON = [
