@@ -46,7 +46,13 @@ static tenoni_result load(const tenoni_folder *folder, const char *file, const c
         result = tenoni_desk_tpm(&tpm);
     if (!tenoni_done(result))
         return result;
-    return tenoni_of(tenon_tpm_key_load(tpm, out, (const char *)pem.bytes, pem.n, NULL, 0));
+    tenon_status status = tenon_tpm_key_load(tpm, out, (const char *)pem.bytes, pem.n, NULL, 0);
+    /* What the desk holds, the TPM has accepted; on a bare one, loading alone does not ask it. */
+    if (status == TENON_OK && !tenon_tpm_is_managed(tpm))
+        status = tenon_tpm_key_check(*out);
+    if (status != TENON_OK)
+        tenon_tpm_key_free(out);
+    return tenoni_of(status);
 }
 
 tenoni_result tenoni_device_key(const tenoni_folder *folder, const char *id, tenon_tpm_key **out)

@@ -81,6 +81,7 @@ enum AuthorityTPM {
         guard key.publicKey == held.publicKey else {
             throw TenonError(.storeCorrupt, message: "ca.json has parts of two keys. Restore it from a backup.")
         }
+        try key.check()
         return key
     }
 

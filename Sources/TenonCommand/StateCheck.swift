@@ -62,7 +62,7 @@ enum StateCheck {
             return .good("identity", "\(app): \(Format.status(status))")
         }
         do throws(TenonError) {
-            _ = try TPM.PrivateKey(dataRepresentation: key.facts.pem, in: tpm)
+            try TPM.PrivateKey(dataRepresentation: key.facts.pem, in: tpm).check()
             return .good("identity", "\(app): \(Format.status(status)), and the TPM accepts its key")
         } catch {
             return .bad("identity", TenonError(error.code, message: "\(app): \(error.message)"))

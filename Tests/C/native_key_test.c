@@ -251,17 +251,22 @@ TEST(native_defect_4_unavailable_is_not_absent)
     }
 }
 
-/* A TPM that was cleared, and another machine's: the key is lost, and only its owner gives it up. */
+/* A TPM that was cleared, another machine's, and a bare one: the key is lost, and only its owner gives it up. */
 TEST(native_cleared_tpm_makes_no_key)
 {
-    for (int fault = 0; fault < 2; fault++) {
+    for (int fault = 0; fault < 3; fault++) {
         OWNED_NATIVE rig = native_rig_start();
+        support_transport_bare(rig.wire, fault == 2);
+        native_rig_again(&rig);
         OWNED char *key = synheart_native_generate_key("dev_1");
         native_rig_again(&rig);
-        if (fault == 0)
+        CHECK_NUMBER(tenon_native_key_state("dev_1"), TENON_NATIVE_FOUND);
+        native_rig_again(&rig);
+        if (fault != 1)
             CHECK_NUMBER(support_clear(rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
         else
             native_rig_exchange_tpm(&rig);
+        CHECK_NUMBER(tenon_native_key_state("dev_1"), TENON_NATIVE_UNAVAILABLE);
         CHECK_TEXT(synheart_native_generate_key("dev_1"), NULL);
         CHECK_CODE("TENON_ERROR_KEY_GONE");
         CHECK_NUMBER(synheart_native_key_exists("dev_1"), 1);
