@@ -152,7 +152,7 @@ TEST(keri_rotation_has_a_number_of_any_size)
     keri_end(&rig);
 }
 
-/* Behind the greatest number there is none: it does not begin again at 0. */
+/* After the greatest number no other follows: the numbers do not begin again at 0. */
 TEST(keri_log_has_a_last_number)
 {
     keri_event event;

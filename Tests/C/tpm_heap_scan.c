@@ -173,9 +173,9 @@ static bool refuse_answer(void)
     return tenoni_session_check(&session, &entry, &use, NULL, 0) == TENON_ERROR_SESSION && entry.left == 4;
 }
 
-static bool check_value(const char *what, bool (*use)(void))
+/* Looks before and after `given`, which the calls have, is wiped. */
+static bool look_twice(const char *what, bool (*use)(void))
 {
-    scan_reveal(given);
     bool good = use();
     scan_list_regions();
     size_t before = look(false);
@@ -185,19 +185,19 @@ static bool check_value(const char *what, bool (*use)(void))
     return report(what, before, left) && good;
 }
 
+static bool check_value(const char *what, bool (*use)(void))
+{
+    scan_reveal(given);
+    return look_twice(what, use);
+}
+
 /* What is in `given`, and in what the calls make, is nowhere else when they are over. */
 static bool check_given(const char *what, bool (*use)(void))
 {
     uint8_t copy[SCAN_SIZE];
     memcpy(copy, given, sizeof copy);
     scan_for(copy);
-    bool good = use();
-    scan_list_regions();
-    size_t before = look(false);
-    good = use() && good;
-    explicit_bzero(given, sizeof given);
-    size_t left = look(true);
-    return report(what, before, left) && good;
+    return look_twice(what, use);
 }
 
 static tenon_public_key salt_to;

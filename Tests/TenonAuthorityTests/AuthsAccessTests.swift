@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    /// A nonce of one of the authority's origins is none of another.
+    /// A nonce that one of the authority's origins issued is not valid at another one.
     @Test func aNonceIsOfItsOrigin() async throws {
         try await AuthsRig.with(origins: #", "http://127.0.0.1:8421""#) { rig in
             let identity = try await rig.identity()

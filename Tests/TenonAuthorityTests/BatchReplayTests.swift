@@ -237,7 +237,7 @@ import Testing
 
 /// Counts of the present minute, or second.
 @Suite struct RequestRatesTests {
-    /// A place of an earlier window is none of this one, and a refusal says when the next one begins.
+    /// A place in an earlier second does not free one in this second, and a refusal says when the next one begins.
     @Test func placesThatAreGivenBack() throws {
         let rates = RequestRates(window: 1_000)
         let (before, now) = (AuthorityInstant(wall: 0, boot: 1_999), AuthorityInstant(wall: 0, boot: 2_500))
