@@ -54,26 +54,13 @@ __attribute__((noinline)) static bool reveal_key(void)
     return good;
 }
 
-static size_t look(bool verbose)
-{
-    findings found = scan(verbose);
-    return found.copies + found.traces;
-}
-
 /* What is in `given`, which the calls that ran had, is nowhere else. */
 static bool check(const char *what, bool (*use)(void))
 {
     uint8_t copy[SCAN_SIZE];
     memcpy(copy, given, sizeof copy);
     scan_for(copy);
-    bool good = use();
-    scan_list_regions();
-    size_t before = look(false);
-    good = use() && good;
-    explicit_bzero(given, sizeof given);
-    size_t left = look(true);
-    printf("%s, %s: %zu copies before, %zu copies and traces after\n", tenon_backend_name(), what, before, left);
-    return good && before != 0 && left == 0;
+    return scan_around(what, use, given);
 }
 
 int main(void)

@@ -10,6 +10,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "tenon/tenon.h"
+
 const uint8_t scan_secret[SCAN_SIZE] = {0xc4, 0x1b, 0x7e, 0x55, 0x0d, 0x93, 0xe8, 0x26, 0x71, 0xbf, 0x3a,
                                         0x4c, 0xd7, 0x08, 0x6f, 0xa2, 0x19, 0xee, 0x83, 0x5d, 0x30, 0xf6,
                                         0x42, 0x9b, 0x67, 0xcd, 0x14, 0xb8, 0x2f, 0x91, 0xe3, 0x7a};
@@ -157,4 +159,27 @@ ssize_t getrandom(void *out, size_t n, unsigned flags)
     for (size_t i = 0; scan_draws && i < n; i++)
         ((uint8_t *)out)[i] = scan_secret[i % SCAN_SIZE] ^ SCAN_MASK;
     return scan_draws ? (ssize_t)n : syscall(SYS_getrandom, out, n, flags);
+}
+
+size_t scan_found(bool aloud)
+{
+    findings all = scan(aloud);
+    return all.copies + all.traces;
+}
+
+bool scan_report(const char *what, size_t before, size_t left)
+{
+    printf("%s, %s: %zu copies before, %zu copies and traces after\n", tenon_backend_name(), what, before, left);
+    return before != 0 && left == 0;
+}
+
+bool scan_around(const char *what, bool (*use)(void), void *given)
+{
+    bool good = use();
+    scan_list_regions();
+    size_t before = scan_found(false);
+    good = use() && good;
+    explicit_bzero(given, SCAN_SIZE);
+    size_t left = scan_found(true);
+    return scan_report(what, before, left) && good;
 }

@@ -34,6 +34,15 @@ typedef struct {
 void scan_list_regions(void);
 findings scan(bool verbose);
 
+/* Copies and traces together. */
+size_t scan_found(bool aloud);
+
+/* Prints what was found before and after; whether there was something before, and is nothing any more. */
+bool scan_report(const char *what, size_t before, size_t left);
+
+/* Runs `use`, which works with the SCAN_SIZE bytes of `given`, and looks before and after these are wiped. */
+bool scan_around(const char *what, bool (*use)(void), void *given);
+
 /* While it is set, each draw of random bytes returns the secret. */
 extern bool scan_draws;
 

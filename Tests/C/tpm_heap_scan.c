@@ -16,18 +16,6 @@
 
 static uint8_t given[SCAN_SIZE];
 
-static bool report(const char *what, size_t before, size_t left)
-{
-    printf("%s, %s: %zu copies before, %zu copies and traces after\n", tenon_backend_name(), what, before, left);
-    return before != 0 && left == 0;
-}
-
-static size_t look(bool verbose)
-{
-    findings found = scan(verbose);
-    return found.copies + found.traces;
-}
-
 /* A TPM without objects, which fails when a command uses the owner's auth value. */
 static tenon_status vanish(void *context, uint8_t *answer, size_t size, size_t *length, const uint8_t *command,
                            size_t n)
@@ -57,10 +45,10 @@ static bool check_owner_auth(void)
     good = good && tenon_tpm_key_create(tpm, &key, NULL, 0) == TENON_ERROR_TPM_TRANSPORT && asked;
     scan_list_regions();
     good = good && tenon_tpm_key_create(tpm, &key, NULL, 0) == TENON_ERROR_TPM_TRANSPORT;
-    size_t open = look(false);
+    size_t open = scan_found(false);
     tenon_tpm_free(&tpm);
-    size_t left = look(true);
-    return report("the owner's auth value", open, left) && good && open == 1;
+    size_t left = scan_found(true);
+    return scan_report("the owner's auth value", open, left) && good && open == 1;
 }
 
 static tenon_status pass_on(void *context, uint8_t *answer, size_t size, size_t *length, const uint8_t *command,
@@ -132,11 +120,11 @@ static bool check_open(const char *what, const device *of, tenon_status (*open)(
     bool good = open(of) == TENON_OK;
     scan_reveal(given);
     scan_list_regions();
-    size_t before = look(false);
+    size_t before = scan_found(false);
     good = open(of) == TENON_OK && good;
     explicit_bzero(given, sizeof given);
-    size_t left = look(true);
-    return report(what, before, left) && good;
+    size_t left = scan_found(true);
+    return scan_report(what, before, left) && good;
 }
 
 static bool check_activation(const char *state)
@@ -173,22 +161,10 @@ static bool refuse_answer(void)
     return tenoni_session_check(&session, &entry, &use, NULL, 0) == TENON_ERROR_SESSION && entry.left == 4;
 }
 
-/* Looks before and after `given`, which the calls have, is wiped. */
-static bool look_twice(const char *what, bool (*use)(void))
-{
-    bool good = use();
-    scan_list_regions();
-    size_t before = look(false);
-    good = use() && good;
-    explicit_bzero(given, sizeof given);
-    size_t left = look(true);
-    return report(what, before, left) && good;
-}
-
 static bool check_value(const char *what, bool (*use)(void))
 {
     scan_reveal(given);
-    return look_twice(what, use);
+    return scan_around(what, use, given);
 }
 
 /* What is in `given`, and in what the calls make, is nowhere else when they are over. */
@@ -197,7 +173,7 @@ static bool check_given(const char *what, bool (*use)(void))
     uint8_t copy[SCAN_SIZE];
     memcpy(copy, given, sizeof copy);
     scan_for(copy);
-    return look_twice(what, use);
+    return scan_around(what, use, given);
 }
 
 static tenon_public_key salt_to;
