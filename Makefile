@@ -12,6 +12,7 @@
 # RUN=                     what the C tests are run by (qemu-arm)
 # JOBS=                    in how many processes the C tests run
 # FUZZ_SECONDS=            how long each fuzzer runs
+# DEBUG=1                  the Swift parts as a debugger and a short edit want them; else optimised, as they are shipped
 # COVERAGE=                empty: the fuzzers do not say what of the core they ran
 # RACE_SECONDS=            how long the processes of check-processes race
 # V=1                      print each command
@@ -390,8 +391,8 @@ $(BUILD)/abi_native: Tests/ABI/native.c
 EXAMPLES := $(BUILD)/register $(BUILD)/sign $(BUILD)/verify_request
 .PHONY: check-examples
 check-examples: $(EXAMPLES) $(TPM_STATE_FILE)
-	timeout 300 Tests/Scripts/examples.sh $(BUILD) $(TPM_STATE) .build/swift-$(CRYPTO)/debug
-	timeout 600 Tests/Scripts/documents.sh $(TPM_STATE) .build/swift-$(CRYPTO)/debug
+	timeout 300 Tests/Scripts/examples.sh $(BUILD) $(TPM_STATE) $(SWIFT_BINARIES)
+	timeout 600 Tests/Scripts/documents.sh $(TPM_STATE) $(SWIFT_BINARIES)
 
 $(BUILD)/register: Examples/register.c $(TPM_SHARED) $(SHARED)
 	$(CC) -Wall -Wextra -Wconversion -Werror -O2 -Iinclude $< -L$(BUILD) -ltenon-tpm -ltenon -lcurl -o $@
@@ -407,9 +408,9 @@ $(BUILD)/verify_request: Examples/verify_request.cpp $(SHARED)
 check-install: lib
 	Tests/ABI/install.sh . $(BUILD)/install
 
-## check-swift      the Swift tests, with a Redis and a PostgreSQL beside them (CRYPTO=, OPTIMISED=1: as it is shipped; ONLY=, QUICK=1)
+## check-swift      the Swift tests, with a Redis and a PostgreSQL beside them (CRYPTO=, ONLY=, QUICK=1, DEBUG=1)
 SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRYPTO)),--traits OpenSSL) \
-               $(if $(OPTIMISED),-c release -Xswiftc -enable-testing)
+               $(if $(DEBUG),,-c release -Xswiftc -enable-testing)
 .PHONY: check-swift
 check-swift: $(TPM_STATE_FILE)
 	$(SWIFT) build --build-tests $(SWIFT_FLAGS) $(if $(MAKE_TERMOUT),,-q)
@@ -610,7 +611,7 @@ bench-native: $(BUILD)/native_cost
 # The parts in Swift are built for release with OpenSSL; to run each once, as the tests are, where that is done.
 SMOKE ?= $(findstring --smoke,$(FLAGS))
 RELEASE_FLAGS = $(if $(SMOKE),$(SWIFT_FLAGS),-c release --traits OpenSSL --scratch-path .build/swift-release)
-RELEASE_BINARIES = $(if $(SMOKE),.build/swift-$(CRYPTO)/$(if $(OPTIMISED),release,debug),.build/swift-release/release)
+RELEASE_BINARIES = $(if $(SMOKE),$(SWIFT_BINARIES),.build/swift-release/release)
 release-%:
 	$(SWIFT) build $(RELEASE_FLAGS) $(if $(MAKE_TERMOUT),,-q) $(if $(filter-out all,$*),--product $*)
 

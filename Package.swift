@@ -9,6 +9,9 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
+// An optimised build is one of the product; its tests are built sooner without.
+let tests: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
 // For the folders that import C: a counted pointer is a span.
 let interop = strict + [.enableExperimentalFeature("SafeInteropWrappers")]
 
@@ -221,24 +224,24 @@ let package = Package(
                 "FlowParts", "StateChild", "Tenon", "TenonAuths", "TenonBench", "TenonITWallet", "TestEvidence",
                 "TestFolders",
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + tests),
         .testTarget(
             name: "TenonAuthsTests", dependencies: ["FlowParts", "Tenon", "TenonAuths", "TestFolders"],
-            swiftSettings: strict),
-        .testTarget(name: "TenonSynheartTests", dependencies: ["TenonSynheart"], swiftSettings: strict),
+            swiftSettings: strict + tests),
+        .testTarget(name: "TenonSynheartTests", dependencies: ["TenonSynheart"], swiftSettings: strict + tests),
         .testTarget(
             name: "TenonITWalletTests", dependencies: ["FlowParts", "Tenon", "TenonITWallet", "TestFolders"],
-            swiftSettings: strict),
+            swiftSettings: strict + tests),
         .testTarget(
             name: "SynheartAuthTests", dependencies: ["SynheartAuth", "TenonSynheart", "TestFolders"],
-            swiftSettings: strict),
+            swiftSettings: strict + tests),
         .testTarget(
             name: "TenonAuthorityTests",
             dependencies: [
                 "FlowParts", "Tenon", "TenonAuthority", "TenonAuthorityAuths", "TenonAuthorityITWallet",
                 "TenonAuthoritySynheart", "TenonAuths", "TestEvidence", "TestFolders", "ToyAuthority", "ToyService",
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + tests),
         .testTarget(
             name: "TenonTPMTests",
             dependencies: [
@@ -246,15 +249,15 @@ let package = Package(
                 "TenonAuthoritySynheart", "TenonAuths", "TenonBench", "TenonHTTP", "TenonITWallet", "TenonSynheart",
                 "TenonTPM", "CTestSupport", "TestFolders",
             ],
-            swiftSettings: interop
+            swiftSettings: interop + tests
         ),
         .testTarget(
             name: "TenonCommandTests",
             dependencies: [
                 "Tenon", "TenonCommand", "TenonCommandLine", "TenonHTTP", "TenonSynheart", "TenonTPM", "TestFolders",
             ],
-            swiftSettings: strict),
-        .testTarget(name: "TenonHTTPTests", dependencies: ["TenonHTTP", "TestFolders"], swiftSettings: strict),
+            swiftSettings: strict + tests),
+        .testTarget(name: "TenonHTTPTests", dependencies: ["TenonHTTP", "TestFolders"], swiftSettings: strict + tests),
         .testTarget(
             name: "TenonAuthorityServerTests",
             dependencies: [
@@ -262,7 +265,7 @@ let package = Package(
                 "TenonAuthorityITWallet",
                 "TenonAuthoritySynheart", "TenonCommandLine", "TenonHTTP", "Tenon", "TestFolders",
             ],
-            swiftSettings: strict
+            swiftSettings: strict + tests
         ),
     ],
     swiftLanguageModes: [.v6],

@@ -24,6 +24,8 @@ PATCHES = ROOT / "Tests/Broken"
 WORK = ROOT / ".build/broken"
 TREE = WORK / "tree"
 LONGEST = 1800
+# One changed file is built sooner so.
+DEBUG = {**os.environ, "DEBUG": "1"}
 
 SURVIVED, NO_COPY = "SURVIVED", "DOES NOT BUILD"
 NOT_BUILT = r"^\S+\.(?:swift|c|h):\d+:\d+: (?:fatal )?error: |^\S+: error: (?:fatalError|link command failed)"
@@ -91,7 +93,7 @@ def culprit(log):
 def step(command, log):
     """The exit code, or None if it took too long; nothing that it began goes on."""
     with open(log, "wb") as out:
-        process = subprocess.Popen(["bash", "-c", command], cwd=TREE, stdin=subprocess.DEVNULL, stdout=out,
+        process = subprocess.Popen(["bash", "-c", command], cwd=TREE, env=DEBUG, stdin=subprocess.DEVNULL, stdout=out,
                                    stderr=subprocess.STDOUT, start_new_session=True)
         try:
             return process.wait(LONGEST)

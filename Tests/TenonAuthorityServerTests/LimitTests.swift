@@ -87,6 +87,7 @@ import Testing
                 more.send(Self.get)
                 #expect(await more.readByte() == nil, "\(number)")
             }
+            withExtendedLifetime(clients) {}
         }
     }
 
