@@ -16,7 +16,7 @@ extension Verb {
             Flag(
                 name: "--port", value: "N", summary: "the port in a new configuration"),
             Flag(
-                name: "--ek-roots", value: "FILE", summary: "its TPM makers' root certificates, PEM; repeatable"),
+                name: "--ek-roots", value: "FILE", summary: "TPM makers' root certificates for that configuration, PEM; repeatable"),
             Flag(
                 name: "--tls-cert", value: "FILE", summary: "the public listener's certificate, and those above"),
             Flag(name: "--tls-key", value: "FILE", summary: "the certificate's key, PEM"),
@@ -168,7 +168,7 @@ extension Program {
             ("authority.json", "The configuration; docs/authority.md has its members."),
             ("authority.db", "Challenges, devices and certificates, where Redis and PostgreSQL do not have them."),
             ("ca.json", "The CA and the keys that instances share: keep a backup where nobody else can read it."),
-            ("audit.log", "Registrations, rotations and revocations, chained; its signed heads are on standard error."),
+            ("audit.log", "What was decided and issued, chained; its signed heads are on standard error."),
             ("admin.sock", "The socket for operators."),
         ])
 }

@@ -65,17 +65,17 @@ extension TenonError.Category {
 enum Mend {
     /// - Parameter service: that of the identity, if one was opened.
     static func of(_ error: TenonError, at service: CommandService? = nil) -> String {
+        let service = service ?? Services.all[0]
         if error.isOutcomeOpen, error.code.category == .unknown { return again }
         if let pause = error.retryAfter, error.code.category == .transient { return later(pause) }
         if error.isOfAttestationCA { return error.httpStatus == 404 ? wrongCA : ofCA(error.code) }
         // A failed attestation is mended by mending its cause.
         let code = error.code == .attestationUnavailable ? error.cause ?? error.code : error.code
-        return anew(code, service ?? Services.all[0]) ?? of(code)
+        return anew(code, service) ?? service.mends[code] ?? of(code)
     }
 
     private static func of(_ code: TenonError.Code) -> String {
-        Services.mend(of: code) ?? byCode[code] ?? code.tpmCode.flatMap(byTPM) ?? byCategory[code.category]
-            ?? "Run: tenon doctor"
+        byCode[code] ?? code.tpmCode.flatMap(byTPM) ?? byCategory[code.category] ?? "Run: tenon doctor"
     }
 
     /// The mends that begin another identity at the same service.
@@ -141,6 +141,8 @@ enum Mend {
         .httpLibrary: "Install it: sudo apt install libcurl4",
         .tlsHost: "Check the host in --service: the certificate there is for another name.",
         .serviceRefused: "Check --service and --app, or ask the service's operator what the code means.",
+        .serviceAnswer: "Check --service; if it is right, ask the service's operator.",
+        .serviceURL: "Give it as --service https://host[:port][/path]",
         .serviceBusy: "Run the same command again later: it continues where this one stopped.",
         .keyExpired: "Change the key: tenon rotate",
         .httpURL: "Give it as https://host[:port]/path",

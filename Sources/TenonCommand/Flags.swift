@@ -18,9 +18,9 @@ extension Flag {
     static let trace = Flag(
         name: "--trace", value: nil, summary: "print each TPM command to standard error: time, handles, code")
     static let ownerAuth = Flag(
-        name: "--owner-auth", value: "FILE", summary: "the auth value of the TPM's owner hierarchy")
+        name: "--owner-auth", value: "FILE", summary: "a file with the auth value of the TPM's owner hierarchy")
     static let endorsementAuth = Flag(
-        name: "--endorsement-auth", value: "FILE", summary: "a file with the auth value of its endorsement hierarchy")
+        name: "--endorsement-auth", value: "FILE", summary: "a file with that of its endorsement hierarchy")
     static let disclosed = Flag(
         name: "--disclose-ek", value: nil,
         summary: "let the service see the TPM's certificate, which identifies this machine permanently")
@@ -36,10 +36,11 @@ extension Flag {
             + Services.oneOf(["\(Services.kinds[0]) (default)"] + Services.kinds.dropFirst()))
     static let dialect = Flag(
         name: "--dialect", value: "NAME",
-        summary: Services.oneOf(["\(Services.dialects[0]) (default)"] + Services.dialects.dropFirst()))
+        summary: Services.all.map { "\(Services.oneOf($0.dialects)) (\($0.profile))" }.joined(separator: "; ")
+            + "; the first is the default"))
     static let attestationCA = Flag(
         name: "--attestation-ca", value: "URL",
-        summary: "the CA that certifies attestation keys, for the dialect docs; remembered",
+        summary: "the CA that certifies attestation keys, for docs and it-wallet; remembered",
         variable: "TENON_ATTESTATION_CA")
     static let attestationRoots = Flag(
         name: "--attestation-roots", value: "FILE", summary: "PEM: the root certificates of that CA; remembered",

@@ -63,6 +63,7 @@ expect "completion" bash -c '. /usr/share/bash-completion/completions/tenon && c
 expect "manuals" test -s /usr/share/man/man1/tenon.1.gz -a -s /usr/share/man/man8/tenon-authority.8.gz
 expect "units that systemd takes" systemd-analyze --man=no verify \
     tenon-authority.service tenon-maintain.service tenon-maintain.timer
+expect "which is not started before it has a CA" test "$(systemctl --root=/ is-enabled tenon-authority)" = disabled
 expect "a CA before the first start" runuser -u tenon-authority -- \
     tenon-authority ca init --state-dir /var/lib/tenon-authority --name Example
 expect "the demo, with what is installed" "$root/Examples/demo.sh" /usr/bin "$state"

@@ -53,6 +53,14 @@ import Testing
         }
     }
 
+    /// A mend names what the identity's own service takes.
+    @Test(arguments: [("synheart", "--dialect tenon"), ("it-wallet", "an attestation CA"), ("auths", "tenon doctor")])
+    func mendIsThatOfTheService(_ kind: String, _ words: String) throws {
+        let error = TenonError(.attestationUnavailable, message: "")
+        let mend = Mend.of(error, at: try #require(Services.named(kind)))
+        #expect(mend.contains(words) && mend.contains("--dialect") == (kind == "synheart"), "\(kind): \(mend)")
+    }
+
     /// A response code of the TPM, as a status that carries it.
     @Test(
         arguments: [

@@ -212,9 +212,7 @@ package final class AuthorityInstance: Sendable {
         if let keys = try AuthorityKeys(from: folder, open: openKey) {
             guard mayMake || !keys.isTest else {
                 throw TenonError(
-                    .configuration,
-                    message:
-                        "The CA is only for a demo. Move ca.json away and run `tenon-authority ca init`.")
+                    .configuration, message: "Other machines may not rely on this CA. \(AuthorityKeys.afterTest)")
             }
             return keys
         }

@@ -123,6 +123,11 @@ extension AuthorityKeys {
             }, isTest: json["test"] == .bool(true))
     }
 
+    /// What lets a CA of a demo go: nothing that it signed, and nobody whom it let in, may stay.
+    package static let afterTest =
+        "It is that of a demo: stop the authority, move ca.json, authority.db* and audit.log* away,"
+        + " and run `tenon-authority ca init`. Devices must register again."
+
     /// Makes and stores the keys: a root, whose own key is forgotten once it has signed, and an issuer below it.
     ///
     /// - Parameters:
@@ -133,8 +138,11 @@ extension AuthorityKeys {
     package static func create(
         in folder: AuthorityFolder, name: String?, at now: Int64, held: HeldKey? = nil
     ) throws(TenonError) -> AuthorityKeys {
-        guard try json(in: folder) == nil else {
-            throw TenonError(.storeInUse, message: "A CA already exists, and the certificates of its devices need it.")
+        if let keys = try json(in: folder) {
+            throw TenonError(
+                .storeInUse,
+                message: "A CA already exists, and the certificates of its devices need it."
+                    + (keys["test"] == nil ? "" : " \(Self.afterTest)"))
         }
         var object = JSONObject()
         object["version"] = 1

@@ -42,9 +42,6 @@ enum Services {
 
     static func remember(_ service: CommandService) { opened.withLock { $0 = service } }
 
-    /// A service's advice about an error.
-    static func mend(of code: TenonError.Code) -> String? { all.lazy.compactMap { $0.mends[code] }.first }
-
     /// The service of an identity.
     ///
     /// - Throws: ``TenonError/Code/recordVersion`` for a service that this version does not know.

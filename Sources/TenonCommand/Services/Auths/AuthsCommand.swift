@@ -54,7 +54,7 @@ extension Verb {
                 Flag(name: "--audience", value: "NAME", summary: "the verifier (default: the service's origin)"),
                 Flag(name: "--nonce", value: "BASE64URL", summary: "the verifier's nonce, 16 to 128 bytes"),
                 Flag(name: "--credential", value: "SAID", summary: "the credential (default: the inception)"),
-            ], examples: ["curl -H \"$(tenon auths present)\" https://api.example.org/auths/app_1/api"],
+            ], examples: ["curl -X POST -H \"$(tenon auths present)\" https://api.example.org/auths/app_1/api"],
             run: { arguments throws(TenonError) in
                 try await AuthsPresentCommand.answer(Setting(arguments: arguments, kind: "auths")).give(arguments)
             }),

@@ -11,7 +11,10 @@ extension CommandService {
             With --kind it-wallet the device becomes an instance of an IT-Wallet provider; --app is a local name, which
             the provider is not told. It needs an attestation CA. tenon reset removes the keys for good.
             """,
-        verbs: Verb.itWallet, signFlags: [], mends: [:],
+        verbs: Verb.itWallet, signFlags: [],
+        mends: [
+            .attestationUnavailable: "Give an attestation CA: --attestation-ca URL --attestation-roots FILE"
+        ],
         normalURL: { url throws(TenonError) in try ITWallet(baseURL: url, appID: "x").baseURL },
         makeProfile: { url, app, dialect throws(TenonError) in
             try ITWallet(baseURL: url, appID: app, dialect: WalletDialect.named(dialect) ?? .seed)

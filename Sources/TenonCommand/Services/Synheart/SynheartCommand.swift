@@ -17,7 +17,6 @@ extension CommandService {
                 "Use --dialect tenon, or give an attestation CA: --attestation-ca URL --attestation-roots FILE",
             .challengeForm: "Check --service; if it is right, the service's operator must fix its challenges.",
             .serviceAnswer: "Check --service: it must end where the service is mounted, as in https://host/auth",
-            .serviceURL: "Give it as --service https://host[:port][/path]",
         ],
         normalURL: { url throws(TenonError) in try Synheart(baseURL: url, appID: "x").baseURL },
         makeProfile: { url, app, dialect throws(TenonError) in
