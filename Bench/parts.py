@@ -72,7 +72,7 @@ def swift(place):
 
 
 def authority(place):
-    """P10: the authority on a core of its own, scheduled as the unit in Examples/ has it, and its load on the others."""
+    """P10: the authority on a core of its own, scheduled as the unit in packaging/ has it, and its load on the others."""
     url, root = free_url(), place.state / "root.pem"
     load = place.start("AuthorityBench", "--figure", "--instances", url, "--ek-root", root, "--devices", 1000, "--requests", 50_000,
                        prefix=cores(f"1-{LAST_CORE}"), stdin=subprocess.PIPE)

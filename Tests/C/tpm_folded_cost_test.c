@@ -5,7 +5,7 @@
 #include "endorse.h"
 #include "service_side.h"
 
-/* The number of TPM commands on the device's side of a folded activation; README.md has the sums. */
+/* The number of TPM commands on the device's side of a folded activation; docs/c-abi.md has the sums. */
 
 typedef struct {
     uint32_t create;      /* a fresh process: the handle is opened, the key and the AK are made */
