@@ -234,7 +234,7 @@ RELEASE ?= $(shell . /etc/os-release && echo $$VERSION_CODENAME)
 check-arch:
 	Tests/Scripts/arch.sh $(RELEASE) $(ARCH) CRYPTO=$(CRYPTO) JOBS=$(JOBS) $(if $(QUICK),TENON_TEST_QUICK=1) $(if $(ONLY),ONLY='$(ONLY)')
 
-## in-root          TARGETS= of this Makefile in a root of a release of Debian, with this machine's Swift toolchain (RELEASE=)
+## in-root          TARGETS= of this Makefile, and variables, in a root of a release of Debian, with this machine's Swift toolchain (RELEASE=)
 TARGETS ?= lib
 .PHONY: in-root
 in-root:

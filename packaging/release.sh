@@ -5,6 +5,10 @@
 set -u -o pipefail
 
 cd "$(dirname "$0")/.." || exit 1
+[ "$(id -u)" = 0 ] || { echo "$0: only root can make a root and change into it" >&2; exit 1; }
+for program in dh lintian; do
+    command -v $program > /dev/null || { echo "$0: apt-get install debhelper lintian" >&2; exit 1; }
+done
 [ -z "$(git status --porcelain)" ] || { echo "$0: commit or remove what git status shows" >&2; exit 1; }
 commit=$(git rev-parse --short HEAD)
 version=$(sed -n 's/^#define VERSION_[A-Z]* //p' CSources/base/constants.c | paste -sd .)
@@ -51,13 +55,16 @@ step "archive builds" archive_builds
 for crypto in mbedtls openssl; do
     step "Debian 13 $crypto" make check-arch RELEASE=trixie ARCH=amd64 CRYPTO=$crypto
 done
-step "Debian 13 Swift" make in-root RELEASE=trixie TARGETS=check-swift
-step "Debian 13 demo" make in-root RELEASE=trixie TARGETS=demo
+# As it is shipped; the demo uses what was built for the tests.
+shipped="CRYPTO=openssl OPTIMISED=1"
+step "Debian 13 Swift" make in-root RELEASE=trixie TARGETS="check-swift $shipped"
+step "Debian 13 demo" make in-root RELEASE=trixie TARGETS="demo $shipped"
 step "Debian 13 figures" make in-root RELEASE=trixie TARGETS=bench-check
 step "Debian 13 packages" make in-root RELEASE=trixie TARGETS="lib commands deb"
 step "Debian 13 packages in a root" make check-packages RELEASE=trixie PACKAGES=.build/roots/trixie.build/packages
-for arch in arm64 armhf i386 riscv64 s390x; do
-    step "$arch" make check-arch ARCH=$arch
+step "i386" make check-arch ARCH=i386
+for arch in arm64 armhf riscv64 s390x; do # by qemu, with fewer rounds
+    step "$arch" make check-arch ARCH=$arch QUICK=1
 done
 
 echo

@@ -10,19 +10,25 @@ set -eu
 [ $# != 0 ] || { echo "usage: $0 COMMAND..." >&2; exit 2; }
 root=$(cd "$(dirname "$0")/../.." && pwd)
 
-# What is installed, or what is unpacked beside it.
-find_program() { # find_program PACKAGE PROGRAM FOLDER
-    for folder in "$3" "$root/.build/deps/$1$3"; do
-        [ ! -x "$folder/$2" ] || { echo "$folder"; return; }
+# What is installed, or what is unpacked beside it. A folder may be a pattern: PostgreSQL's has its version in its name.
+find_folder() { # find_folder PROGRAM FOLDER...
+    program=$1
+    shift
+    for folder; do
+        [ ! -x "$folder/$program" ] || { echo "$folder"; return 0; }
     done
-    "$root/Tests/Scripts/unpack.sh" "$1" >&2
-    echo "$root/.build/deps/$1$3"
+    return 1
+}
+find_program() { # find_program PACKAGE PROGRAM FOLDER
+    # shellcheck disable=SC2086
+    find_folder "$2" $3 "$root/.build/deps/$1"$3 ||
+        { "$root/Tests/Scripts/unpack.sh" "$1" >&2 && find_folder "$2" "$root/.build/deps/$1"$3; }
 }
 # redis-server is this program under another name.
 redis=$(find_program redis-tools redis-check-rdb /usr/bin)
-postgres=$(find_program postgresql-15 initdb /usr/lib/postgresql/15/bin)
+postgres=$(find_program postgresql initdb '/usr/lib/postgresql/*/bin')
 libraries=
-for package in redis-tools postgresql-15; do
+for package in redis-tools postgresql; do
     place=$root/.build/deps/$package/usr/lib/$(uname -m)-linux-gnu
     [ ! -d "$place" ] || libraries=$libraries:$place
 done
@@ -43,8 +49,8 @@ if [ "$(id -u)" = 0 ]; then
     as="runuser -u nobody --"
     chmod 755 "$folder"
     if ! $as test -x "$postgres/initdb"; then
-        cp -a "$root/.build/deps/postgresql-15" "$folder/deps"
-        postgres=$folder/deps/usr/lib/postgresql/15/bin
+        cp -a "$root/.build/deps/postgresql" "$folder/deps"
+        postgres=$folder/deps${postgres#"$root/.build/deps/postgresql"}
         libraries=$libraries:$folder/deps/usr/lib/$(uname -m)-linux-gnu
     fi
 fi

@@ -218,15 +218,16 @@ import Testing
         }
     }
 
-    /// Behind a proxy, each answer ends its connection, so bytes that the two read differently cannot become another
-    /// client's request.
+    /// Behind a proxy, bytes that the two read differently do not become another client's request. An old libmicrohttpd
+    /// leaves out empty lines, and so an answer ends its connection; a newer one refuses them.
     @Test func aProxysConnectionEndsWithTheAnswer() async throws {
         var options = HTTPServer.Options()
         options.proxies = ["127.0.0.1"]
         try await withServer(options) { server, arrivals in
-            let answers = await (try RawClient(port: server.socket.port)).talk(Self.get + FramingTests.behind)
-            #expect(statuses(answers) == [200] && answers.lowercased().contains("\r\nconnection: close\r\n"))
-            #expect(arrivals.all.count == 1)
+            let client = try RawClient(port: server.socket.port)
+            let answers = await client.talk("\r\n\r\n" + Self.get + FramingTests.behind)
+            #expect(statuses(answers).isEmpty || answers.lowercased().contains("\r\nconnection: close\r\n"))
+            #expect(arrivals.all.count == statuses(answers).count && arrivals.all.count < 2)
         }
     }
 

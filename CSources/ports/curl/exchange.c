@@ -190,7 +190,6 @@ static void set_protocol(tenoni_exchange *exchange)
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     SET(CURLOPT_HTTP09_ALLOWED, 0L);
     SET(CURLOPT_FOLLOWLOCATION, 0L);
-    SET(CURLOPT_PATH_AS_IS, 1L); /* the path was signed */
     SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     SET(CURLOPT_PROXY, "");
     SET(CURLOPT_NOPROXY, "");
@@ -253,6 +252,15 @@ static void add_header(tenoni_exchange *exchange, const char *line)
         exchange->has_failed = true;
 }
 
+/* The target was signed. libcurl would leave out dots and, as 8.14 does, a question mark with nothing behind it. */
+static void set_target(tenoni_exchange *exchange, const char *url)
+{
+    const char *host = strstr(url, "://");
+    const char *target = host != NULL ? strpbrk(host + 3, "/?") : NULL;
+    if (target != NULL && *target == '/')
+        SET(CURLOPT_REQUEST_TARGET, target);
+}
+
 static CURLoption option_of(tenoni_exchange_text what)
 {
     static const CURLoption options[] = {
@@ -273,6 +281,8 @@ void tenoni_exchange_set(tenoni_exchange *exchange, tenoni_exchange_text what, c
         return;
     }
     SET(option_of(what), text);
+    if (what == TENONI_EXCHANGE_URL)
+        set_target(exchange, text);
     if (what == TENONI_EXCHANGE_CA_FILE)
         SET(CURLOPT_CAPATH, (char *)NULL); /* otherwise the system's CAs would be trusted, too */
 }

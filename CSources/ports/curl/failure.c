@@ -51,10 +51,14 @@ tenoni_exchange_result tenoni_failure_before_sending(CURL *easy, CURLcode code)
     }
 }
 
+/* CURLE_TOO_LARGE of libcurl 8.6 and later, for a line of more than 100 KiB; an older one is out of memory then. */
+#define LINE_TOO_LARGE 100
+
 tenoni_exchange_result tenoni_failure_after_sending(CURLcode code)
 {
-    switch (code) {
-    case CURLE_OUT_OF_MEMORY: /* also reported for a line of more than 100 KiB */
+    switch ((int)code) {
+    case CURLE_OUT_OF_MEMORY:
+    case LINE_TOO_LARGE:
         return TENONI_EXCHANGE_TOO_LARGE;
     case CURLE_OPERATION_TIMEDOUT:
         return TENONI_EXCHANGE_TIMEOUT;

@@ -46,10 +46,13 @@ static bool is_named(const char *name, size_t n, const char *wanted)
     return n == strlen(wanted) && strncasecmp(name, wanted, n) == 0;
 }
 
-static void read_length(tenoni_frame *frame, const char *text, size_t n)
+/* All readers accept white space before a value, but only one space before a length. */
+static void read_length(tenoni_frame *frame, const char *colon, const char *text, size_t n)
 {
+    uintptr_t behind = (uintptr_t)colon + 1;
+    bool is_near = (uintptr_t)text == behind || ((uintptr_t)text == behind + 1 && text[-1] == ' ');
     frame->lengths++;
-    frame->is_length = n > 0 && n <= MAX_DIGITS;
+    frame->is_length = is_near && n > 0 && n <= MAX_DIGITS;
     frame->length = 0;
     for (size_t i = 0; i < n && frame->is_length; i++) {
         frame->is_length = text[i] >= '0' && text[i] <= '9';
@@ -91,11 +94,7 @@ static void expect_header(tenoni_frame *frame, const char *name, size_t name_n, 
     uintptr_t behind = (uintptr_t)name + name_n + 1;
     uintptr_t place = (uintptr_t)value;
     expect(frame, name, name_n, 1);
-    /* All readers accept white space before a value, but only one space before a length. */
-    bool is_near = place >= behind && place - behind <= 64;
-    if (is_near && place != behind && is_named(name, name_n, "content-length"))
-        is_near = place - behind == 1 && value[-1] == ' ';
-    if (!is_near)
+    if (place < behind || place - behind > 64)
         frame->has_gaps = true;
     frame->next = place + value_n + CRLF;
 }
@@ -111,7 +110,7 @@ static enum MHD_Result on_header(void *context, enum MHD_ValueKind kind, const c
     else if (is_named(name, name_n, "transfer-encoding"))
         frame->is_encoded = true;
     else if (is_named(name, name_n, "content-length"))
-        read_length(frame, value, value_n);
+        read_length(frame, name + name_n, value, value_n);
     else if (is_named(name, name_n, "host"))
         frame->hosts++;
     return MHD_YES;

@@ -218,8 +218,9 @@ import Testing
         rig.gate.fail(TenonError(.tpmBusy, message: "Not now."))
         let results = await rig.startTogether(Array(repeating: Self.parts, count: 5)).value
         #expect(results.map(\.code) == Array(repeating: .tpmBusy, count: 5))
+        // Those that waited may be told before the key is free: then the next is a batch of its own.
         try await rig.expectSigned([rig.start(1)])
-        #expect(rig.gate.sizes == [0])
+        #expect(rig.gate.sizes == [0] || rig.gate.sizes == [1])
     }
 
     // MARK: Faults
