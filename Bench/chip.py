@@ -30,6 +30,7 @@ NAMES = {
     0x17A: "GetCapability", 0x17B: "GetRandom", 0x17E: "PCR_Read", 0x181: "ReadClock",
 }
 VERBS = ["doctor", "register", "sign", "rotate", "maintain"]
+MANAGER = ("tpm2-abrmd", "libtss2-tcti-tabrmd0")  # Debian packages
 BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration 1.0//EN" "busconfig.dtd">
 <busconfig><type>system</type><listen>unix:path={0}</listen><auth>EXTERNAL</auth><policy context="default">
 <allow own="*"/><allow send_destination="*"/><allow receive_sender="*"/></policy></busconfig>"""
@@ -135,9 +136,24 @@ def measured(place, managed, delay):
             yield from life(place, url, f"{place.tpm_state}/issuer.pem", "tabrmd:" if managed else f"swtpm:path={chip}", relay, environment)
 
 
+def check(binaries, state):
+    """Ends with 2 where something that this runs is not there, and says which command gets it."""
+    needed = [(name, ROOT / ".build/deps" / name, "Tests/Scripts/unpack.sh " + " ".join(MANAGER)) for name in MANAGER]
+    needed += [(name, binaries / name, "make tested-commands") for name in ("tenon", "tenon-authority")]
+    needed += [("the state of a software TPM", state / "state", f"Tests/Scripts/swtpm_state.sh {state}")]
+    needed += [("swtpm", shutil.which("swtpm"), "make deps")]
+    needed += [(name, shutil.which(name), "apt-get install dbus-daemon dbus-bin") for name in ("dbus-daemon", "dbus-send")]
+    for what, place, getter in needed:
+        if place is None or not os.path.exists(place):
+            print(f"Bench/chip.py: {what} is missing; this gets it: {getter}", file=sys.stderr)
+            sys.exit(2)
+
+
 def main(binaries, state, *delays):
+    binaries, state = pathlib.Path(binaries).resolve(), pathlib.Path(state).resolve()
+    check(binaries, state)
     with tempfile.TemporaryDirectory() as folder:
-        place = parts.Place(pathlib.Path(binaries).resolve(), pathlib.Path(state).resolve(), pathlib.Path(folder), False, False)
+        place = parts.Place(binaries, state, pathlib.Path(folder), False, False)
         for delay, managed in itertools.product(delays or ("0",), (False, True)):
             print("behind tpm2-abrmd" if managed else "without a resource manager", f"each command {delay} ms longer", sep=", ")
             print(f"  {'':10} {'sent':>5} {'at the TPM':>11} {'seconds':>8}")
@@ -148,4 +164,7 @@ def main(binaries, state, *delays):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        print("usage: chip.py BINARIES TPM_STATE [MILLISECONDS ...]", file=sys.stderr)
+        sys.exit(2)
     sys.exit(main(*sys.argv[1:]))

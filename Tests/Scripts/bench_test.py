@@ -227,6 +227,13 @@ def check_picture(folder):
     check(not any(cut), f"texts that leave the picture: {cut}")
 
 
+def check_what_is_missing(folder):
+    """What the counts at the chip need is named in a sentence, with the command that gets it."""
+    done = call(BENCH / "chip.py", folder, folder)
+    check(done.returncode == 2 and done.stderr.count("\n") == 1 and " is missing; this gets it: " in done.stderr,
+          f"chip.py without programs: {done.returncode}\n{done.stderr}")
+
+
 def check_committed_picture(folder):
     """The picture of the README shows what is committed beside it, in ten bars at most, Tenon and the floor first."""
     docs = BENCH.parent / "docs"
@@ -246,4 +253,5 @@ if __name__ == "__main__":
         check_figures()
         check_picture(pathlib.Path(scratch))
         check_committed_picture(pathlib.Path(scratch))
+        check_what_is_missing(pathlib.Path(scratch))
         print("figures, report, picture: parsed")
