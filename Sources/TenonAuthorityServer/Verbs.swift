@@ -16,7 +16,8 @@ extension Verb {
             Flag(
                 name: "--port", value: "N", summary: "the port in a new configuration"),
             Flag(
-                name: "--ek-roots", value: "FILE", summary: "TPM makers' root certificates for that configuration, PEM; repeatable"),
+                name: "--ek-roots", value: "FILE",
+                summary: "TPM makers' root certificates for that configuration, PEM; repeatable"),
             Flag(
                 name: "--tls-cert", value: "FILE", summary: "the public listener's certificate, and those above"),
             Flag(name: "--tls-key", value: "FILE", summary: "the certificate's key, PEM"),

@@ -139,10 +139,8 @@ extension AuthorityKeys {
         in folder: AuthorityFolder, name: String?, at now: Int64, held: HeldKey? = nil
     ) throws(TenonError) -> AuthorityKeys {
         if let keys = try json(in: folder) {
-            throw TenonError(
-                .storeInUse,
-                message: "A CA already exists, and the certificates of its devices need it."
-                    + (keys["test"] == nil ? "" : " \(Self.afterTest)"))
+            let more = keys["test"] == nil ? "" : " \(afterTest)"
+            throw TenonError(.storeInUse, message: "A CA exists already, and its devices' certificates need it.\(more)")
         }
         var object = JSONObject()
         object["version"] = 1
