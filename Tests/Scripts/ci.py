@@ -33,7 +33,7 @@ STEPS = [
     Step("shape of the tree", "tree", QUICK, "make rules house check-broken-applies check-report"),
     Step("format", "format", QUICK, "make check-format"),
     Step("Swift", "swift", QUICK, "make check-swift", quick=" QUICK=1"),
-    Step("C, mbedTLS", "c", QUICK, f"make -j{CORES} check JOBS=1"),
+    Step("C, mbedTLS", "c", QUICK, f"make -j{CORES} check JOBS=1", quick=" TENON_TEST_QUICK=1"),
     Step("commands", "commands", TEST, "make check-command", after=("Swift",)),
     Step("faults of stores", "commands", TEST, "make check-stores", 0, after=("Swift",)),
     Step("C, OpenSSL", "c", TEST, "make check CRYPTO=openssl JOBS=1 TENON_TEST_QUICK=1"),

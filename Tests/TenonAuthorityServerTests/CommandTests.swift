@@ -19,6 +19,14 @@ import Testing
             HTTPRequest(method: method, url: url, body: Array(body.utf8)), deadline: .now + .seconds(30))
     }
 
+    /// What it serves, once it does; empty when it ended before.
+    private func url(of program: Program) async -> String {
+        while let line = await program.line() {
+            if line.hasPrefix("tenon-authority ") { return String(line.split(separator: " ")[2].dropLast()) }
+        }
+        return ""
+    }
+
     /// A folder with a configuration whose app takes the dialect of a device without a TPM, too.
     private func state(in folder: String, port: Int, isAttested: Bool) throws -> String {
         let state = folder + "/state"
@@ -36,10 +44,7 @@ import Testing
         try await withFolder { folder in
             let state = try state(in: folder, port: freePort(), isAttested: false)
             let program = try Program(["--state-dir", state])
-            var url = ""
-            while url.isEmpty, let line = await program.line() {
-                url = line.hasPrefix("tenon-authority ") ? String(line.split(separator: " ")[2].dropLast()) : ""
-            }
+            let url = await url(of: program)
             #expect(try await ask("GET", url + "/health").status == 200)
             let answer = try await ask("POST", url + "/auth/v1/device/challenge", #"{"app_id":"demo"}"#)
             #expect(answer.status == 200)
@@ -210,10 +215,7 @@ import Testing
         try await withFolder { folder in
             let state = try state(in: folder, port: freePort(), isAttested: true)
             let program = try Program(["--state-dir", state])
-            var url = ""
-            while url.isEmpty, let line = await program.line() {
-                url = line.hasPrefix("tenon-authority ") ? String(line.split(separator: " ")[2].dropLast()) : ""
-            }
+            let url = await url(of: program)
             let answer = try await ask("POST", url + "/v1/device/challenge", #"{"app_id":"demo"}"#)
             let challenge = try #require(try JSON(parsing: answer.body)["challenge"]?.string)
             let key = TextEncoding.base64.encode(try SoftwareKey().publicKey.derRepresentation)
@@ -246,6 +248,35 @@ import Testing
             try text.write(to: folder + "/own.json")
             let ended = try await Program.run("serve", "--state-dir", folder, "--config", folder + "/own.json")
             #expect(ended.code == 2 && ended.output.contains("tenon-authority ca init"))
+        }
+    }
+
+    /// What is said of the CA of a demo is enough to serve other machines, and nothing less is.
+    @Test func theCAOfADemoIsLetGo() async throws {
+        try await withFolder { folder in
+            let state = try state(in: folder, port: freePort(), isAttested: false)
+            let demo = try Program(["--state-dir", state])
+            #expect(await url(of: demo) != "")
+            demo.signal(SIGTERM)
+            #expect(try await demo.ended().code == 0)
+
+            let own = folder + "/own.json"
+            try """
+            {"origins": ["https://auth.example"], "public": {"address": "0.0.0.0", "port": 0, "behind_proxy": true},
+             "trusted_proxies": ["10.0.0.1"], "apps": [{"id": "demo", "require_attestation": false}]}
+            """.write(to: own)
+            let mend = "move ca.json, authority.db* and audit.log* away"
+            for words in [["serve", "--config", own], ["ca", "init"]] {
+                let refused = try await Program(words + ["--state-dir", state]).ended()
+                #expect(refused.code != 0 && refused.output.contains(mend), "\(refused)")
+            }
+            let moved = "cd \(state) && mkdir away && mv ca.json authority.db* audit.log* away"
+            #expect(try await Program(at: "/bin/sh", ["-c", moved]).ended().code == 0)
+            #expect(try await Program.run("ca", "init", "--state-dir", state).code == 0)
+            let served = try Program(["--state-dir", state, "--config", own])
+            #expect(await url(of: served) != "")
+            served.signal(SIGTERM)
+            #expect(try await served.ended().code == 0)
         }
     }
 
