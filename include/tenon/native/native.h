@@ -70,7 +70,7 @@ TENON_API uint32_t tenon_native_abi_version(void);
  * Where the library works. state_dir is an absolute path, or NULL: /var/lib/tenon for root, .local/state/tenon in the
  * home folder for others. tpm is a name as tenon_tpm_open takes it, or NULL: device:/dev/tpmrm0. With allow_simulator 1
  * it may be a simulator's. With counter 1 a new store is tied to a counter in the TPM's NV memory, so that old files
- * are noticed. Set size to sizeof(tenon_native_options), and the rest to zeros.
+ * are noticed; it holds 65,536 values. Set size to sizeof(tenon_native_options), and the rest to zeros.
  */
 typedef struct {
     size_t size;
