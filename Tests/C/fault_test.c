@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #ifdef TENON_OPENSSL
@@ -14,6 +15,7 @@
 #include "base/secure.h"
 #include "crypto/p256.h"
 #include "keri_rig.h"
+#include "native_rig.h"
 #include "proof_rig.h"
 #include "test.h"
 #include "tpm_rig.h"
@@ -368,6 +370,28 @@ TEST(fault_no_memory_beside_a_tpm)
             fail_each(&all[i], 12, (long)test_rounds(97, 401));
         tpm_rig_stop(&chip);
     }
+}
+
+/* A value that was asked for in vain is not replaced, also where there is no memory to remember it. */
+TEST(fault_no_memory_for_an_unread_value)
+{
+    OWNED_NATIVE rig = native_rig_start();
+    CHECK(native_rig_stores("s", "k", "master"));
+    OWNED char *path = native_rig_file(&rig, "v-");
+    long number = 0;
+    do {
+        native_rig_again(&rig);
+        CHECK_NUMBER(chmod(path, 0620), 0);
+        allocation_failed = false;
+        allocations_left = number;
+        char *value = synheart_native_secure_load("s", "k");
+        allocations_left = -1;
+        CHECK_TEXT(value, NULL);
+        CHECK_NUMBER(chmod(path, 0600), 0);
+        CHECK(synheart_native_secure_store("s", "k", "new") != 0);
+    } while (allocation_failed && ++number < 100);
+    CHECK(number > 1);
+    CHECK(native_rig_loads("s", "k", "master"));
 }
 
 static tenon_status key_sign(void *context, tenon_signature *out, const tenon_digest *of)
