@@ -13,6 +13,7 @@
 #endif
 
 #include "base/secure.h"
+#include "crypto/gcm.h"
 #include "crypto/p256.h"
 #include "keri_rig.h"
 #include "native_rig.h"
@@ -229,6 +230,25 @@ static tenon_status make_credential_rsa(void) { return make_credential(TENON_EK_
 static tenon_status make_credential_p256(void) { return make_credential(TENON_EK_P256); }
 static tenon_status make_credential_p384(void) { return make_credential(TENON_EK_P384); }
 
+static const uint8_t gcm_nonce[TENONI_GCM_NONCE_SIZE] = {1}, hello[5] = "hello";
+static uint8_t sealed[sizeof hello], tag[TENONI_GCM_TAG_SIZE];
+
+static tenon_status seal(void)
+{
+    return tenoni_gcm_encrypt(sealed, tag, scalar, gcm_nonce, (tenoni_part){NULL, 0}, hello, sizeof hello);
+}
+
+/* A failure is not taken for a tag that does not fit. */
+static tenon_status open_sealed(void)
+{
+    uint8_t back[sizeof hello];
+    bool good;
+    tenon_status status =
+        tenoni_gcm_decrypt(back, &good, scalar, gcm_nonce, (tenoni_part){NULL, 0}, tag, sealed, sizeof sealed);
+    CHECK(status == TENON_OK ? good && memcmp(back, hello, sizeof back) == 0 : !good && CHECK_ZERO(back, sizeof back));
+    return status;
+}
+
 typedef struct {
     const char *name;
     tenon_status (*run)(void);
@@ -254,6 +274,8 @@ static const operation operations[] = {
     {"credential, RSA", make_credential_rsa, true},
     {"credential, P-256", make_credential_p256, true},
     {"credential, P-384", make_credential_p384, true},
+    {"seal", seal, false},
+    {"open", open_sealed, false},
 };
 
 enum { OPERATIONS = COUNT(operations) };

@@ -9,7 +9,7 @@
  * Texts are UTF-8 and end in a NUL; they belong to the caller, and are read during the call only. A text that is
  * returned comes from malloc; the caller frees it with free. NULL, an empty name, and text that is not UTF-8 are
  * failures. Any number of threads may call. Every call ends within its time: 5 seconds, 15 for generate_key, 30 for
- * get_attestation. A call that ran out of time may still take effect; the calls after it see that.
+ * get_attestation, selftest and report. A call that ran out of time may still take effect; the calls after it see that.
  *
  * The eight functions know only success and failure. What a failure was, tenon_native_last_error says. None of them
  * makes, replaces or deletes anything when it cannot tell whether something is there.
