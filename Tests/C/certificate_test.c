@@ -94,6 +94,18 @@ TEST(certificate_changed_bytes)
     change("ca-rsa2048", test_rounds(1, 5));
 }
 
+/* A serial number of 21 bytes, behind the zero that its first bit asks for. */
+TEST(certificate_serial_behind_a_zero)
+{
+    enum { SERIAL_AT = 15 };
+    uint8_t copy[TENON_CERTIFICATE_MAX];
+    tenon_bytes der = certificate_named("ek-form-a-serial-of-22-bytes");
+    tenoni_certificate read;
+    memcpy(copy, der.bytes, der.n);
+    memcpy(copy + SERIAL_AT, (const uint8_t[]){0x00, 0x80}, 2);
+    CHECK_STATUS(tenoni_certificate_read(&read, copy, der.n), TENON_RULE_22_CERTIFICATE);
+}
+
 static void trim(const char *hex, size_t start, size_t size)
 {
     size_t n;
