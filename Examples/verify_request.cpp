@@ -105,7 +105,7 @@ struct request {
     }
 };
 
-/* Verifies the requests of one device. A server with several processes keeps the nonces in a place for all of them. */
+/* Verifies the requests of one device. A server with several processes keeps what was seen in a place for all. */
 class judge
 {
   public:
@@ -135,14 +135,18 @@ class judge
         tenon_signature signature;
         check(tenon_signature_decode_der(&signature, bytes(der), der.size()));
         check(tenon_verifier_verify(verifier.get(), &digest, &signature));
-        /* After the signature; otherwise anyone could use up a nonce. */
-        if (!nonces.insert(nonce).second)
+        /*
+         * After the signature; otherwise anyone could use up a nonce. The nonce is not signed: a request that is sent
+         * again with another one has the same r, which nobody can change without the key.
+         */
+        const std::string r(signature.bytes, signature.bytes + TENON_SCALAR_SIZE);
+        if (!seen.insert(r).second || !seen.insert(nonce).second)
             throw refusal("it was made before");
     }
 
   private:
     std::unique_ptr<tenon_verifier, free_verifier> verifier;
-    std::set<std::string> nonces; /* each for as long as its timestamp is valid; drop older ones */
+    std::set<std::string> seen; /* each for as long as its timestamp is valid; drop older ones */
 };
 
 } // namespace

@@ -32,11 +32,11 @@ def split(request: bytes) -> Tuple[bytes, bytes, Dict[str, bytes], bytes]:
 
 
 class Judge:
-    """Verifies one device's requests. A server with several processes keeps the nonces in a place for all of them."""
+    """Verifies one device's requests. A server with several processes keeps what was seen in a place for all."""
 
     def __init__(self, core: tenon.Library, key: bytes) -> None:
         self._core, self._key = core, key
-        self._nonces: Set[bytes] = set()  # each for as long as its timestamp is good: drop those that are older
+        self._seen: Set[bytes] = set()  # each for as long as its timestamp is good: drop those that are older
 
     def judge(self, request: bytes) -> str:
         try:
@@ -51,10 +51,12 @@ class Judge:
             return error.name
         except (KeyError, ValueError):
             return "not a signed request"
-        # After the signature; otherwise anyone could use up a nonce.
-        if nonce in self._nonces:
+        # After the signature; otherwise anyone could use up a nonce. The nonce is not signed: a request that is sent
+        # again with another one has the same r, which nobody can change without the key.
+        once = {nonce, signature[:32]}
+        if once & self._seen:
             return "replay"
-        self._nonces.add(nonce)
+        self._seen |= once
         return "valid"
 
 

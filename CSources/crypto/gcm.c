@@ -18,6 +18,13 @@ static void end(mbedtls_gcm_context *gcm)
     tenoni_wipe(gcm, sizeof *gcm);
 }
 
+static tenon_status result(int error)
+{
+    if (error == 0)
+        return TENON_OK;
+    return error == MBEDTLS_ERR_CIPHER_ALLOC_FAILED ? TENON_ERROR_MEMORY : TENON_ERROR_CRYPTO;
+}
+
 tenon_status tenoni_gcm_encrypt(uint8_t *out, uint8_t *tag, const uint8_t *key, const uint8_t *nonce, tenoni_part about,
                                 const uint8_t *bytes, size_t n)
 {
@@ -27,7 +34,7 @@ tenon_status tenoni_gcm_encrypt(uint8_t *out, uint8_t *tag, const uint8_t *key, 
         error = mbedtls_gcm_crypt_and_tag(&gcm, MBEDTLS_GCM_ENCRYPT, n, nonce, TENONI_GCM_NONCE_SIZE, about.bytes,
                                           about.n, bytes, out, TENONI_GCM_TAG_SIZE, tag);
     end(&gcm);
-    return error == 0 ? TENON_OK : TENON_ERROR_CRYPTO;
+    return result(error);
 }
 
 tenon_status tenoni_gcm_decrypt(uint8_t *out, bool *good, const uint8_t *key, const uint8_t *nonce, tenoni_part about,
@@ -42,5 +49,5 @@ tenon_status tenoni_gcm_decrypt(uint8_t *out, bool *good, const uint8_t *key, co
     *good = error == 0;
     if (error != 0)
         tenoni_wipe(out, n);
-    return error == 0 || error == MBEDTLS_ERR_GCM_AUTH_FAILED ? TENON_OK : TENON_ERROR_CRYPTO;
+    return error == MBEDTLS_ERR_GCM_AUTH_FAILED ? TENON_OK : result(error);
 }

@@ -29,17 +29,42 @@ static tenoni_result check_folder(int folder)
     return is_ours(&found) ? tenoni_because(TENONI_DONE) : tenoni_because(TENONI_FOLDER_UNSAFE);
 }
 
+/* A name that vanished while we work in the folder is a fault, and not an absence. */
+static tenoni_result of_change(int error)
+{
+    return tenoni_of_errno(error == ENOENT ? EIO : error);
+}
+
+/* Its name: it may be in a folder that we reach by a path only. */
+static tenoni_result sync_above(int parent, const char *name)
+{
+    int folder = openat(parent, name, FOLDER_FLAGS);
+    int above = folder < 0 ? -1 : openat(folder, "..", FOLDER_FLAGS);
+    bool synced = above >= 0 && fsync(above) == 0;
+    tenoni_result result = synced ? tenoni_because(TENONI_DONE) : of_change(errno);
+    if (above >= 0)
+        close(above);
+    if (folder >= 0)
+        close(folder);
+    return result;
+}
+
+static tenoni_result make_in(int parent, const char *name)
+{
+    if (mkdirat(parent, name, 0700) == 0)
+        return sync_above(parent, name);
+    return errno == EEXIST ? tenoni_because(TENONI_DONE) : tenoni_of_errno(errno);
+}
+
 static tenoni_result open_in(int parent, const char *name, bool make, int *out)
 {
-    bool made = make && mkdirat(parent, name, 0700) == 0;
-    if (make && !made && errno != EEXIST)
-        return tenoni_of_errno(errno);
+    tenoni_result result = make ? make_in(parent, name) : tenoni_because(TENONI_DONE);
+    if (!tenoni_done(result))
+        return result;
     *out = openat(parent, name, FOLDER_FLAGS | O_NOFOLLOW);
     if (*out < 0)
         return tenoni_of_errno(errno);
-    tenoni_result result = check_folder(*out);
-    if (tenoni_done(result) && made && fsync(parent) != 0)
-        result = tenoni_of_errno(errno);
+    result = check_folder(*out);
     if (!tenoni_done(result)) {
         close(*out);
         *out = -1;
@@ -50,15 +75,13 @@ static tenoni_result open_in(int parent, const char *name, bool make, int *out)
 /* The folders above the state folder may be links, and anybody's. */
 static tenoni_result make_parents(char *path)
 {
-    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    tenoni_result result = tenoni_because(TENONI_DONE);
+    for (char *slash = strchr(path + 1, '/'); slash != NULL && tenoni_done(result); slash = strchr(slash + 1, '/')) {
         *slash = 0;
-        bool there = mkdir(path, 0700) == 0 || errno == EEXIST;
-        int error = errno;
+        result = make_in(AT_FDCWD, path);
         *slash = '/';
-        if (!there)
-            return tenoni_of_errno(error);
     }
-    return tenoni_because(TENONI_DONE);
+    return result;
 }
 
 static tenoni_result open_state(const char *state_dir, bool make, int *out)
@@ -68,9 +91,12 @@ static tenoni_result open_state(const char *state_dir, bool make, int *out)
         return tenoni_because(TENONI_NO_MEMORY);
     for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
         path[n - 1] = 0;
-    tenoni_result result = make ? make_parents(path) : tenoni_because(TENONI_DONE);
-    if (tenoni_done(result))
-        result = open_in(AT_FDCWD, path, make, out);
+    tenoni_result result = open_in(AT_FDCWD, path, make, out);
+    if (make && tenoni_nothing(result)) {
+        result = make_parents(path);
+        if (tenoni_done(result))
+            result = open_in(AT_FDCWD, path, make, out);
+    }
     free(path);
     return result;
 }
@@ -182,12 +208,6 @@ static tenoni_result write_all(int file, const uint8_t *bytes, size_t n)
         done += (size_t)put;
     }
     return fsync(file) == 0 ? tenoni_because(TENONI_DONE) : tenoni_of_errno(errno);
-}
-
-/* A name that vanished while we work in the folder is a fault, and not an absence. */
-static tenoni_result of_change(int error)
-{
-    return tenoni_of_errno(error == ENOENT ? EIO : error);
 }
 
 tenoni_result tenoni_file_write(const tenoni_folder *folder, const char *name, const uint8_t *bytes, size_t n)

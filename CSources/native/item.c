@@ -123,6 +123,8 @@ static tenoni_result end_what_was_cut(tenoni_store *store)
     tenoni_result result = tenoni_folder_list(store->folder->files, is_not_ahead, &work);
     if (tenoni_done(result) && !tenoni_store_is_lost(work.result))
         result = work.result;
+    if (tenoni_done(result) && work.found)
+        result = tenoni_folder_sync(store->folder); /* the value's name, before the manifest knows of it */
     if (!tenoni_done(result) || !work.found)
         return result;
     result = tenoni_manifest_next(store->folder, store->tpm, store->sealed, store->secret, &store->manifest,
@@ -133,8 +135,11 @@ static tenoni_result end_what_was_cut(tenoni_store *store)
     return tenoni_manifest_read(store->folder, store->tpm, store->sealed, store->secret, &store->manifest);
 }
 
+/* A value that no manifest could list would stay ahead for ever: it is not written. */
 static tenoni_result write_value(tenoni_store *store, const place *at, uint64_t number, const char *value)
 {
+    if (store->counted && !tenoni_manifest_has_room(&store->manifest, &at->about))
+        return tenoni_because(TENONI_STORE_FULL);
     tenoni_result result = tenoni_cipher_write(store->folder, at->file, store->secret, &at->about, number,
                                                (const uint8_t *)value, strlen(value));
     if (tenoni_done(result))

@@ -39,16 +39,21 @@ static tenoni_result read_one(const tenoni_folder *folder, const char *file, con
     return plain.n % ENTRY == 0 ? result : tenoni_because(TENONI_FILE_DAMAGED);
 }
 
-/* The manifest was written, and then the power went: the count is made up for. */
-static tenoni_result compare(tenon_tpm *tpm, tenoni_sealed *sealed, const uint8_t *secret, uint64_t number)
+/*
+ * The manifest was written, and then the process ended: the count is made up for, once the name is on the disk. A count
+ * that passes what a loss of power leaves would make every value an old one.
+ */
+static tenoni_result compare(const tenoni_folder *folder, tenon_tpm *tpm, tenoni_sealed *sealed, const uint8_t *secret,
+                             uint64_t number)
 {
     uint64_t count;
-    tenon_status status = tenoni_counter_read(tpm, sealed, secret, &count);
-    if (status == TENON_OK && number == count + 1)
-        return tenoni_of(tenoni_counter_raise(tpm, sealed, secret, number));
-    if (status != TENON_OK)
-        return tenoni_of(status);
-    return tenoni_because(number == count ? TENONI_DONE : TENONI_FILE_STALE);
+    tenoni_result result = tenoni_of(tenoni_counter_read(tpm, sealed, secret, &count));
+    if (!tenoni_done(result) || number == count)
+        return result;
+    if (number != count + 1)
+        return tenoni_because(TENONI_FILE_STALE);
+    result = tenoni_folder_sync(folder);
+    return tenoni_done(result) ? tenoni_of(tenoni_counter_raise(tpm, sealed, secret, number)) : result;
 }
 
 tenoni_result tenoni_manifest_read(const tenoni_folder *folder, tenon_tpm *tpm, tenoni_sealed *sealed,
@@ -63,7 +68,7 @@ tenoni_result tenoni_manifest_read(const tenoni_folder *folder, tenon_tpm *tpm, 
     if (tenoni_nothing(result))
         result = tenoni_because(TENONI_FILE_MISSING);
     if (tenoni_done(result))
-        result = compare(tpm, sealed, secret, out->number);
+        result = compare(folder, tpm, sealed, secret, out->number);
     if (!tenoni_done(result))
         tenoni_manifest_free(out);
     return result;
@@ -109,6 +114,11 @@ uint64_t tenoni_manifest_number(const tenoni_manifest *manifest, const tenon_dig
     return number;
 }
 
+bool tenoni_manifest_has_room(const tenoni_manifest *manifest, const tenon_digest *about)
+{
+    return manifest->count < ENTRIES_MAX || entry_of(manifest, about) != NULL;
+}
+
 /* With room for one more; the entry that changes is left out. */
 static tenoni_result copy_without(const tenoni_manifest *from, const tenon_digest *about, tenoni_manifest *to)
 {
@@ -119,7 +129,7 @@ static tenoni_result copy_without(const tenoni_manifest *from, const tenon_diges
     for (size_t i = 0; i < from->count; i++)
         if (from->entries + i * ENTRY != skipped)
             memcpy(to->entries + ENTRY * to->count++, from->entries + i * ENTRY, ENTRY);
-    return tenoni_because(to->count < ENTRIES_MAX ? TENONI_DONE : TENONI_BAD_ARGUMENT);
+    return tenoni_because(TENONI_DONE);
 }
 
 tenoni_result tenoni_manifest_next(const tenoni_folder *folder, tenon_tpm *tpm, tenoni_sealed *sealed,

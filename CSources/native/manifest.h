@@ -29,6 +29,9 @@ tenoni_result tenoni_manifest_begin(const tenoni_folder *folder, tenon_tpm *tpm,
 /* The number of a value; 0 if the manifest does not list it. */
 uint64_t tenoni_manifest_number(const tenoni_manifest *manifest, const tenon_digest *about);
 
+/* Whether a value may get the next number: there are at most 65,536. */
+bool tenoni_manifest_has_room(const tenoni_manifest *manifest, const tenon_digest *about);
+
 /* Writes the next one, in which this value has the manifest's number, or is not there; then counts. */
 tenoni_result tenoni_manifest_next(const tenoni_folder *folder, tenon_tpm *tpm, tenoni_sealed *sealed,
                                    const uint8_t *secret, tenoni_manifest *manifest, const tenon_digest *about,

@@ -33,6 +33,7 @@ static const row rows[TENONI_CAUSES] = {
                                   "There are values, but the file with their key is missing; restore it."},
     [TENONI_STORE_OF_ANOTHER_TPM] = {"NATIVE_TPM_CHANGED", unknown,
                                      "The TPM was cleared or is another one, and cannot open the values."},
+    [TENONI_STORE_FULL] = {"NATIVE_FULL", unknown, "A store with a counter holds 65,536 values; delete one."},
     [TENONI_VALUE_KEPT] = {"NATIVE_VALUE_KEPT", unknown,
                            "The value that is there was not read, and is not replaced; load it again, or delete it."},
     [TENONI_NO_CERTIFICATE] = {"NATIVE_NO_CERTIFICATE", misconfigured,

@@ -2,15 +2,15 @@
 #define _DEFAULT_SOURCE /* strdup, getpwuid_r */
 #include "native/settings.h"
 
-#include <pthread.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "native/json_text.h"
+#include "native/worker.h"
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+/* Under the worker's lock: a child of a fork must not find one that another thread held. */
 static tenoni_settings settings;
 static bool used;
 
@@ -50,15 +50,30 @@ static bool fill(tenoni_settings *out, const tenon_native_options *options)
     return out->state_dir != NULL && out->tpm != NULL;
 }
 
+static bool use(tenoni_settings *given)
+{
+    tenoni_worker_lock();
+    if (settings.tpm == NULL) {
+        settings = *given;
+        *given = (tenoni_settings){0};
+    }
+    used = settings.tpm != NULL;
+    tenoni_worker_unlock();
+    return used;
+}
+
+/* The home folder is asked for outside the lock: that may take its time. */
 const tenoni_settings *tenoni_settings_use(void)
 {
     static const tenon_native_options usual = {.size = sizeof usual};
-    pthread_mutex_lock(&mutex);
-    if (settings.tpm == NULL && !fill(&settings, &usual))
-        clear(&settings);
-    used = settings.tpm != NULL;
-    pthread_mutex_unlock(&mutex);
-    return used ? &settings : NULL;
+    tenoni_settings given = {0};
+    if (use(&given))
+        return &settings;
+    if (!fill(&given, &usual))
+        clear(&given);
+    bool found = use(&given);
+    clear(&given);
+    return found ? &settings : NULL;
 }
 
 static bool are_good(const tenon_native_options *options)
@@ -82,7 +97,7 @@ bool tenoni_settings_take(const tenon_native_options *options)
 {
     tenoni_settings given = {0};
     bool taken = are_good(options) && fill(&given, options);
-    pthread_mutex_lock(&mutex);
+    tenoni_worker_lock();
     if (taken && used)
         taken = are_equal(&given, &settings);
     if (taken && !used) {
@@ -90,7 +105,7 @@ bool tenoni_settings_take(const tenon_native_options *options)
         settings = given;
         given = before;
     }
-    pthread_mutex_unlock(&mutex);
+    tenoni_worker_unlock();
     clear(&given);
     return taken;
 }

@@ -2,52 +2,49 @@
 #include "native/unread.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/secure.h"
 #include "native/item.h"
 #include "native/worker.h"
 
+typedef struct entry {
+    struct entry *next;
+    tenon_digest value;
+} entry;
+
 static struct {
-    tenon_digest *values;
-    size_t count;
-    size_t room;
+    entry *first;
     bool all; /* one could not be remembered */
 } unread;
 
-static size_t find(const tenon_digest *value)
+/* Where the value's entry is, or the end. */
+static entry **find(const tenon_digest *value)
 {
-    size_t i = 0;
-    while (i < unread.count && !tenoni_equal(unread.values[i].bytes, value->bytes, sizeof value->bytes))
-        i++;
-    return i;
+    entry **at = &unread.first;
+    while (*at != NULL && !tenoni_equal((*at)->value.bytes, value->bytes, sizeof value->bytes))
+        at = &(*at)->next;
+    return at;
 }
 
-static bool has_room(void)
+static void drop(entry **at)
 {
-    enum { FIRST = 16 };
-    if (unread.count < unread.room)
-        return true;
-    size_t room = unread.room == 0 ? FIRST : 2 * unread.room;
-    tenon_digest *values = realloc(unread.values, room * sizeof *values);
-    if (values == NULL)
-        return false;
-    unread.values = values;
-    unread.room = room;
-    return true;
+    entry *known = *at;
+    *at = known->next;
+    free(known);
 }
 
 static void note(const tenon_digest *value, bool known)
 {
-    size_t at = find(value);
-    if (known && at < unread.count)
-        unread.values[at] = unread.values[--unread.count];
-    if (known || at < unread.count)
+    entry **at = find(value);
+    if (known && *at != NULL)
+        drop(at);
+    if (known || *at != NULL)
         return;
-    if (has_room())
-        unread.values[unread.count++] = *value;
-    else
+    *at = calloc(1, sizeof **at);
+    if (*at == NULL)
         unread.all = true;
+    else
+        (*at)->value = *value;
 }
 
 void tenoni_unread_note(const char *service, const char *key, tenoni_result result)
@@ -67,13 +64,14 @@ bool tenoni_unread_blocks(const char *service, const char *key)
     tenon_digest value;
     bool named = tenoni_done(tenoni_item_digest(service, key, &value));
     tenoni_worker_lock();
-    bool blocks = !named || unread.all || find(&value) < unread.count;
+    bool blocks = !named || unread.all || *find(&value) != NULL;
     tenoni_worker_unlock();
     return blocks;
 }
 
 void tenoni_unread_forget(void)
 {
-    free(unread.values);
-    memset(&unread, 0, sizeof unread);
+    while (unread.first != NULL)
+        drop(&unread.first);
+    unread.all = false;
 }

@@ -230,5 +230,7 @@ tenoni_result tenoni_work_do(tenoni_work *work, uint32_t deadline_ms, char **ans
     pthread_mutex_unlock(&queue.mutex);
     if (!running)
         free_work(work);
+    /* The first call of a function of libc saves the registers, which a value was copied through. */
+    tenoni_wipe_stack();
     return result;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/secure.h"
 #include "tpm/key.h"
 
 /* How a key is opened from its file, and the auth value that it is used with. */
@@ -15,7 +14,6 @@ static tenon_status authorize(tenon_tpm *tpm, void *context)
 {
     const authorization *work = context;
     (void)tpm;
-    tenoni_wipe(&work->key->auth, sizeof work->key->auth);
     return tenoni_auth_set(&work->key->auth, work->auth, work->auth_n);
 }
 

@@ -44,11 +44,12 @@ struct Request {
     }
 }
 
-/// Verifies the requests of one device. A server with several processes keeps the nonces in a place for all of them.
+/// Verifies the requests of one device. A server with several processes keeps what was seen in a place for all.
 struct Judge {
     private let verifier: Verifier
     /// Each for as long as its timestamp is valid; drop older ones.
     private var nonces: Set<String> = []
+    private var signatures: Set<[UInt8]> = []
 
     init(keyText: String) throws {
         verifier = try Verifier(PublicKey(derRepresentation: TextEncoding.base64.decode(keyText)))
@@ -63,9 +64,12 @@ struct Judge {
             throw Refusal(reason: "the timestamp is too far from now")
         }
         let der = try TextEncoding.base64.decode(request.header("x-synheart-signature"))
-        try verifier.verify(Signature(derRepresentation: der), for: message.finish())
-        // After the signature; otherwise anyone could use up a nonce.
-        guard nonces.insert(nonce).inserted else { throw Refusal(reason: "it was made before") }
+        let signature = try Signature(derRepresentation: der)
+        try verifier.verify(signature, for: message.finish())
+        // After the signature; otherwise anyone could use up a nonce. The nonce is not signed: a request that is sent
+        // again with another one has the same r, which nobody can change without the key.
+        let isFirst = signatures.insert(Array(signature.rawRepresentation.prefix(32))).inserted
+        guard isFirst, nonces.insert(nonce).inserted else { throw Refusal(reason: "it was made before") }
     }
 }
 

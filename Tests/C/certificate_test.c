@@ -2,8 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/der.h"
 #include "certificate_rig.h"
 #include "proof/date.h"
+#include "proof/name.h"
 
 static tenoni_certificate read_named(const char *name)
 {
@@ -39,6 +41,30 @@ TEST(certificate_fields)
     CHECK_BYTES(text.at, "id:54454E4F", 11);
     CHECK(!tenoni_certificate_tpm_attribute(&ca, tenoni_tpm_maker, TENONI_TCG_OID_SIZE, &text));
     CHECK(!tenoni_certificate_tpm_attribute(&ek, tenoni_usage_ek, TENONI_TCG_OID_SIZE, &text));
+}
+
+/* The alternative name of a TPM whose maker is this text. */
+static bool has_maker(const void *text, size_t n)
+{
+    enum { DIRECTORY_NAME = TENONI_DER_CONTEXT_CONSTRUCTED + 4 };
+    uint8_t bytes[128];
+    tenoni_writer writer = tenoni_writer_over(bytes, sizeof bytes);
+    size_t directory = tenoni_der_begin(&writer, DIRECTORY_NAME);
+    size_t name = tenoni_der_begin(&writer, TENONI_DER_SEQUENCE);
+    tenoni_attribute_write(&writer, tenoni_tpm_maker, sizeof tenoni_tpm_maker, text, n);
+    tenoni_der_end(&writer, name);
+    tenoni_der_end(&writer, directory);
+    const tenoni_certificate certificate = {.alternative_name = tenoni_reader_over(bytes, writer.used)};
+    tenoni_reader found;
+    return tenoni_certificate_tpm_attribute(&certificate, tenoni_tpm_maker, sizeof tenoni_tpm_maker, &found);
+}
+
+TEST(certificate_names_of_a_tpm)
+{
+    uint8_t longest[65];
+    memset(longest, 'x', sizeof longest);
+    CHECK(has_maker(longest, 64) && !has_maker(longest, 65) && has_maker(longest, 1) && !has_maker(longest, 0));
+    CHECK(has_maker(" ~", 2) && !has_maker("\x1f", 1) && !has_maker("\x7f", 1) && !has_maker("a\0", 2));
 }
 
 TEST(certificate_usages)
@@ -92,6 +118,18 @@ TEST(certificate_changed_bytes)
     change("ek-ext-all-that-makers-write", 1);
     change("ek-rsa", test_rounds(1, 5));
     change("ca-rsa2048", test_rounds(1, 5));
+}
+
+/* A serial number of 21 bytes, behind the zero that its first bit asks for. */
+TEST(certificate_serial_behind_a_zero)
+{
+    enum { SERIAL_AT = 15 };
+    uint8_t copy[TENON_CERTIFICATE_MAX];
+    tenon_bytes der = certificate_named("ek-form-a-serial-of-22-bytes");
+    tenoni_certificate read;
+    memcpy(copy, der.bytes, der.n);
+    memcpy(copy + SERIAL_AT, (const uint8_t[]){0x00, 0x80}, 2);
+    CHECK_STATUS(tenoni_certificate_read(&read, copy, der.n), TENON_RULE_22_CERTIFICATE);
 }
 
 static void trim(const char *hex, size_t start, size_t size)
@@ -209,6 +247,7 @@ TEST(certificate_dates)
     check_date(2524608000, "20500101000000Z");
     check_date(4107542400, "21000301000000Z");
     check_date(4107542399, "21000228235959Z");
+    check_date(7263216000, "22000301000000Z");
     check_date(13574563200, "24000229000000Z");
     check_date(TENONI_DATE_MAX, "99991231235959Z");
     const int64_t step = INT64_C(86400) * (int64_t)test_rounds(29, 997) + 3607;

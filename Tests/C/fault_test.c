@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #ifdef TENON_OPENSSL
@@ -12,8 +13,10 @@
 #endif
 
 #include "base/secure.h"
+#include "crypto/gcm.h"
 #include "crypto/p256.h"
 #include "keri_rig.h"
+#include "native_rig.h"
 #include "proof_rig.h"
 #include "test.h"
 #include "tpm_rig.h"
@@ -227,6 +230,25 @@ static tenon_status make_credential_rsa(void) { return make_credential(TENON_EK_
 static tenon_status make_credential_p256(void) { return make_credential(TENON_EK_P256); }
 static tenon_status make_credential_p384(void) { return make_credential(TENON_EK_P384); }
 
+static const uint8_t gcm_nonce[TENONI_GCM_NONCE_SIZE] = {1}, hello[5] = "hello";
+static uint8_t sealed[sizeof hello], tag[TENONI_GCM_TAG_SIZE];
+
+static tenon_status seal(void)
+{
+    return tenoni_gcm_encrypt(sealed, tag, scalar, gcm_nonce, (tenoni_part){NULL, 0}, hello, sizeof hello);
+}
+
+/* A failure is not taken for a tag that does not fit. */
+static tenon_status open_sealed(void)
+{
+    uint8_t back[sizeof hello];
+    bool good;
+    tenon_status status =
+        tenoni_gcm_decrypt(back, &good, scalar, gcm_nonce, (tenoni_part){NULL, 0}, tag, sealed, sizeof sealed);
+    CHECK(status == TENON_OK ? good && memcmp(back, hello, sizeof back) == 0 : !good && CHECK_ZERO(back, sizeof back));
+    return status;
+}
+
 typedef struct {
     const char *name;
     tenon_status (*run)(void);
@@ -252,6 +274,8 @@ static const operation operations[] = {
     {"credential, RSA", make_credential_rsa, true},
     {"credential, P-256", make_credential_p256, true},
     {"credential, P-384", make_credential_p384, true},
+    {"seal", seal, false},
+    {"open", open_sealed, false},
 };
 
 enum { OPERATIONS = COUNT(operations) };
@@ -368,6 +392,28 @@ TEST(fault_no_memory_beside_a_tpm)
             fail_each(&all[i], 12, (long)test_rounds(97, 401));
         tpm_rig_stop(&chip);
     }
+}
+
+/* A value that was asked for in vain is not replaced, also where there is no memory to remember it. */
+TEST(fault_no_memory_for_an_unread_value)
+{
+    OWNED_NATIVE rig = native_rig_start();
+    CHECK(native_rig_stores("s", "k", "master"));
+    OWNED char *path = native_rig_file(&rig, "v-");
+    long number = 0;
+    do {
+        native_rig_again(&rig);
+        CHECK_NUMBER(chmod(path, 0620), 0);
+        allocation_failed = false;
+        allocations_left = number;
+        char *value = synheart_native_secure_load("s", "k");
+        allocations_left = -1;
+        CHECK_TEXT(value, NULL);
+        CHECK_NUMBER(chmod(path, 0600), 0);
+        CHECK(synheart_native_secure_store("s", "k", "new") != 0);
+    } while (allocation_failed && ++number < 100);
+    CHECK(number > 1);
+    CHECK(native_rig_loads("s", "k", "master"));
 }
 
 static tenon_status key_sign(void *context, tenon_signature *out, const tenon_digest *of)

@@ -9,7 +9,7 @@
  * signed. Left out, the rule no longer refuses, and at most a later one does.
  */
 
-typedef enum { FIRST, SECOND, AFTER_EO, AFTER_END } place;
+typedef enum { FIRST, SECOND, AFTER_EO, AFTER_END, AFTER_LAST } place;
 
 typedef struct {
     tenon_status expected; /* TENON_OK: a good one */
@@ -70,6 +70,7 @@ static const broken cases[] = {
     {TENON_KERI_8_FORM, FIRST, I, "\"kt\":\"1\"", "\"kt\":[\"1\"]", 0},
     {TENON_KERI_8_FORM, FIRST, I, "\"kt\":\"1\"", "\"kt\":\"\\u0031\"", 0},
     {TENON_KERI_8_FORM, FIRST, I, "\"c\":[]", "\"c\":[\"\x01\"]", 0},
+    {TENON_KERI_8_FORM, FIRST, I, "\"c\":[]", "\"c\":[\"\x7f\"]", 0},
     {TENON_KERI_8_FORM, FIRST, I, "\"c\":[]", "\"c\":[\"\xc3\xa4\"]", 0},
     {TENON_KERI_8_FORM, FIRST, I, "\"c\":[]", "\"c\":[\"EO\",]", 0},
     {TENON_KERI_8_FORM, FIRST, I, "\"a\":[]", "\"a\":[\"x\"]", 0},
@@ -83,6 +84,7 @@ static const broken cases[] = {
     {TENON_KERI_8_FORM, SECOND, X, "\"a\":[]", "\"kt\":\"1\",\"a\":[]", 0},
     {TENON_KERI_9_ENDED, AFTER_END, R, NULL, NULL, 1},
     {TENON_KERI_9_ENDED, AFTER_END, X, NULL, NULL, 0},
+    {TENON_KERI_9_ENDED, AFTER_LAST, R, "\"s\":\"1\"", "\"s\":\"2\"", 1},
     {TENON_KERI_10_ROTATIONS_ONLY, AFTER_EO, X, NULL, NULL, 0},
     {TENON_KERI_11_SAID, FIRST, I, "\"i\":\"$D\",\"s\"", "\"i\":\"E$D\",\"s\"",
      0}, /* hashed with the identifier in it */
@@ -141,12 +143,17 @@ static void begin(keri_rig *rig, place at)
     static const char *const replacements[][2] = {{"\"c\":[]", "\"c\":[]"},
                                                   {"\"c\":[]", "\"c\":[]"},
                                                   {"\"c\":[]", "\"c\":[\"EO\"]"},
-                                                  {"\"nt\":\"1\",\"n\":[\"$b\"]", "\"nt\":\"0\",\"n\":[]"}};
+                                                  {"\"nt\":\"1\",\"n\":[\"$b\"]", "\"nt\":\"0\",\"n\":[]"},
+                                                  {"\"c\":[]", "\"c\":[]"}};
     keri_event event;
     keri_begin(rig);
     if (at == FIRST)
         return;
     keri_make_with(rig, &event, KERI_INCEPTION, replacements[at][0], replacements[at][1], 0);
+    CHECK_OK(keri_append(rig, &event));
+    if (at != AFTER_LAST)
+        return;
+    keri_make_with(rig, &event, KERI_ROTATION, "\"nt\":\"1\",\"n\":[\"$c\"]", "\"nt\":\"0\",\"n\":[]", 1);
     CHECK_OK(keri_append(rig, &event));
 }
 
@@ -184,6 +191,7 @@ static void check_refused(keri_rig *rig, const keri_event *event, const char *at
                  expected);
     if (expected == TENON_OK) {
         CHECK_BYTES(rig->state.said, event->text + 40, sizeof rig->state.said);
+        CHECK_NUMBER(rig->state.flags & ~(uint32_t)TENON_KERI_ESTABLISHMENT_ONLY, 0);
         return;
     }
     CHECK_BYTES(&rig->state, &before, sizeof before);

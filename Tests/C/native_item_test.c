@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "native/store.h"
 #include "native/worker.h"
 #include "native_rig.h"
 
@@ -237,6 +238,27 @@ TEST(native_all_is_on_disk_before_it_is_said)
     test_about(NULL);
 }
 
+/* The state folder need not be there: the first call makes it, and its name is on the disk before anything is in it. */
+TEST(native_state_folder_is_made)
+{
+    OWNED_NATIVE rig = native_rig_start();
+    OWNED char *above = NULL, *state = NULL, *files = NULL;
+    CHECK(asprintf(&above, "%s/above", rig.folder) > 0 && asprintf(&state, "%s/state", above) > 0 &&
+          asprintf(&files, "%s/native", state) > 0);
+    char *folder = rig.folder;
+    rig.folder = state;
+    native_rig_again(&rig);
+    CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_ABSENT);
+    CHECK_NUMBER(access(above, F_OK), -1);
+    native_cut_at(NATIVE_COUNT, 0, 0);
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "v"), 0);
+    check_trace("a store in a new folder", "mdmdmd" KEPT KEPT KEPT);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "v");
+    native_rig_empty(&rig);
+    rig.folder = folder;
+    CHECK_NUMBER(rmdir(state) + rmdir(above), 0);
+}
+
 /* A TPM in lockout is not asked again: that would be another guess. */
 TEST(native_store_in_lockout_asks_once)
 {
@@ -342,6 +364,69 @@ TEST(native_value_ahead_is_waited_for)
     CHECK_NUMBER(synheart_native_secure_store("s", "other", "value"), 0);
     CHECK_TEXT(synheart_native_secure_load("s", "k"), "new");
     CHECK_TEXT(synheart_native_secure_load("s", "other"), "value");
+}
+
+/* What a process left whose name was not synced yet: the counter does not pass it before it is on the disk. */
+TEST(native_cut_is_on_disk_before_it_counts)
+{
+    enum { BEHIND_VALUE = 6, BEHIND_MANIFEST = 10, FIRST = 3, INCREMENT = 0x134 };
+    static const struct {
+        int cut;
+        const char *ended;
+    } rows[] = {{BEHIND_VALUE, "d" KEPT KEPT KEPT KEPT KEPT}, {BEHIND_MANIFEST, "d" KEPT KEPT KEPT}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        OWNED_NATIVE rig = native_rig_counted();
+        CHECK_NUMBER(synheart_native_secure_store("s", "k", "old"), 0);
+        native_cut_at(NATIVE_FAIL, rows[i].cut, EIO);
+        CHECK(synheart_native_secure_store("s", "k", "new") != 0);
+        native_rig_again(&rig);
+        native_cut_at(NATIVE_FAIL, FIRST, EIO);
+        CHECK(synheart_native_secure_store("s", "k", "newer") != 0);
+        CHECK_CODE("NATIVE_DISK");
+        CHECK_NUMBER(support_transport_count(rig.wire, INCREMENT), 0);
+        native_cut_at(NATIVE_COUNT, 0, 0);
+        CHECK_NUMBER(synheart_native_secure_store("s", "k", "newer"), 0);
+        check_trace("a value behind a cut", rows[i].ended);
+    }
+    test_about(NULL);
+}
+
+/* The store gets all the values that a manifest lists. */
+static void fill_manifest(void)
+{
+    enum { ENTRY = TENON_DIGEST_SIZE + 8, ALL_BUT_ONE = 65535 };
+    static const tenon_digest last = {.bytes = {1}};
+    tenoni_folder folder;
+    tenoni_store store;
+    tenoni_worker_end();
+    CHECK_NUMBER(tenoni_folder_open(&folder, true).cause, TENONI_DONE);
+    CHECK_NUMBER(tenoni_folder_lock(&folder).cause, TENONI_DONE);
+    CHECK_NUMBER(tenoni_store_make(&folder, &store).cause, TENONI_DONE);
+    uint8_t *entries = calloc(ALL_BUT_ONE, ENTRY);
+    memcpy(entries, store.manifest.entries, store.manifest.count * ENTRY);
+    free(store.manifest.entries);
+    store.manifest.entries = entries;
+    store.manifest.count = ALL_BUT_ONE;
+    CHECK_NUMBER(
+        tenoni_manifest_next(&folder, store.tpm, store.sealed, store.secret, &store.manifest, &last, true).cause,
+        TENONI_DONE);
+    tenoni_store_close(&store);
+    tenoni_folder_close(&folder);
+}
+
+TEST(native_full_store_stays_usable)
+{
+    OWNED_NATIVE rig = native_rig_counted();
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "v"), 0);
+    fill_manifest();
+    CHECK(synheart_native_secure_store("s", "another", "v") != 0);
+    CHECK_CODE("NATIVE_FULL");
+    CHECK(native_rig_stores("s", "k", "w"));
+    CHECK(native_rig_loads("s", "k", "w"));
+    CHECK_NUMBER(synheart_native_secure_delete("s", "k"), 0);
+    CHECK(native_rig_stores("s", "another", "v"));
+    CHECK(synheart_native_secure_store("s", "k", "v") != 0);
+    CHECK_CODE("NATIVE_FULL");
 }
 
 TEST(native_counted_store_counts)

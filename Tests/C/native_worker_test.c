@@ -13,6 +13,7 @@
 #include "native/desk.h"
 #include "native/worker.h"
 #include "native_rig.h"
+#include "test_clock.h"
 
 /* Threads, processes and time. */
 
@@ -116,6 +117,21 @@ TEST(native_late_work_is_abandoned_or_never_begun)
     pthread_mutex_unlock(&gate);
     CHECK_NUMBER(tenoni_work_do(tenoni_work_new(run_nothing, "a", NULL, NULL), LONG_MS, NULL).cause, TENONI_DONE);
     CHECK_NUMBER(atomic_load(&ended), 1);
+    tenoni_worker_end();
+}
+
+static tenoni_result run_for_a_moment(tenoni_work *work)
+{
+    usleep(200000);
+    return tenoni_because(TENONI_DONE);
+}
+
+/* A deadline in the next second is one, too. */
+TEST(native_late_in_the_next_second)
+{
+    test_clock_end_of_second(true);
+    CHECK_NUMBER(tenoni_work_do(tenoni_work_new(run_for_a_moment, "a", NULL, NULL), 50, NULL).cause, TENONI_LATE);
+    test_clock_end_of_second(false);
     tenoni_worker_end();
 }
 

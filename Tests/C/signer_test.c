@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "batch_rig.h"
+#include "test_clock.h"
 #include "tpm_rig.h"
 
 /* A signer over a key that answers when the test lets it. */
@@ -133,6 +134,7 @@ static void stand(const place *self)
     crowd *in = self->in;
     while (self->number != 0 && atomic_load(&in->of.rig.slow.inside) == 0)
         sched_yield();
+    test_clock_end_of_second(true);
     ask(&in->askers[self->number]);
     atomic_fetch_add(&in->answered, 1);
 }
@@ -172,7 +174,7 @@ TEST(signer_shares_a_command)
 {
     crowd in = {.count = 0};
     bool seen[MANY] = {false};
-    begin(&in.of, 0, MANY, 60000);
+    begin(&in.of, 0, MANY, 60001); /* the deadline is in the next second */
     run_crowd(&in, MANY);
     CHECK_NUMBER(atomic_load(&in.of.rig.slow.commands), 2);
     check_signed(&in.askers[0]);
@@ -210,17 +212,22 @@ TEST(signer_takes_so_many)
 /* What the key says is said to each member, and nothing is left of it; the next command is another matter. */
 TEST(signer_tells_all_of_a_failure)
 {
-    static const tenon_status failures[] = {TENON_ERROR_TPM_TRANSPORT, TENON_ERROR_TPM_BUSY, TENON_ERROR_TPM_MISSING,
-                                            TENON_ERROR_KEY_GONE};
+    static const struct {
+        tenon_status status;
+        int commands; /* a key that is gone, or must not sign now, is asked once; the rest of the line is told */
+    } failures[] = {{TENON_ERROR_TPM_TRANSPORT, 4},
+                    {TENON_ERROR_TPM_BUSY, 4},
+                    {TENON_ERROR_TPM_MISSING, 4},
+                    {TENON_ERROR_KEY_GONE, 1},
+                    {TENON_CATEGORY_STATE << 24 | 1, 1}};
     for (size_t i = 0; i < COUNT(failures); i++) {
         crowd in = {.count = 0};
         begin(&in.of, 0, 8, 60000);
-        atomic_store(&in.of.rig.slow.status, failures[i]);
+        atomic_store(&in.of.rig.slow.status, failures[i].status);
         run_crowd(&in, 20);
         for (size_t n = 0; n < in.count; n++)
-            check_refused(&in.askers[n], failures[i]);
-        /* A key that is gone is asked once; the rest of the line is told. */
-        CHECK_NUMBER(atomic_load(&in.of.rig.slow.commands), failures[i] == TENON_ERROR_KEY_GONE ? 1 : 4);
+            check_refused(&in.askers[n], failures[i].status);
+        CHECK_NUMBER(atomic_load(&in.of.rig.slow.commands), failures[i].commands);
         atomic_store(&in.of.rig.slow.status, TENON_OK);
         asker after = {.of = &in.of};
         ask(&after);
@@ -368,28 +375,29 @@ TEST(signer_in_a_child)
 
 TEST(signer_options)
 {
-    tenon_signer_options options = {.size = sizeof options, .max = 1, .deadline_ms = 1};
+    enum { SIZE = sizeof(tenon_signer_options) };
+    static const struct {
+        tenon_signer_options options;
+        tenon_status status;
+    } rows[] = {
+        {{.size = SIZE, .max = 1, .deadline_ms = 1}, TENON_OK},
+        {{.size = SIZE, .max = TENON_BATCH_MAX, .deadline_ms = UINT32_MAX}, TENON_OK},
+        {{.size = SIZE, .max = 0, .deadline_ms = 1}, TENON_ERROR_OPTIONS},
+        {{.size = SIZE, .max = TENON_BATCH_MAX + 1, .deadline_ms = 1}, TENON_ERROR_OPTIONS},
+        {{.size = SIZE, .max = 1, .deadline_ms = 0}, TENON_ERROR_OPTIONS},
+        {{.size = SIZE, .max = 1, .deadline_ms = 1, .flags = 2}, TENON_ERROR_FLAGS},
+        {{.size = SIZE - 1, .max = 1, .deadline_ms = 1}, TENON_ERROR_OPTIONS},
+    };
     tenon_signer *signer = NULL;
     batch_rig rig;
     batch_rig_begin(&rig);
     CHECK_OK(tenon_signer_new(&signer, rig.key, NULL));
     tenon_signer_free(&signer);
-    CHECK_OK(tenon_signer_new(&signer, rig.key, &options));
-    tenon_signer_free(&signer);
-    options.max = 0;
-    CHECK_STATUS(tenon_signer_new(&signer, rig.key, &options), TENON_ERROR_OPTIONS);
-    options.max = TENON_BATCH_MAX + 1;
-    CHECK_STATUS(tenon_signer_new(&signer, rig.key, &options), TENON_ERROR_OPTIONS);
-    options.max = 1;
-    options.deadline_ms = 0;
-    CHECK_STATUS(tenon_signer_new(&signer, rig.key, &options), TENON_ERROR_OPTIONS);
-    options.deadline_ms = 1;
-    options.flags = 2;
-    CHECK_STATUS(tenon_signer_new(&signer, rig.key, &options), TENON_ERROR_FLAGS);
-    options.flags = 0;
-    options.size--;
-    CHECK_STATUS(tenon_signer_new(&signer, rig.key, &options), TENON_ERROR_OPTIONS);
-    CHECK(signer == NULL);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CHECK_STATUS(tenon_signer_new(&signer, rig.key, &rows[i].options), rows[i].status);
+        CHECK((signer != NULL) == (rows[i].status == TENON_OK));
+        tenon_signer_free(&signer);
+    }
     batch_rig_end(&rig);
 }
 

@@ -2,7 +2,6 @@
 #define _DEFAULT_SOURCE 1 /* CLOCK_BOOTTIME */
 #include "test_clock.h"
 
-#include <stdbool.h>
 #include <time.h>
 
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
@@ -10,7 +9,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 int __real_nanosleep(const struct timespec *wait, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *wait, struct timespec *left);
 
-static _Thread_local bool runs;
+static _Thread_local bool runs, ends_a_second;
 static _Thread_local test_clock state;
 
 void test_clock_start(void)
@@ -25,11 +24,21 @@ test_clock test_clock_stop(void)
     return state;
 }
 
+void test_clock_end_of_second(bool on) { ends_a_second = on; }
+
+static int of_machine(clockid_t clock, struct timespec *now)
+{
+    int result = __real_clock_gettime(clock, now);
+    if (ends_a_second && clock == CLOCK_MONOTONIC)
+        *now = (struct timespec){.tv_sec = now->tv_sec - 1, .tv_nsec = 999999999};
+    return result;
+}
+
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
     enum { BEGAN_S = 1000 };
     if (!runs || clock != CLOCK_BOOTTIME)
-        return __real_clock_gettime(clock, now);
+        return of_machine(clock, now);
     *now = (struct timespec){.tv_sec = BEGAN_S + (time_t)(state.moved_ms / 1000),
                              .tv_nsec = (long)(state.moved_ms % 1000) * 1000000};
     return 0;

@@ -2,6 +2,7 @@
 #ifndef TEST_CLOCK_H
 #define TEST_CLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,5 +17,8 @@ void test_clock_start(void);
 
 /* Gives the thread the machine's clock again. */
 test_clock test_clock_stop(void);
+
+/* From now on, deadlines are computed in this thread a second before now or less, at the end of a second, or not. */
+void test_clock_end_of_second(bool on);
 
 #endif

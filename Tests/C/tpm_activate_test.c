@@ -500,6 +500,7 @@ TEST(tpm_activate_answers_that_are_none)
 TEST(tpm_activate_codes)
 {
     enum { HANDLE_AT = 10, VALUE = 0x2C4, NO_RESULT = 0x154 };
+    static const uint8_t flush_of_no_session[] = {0, 0, 0x01, 0x65, 0x83}, bits[] = {0x01, 0x80};
     OWNED_RIG rig = tpm_rig_ek_start(NULL);
     OWNED_DEVICE device = start(&rig, 2);
     support_transport_reset_counts(rig.wire);
@@ -508,9 +509,13 @@ TEST(tpm_activate_codes)
     support_fail_code(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), NO_RESULT);
     CHECK_RC(open_new(&device), TENON_CATEGORY_REJECTED, NO_RESULT);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_ACTIVATE_CREDENTIAL), 2);
-    support_flip(rig.wire, support_nth(SUPPORT_CC_START_AUTH_SESSION, 2), HANDLE_AT, 1);
-    CHECK_STATUS(open_new(&device), TENON_ERROR_TPM_ANSWER);
-    CHECK_NUMBER(support_flush_all(rig.sw), 0);
+    support_transport_watch(rig.wire, flush_of_no_session, sizeof flush_of_no_session);
+    for (size_t i = 0; i < COUNT(bits); i++) {
+        support_flip(rig.wire, support_nth(SUPPORT_CC_START_AUTH_SESSION, 2), HANDLE_AT, bits[i]);
+        CHECK_STATUS(open_new(&device), TENON_ERROR_TPM_ANSWER);
+        CHECK_NUMBER(support_flush_all(rig.sw), 0);
+    }
+    CHECK_NUMBER(support_transport_watched(rig.wire), 0);
     CHECK_OK(open_new(&device));
 }
 

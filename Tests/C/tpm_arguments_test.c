@@ -148,6 +148,9 @@ TEST(tpm_arguments_options)
     table.size--;
     CHECK_STATUS(tenon_tpm_open_transport(&tpm, &table, NULL), TENON_ERROR_OPTIONS);
     table.size++;
+    table.managed = 2;
+    CHECK_STATUS(tenon_tpm_open_transport(&tpm, &table, NULL), TENON_ERROR_OPTIONS);
+    table.managed = 0;
     table.exchange = NULL;
     CHECK_STATUS(tenon_tpm_open_transport(&tpm, &table, NULL), TENON_ERROR_OPTIONS);
     /* On failure close is not called; with neither reopen nor close it works. */

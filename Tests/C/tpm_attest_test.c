@@ -79,6 +79,17 @@ TEST(tpm_attest_works)
     CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_CC_CERTIFY), 1);
 }
 
+/* No room is made by flushing what the command names. */
+TEST(tpm_attest_lacks_room)
+{
+    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
+    check_attests(&at);
+    support_transport_reset_counts(at.rig.wire);
+    support_fail_code(at.rig.wire, support_next(SUPPORT_CC_CERTIFY), 0x902);
+    check_attests(&at);
+    CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_CC_CERTIFY), 2);
+}
+
 TEST(tpm_attest_qualifying_data)
 {
     OWNED_STAGE at = tpm_stage_start(NULL, NULL);

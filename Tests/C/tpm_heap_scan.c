@@ -127,11 +127,34 @@ static bool check_open(const char *what, const device *of, tenon_status (*open)(
     return scan_report(what, before, left) && good;
 }
 
+static bool check_value(const char *what, bool (*use)(void))
+{
+    scan_reveal(given);
+    return scan_around(what, use, given);
+}
+
+static tenon_tpm_key *guarded;
+
+static bool replace_value(void)
+{
+    return tenon_tpm_key_authorize(guarded, given, sizeof given) == TENON_OK &&
+           tenon_tpm_key_authorize(guarded, given, 1) == TENON_OK;
+}
+
+static bool check_replaced(tenon_tpm *tpm)
+{
+    bool good = tenon_tpm_key_create_guarded(tpm, &guarded, (const uint8_t *)"1234", 4) == TENON_OK &&
+                check_value("an auth value that a shorter one replaces", replace_value);
+    tenon_tpm_key_free(&guarded);
+    return good;
+}
+
 static bool check_activation(const char *state)
 {
     device of = {0};
     support_swtpm *software = support_swtpm_start(state);
     bool good = software != NULL && enrol(&of, software);
+    good = good && check_replaced(of.tpm);
     good = good && check_open("the secret that an activation opens", &of, open_value);
     good = good && check_open("the secret that is given out", &of, open_secret);
     tenon_tpm_key_free(&of.ak);
@@ -159,12 +182,6 @@ static bool refuse_answer(void)
     const tenoni_session_use use = {.auth = {given, sizeof given}};
     tenoni_reader entry = tenoni_reader_over(bytes, sizeof bytes);
     return tenoni_session_check(&session, &entry, &use, NULL, 0) == TENON_ERROR_SESSION && entry.left == 4;
-}
-
-static bool check_value(const char *what, bool (*use)(void))
-{
-    scan_reveal(given);
-    return scan_around(what, use, given);
 }
 
 /* What is in `given`, and in what the calls make, is nowhere else when they are over. */

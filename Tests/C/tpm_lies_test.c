@@ -249,3 +249,34 @@ static void strip(tpm_stage *at, const place *where)
 }
 
 TEST(tpm_lies_sessions_stripped) { for_each_answer(strip); }
+
+/* Adds to a big-endian number of n bytes. */
+static void add(uint8_t *number, size_t n, size_t more)
+{
+    for (size_t i = n; i-- > 0; more >>= 8) {
+        more += number[i];
+        number[i] = (uint8_t)more;
+    }
+}
+
+/* Create's answer, with a public area that is larger than any that is kept. */
+static size_t enlarge_area(void *context, uint8_t *answer, size_t n, size_t size)
+{
+    enum { MORE = 600, SIZE_AT = 2, PRIVATE_AT = HEADER + 4 };
+    uint8_t *area = answer + PRIVATE_AT + 2 + (answer[PRIVATE_AT] << 8 | answer[PRIVATE_AT + 1]);
+    memmove(area + 2 + MORE, area + 2, n - (size_t)(area + 2 - answer));
+    add(area, 2, MORE);
+    add(answer + HEADER, 4, MORE);
+    add(answer + SIZE_AT, 4, MORE);
+    return n + MORE;
+}
+
+TEST(tpm_lies_large_area)
+{
+    OWNED_RIG rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
+    support_edit(rig.wire, support_next(SUPPORT_CC_CREATE), enlarge_area, NULL);
+    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_ERROR_TPM_ANSWER);
+    CHECK_NUMBER(support_transport_pending(rig.wire), 0);
+    CHECK(key == NULL);
+}

@@ -12,10 +12,12 @@ static const uint32_t elsewhere = 0x81000005;
 
 TEST(tpm_parent_srk_comes_and_goes)
 {
-    static const support_template templates[] = {SUPPORT_SRK_H2, SUPPORT_SRK_PROVISIONING, SUPPORT_SRK_RSA};
+    /* The last one is no storage key. */
+    static const support_template templates[] = {SUPPORT_SRK_H2, SUPPORT_SRK_PROVISIONING, SUPPORT_SRK_RSA,
+                                                 SUPPORT_SIGNING};
     OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem before = tpm_rig_make(&rig);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < COUNT(templates); i++) {
         test_about("template %u", (unsigned)i);
         CHECK_NUMBER(support_persist_srk(rig.sw, NULL, templates[i]), 0);
         CHECK_OK(tpm_rig_use(&rig, &before));
@@ -24,7 +26,7 @@ TEST(tpm_parent_srk_comes_and_goes)
         CHECK_NUMBER(support_evict_srk(rig.sw, NULL), 0);
         CHECK_OK(tpm_rig_use(&rig, &before));
         CHECK_OK(tpm_rig_use(&rig, &under));
-        CHECK_NUMBER(support_persist_srk(rig.sw, NULL, templates[(i + 1) % 3]), 0);
+        CHECK_NUMBER(support_persist_srk(rig.sw, NULL, templates[(i + 1) % COUNT(templates)]), 0);
         CHECK_OK(tpm_rig_use(&rig, &under));
         CHECK_NUMBER(support_evict_srk(rig.sw, NULL), 0);
     }

@@ -53,6 +53,16 @@ TEST(tpm_session_each_key_has_its_own_after_a_power_cut)
     pair_stop(&keys);
 }
 
+static void check_begins_anew(pair *keys)
+{
+    support_transport_reset_counts(keys->rig.wire);
+    CHECK_OK(tpm_rig_sign(keys->a));
+    CHECK_NUMBER(support_transport_count(keys->rig.wire, SUPPORT_CC_SIGN), 1);
+    CHECK_NUMBER(support_transport_count(keys->rig.wire, SUPPORT_CC_START_AUTH_SESSION), 1);
+    CHECK_OK(tpm_rig_sign(keys->a));
+    check_one_command(keys);
+}
+
 /* The TPM has changed its nonce and we have not seen it: the next command begins with a new session, not with an
  * attempt. */
 static void check_over_after(void (*plan)(support_transport *wire), tenon_status expected)
@@ -61,12 +71,7 @@ static void check_over_after(void (*plan)(support_transport *wire), tenon_status
     plan(keys.rig.wire);
     CHECK_STATUS(tpm_rig_sign(keys.a), expected);
     CHECK_NUMBER(support_transport_pending(keys.rig.wire), 0);
-    support_transport_reset_counts(keys.rig.wire);
-    CHECK_OK(tpm_rig_sign(keys.a));
-    CHECK_NUMBER(support_transport_count(keys.rig.wire, SUPPORT_CC_SIGN), 1);
-    CHECK_NUMBER(support_transport_count(keys.rig.wire, SUPPORT_CC_START_AUTH_SESSION), 1);
-    CHECK_OK(tpm_rig_sign(keys.a));
-    check_one_command(&keys);
+    check_begins_anew(&keys);
     pair_stop(&keys);
 }
 
@@ -94,12 +99,7 @@ TEST(tpm_session_is_not_used_after_its_flush)
     support_fail_before(keys.rig.wire, support_next(SUPPORT_CC_SIGN), TENON_ERROR_TPM_TRANSPORT);
     CHECK_OK(tpm_rig_sign(keys.b));
     CHECK_NUMBER(support_transport_reopens(keys.rig.wire), 1);
-    support_transport_reset_counts(keys.rig.wire);
-    CHECK_OK(tpm_rig_sign(keys.a));
-    CHECK_NUMBER(support_transport_count(keys.rig.wire, SUPPORT_CC_SIGN), 1);
-    CHECK_NUMBER(support_transport_count(keys.rig.wire, SUPPORT_CC_START_AUTH_SESSION), 1);
-    CHECK_OK(tpm_rig_sign(keys.a));
-    check_one_command(&keys);
+    check_begins_anew(&keys);
     pair_stop(&keys);
 }
 

@@ -328,6 +328,8 @@ TEST(verify_ak_certificate_checks_its_arguments)
     CHECK_STATUS(tenon_ak_certificate_verify(NULL, NULL, 0, &key, &policy), TENON_RULE_22_CERTIFICATE);
     CHECK_STATUS(tenon_ak_certificate_verify(NULL, x5c, TENON_CERTIFICATES_MAX + 1, &key, &policy),
                  TENON_RULE_22_CERTIFICATE);
+    x5c[TENON_CERTIFICATES_MAX - 1] = lies;
+    CHECK_STATUS(tenon_ak_certificate_verify(NULL, x5c, TENON_CERTIFICATES_MAX, &key, &policy), TENON_ERROR_NULL);
     ak.trust = TENON_TRUST_AK;
     ak.roots_count = 0;
     CHECK_STATUS(tenon_ak_certificate_verify(&report, x5c, 2, &key, &ak), TENON_ERROR_OPTIONS);

@@ -47,6 +47,7 @@ sed 's/"a":1/"a":2/' "$work/first" > "$work/body"
 sed 's,/v1/hsi,/v1/hsx,' "$work/first" > "$work/path"
 sed 's/^\(X-Synheart-Timestamp: 1\).*/\1000000000\r/' "$work/first" > "$work/old"
 sed '/^X-Synheart-Nonce/d' "$work/first" > "$work/without"
+sed 's/^\(X-Synheart-Nonce: \).*/\1d8f6c9a2-4f1b-4c5e-9a3d-0b7e6f5a4c3d\r/' "$work/first" > "$work/again"
 forged='(TENON_ERROR_SIGNATURE_INVALID|The signature was not made by this key .*)'
 printf 'GET' > "$work/cut"
 : > "$work/empty"
@@ -55,6 +56,7 @@ for verify in "$build/verify_request" "$swift/RequestVerifier" "python3 $PWD/Exa
     judge() { (cd "$work" && $1 "${@:2}"); }
     expect "$verify: good" 0 '^second: valid$' judge "$verify" "$key" first second
     expect "twice" 3 '^first: refused: it was made before$' judge "$verify" "$key" first first
+    expect "twice, with another nonce" 3 '^again: refused: it was made before$' judge "$verify" "$key" first again
     expect "another body" 3 "^body: refused: $forged\$" judge "$verify" "$key" body
     expect "another path" 3 "^path: refused: $forged\$" judge "$verify" "$key" path
     expect "an old one" 3 '^old: refused: the timestamp is too far from now$' judge "$verify" "$key" old

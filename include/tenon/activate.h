@@ -91,7 +91,8 @@ typedef struct {
  *        authority that may sign certificates within its path length and, below the root, names EKU 2.23.133.8.1 or any
  *        if it names EKUs, and all dates hold
  *   34   the leaf: not an authority; key usage keyEncipherment or keyAgreement; EKU 2.23.133.8.1 or, where that is not
- *        required, none, and not 8.3; maker, model and version of the TPM in the alternative name, one each
+ *        required, none, and not 8.3; maker, model and version of the TPM in the alternative name, one each, which is
+ *        critical if the subject is empty
  *   35   the key is not said to be for RSAES-OAEP
  *   36   the key is of one of the kinds, e = 65537 or the point on its curve, an RSA key without the pattern of ROCA
  *   37   neither the ek_id nor the maker, model and version is denied

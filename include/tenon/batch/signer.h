@@ -49,8 +49,8 @@ TENON_API TENON_MUST_USE tenon_status tenon_signer_new(tenon_signer **out, const
  * TENON_ERROR_DEADLINE    the request waited for its deadline, and was not signed
  * TENON_ERROR_FORKED      another process made the signer
  *
- * What the key says of a batch is said to each of its members. If it says that the key is gone, that is also said to
- * those that still wait.
+ * What the key says of a batch is said to each of its members. If it says that the key is gone, or must not sign now
+ * (TENON_CATEGORY_STATE), that is also said to those that still wait.
  */
 TENON_API TENON_MUST_USE tenon_status tenon_signer_sign(tenon_signer *signer, char *TENON_COUNTED(input_n) input,
                                                         size_t input_n, size_t *input_written,

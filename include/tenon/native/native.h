@@ -9,7 +9,7 @@
  * Texts are UTF-8 and end in a NUL; they belong to the caller, and are read during the call only. A text that is
  * returned comes from malloc; the caller frees it with free. NULL, an empty name, and text that is not UTF-8 are
  * failures. Any number of threads may call. Every call ends within its time: 5 seconds, 15 for generate_key, 30 for
- * get_attestation. A call that ran out of time may still take effect; the calls after it see that.
+ * get_attestation, selftest and report. A call that ran out of time may still take effect; the calls after it see that.
  *
  * The eight functions know only success and failure. What a failure was, tenon_native_last_error says. None of them
  * makes, replaces or deletes anything when it cannot tell whether something is there.
@@ -70,7 +70,7 @@ TENON_API uint32_t tenon_native_abi_version(void);
  * Where the library works. state_dir is an absolute path, or NULL: /var/lib/tenon for root, .local/state/tenon in the
  * home folder for others. tpm is a name as tenon_tpm_open takes it, or NULL: device:/dev/tpmrm0. With allow_simulator 1
  * it may be a simulator's. With counter 1 a new store is tied to a counter in the TPM's NV memory, so that old files
- * are noticed. Set size to sizeof(tenon_native_options), and the rest to zeros.
+ * are noticed; it holds 65,536 values. Set size to sizeof(tenon_native_options), and the rest to zeros.
  */
 typedef struct {
     size_t size;
