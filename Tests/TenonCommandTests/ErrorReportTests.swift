@@ -57,7 +57,8 @@ import Testing
     @Test(arguments: [("synheart", "--dialect tenon"), ("it-wallet", "an attestation CA"), ("auths", "tenon doctor")])
     func mendIsThatOfTheService(_ kind: String, _ words: String) throws {
         let error = TenonError(.attestationUnavailable, message: "")
-        let mend = Mend.of(error, at: try #require(Services.named(kind)))
+        let service = try #require(Services.named(kind))
+        let mend = Mend.of(error, at: service)
         #expect(mend.contains(words) && mend.contains("--dialect") == (kind == "synheart"), "\(kind): \(mend)")
     }
 
