@@ -18,6 +18,7 @@ package final class ScriptedVault: KeyVault {
         var gate: SigningGate?
         var onProof: (@Sendable () -> Void)?
         var onBlocking: (@Sendable () -> Void)?
+        var isBare = false
     }
 
     package enum Call: Hashable, Sendable {
@@ -85,6 +86,9 @@ package final class ScriptedVault: KeyVault {
     /// Brings the former vault back, as after a swapped disk or a volume that was not mounted.
     package func bringBack() { state.withLock { $0.gone = [] } }
 
+    /// From now on a key's loss shows when the key signs, as with a TPM without a resource manager.
+    package func makeBare() { state.withLock { $0.isBare = true } }
+
     /// From now on its keys are behind a gate.
     package func put(behind gate: SigningGate) { state.withLock { $0.gate = gate } }
 
@@ -107,6 +111,18 @@ package final class ScriptedVault: KeyVault {
         return try load(facts)
     }
 
+    package func unseenKey(_ facts: KeyFacts) async throws(TenonError) -> any DeviceKey {
+        guard state.withLock({ $0.isBare }) else { return try await key(facts) }
+        let publicKey = try Self.read(facts.pem).publicKey
+        return UnseenKey(publicKey: publicKey) { [self] () throws(TenonError) in try load(facts) }
+    }
+
+    package func blockingUnseenKey(_ facts: KeyFacts) throws(TenonError) -> any DeviceKey {
+        guard state.withLock({ $0.isBare }) else { return try blockingKey(facts) }
+        let publicKey = try Self.read(facts.pem).publicKey
+        return UnseenKey(publicKey: publicKey) { [self] () throws(TenonError) in try blockingKey(facts) }
+    }
+
     private func load(_ facts: KeyFacts) throws(TenonError) -> any DeviceKey {
         try check(.load)
         let key = try find(facts.pem)
@@ -124,6 +140,10 @@ package final class ScriptedVault: KeyVault {
 
     package func makeAttestationKey(beside key: KeyFacts) async throws(TenonError) -> KeyFacts {
         try check(.makeAK)
+        // The parent of a lost key is lost, too.
+        guard (try? find(key.pem)) != nil else {
+            throw TenonError(.parentMissing, message: "The TPM was cleared.")
+        }
         state.withLock { $0.attestationKeys += 1 }
         return try make("AK")
     }
@@ -200,6 +220,11 @@ package final class ScriptedVault: KeyVault {
         return try KeyFacts(pem: pem, name: name, parent: seedName, witness: seedName)
     }
 
+    private static func read(_ pem: [UInt8]) throws(TenonError) -> SoftwareKey {
+        let words = String(decoding: pem, as: UTF8.self).split(separator: " ")
+        return try SoftwareKey(scalar: TextEncoding.hex.decode(String(words[2])))
+    }
+
     private func find(_ pem: [UInt8]) throws(TenonError) -> SoftwareKey {
         let (key, isGone) = state.withLock { ($0.keys[pem], $0.gone.contains(pem)) }
         let words = String(decoding: pem, as: UTF8.self).split(separator: " ")
@@ -207,7 +232,7 @@ package final class ScriptedVault: KeyVault {
             throw TenonError(.keyGone, message: "The TPM was cleared.")
         }
         if let key { return key }
-        let made = try SoftwareKey(scalar: TextEncoding.hex.decode(String(words[2])))
+        let made = try Self.read(pem)
         state.withLock { $0.keys[pem] = made }
         return made
     }

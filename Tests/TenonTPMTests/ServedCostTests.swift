@@ -50,6 +50,50 @@ import Testing
         }
     }
 
+    /// A process each, as with the command: it looks at no key that it signs with anyway (decision: unseen-key).
+    @Test func newProcessesOnABareTPM() async throws {
+        let cost = CommandCost()
+        let options = TPM.Options(trace: { cost.add($0) })
+        try await ServedWorld.with(Stores.allCases[0], options: options, isBare: true) { world in
+            try await world.identity(.tenon).register()
+            _ = cost.take()
+            try await world.identity(.tenon).rotate()
+            let loadsAndSigns = ["CreatePrimary", "Load", "Sign", "FlushContext", "FlushContext"]
+            let looks = ["CreatePrimary", "Load", "FlushContext", "FlushContext"]
+            let makes = ["CreatePrimary", "ReadPublic", "Create", "Load", "FlushContext", "FlushContext"]
+            let certifies = ["CreatePrimary", "Load", "Load", "Certify", "FlushContext", "FlushContext", "FlushContext"]
+            // The attestation key is looked at, as the service hears of a lost one first.
+            #expect(cost.take() == looks + makes + certifies + loadsAndSigns)
+            // It asks about the new key.
+            try await world.identity(.tenon).maintain()
+            #expect(cost.take() == loadsAndSigns + looks)
+            // Nothing is signed: it looks at both.
+            try await world.identity(.tenon).maintain()
+            #expect(cost.take() == looks + looks)
+        }
+    }
+
+    /// A bare TPM that was cleared between two processes: nothing is made in it, and nothing is sent.
+    @Test(arguments: [false, true])
+    func aClearedBareTPM(_ isMaintained: Bool) async throws {
+        let cost = CommandCost()
+        let options = TPM.Options(trace: { cost.add($0) })
+        try await ServedWorld.with(Stores.allCases[0], options: options, isBare: true) { world in
+            try await world.identity(.tenon).register()
+            try await world.identity(.tenon).rotate()
+            let sent = world.wire.seen.count
+            #expect(support_clear(world.software.device, SUPPORT_RH_LOCKOUT, nil) == 0)
+            _ = cost.take()
+            let identity = try world.identity(.tenon)
+            let error = await errorAwaited { () async throws(TenonError) in
+                if isMaintained { try await identity.maintain() } else { try await identity.rotate() }
+            }
+            #expect(error?.code == .keyInvalidated)
+            #expect(try identity.status().reason == .tpmCleared)
+            #expect(!cost.take().contains("Create") && world.wire.seen.count == sent)
+        }
+    }
+
     private func life(
         _ cost: CommandCost, isBare: Bool, _ body: (DeviceIdentity) async throws -> Void
     ) async throws {

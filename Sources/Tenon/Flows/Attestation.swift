@@ -47,11 +47,14 @@ extension Flow {
         }
     }
 
+    /// Whether the device's attestation key certifies the new key of a rotation.
+    var isRotationProven: Bool {
+        context.declaration.rotation == .signedByCurrent(isProven: true) && record.attestation == .attested
+    }
+
     /// The new key of a rotation, certified by the device's attestation key.
     func prove(_ terms: inout RotationTerms, _ key: IdentityKey) async throws(TenonError) {
-        guard context.declaration.rotation == .signedByCurrent(isProven: true), record.attestation == .attested,
-            let current = record.key(.current)
-        else { return }
+        guard isRotationProven, let current = record.key(.current) else { return }
         do throws(TenonError) {
             let (facts, _) = try await attestationKey(beside: current)
             terms.proof = try await vault.proof(
@@ -101,6 +104,8 @@ extension Flow {
         do throws(TenonError) {
             _ = try await attestationKey(beside: key)
         } catch {
+            // What befell it may have befallen the key.
+            try await load(key)
             guard context.declaration.isAttestationRequired else { return }
             throw .attestation(error)
         }
@@ -108,6 +113,8 @@ extension Flow {
         let isDue = isRenewed && ak.certificate?.isDue(at: serviceTime) == true
         // The endorsement key's certificate is asked for only where it has to be shown.
         if context.declaration.attestation == .activation && ak.isActivated && !isDue { return }
+        // Nothing is sent for a key that is lost.
+        try await load(key)
         guard let attester = try await attester(beside: key) else { return }
         switch context.declaration.attestation {
         case .none: break

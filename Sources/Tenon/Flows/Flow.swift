@@ -13,6 +13,8 @@ final class Flow {
     var isOutcomeOpen = false
     /// Whether this call has made a key.
     var hasMadeKey = false
+    /// The keys that have signed in this call, by their generations.
+    var signers: Set<Int> = []
     /// Whether this call has learnt the service's clock.
     var hasLearntClock = false
     /// Whether this call has sent the service the log again.
@@ -91,19 +93,38 @@ final class Flow {
     }
 
     /// Has the key sign the draft, if it needs a signature.
-    func finish(_ draft: ServiceDraft, by key: @autoclosure () async throws(TenonError) -> any DeviceKey)
-        async throws(TenonError) -> HTTPRequest
-    {
+    func finish(_ draft: ServiceDraft, by key: IdentityKey) async throws(TenonError) -> HTTPRequest {
         switch draft {
         case .ready(let request): return request
-        case .unsigned(let message, let finish): return try finish(await key().signature(for: message))
+        case .unsigned(let message, let finish): return try finish(await signature(for: message, by: key))
         case .unsigned2(let target, let body, let stamp, let finish):
-            let (key, device) = (try await key(), device)
-            let base = try SignatureBase(
-                target, content: Digest(hashing: body), appID: device.appID, deviceID: device.deviceID ?? "",
-                thumbprint: key.publicKey.thumbprint, created: Int64(stamp.timestamp) ?? 0, form: .plain,
-                nonce: stamp.nonce)
-            return try finish(SignatureHeaders(base, base.value(of: await key.signature(for: base))))
+            let device = device
+            return try await sign(by: key) { key throws(TenonError) in
+                let base = try SignatureBase(
+                    target, content: Digest(hashing: body), appID: device.appID, deviceID: device.deviceID ?? "",
+                    thumbprint: key.publicKey.thumbprint, created: Int64(stamp.timestamp) ?? 0, form: .plain,
+                    nonce: stamp.nonce)
+                return try finish(SignatureHeaders(base, base.value(of: await key.signature(for: base))))
+            }
+        }
+    }
+
+    /// A signature of a key of the identity.
+    func signature(for message: SignableMessage, by key: IdentityKey) async throws(TenonError) -> Signature {
+        try await sign(by: key) { key throws(TenonError) in try await key.signature(for: message) }
+    }
+
+    /// Has a key of the identity sign. One that is registered and lost ends the identity.
+    private func sign<Value>(
+        by key: IdentityKey, _ sign: (any DeviceKey) async throws(TenonError) -> Value
+    ) async throws(TenonError) -> Value {
+        let loaded = try await load(key, toSign: true)
+        do throws(TenonError) {
+            let signed = try await sign(loaded)
+            signers.insert(key.generation)
+            return signed
+        } catch  where error.category == .gone && key.role == .current {
+            throw try await invalidated()
         }
     }
 

@@ -178,10 +178,14 @@ extension Flow {
     }
 
     /// A key of the identity. One that is registered and lost ends it.
+    ///
+    /// - Parameter toSign: whether it signs next, which shows that it is lost; so does what it has signed in this call
+    ///   (decision: unseen-key).
     @discardableResult
-    func load(_ key: IdentityKey) async throws(TenonError) -> any DeviceKey {
+    func load(_ key: IdentityKey, toSign: Bool = false) async throws(TenonError) -> any DeviceKey {
         do throws(TenonError) {
-            return try await vault.key(key.facts)
+            let isAsked = !toSign && !signers.contains(key.generation)
+            return try await isAsked ? vault.key(key.facts) : vault.unseenKey(key.facts)
         } catch  where error.category == .gone && key.role == .current {
             throw try await invalidated()
         }

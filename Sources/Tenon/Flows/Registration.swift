@@ -139,7 +139,7 @@ extension Flow {
         _ terms: inout RegistrationTerms, _ key: IdentityKey, _ attester: Attester?, _ challenge: LiveChallenge?
     ) async throws(TenonError) -> HTTPRequest {
         try await prove(&terms, key, attester)
-        let request = try await finish(profile.registration(device, terms), by: await load(key))
+        let request = try await finish(profile.registration(device, terms), by: key)
         // Making the proof may have taken long.
         if let challenge { try challenge.check(clock.now) }
         return request

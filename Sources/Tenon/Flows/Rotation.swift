@@ -69,13 +69,12 @@ extension Flow {
     }
 
     func rotationRequest(from current: IdentityKey) async throws(TenonError) -> HTTPRequest {
-        // Loaded first, so that the new key is made in the TPM of the current one.
-        let signer = try await load(current)
-        try await checkLog()
         // A key that the service has refused is not presented to it as the device's key.
-        if context.declaration.rotation == .signedByCurrent(isProven: true), !record.signsByNext {
-            try await introduceAttestationKey(beside: current)
-        }
+        let isPresented = isRotationProven && !record.signsByNext
+        // Loaded first, so that the new key is made in the TPM of the current one. The attestation key shows that, too.
+        let signer = try await load(current, toSign: isPresented)
+        try await checkLog()
+        if isPresented { try await introduceAttestationKey(beside: current) }
         let next = try await rotationKey()
         let following = try await followingKey()
         var terms = RotationTerms(
@@ -84,8 +83,7 @@ extension Flow {
             prior: record.logTail, stamp: try stamp())
         try await prove(&terms, next)
         let isSignedByNext = context.declaration.rotation == .signedByNext
-        let request = try await finish(
-            profile.rotation(device, terms), by: isSignedByNext ? await load(next) : signer)
+        let request = try await finish(profile.rotation(device, terms), by: isSignedByNext ? next : current)
         try record.begin(
             .rotate(
                 from: current.generation, to: next.generation,

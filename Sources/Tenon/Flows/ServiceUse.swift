@@ -29,12 +29,7 @@ package struct ServiceUse {
     ///
     /// - Throws: ``TenonError/Code/keyInvalidated`` if the TPM will never sign with it again.
     package func signature(for message: SignableMessage) async throws(TenonError) -> Signature {
-        let key = try await flow.load(current)
-        do throws(TenonError) {
-            return try await key.signature(for: message)
-        } catch  where error.category == .gone {
-            throw try await flow.invalidated()
-        }
+        try await flow.signature(for: message, by: current)
     }
 
     /// A key for one purpose, which is no key of the identity: with its file, which the caller keeps if the key is to

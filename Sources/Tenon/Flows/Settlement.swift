@@ -202,7 +202,7 @@ extension Flow {
     private func probe(_ key: IdentityKey) async throws(TenonError) -> Probed {
         var mended: Set<TenonError.Code> = []
         while true {
-            let signer = try await load(key)
+            let signer = try await load(key, toSign: probeKind == .ask || !isRotationProven)
             let (answer, response) = try await ask(signer, key)
             switch answer {
             case .accepted(.held):
@@ -228,13 +228,13 @@ extension Flow {
         _ signer: any DeviceKey, _ key: IdentityKey
     ) async throws(TenonError) -> (ServiceAnswer<KeyHolding>, HTTPResponse) {
         if probeKind == .ask {
-            let request = try await finish(profile.question(device, stamp()), by: signer)
+            let request = try await finish(profile.question(device, stamp()), by: key)
             let response = try await exchange(request)
             return (profile.holding(in: response, of: signer.publicKey), response)
         }
         var terms = RotationTerms(current: signer.publicKey, new: signer.publicKey, stamp: try stamp())
         try await prove(&terms, key)
-        let request = try await finish(profile.rotation(device, terms), by: signer)
+        let request = try await finish(profile.rotation(device, terms), by: key)
         let response = try await exchange(request)
         return (profile.rotation(in: response, to: request).map { _ in .held }, response)
     }

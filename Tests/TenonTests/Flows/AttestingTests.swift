@@ -104,8 +104,10 @@ import Testing
         #expect(try identity.status().reason == .revoked)
     }
 
-    @Test func maintainingFindsAKeyThatIsGone() async throws {
+    @Test(arguments: [false, true])
+    func maintainingFindsAKeyThatIsGone(_ isBare: Bool) async throws {
         let rig = try await FlowRig.registered()
+        if isBare { rig.vault.makeBare() }
         rig.vault.clear()
         let identity = try rig.restarted()
         #expect(await refusal { () async throws(TenonError) in try await identity.maintain() } == .keyInvalidated)

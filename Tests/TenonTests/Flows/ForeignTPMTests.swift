@@ -11,10 +11,15 @@ import Testing
         case sign, signBlocking, begin, attest, rotate, maintain, resolve, received, register
     }
 
-    /// Each verb with the wrong TPM, and then each with its own.
+    /// Each verb with the wrong TPM, and then each with its own. To a bare TPM the key is shown when it signs.
     @Test(arguments: Verb.allCases.filter { $0 != .register && $0 != .received }, Verb.allCases)
     func theNextVerbFindsTheKeyAgain(_ first: Verb, _ second: Verb) async throws {
+        for isBare in [false, true] { try await findsTheKeyAgain(first, second, isBare) }
+    }
+
+    private func findsTheKeyAgain(_ first: Verb, _ second: Verb, _ isBare: Bool) async throws {
         let rig = try await FlowRig.registered()
+        if isBare { rig.vault.makeBare() }
         let answered = try await rig.identity.sign("POST", path: "/x", body: [1])
         let (device, keys) = (rig.identity.deviceID, rig.vault.keysMade)
         rig.vault.clear()

@@ -44,9 +44,11 @@ import Testing
         try await rig.expectNotLost()
     }
 
-    /// A rotation on another machine makes no key there.
-    @Test func w22_aKeyIsMadeOnlyInTheTPMOfTheOther() async throws {
-        let rig = try await FlowRig.registered()
+    /// A rotation on another machine makes no key there, whether or not the device has an attestation key.
+    @Test(arguments: [false, true], [AttestationRule.activation, .none])
+    func w22_aKeyIsMadeOnlyInTheTPMOfTheOther(_ isBare: Bool, _ rule: AttestationRule) async throws {
+        let rig = try await FlowRig.registered { $0.attestation = rule }
+        if isBare { rig.vault.makeBare() }
         let keys = rig.vault.keysMade
         rig.vault.clear()
         let identity = try rig.restarted()
