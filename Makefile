@@ -190,6 +190,9 @@ $(BUILD)/%.pc: CSources/%.pc.in CSources/base/constants.c Makefile
 	@mkdir -p $(@D)
 	$(PC) $< > $@
 
+TPM_STATE := .build/make/swtpm
+TPM_STATE_FILE := $(TPM_STATE)/state/tpm2-00.permall
+
 include packaging/packaging.mk
 
 ## test             what a change must pass: the steps of .ci/run but for sanitizers, valgrind, benches and fuzzers
@@ -214,9 +217,6 @@ $(BUILD)/Tests/%.o: TENON_CFLAGS += -ITests/C -ITests/Support -Wno-unused-parame
 
 $(TESTS): $(TEST_OBJECTS) $(NATIVE_OBJECTS) $(TPM_STATIC) $(STATIC)
 	$(CC) $(TENON_LDFLAGS) $(LDFLAGS) $(TEST_WRAPS) $^ $(LIBS:-lmbedcrypto=-l:libmbedcrypto.a) $(TPM_LIBS) -o $@
-
-TPM_STATE := .build/make/swtpm
-TPM_STATE_FILE := $(TPM_STATE)/state/tpm2-00.permall
 
 # A software TPM with EK certificates: made once, and copied by each test that wants one.
 $(TPM_STATE_FILE):
