@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/secure.h"
+#include "base/text.h"
 
-/* What was outgrown is wiped: a text may hold a value. */
 static bool make_room(tenoni_text *text, size_t n)
 {
     enum { FIRST = 256 };
@@ -16,15 +15,10 @@ static bool make_room(tenoni_text *text, size_t n)
     size_t room = text->room == 0 ? FIRST : text->room;
     while (room - text->used <= n)
         room *= 2;
-    char *bytes = malloc(room);
-    text->failed = bytes == NULL;
-    if (bytes != NULL && text->used != 0)
-        memcpy(bytes, text->bytes, text->used);
-    tenoni_wipe(text->bytes, text->used);
-    free(text->bytes);
-    text->bytes = bytes;
-    text->room = bytes == NULL ? 0 : room;
-    text->used = bytes == NULL ? 0 : text->used;
+    char *bytes = realloc(text->bytes, room);
+    if (bytes == NULL)
+        free(text->bytes);
+    *text = (tenoni_text){bytes, bytes == NULL ? 0 : text->used, bytes == NULL ? 0 : room, bytes == NULL};
     return bytes != NULL;
 }
 
@@ -77,35 +71,11 @@ char *tenoni_text_take(tenoni_text *text)
     return bytes;
 }
 
-/* How many bytes the sequence that begins here has, or 0 for none. */
-static size_t sequence(const unsigned char *at, size_t left)
-{
-    size_t n = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : at[0] < 0xf5 ? 4 : 0;
-    if (n == 0 || n > left)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
-    bool surrogate = at[0] == 0xed && at[1] >= 0xa0;
-    bool beyond = at[0] == 0xf4 && at[1] >= 0x90;
-    return overlong || surrogate || beyond ? 0 : n;
-}
-
 bool tenoni_utf8(const char *text, size_t max, bool empty, size_t *n)
 {
-    *n = 0;
-    if (text == NULL)
-        return false;
-    size_t length = strnlen(text, max + 1);
-    const unsigned char *at = (const unsigned char *)text;
-    if (length > max || (length == 0 && !empty))
-        return false;
-    for (size_t i = 0, step; i < length; i += step) {
-        step = sequence(at + i, length - i);
-        if (step == 0)
-            return false;
-    }
-    *n = length;
-    return true;
+    size_t length = text == NULL ? 0 : strnlen(text, max + 1);
+    bool good =
+        text != NULL && length <= max && (length != 0 || empty) && tenoni_is_utf8((const uint8_t *)text, length);
+    *n = good ? length : 0;
+    return good;
 }

@@ -2,7 +2,6 @@
 #define _DEFAULT_SOURCE /* strdup, clock_gettime */
 #include "native/worker.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -213,7 +212,7 @@ tenoni_result tenoni_work_do(tenoni_work *work, uint32_t deadline_ms, char **ans
         return tenoni_because(TENONI_NO_MEMORY);
     }
     append(work);
-    while (work->stage != ENDED && error != ETIMEDOUT)
+    while (work->stage != ENDED && error == 0)
         error = pthread_cond_timedwait(&queue.ended, &queue.mutex, &deadline);
     if (work->stage == WAITS)
         take_out(work);

@@ -131,6 +131,7 @@ TEST(ek_arguments)
     tenon_bytes broken[] = {{NULL, 3}};
     tenon_ek ek;
     tenon_report report;
+#define VERIFIED(change) (policy = good, (void)(change), tenon_ek_verify(&ek, NULL, one.chain, one.count, &policy))
     CHECK_STATUS(tenon_ek_verify(NULL, &report, one.chain, one.count, &policy), TENON_ERROR_NULL);
     CHECK_NUMBER(report.verdict, TENON_ERROR_NULL);
     CHECK_NUMBER(report.count, 0);
@@ -139,21 +140,12 @@ TEST(ek_arguments)
     CHECK_STATUS(tenon_ek_verify(&ek, NULL, broken, 1, &policy), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_ek_verify(&ek, NULL, NULL, 0, &policy), TENON_RULE_22_CERTIFICATE);
     CHECK_STATUS(tenon_ek_verify(&ek, NULL, one.chain, SIZE_MAX, &policy), TENON_RULE_22_CERTIFICATE);
-    policy.roots = broken;
-    CHECK_STATUS(tenon_ek_verify(&ek, NULL, one.chain, one.count, &policy), TENON_ERROR_NULL);
-    policy.roots = NULL;
-    CHECK_STATUS(tenon_ek_verify(&ek, NULL, one.chain, one.count, &policy), TENON_ERROR_NULL);
-    policy.roots_count = 0;
-    CHECK_STATUS(tenon_ek_verify(&ek, NULL, one.chain, one.count, &policy), TENON_RULE_33_EK_CHAIN);
-    policy = good;
-    policy.denied_count = 1;
-    CHECK_STATUS(tenon_ek_verify(&ek, NULL, one.chain, one.count, &policy), TENON_ERROR_NULL);
-    policy = good;
-    policy.flags = 4;
-    CHECK_STATUS(tenon_ek_verify(&ek, NULL, one.chain, one.count, &policy), TENON_ERROR_FLAGS);
-    policy = good;
-    policy.size--;
-    CHECK_STATUS(tenon_ek_verify(&ek, NULL, one.chain, one.count, &policy), TENON_ERROR_OPTIONS);
+    CHECK_STATUS(VERIFIED(policy.roots = broken), TENON_ERROR_NULL);
+    CHECK_STATUS(VERIFIED(policy.roots = NULL), TENON_ERROR_NULL);
+    CHECK_STATUS(VERIFIED((policy.roots = NULL, policy.roots_count = 0)), TENON_RULE_33_EK_CHAIN);
+    CHECK_STATUS(VERIFIED(policy.denied_count = 1), TENON_ERROR_NULL);
+    CHECK_STATUS(VERIFIED(policy.flags = 4), TENON_ERROR_FLAGS);
+    CHECK_STATUS(VERIFIED(policy.size--), TENON_ERROR_OPTIONS);
 }
 
 /* Keys that have the pattern, some of each size; and numbers that lack it modulo one of the primes only. */

@@ -159,6 +159,34 @@ TEST(native_exchanged_value_is_noticed)
     CHECK_NUMBER(outcome_of("s", "first"), TENON_NATIVE_ABSENT);
 }
 
+TEST(native_link_is_not_followed)
+{
+    OWNED_NATIVE rig = native_rig_start();
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "master"), 0);
+    OWNED char *path = native_rig_file(&rig, "v-");
+    OWNED char *moved = native_rig_copy(path);
+    CHECK_NUMBER(rename(path, moved) + symlink(moved, path), 0);
+    CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_UNAVAILABLE);
+    CHECK_CODE("NATIVE_FOLDER");
+}
+
+/* What could not be written to its end is removed, and not in the way of the next. */
+TEST(native_cut_file_is_removed)
+{
+    enum { WRITE = 3 };
+    OWNED_NATIVE rig = native_rig_start();
+    OWNED char *fresh = NULL;
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", "old"), 0);
+    OWNED char *path = native_rig_file(&rig, "v-");
+    CHECK(asprintf(&fresh, "%s.new", path) > 0);
+    native_cut_at(NATIVE_FAIL, WRITE, ENOSPC);
+    CHECK(synheart_native_secure_store("s", "k", "new") != 0);
+    CHECK_CODE("NATIVE_DISK_FULL");
+    native_cut_at(NATIVE_COUNT, 0, 0);
+    CHECK_NUMBER(access(fresh, F_OK), -1);
+    CHECK_TEXT(synheart_native_secure_load("s", "k"), "old");
+}
+
 /* The values' key: without it, values are unreadable; and it is not made again while there are values. */
 TEST(native_store_key_is_not_made_again)
 {
@@ -187,11 +215,13 @@ TEST(native_store_key_is_not_made_again)
 
 TEST(native_cleared_tpm_is_not_absence)
 {
-    for (int fault = 0; fault < 2; fault++) {
-        OWNED_NATIVE rig = native_rig_start();
+    for (int fault = 0; fault < 4; fault++) {
+        bool counter = fault >= 2;
+        OWNED_NATIVE rig = counter ? native_rig_counted() : native_rig_start();
+        test_about("fault %d", fault);
         CHECK_NUMBER(synheart_native_secure_store("s", "k", "master"), 0);
         native_rig_again(&rig);
-        if (fault == 0)
+        if (fault % 2 == 0)
             CHECK_NUMBER(support_clear(rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
         else
             native_rig_exchange_tpm(&rig);
@@ -203,7 +233,7 @@ TEST(native_cleared_tpm_is_not_absence)
         CHECK_NUMBER(synheart_native_secure_delete("s", "k"), 0);
         CHECK_NUMBER(synheart_native_secure_store("s", "k", "new"), 0);
         CHECK_TEXT(synheart_native_secure_load("s", "k"), "new");
-        CHECK_NUMBER(native_rig_count(&rig, "aside-"), 1);
+        CHECK_NUMBER(native_rig_count(&rig, "aside-"), counter ? 2 : 1); /* the manifest, too */
     }
 }
 

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "native/envelope.h"
+#include "native/json_text.h"
 #include "native_rig.h"
 #include "tenon/encoding.h"
 
@@ -129,8 +131,8 @@ TEST(native_arguments_are_refused)
     OWNED char *longest = malloc(LONG + 1);
     memset(longest, 'a', LONG);
     longest[LONG] = 0;
-    const char *const bad[] = {NULL,   "",     "\xff", "\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
-                               "\x80", longest};
+    const char *const bad[] = {
+        NULL, "", "\xff", "\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80", longest, "\xf0\x8f\xbf\xbf"};
     for (size_t i = 0; i < COUNT(bad); i++) {
         test_about("argument %zu", i);
         CHECK_TEXT(synheart_native_generate_key(bad[i]), NULL);
@@ -147,6 +149,57 @@ TEST(native_arguments_are_refused)
     CHECK_TEXT(synheart_native_get_attestation("a", data, 0), NULL);
     CHECK_TEXT(synheart_native_get_attestation("a", data, 31), NULL);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
+}
+
+TEST(native_options)
+{
+    enum { SIZE = sizeof(tenon_native_options) };
+    OWNED_NATIVE rig = native_rig_start();
+    const tenon_native_options same = {.size = SIZE, .state_dir = rig.folder};
+    const tenon_native_options bad[] = {
+        {.size = SIZE - 1},           {.size = SIZE, .state_dir = "state"}, {.size = SIZE, .state_dir = ""},
+        {.size = SIZE, .tpm = ""},    {.size = SIZE, .tpm = "\xff"},        {.size = SIZE, .allow_simulator = 2},
+        {.size = SIZE, .counter = 2},
+    };
+    /* In use, none of them changes any more. */
+    const tenon_native_options others[] = {
+        {.size = SIZE, .state_dir = "/"},
+        {.size = SIZE, .state_dir = rig.folder, .tpm = "tabrmd:"},
+        {.size = SIZE, .state_dir = rig.folder, .allow_simulator = 1},
+        {.size = SIZE, .state_dir = rig.folder, .counter = 1},
+    };
+    CHECK(tenon_native_configure(NULL) != 0);
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        test_about("bad options %zu", i);
+        CHECK(tenon_native_configure(&bad[i]) != 0);
+        CHECK_CODE("NATIVE_ARGUMENT");
+    }
+    for (size_t i = 0; i < COUNT(others); i++) {
+        test_about("other options %zu", i);
+        CHECK_NUMBER(tenon_native_configure(&others[i]), 0);
+    }
+    CHECK_NUMBER(tenon_native_configure(&same), 0);
+    CHECK_NUMBER(synheart_native_key_exists("dev_1"), 0);
+    for (size_t i = 0; i < COUNT(others); i++) {
+        test_about("other options %zu, too late", i);
+        CHECK(tenon_native_configure(&others[i]) != 0);
+    }
+    CHECK_NUMBER(tenon_native_configure(&same), 0);
+}
+
+TEST(native_texts_in_json)
+{
+    static const char *const rows[][2] = {
+        {"", "\"\""},
+        {"a\"\\", "\"a\\\"\\\\\""},
+        {"\x01\x1f\x7f", "\"\\u0001\\u001f\\u007f\""},
+        {" ~\xc3\xa4", "\" ~\xc3\xa4\""},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        tenoni_text text = {0};
+        tenoni_text_quote(&text, rows[i][0]);
+        CHECK_TEXT(tenoni_text_take(&text), rows[i][1]);
+    }
 }
 
 /* Either of the two files is enough, and the other is written again. */
@@ -201,7 +254,7 @@ TEST(native_damaged_key_is_not_replaced)
     CHECK_TEXT(synheart_native_generate_key("dev_1"), key);
 }
 
-TEST(native_exchanged_key_is_not_used)
+static void check_exchanged(const char *id)
 {
     OWNED_NATIVE rig = native_rig_start();
     OWNED char *first = synheart_native_generate_key("dev_1");
@@ -210,20 +263,44 @@ TEST(native_exchanged_key_is_not_used)
     size_t n;
     OWNED uint8_t *bytes = native_rig_bytes(path, &n);
     CHECK_NUMBER(unlink(path) + unlink(copy), 0);
-    OWNED char *second = synheart_native_generate_key("dev_2");
+    OWNED char *second = synheart_native_generate_key(id);
     OWNED char *other = native_rig_file(&rig, "k-");
     OWNED char *other_copy = native_rig_copy(other);
     native_rig_write(other, bytes, n);
     native_rig_write(other_copy, bytes, n);
     native_rig_again(&rig);
-    CHECK_TEXT(synheart_native_sign_bytes("dev_2", data, sizeof data), NULL);
+    CHECK_TEXT(synheart_native_sign_bytes(id, data, sizeof data), NULL);
     CHECK_CODE("NATIVE_EXCHANGED");
-    CHECK_TEXT(synheart_native_generate_key("dev_2"), NULL);
-    CHECK_NUMBER(synheart_native_key_exists("dev_2"), 1);
+    CHECK_TEXT(synheart_native_generate_key(id), NULL);
+    CHECK_NUMBER(synheart_native_key_exists(id), 1);
     size_t kept;
     OWNED uint8_t *still = native_rig_bytes(other, &kept);
     CHECK_SAME(still, kept, bytes, n);
     CHECK(first != NULL && second != NULL);
+}
+
+TEST(native_exchanged_key_is_not_used)
+{
+    check_exchanged("dev_2");
+    check_exchanged("dev_12"); /* which begins with the other's id */
+}
+
+/* A file whose digest fits, and that has a byte behind its content. */
+TEST(native_file_ends_with_its_content)
+{
+    static const char body[] = "tenon-native\n\x01\x01\0\x01i\0\0\0\x01"
+                               "c+";
+    uint8_t bytes[sizeof body - 1 + TENON_DIGEST_SIZE];
+    for (size_t more = 0; more < 2; more++) {
+        const size_t n = sizeof body - 2 + more;
+        tenon_digest sum;
+        tenoni_reader content;
+        memcpy(bytes, body, n);
+        CHECK_OK(tenon_sha256(&sum, bytes, n));
+        memcpy(bytes + n, sum.bytes, sizeof sum.bytes);
+        CHECK_NUMBER(tenoni_envelope_open(bytes, n + sizeof sum.bytes, 1, "i", &content).cause,
+                     more == 0 ? TENONI_DONE : TENONI_FILE_DAMAGED);
+    }
 }
 
 /* Each look that cannot be made leaves the key as it is (the shipped Apple shim makes a fresh one here). */

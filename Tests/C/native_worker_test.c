@@ -120,17 +120,37 @@ TEST(native_late_work_is_abandoned_or_never_begun)
     tenoni_worker_end();
 }
 
-static tenoni_result run_for_a_moment(tenoni_work *work)
+static void *ask_for_long(void *unused)
 {
-    usleep(200000);
-    return tenoni_because(TENONI_DONE);
+    CHECK_NUMBER(tenoni_work_do(tenoni_work_new(run_nothing, "a", NULL, NULL), 10000, NULL).cause, TENONI_DONE);
+    return unused;
 }
 
-/* A deadline in the next second is one, too. */
-TEST(native_late_in_the_next_second)
+/* The last one of the line leaves it late; the one before it and the next one have their answers. */
+TEST(native_late_at_the_end_of_the_line)
 {
+    enum { SOON_MS = 50, TRIES = 600 };
+    pthread_t askers[2];
+    atomic_store(&begun, 0);
+    pthread_mutex_lock(&gate);
+    for (int i = 0; i < TRIES && atomic_load(&begun) == 0; i++)
+        (void)tenoni_work_do(tenoni_work_new(run_until_let_go, "a", NULL, NULL), SOON_MS, NULL);
+    for (size_t i = 0; i < COUNT(askers); i++) {
+        CHECK_NUMBER(pthread_create(&askers[i], NULL, ask_for_long, NULL), 0);
+        usleep(1000 * SOON_MS);
+        CHECK_NUMBER(tenoni_work_do(tenoni_work_new(run_counted, "a", NULL, NULL), SOON_MS, NULL).cause, TENONI_LATE);
+    }
+    pthread_mutex_unlock(&gate);
+    for (size_t i = 0; i < COUNT(askers); i++)
+        pthread_join(askers[i], NULL);
+    tenoni_worker_end();
+}
+
+TEST(native_deadline_in_the_next_second)
+{
+    enum { LONG_MS = 60999 };
     test_clock_end_of_second(true);
-    CHECK_NUMBER(tenoni_work_do(tenoni_work_new(run_for_a_moment, "a", NULL, NULL), 50, NULL).cause, TENONI_LATE);
+    CHECK_NUMBER(tenoni_work_do(tenoni_work_new(run_nothing, "a", NULL, NULL), LONG_MS, NULL).cause, TENONI_DONE);
     test_clock_end_of_second(false);
     tenoni_worker_end();
 }

@@ -359,8 +359,33 @@ static tenon_status signature_of(const char *hex, tenon_signature *out)
 
 #define N "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551"
 
+static void check_signatures(const char *const *forms, size_t count, tenon_status expected)
+{
+    tenon_signature signature;
+    for (size_t i = 0; i < count; i++) {
+        test_about("%s", forms[i]);
+        CHECK_STATUS(signature_of(forms[i], &signature), expected);
+    }
+}
+
 TEST(proof_signature_forms)
 {
+    static const char *const malformed[] = {"",
+                                            "00",
+                                            "0018",
+                                            "0018000b",
+                                            "0018000b000101000202",
+                                            "0018000b0001010002020300",
+                                            "0018000400010100020203",
+                                            "0014000b00010100020203",
+                                            "001a000b00010100020203",
+                                            "0010",
+                                            "30070201010202020300",
+                                            "30810702010102020203",
+                                            "30070201010202007f",
+                                            "30060201ff020101"};
+    static const char *const out_of_range[] = {"3006020101020100", "0018000b0000000101", "0018000b0020" N "000101",
+                                               "0018000b000101002100" N};
     tenon_signature a, b;
     CHECK_OK(signature_of("0018000b00010100020203", &a));
     CHECK_OK(signature_of("300702010102020203", &b));
@@ -368,31 +393,9 @@ TEST(proof_signature_forms)
     CHECK(a.bytes[31] == 1 && a.bytes[62] == 2 && a.bytes[63] == 3);
     CHECK_OK(signature_of("3008020200ff02020203", &b));
     CHECK_NUMBER(b.bytes[31], 0xff);
-    CHECK_STATUS(signature_of("", &a), TENON_ERROR_SIGNATURE_FORM);
-    CHECK_STATUS(signature_of("00", &a), TENON_ERROR_SIGNATURE_FORM);
-    CHECK_STATUS(signature_of("0018", &a), TENON_ERROR_SIGNATURE_FORM);
-    CHECK_STATUS(signature_of("0018000b", &a), TENON_ERROR_SIGNATURE_FORM);
-    CHECK_STATUS(signature_of("0018000b000101000202", &a), TENON_ERROR_SIGNATURE_FORM);
-    CHECK_STATUS(signature_of("0018000b0001010002020300", &a), TENON_ERROR_SIGNATURE_FORM);
-    CHECK_STATUS(signature_of("0018000400010100020203", &a), TENON_ERROR_SIGNATURE_FORM);
-    CHECK_STATUS(signature_of("0014000b00010100020203", &a), TENON_ERROR_SIGNATURE_FORM);
-    CHECK_STATUS(signature_of("001a000b00010100020203", &a), TENON_ERROR_SIGNATURE_FORM);
-    CHECK_STATUS(signature_of("0010", &a), TENON_ERROR_SIGNATURE_FORM);
-    CHECK_STATUS(signature_of("30070201010202020300", &a), TENON_ERROR_SIGNATURE_FORM);
-    CHECK_STATUS(signature_of("30810702010102020203", &a), TENON_ERROR_SIGNATURE_FORM);
     CHECK_OK(signature_of("3007020101020200ff", &a));
-    CHECK_STATUS(signature_of("3007020101020200"
-                              "7f",
-                              &a),
-                 TENON_ERROR_SIGNATURE_FORM);
-    CHECK_STATUS(signature_of("30060201ff020101", &a), TENON_ERROR_SIGNATURE_FORM);
-    CHECK_STATUS(signature_of("3006020101020100", &a), TENON_ERROR_SIGNATURE_RANGE);
-    CHECK_STATUS(signature_of("0018000b0000000101", &a), TENON_ERROR_SIGNATURE_RANGE);
-    CHECK_STATUS(signature_of("0018000b0020" N "000101", &a), TENON_ERROR_SIGNATURE_RANGE);
-    CHECK_STATUS(signature_of("0018000b000101"
-                              "002100" N,
-                              &a),
-                 TENON_ERROR_SIGNATURE_RANGE);
+    check_signatures(malformed, COUNT(malformed), TENON_ERROR_SIGNATURE_FORM);
+    check_signatures(out_of_range, COUNT(out_of_range), TENON_ERROR_SIGNATURE_RANGE);
 }
 
 OUTPUT(encode_der) { return tenon_evidence_signature_der(out, n, written, input); }

@@ -277,7 +277,7 @@ TEST(quote_arguments)
     made at;
     const tenon_public_key ak = rig_public(rig_ak_scalar);
     const tenon_quote_policy good = policy_of(&values, 1);
-    tenon_quote_policy policy = good;
+    tenon_quote_policy policy;
     size_t n;
     begin(&at);
     finish(&at);
@@ -288,16 +288,12 @@ TEST(quote_arguments)
     CHECK_STATUS(tenon_quote_verify(NULL, quote, at.quote.n, &nonce, &ak, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_quote_encode(NULL, 0, &n, NULL, 1, quote, 1), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_quote_encode(NULL, 0, &n, quote, 1, NULL, 1), TENON_ERROR_NULL);
-    policy.digests = NULL;
-    CHECK_STATUS(tenon_quote_verify(NULL, quote, at.quote.n, &nonce, &ak, &policy), TENON_ERROR_NULL);
-    policy = good;
-    policy.size--;
-    CHECK_STATUS(tenon_quote_verify(NULL, quote, at.quote.n, &nonce, &ak, &policy), TENON_ERROR_OPTIONS);
-    policy = good;
-    policy.pcrs = 0;
-    CHECK_STATUS(tenon_quote_verify(NULL, quote, at.quote.n, &nonce, &ak, &policy), TENON_ERROR_OPTIONS);
-    policy.pcrs = 1u << 24;
-    CHECK_STATUS(tenon_quote_verify(NULL, quote, at.quote.n, &nonce, &ak, &policy), TENON_ERROR_OPTIONS);
+#define VERIFIED(change)                                                                                               \
+    (policy = good, (void)(change), tenon_quote_verify(NULL, quote, at.quote.n, &nonce, &ak, &policy))
+    CHECK_STATUS(VERIFIED(policy.digests = NULL), TENON_ERROR_NULL);
+    CHECK_STATUS(VERIFIED(policy.size--), TENON_ERROR_OPTIONS);
+    CHECK_STATUS(VERIFIED(policy.pcrs = 0), TENON_ERROR_OPTIONS);
+    CHECK_STATUS(VERIFIED(policy.pcrs = 1u << 24), TENON_ERROR_OPTIONS);
 }
 
 /* The attestation key of a certificate is that of its leaf. */

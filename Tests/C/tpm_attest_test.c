@@ -317,6 +317,25 @@ TEST(tpm_attest_another_key_with_auth)
     CHECK_NUMBER(support_evict(at.rig.sw, NULL, handle, handle), 0);
 }
 
+/* Another key is at the AK's handle, and the key's value is wrong: the TPM counts one guess, so there is no second. */
+TEST(tpm_attest_guesses_once)
+{
+    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
+    OWNED_TPM_KEY guarded = NULL;
+    uint32_t handle, counter;
+    proof found;
+    CHECK_OK(tenon_tpm_key_create_guarded(at.rig.tpm, &guarded, (const uint8_t *)"1234", 4));
+    CHECK_OK(tenon_tpm_key_persist(at.ak, &handle));
+    CHECK_NUMBER(support_swap_persistent(at.rig.sw, NULL, handle), 0);
+    CHECK_OK(tenon_tpm_key_authorize(guarded, (const uint8_t *)"1235", 4));
+    CHECK_CATEGORY(tenon_tpm_key_attest(guarded, at.ak, found.bytes, sizeof found.bytes, &found.n, NULL, 0, NULL, 0),
+                   TENON_CATEGORY_AUTH);
+    CHECK_NUMBER(support_property(at.rig.sw, SUPPORT_PT_LOCKOUT_COUNTER, &counter), 0);
+    CHECK_NUMBER(counter, 1);
+    CHECK_NUMBER(support_flush_all(at.rig.sw), 0);
+    CHECK_NUMBER(support_evict(at.rig.sw, NULL, handle, handle), 0);
+}
+
 /*
  * The answer: 14 bytes before the TPM2B_ATTEST of 2 + 173 bytes, then the TPMT_SIGNATURE of 72, then two authorizations
  * of 5. Twice, as a statement about another key, or of another, is asked for once more.
