@@ -61,7 +61,9 @@ import Testing
             let loadsAndSigns = ["CreatePrimary", "Load", "Sign", "FlushContext", "FlushContext"]
             let looks = ["CreatePrimary", "Load", "FlushContext", "FlushContext"]
             let makes = ["CreatePrimary", "ReadPublic", "Create", "Load", "FlushContext", "FlushContext"]
-            let certifies = ["CreatePrimary", "Load", "Load", "Certify", "FlushContext", "FlushContext", "FlushContext"]
+            let certifies = [
+                "CreatePrimary", "Load", "Load", "Certify", "FlushContext", "FlushContext", "FlushContext",
+            ]
             // The attestation key is looked at, as the service hears of a lost one first.
             #expect(cost.take() == looks + makes + certifies + loadsAndSigns)
             // It asks about the new key.
