@@ -20,8 +20,10 @@ typedef struct tenoni_request_line {
     const char *version;
 } tenoni_request_line;
 
-/* Whether the library can itself refuse everything that another reader could read differently, as 0.9.77 and later can.
- * */
+/*
+ * Whether the library can itself refuse what another reader could read differently, as 0.9.77 and later can: all but
+ * white space before a length.
+ */
 bool tenoni_framing_is_strict(void);
 
 /*
