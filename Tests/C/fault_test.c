@@ -230,7 +230,7 @@ static tenon_status make_credential_rsa(void) { return make_credential(TENON_EK_
 static tenon_status make_credential_p256(void) { return make_credential(TENON_EK_P256); }
 static tenon_status make_credential_p384(void) { return make_credential(TENON_EK_P384); }
 
-static const uint8_t gcm_nonce[TENONI_GCM_NONCE_SIZE] = {1}, hello[5] = "hello";
+static const uint8_t gcm_nonce[TENONI_GCM_NONCE_SIZE] = {1}, hello[] = "hello";
 static uint8_t sealed[sizeof hello], tag[TENONI_GCM_TAG_SIZE];
 
 static tenon_status seal(void)

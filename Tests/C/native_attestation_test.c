@@ -220,6 +220,26 @@ TEST(native_attestation_with_other_files)
     CHECK_STATUS(verdict(proof, key), TENON_OK);
 }
 
+/* A certificate of the largest size, and one that fills a file. */
+TEST(native_chain_sizes)
+{
+    static const char begin[] = "-----BEGIN CERTIFICATE-----\n", end[] = "==\n-----END CERTIFICATE-----\n";
+    static const struct {
+        size_t letters;
+        bool good;
+    } cases[] = {{5462, true}, {5466, false}, {20000, false}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        static char text[20480];
+        static tenoni_chain chain;
+        const size_t end_at = sizeof begin - 1 + cases[i].letters, n = end_at + sizeof end - 1;
+        memcpy(text, begin, sizeof begin - 1);
+        memset(text + sizeof begin - 1, 'A', cases[i].letters);
+        memcpy(text + end_at, end, sizeof end - 1);
+        test_about("case %zu", i);
+        CHECK(tenoni_chain_read(&chain, (const uint8_t *)text, n) == cases[i].good);
+    }
+}
+
 /* A chain is read as tenon writes it, and in no other form. */
 TEST(native_chain_forms)
 {

@@ -174,17 +174,23 @@ TEST(native_link_is_not_followed)
 TEST(native_cut_file_is_removed)
 {
     enum { WRITE = 3 };
+    static const struct {
+        int error;
+        const char *code;
+    } rows[] = {{ENOSPC, "NATIVE_DISK_FULL"}, {EDQUOT, "NATIVE_DISK_FULL"}, {EIO, "NATIVE_DISK"}};
     OWNED_NATIVE rig = native_rig_start();
     OWNED char *fresh = NULL;
     CHECK_NUMBER(synheart_native_secure_store("s", "k", "old"), 0);
     OWNED char *path = native_rig_file(&rig, "v-");
     CHECK(asprintf(&fresh, "%s.new", path) > 0);
-    native_cut_at(NATIVE_FAIL, WRITE, ENOSPC);
-    CHECK(synheart_native_secure_store("s", "k", "new") != 0);
-    CHECK_CODE("NATIVE_DISK_FULL");
-    native_cut_at(NATIVE_COUNT, 0, 0);
-    CHECK_NUMBER(access(fresh, F_OK), -1);
-    CHECK_TEXT(synheart_native_secure_load("s", "k"), "old");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        native_cut_at(NATIVE_FAIL, WRITE, rows[i].error);
+        CHECK(synheart_native_secure_store("s", "k", "new") != 0);
+        CHECK_CODE(rows[i].code);
+        native_cut_at(NATIVE_COUNT, 0, 0);
+        CHECK_NUMBER(access(fresh, F_OK), -1);
+        CHECK_TEXT(synheart_native_secure_load("s", "k"), "old");
+    }
 }
 
 /* The values' key: without it, values are unreadable; and it is not made again while there are values. */
@@ -207,6 +213,8 @@ TEST(native_store_key_is_not_made_again)
     CHECK(synheart_native_secure_store("s", "other", "value") != 0);
     CHECK_NUMBER(native_rig_count(&rig, "store"), 0);
     CHECK_NUMBER(outcome_of("s", "other"), TENON_NATIVE_ABSENT);
+    OWNED char *report = tenon_native_report();
+    CHECK(report != NULL && strstr(report, "NATIVE_STORE_KEY") != NULL);
     native_rig_write(path, bytes, n / 2);
     CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_UNAVAILABLE);
     native_rig_write(path, bytes, n);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +153,31 @@ TEST(native_deadline_in_the_next_second)
     test_clock_end_of_second(true);
     CHECK_NUMBER(tenoni_work_do(tenoni_work_new(run_nothing, "a", NULL, NULL), LONG_MS, NULL).cause, TENONI_DONE);
     test_clock_end_of_second(false);
+    tenoni_worker_end();
+}
+
+static atomic_int signals;
+
+static void count_signal(int number) { atomic_fetch_add(&signals, number == SIGUSR1); }
+
+/* Signals belong to the program: one that its threads block stays pending. */
+TEST(native_worker_takes_no_signals)
+{
+    enum { LONG_MS = 30000 };
+    struct sigaction counted = {.sa_handler = count_signal}, before;
+    sigset_t one, mask;
+    atomic_store(&signals, 0);
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR1);
+    CHECK_NUMBER(sigaction(SIGUSR1, &counted, &before), 0);
+    CHECK_NUMBER(tenoni_work_do(tenoni_work_new(run_nothing, "a", NULL, NULL), LONG_MS, NULL).cause, TENONI_DONE);
+    CHECK_NUMBER(pthread_sigmask(SIG_BLOCK, &one, &mask), 0);
+    CHECK_NUMBER(kill(getpid(), SIGUSR1), 0);
+    CHECK_NUMBER(tenoni_work_do(tenoni_work_new(run_nothing, "a", NULL, NULL), LONG_MS, NULL).cause, TENONI_DONE);
+    CHECK_NUMBER(atomic_load(&signals), 0);
+    CHECK_NUMBER(pthread_sigmask(SIG_SETMASK, &mask, NULL), 0);
+    CHECK_NUMBER(atomic_load(&signals), 1);
+    CHECK_NUMBER(sigaction(SIGUSR1, &before, NULL), 0);
     tenoni_worker_end();
 }
 

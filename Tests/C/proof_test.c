@@ -384,8 +384,8 @@ TEST(proof_signature_forms)
                                             "30810702010102020203",
                                             "30070201010202007f",
                                             "30060201ff020101"};
-    static const char *const out_of_range[] = {"3006020101020100", "0018000b0000000101", "0018000b0020" N "000101",
-                                               "0018000b000101002100" N};
+    static const char *const out_of_range[] = {"3006020101020100", "0018000b0000000101", ("0018000b0020" N "000101"),
+                                               ("0018000b000101002100" N)};
     tenon_signature a, b;
     CHECK_OK(signature_of("0018000b00010100020203", &a));
     CHECK_OK(signature_of("300702010102020203", &b));
