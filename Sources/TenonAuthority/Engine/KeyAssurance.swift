@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Tenon
 
+/// The proof of a registration: the base64url that came, or what a step has read of it already.
+package enum SentProof: Sendable {
+    case text(String)
+    case read(Proof)
+
+    func read() throws(TenonError) -> Proof {
+        switch self {
+        case .text(let text): Proof(dataRepresentation: try TextEncoding.base64url.decode(text))
+        case .read(let proof): proof
+        }
+    }
+}
+
 /// The evidence with which a device shows at its registration where its key is.
 package struct KeyEvidence: Sendable {
     /// The challenge and the public key as they were sent, which the proof and the activation are bound to.
     package var challenge: String
     package var keyText: String
-    /// base64url, as it was sent; nil if none was.
-    package var proof: String?
+    /// nil if none was sent.
+    package var proof: SentProof?
     package var activation: [UInt8]?
     /// Whether the device says that it is a development build.
     package var isDevelopment: Bool
@@ -15,7 +28,7 @@ package struct KeyEvidence: Sendable {
     package var nonce: @Sendable () throws(TenonError) -> Digest
 
     package init(
-        challenge: String, keyText: String, proof: String?, activation: [UInt8]?, isDevelopment: Bool,
+        challenge: String, keyText: String, proof: SentProof?, activation: [UInt8]?, isDevelopment: Bool,
         nonce: @escaping @Sendable () throws(TenonError) -> Digest
     ) {
         self.challenge = challenge
@@ -60,7 +73,10 @@ extension AuthorityEngine {
                 .invalidAttestation, "The challenge and the activation do not belong together.", cause: "activation")
         }
         if let attestation = entry.attestation { return try await activated(evidence, entry, attestation, key, app) }
-        if let proof = evidence.proof { return try await certified(evidence, try Proof(sent: proof), key, app) }
+        if let proof = evidence.proof {
+            let proof = try refusing(Refusal.init(attestation:)) { () throws(TenonError) in try proof.read() }
+            return try await certified(evidence, proof, key, app)
+        }
         guard isDevelopment || !app.requiresAttestation else {
             throw Refusal(
                 .invalidAttestation, "The app's devices cannot register without a proof.", status: 403,
@@ -80,8 +96,7 @@ extension AuthorityEngine {
             try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
                 let nonce = try evidence.nonce()
                 try verify(evidence, entry, attestation, ak)
-                guard let text = evidence.proof else { throw .noProof }
-                let proof = Proof(dataRepresentation: try TextEncoding.base64url.decode(text))
+                guard let proof = try evidence.proof?.read() else { throw .noProof }
                 try proof.verify(key, nonce: nonce, policy: policy(.ak(ak), app, parent: attestation.parent))
             }
         }

@@ -42,9 +42,10 @@ extension ITWalletSteps {
             try InitializationMessage(object, evidence: evidence)
         }
         let entry = try await engine.redeem(message.nonce, for: app, at: engine.origin(of: request))
-        let (key, certificate) = try key(in: message.attestation)
+        let proof = try Proof(sent: message.attestation)
+        let (key, certificate) = try key(in: proof)
         let assurance = try await engine.assurance(
-            of: key, by: keyEvidence(of: key, message), redeeming: entry, for: app)
+            of: key, by: keyEvidence(of: key, proof, message), redeeming: entry, for: app)
         // The proof is verified now, and with it the certificate.
         guard let ak = CertifiedAK(certificate: certificate) else {
             throw Refusal(.invalidAttestation, "The AK certificate is malformed.")
@@ -59,18 +60,17 @@ extension ITWalletSteps {
     }
 
     /// The key that a proof is about, and the certificate of its attestation key. Neither is verified yet.
-    private func key(in attestation: String) throws(Refusal) -> (PublicKey, certificate: [UInt8]) {
-        let proof = try Proof(sent: attestation)
-        return try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
+    private func key(in proof: Proof) throws(Refusal) -> (PublicKey, certificate: [UInt8]) {
+        try refusing(Refusal.init(attestation:)) { () throws(TenonError) in
             let evidence = try proof.evidence()
             let key = try PublicArea(dataRepresentation: evidence.publicArea).publicKey
             return (key, evidence.certificates.first ?? [])
         }
     }
 
-    private func keyEvidence(of key: PublicKey, _ message: InitializationMessage) -> KeyEvidence {
+    private func keyEvidence(of key: PublicKey, _ proof: Proof, _ message: InitializationMessage) -> KeyEvidence {
         KeyEvidence(
-            challenge: message.nonce, keyText: "", proof: message.attestation, activation: nil, isDevelopment: false
+            challenge: message.nonce, keyText: "", proof: .read(proof), activation: nil, isDevelopment: false
         ) { () throws(TenonError) in
             try ClientData(nonce: message.nonce, tag: message.sentTag, thumbprint: key.thumbprint).digest
         }

@@ -53,7 +53,7 @@ extension SynheartSteps {
         let entry = try await engine.redeem(message.challenge, for: app, at: try engine.origin(of: request))
         let key = try PublicKey(sent: message.keyText)
         let evidence = KeyEvidence(
-            challenge: message.challenge, keyText: message.keyText, proof: message.proof,
+            challenge: message.challenge, keyText: message.keyText, proof: message.proof.map(SentProof.text),
             activation: message.activation, isDevelopment: try isDevelopment(request)
         ) { () throws(TenonError) in
             try Digest(bindingChallenge: message.challenge, toKeyText: message.keyText)
