@@ -319,8 +319,10 @@ import Testing
             await gate.pass()
             return AuthorityAnswer(status: 200, body: [UInt8](repeating: 0x78, count: 60_000))
         } _: { server, _ in
-            for _ in 0..<20 { try RawClient(port: server.socket.port).send(Self.get) }
+            var clients = try (0..<20).map { _ in try RawClient(port: server.socket.port) }
+            for client in clients { client.send(Self.get) }
             await gate.waitFor(20)
+            clients.removeAll()
             gate.open()
             let client = try RawClient(port: server.socket.port)
             client.send(Self.get)
