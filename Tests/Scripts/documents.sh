@@ -146,7 +146,7 @@ command_line() { # command_line DOCUMENT LINE
         swtpm\ socket*--daemon*) expect "$1: $line" in_here "$line --pid file=$world/first.pid" && world_processes="$world_processes $(cat "$world/first.pid")" ;;
         tenon-authority\ serve\ --accept-audit-log) expect "$1: $line" accepts_log "$line" ;;
         tenon-authority\ clock\ reset) expect "$1: $line" resets_clock "$line" ;;
-        systemctl\ start\ tenon-authority) expect "$1: $line" starts_unit ;;
+        systemctl\ enable\ --now\ tenon-authority) expect "$1: $line" starts_unit ;;
         swift\ run\ DeviceAgent*) expect "$1: $line" in_here "${line#swift run } 1" ;;
         swift\ run\ *) expect "$1: $line" in_here "${line#swift run }" ;;
         *) expect "$1: $line" in_here "$line" ;;
