@@ -844,7 +844,7 @@ tenon status --json >&- 2> /dev/null
 expect "a closed output takes nobody's place" tenon status
 
 # A terminal that is gone, and nohup.
-tenon sign POST /v1/echo --data "@$world/slow" --json > "$world/out" 2> "$world/err" &
+env --default-signal=HUP tenon sign POST /v1/echo --data "@$world/slow" --json > "$world/out" 2> "$world/err" &
 signer=$!
 exec 8> "$world/slow"
 kill -HUP "$signer"
