@@ -35,7 +35,7 @@ STEPS = [
     Step("Swift", "swift", QUICK, "make check-swift", quick=" QUICK=1"),
     Step("C, mbedTLS", "c", QUICK, f"make -j{CORES} check JOBS=1", quick=" TENON_TEST_QUICK=1"),
     Step("commands", "commands", TEST, "make check-command", after=("Swift",)),
-    Step("faults of stores", "commands", TEST, "make check-stores", 0, after=("Swift",)),
+    Step("faults of stores", "stores", TEST, "make check-stores", 0, after=("Swift",)),
     Step("C, OpenSSL", "c", TEST, "make check CRYPTO=openssl JOBS=1 TENON_TEST_QUICK=1"),
     Step("backends", "c", TEST, "make check-differential check-chains check-vectors"),
     Step("secrets", "c", TEST, "make check-constant-time check-heap"),
