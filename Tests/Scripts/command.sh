@@ -478,7 +478,7 @@ kill "$world_authority" && wait "$world_authority"
 sed -i 's/"max_devices_per_ek": 8/"max_devices_per_ek": 1000/; s/^{/{"limits": {"per_address_per_minute": 100000},/' \
     "$world/authority/authority.json"
 world_again
-for _ in $(seq 50); do accepted && break; done
+for _ in $(seq 100); do accepted && break; sleep 0.1; done
 # interrupted STEP SIGNAL... -- WORD...: at each command to the TPM, each request, each thing that is stored; or at each
 # STEPth
 interrupted() {
@@ -577,7 +577,7 @@ say tenon maintain --json
 world_again
 # What was signed in the second in which the authority began may have been seen by the one before
 # (decision: forgetful-stores).
-for _ in $(seq 50); do accepted && break; done
+for _ in $(seq 100); do accepted && break; sleep 0.1; done
 say tenon rotate
 expect "it signs on" accepted
 
@@ -596,7 +596,7 @@ expect "the way out works" sh -c "tenon reset --yes --state-dir '$lost' && tenon
 kill "$world_authority" && wait "$world_authority"
 rm -rf "$world/authority" && mv "$world/kept" "$world/authority"
 world_again
-for _ in $(seq 50); do accepted && break; done
+for _ in $(seq 100); do accepted && break; sleep 0.1; done
 
 note "another TPM, and the own one again"
 own_tpm=$TENON_TPM
