@@ -12,7 +12,7 @@
 # RUN=                     what the C tests are run by (qemu-arm)
 # JOBS=                    in how many processes the C tests run
 # FUZZ_SECONDS=            how long each fuzzer runs
-# DEBUG=1                  the Swift parts as a debugger and a short edit want them; else optimised, as they are shipped
+# DEBUG=1                  build the Swift parts for a debugger, and sooner after an edit; else optimised, as they are shipped
 # COVERAGE=                empty: the fuzzers do not say what of the core they ran
 # RACE_SECONDS=            how long the processes of check-processes race
 # V=1                      print each command

@@ -9,7 +9,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
-// An optimised build is one of the product; its tests are built sooner without.
+// Where the product is optimised, its tests are not: they are built sooner so.
 let tests: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
 // For the folders that import C: a counted pointer is a span.

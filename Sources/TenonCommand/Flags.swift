@@ -37,7 +37,7 @@ extension Flag {
     static let dialect = Flag(
         name: "--dialect", value: "NAME",
         summary: Services.all.map { "\(Services.oneOf($0.dialects)) (\($0.profile))" }.joined(separator: "; ")
-            + "; the first is the default")
+            + "; each service's first is its default")
     static let attestationCA = Flag(
         name: "--attestation-ca", value: "URL",
         summary: "the CA that certifies attestation keys, for docs and it-wallet; remembered",

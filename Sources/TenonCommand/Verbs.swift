@@ -51,9 +51,10 @@ extension Verb {
         Verb(
             words: ["status"], operands: "", summary: "Show the state of the identities",
             details: """
-                Reads only the disk. With one identity, the exit code is 0 if the device can
-                sign, 8 if its key is gone, that of the error if its record cannot be read, and 10 otherwise. With --check, the exit code for all identities is 10 if one
-                needs a person, 11 if something is open, and 0 otherwise; the output says what to do.
+                Reads only the disk. With one identity, the exit code is 0 if the device can sign,
+                8 if its key is gone, that of the error if its record cannot be read, and 10 otherwise.
+                With --check, the exit code for all identities is 10 if one needs a person, 11 if
+                something is open, and 0 otherwise; the output says what to do.
                 """,
             flags: Flag.identity + [
                 Flag(name: "--check", value: nil, summary: "say what each identity needs, for monitoring")

@@ -138,7 +138,8 @@ TEST(native_late_at_the_end_of_the_line)
         (void)tenoni_work_do(tenoni_work_new(run_until_let_go, "a", NULL, NULL), SOON_MS, NULL);
     for (size_t i = 0; i < COUNT(askers); i++) {
         CHECK_NUMBER(pthread_create(&askers[i], NULL, ask_for_long, NULL), 0);
-        usleep(1000 * SOON_MS);
+        usleep(1000 *
+               SOON_MS); /* so that the asker stands before the late one; otherwise less is shown, and nothing fails */
         CHECK_NUMBER(tenoni_work_do(tenoni_work_new(run_counted, "a", NULL, NULL), SOON_MS, NULL).cause, TENONI_LATE);
     }
     pthread_mutex_unlock(&gate);
