@@ -411,9 +411,11 @@ check-install: lib
 ## check-swift      the Swift tests, with a Redis and a PostgreSQL beside them (CRYPTO=, ONLY=, QUICK=1, DEBUG=1)
 SWIFT_FLAGS := --scratch-path .build/swift-$(CRYPTO) $(if $(filter openssl,$(CRYPTO)),--traits OpenSSL) \
                $(if $(DEBUG),,-c release -Xswiftc -enable-testing)
-.PHONY: check-swift
-check-swift: $(TPM_STATE_FILE)
+.PHONY: check-swift swift-tests
+swift-tests:
 	$(SWIFT) build --build-tests $(SWIFT_FLAGS) $(if $(MAKE_TERMOUT),,-q)
+
+check-swift: swift-tests $(TPM_STATE_FILE)
 	Tests/Scripts/stores.sh Tests/Scripts/swift.sh tests $(SWIFT_BINARIES)/TenonPackageTests.xctest $(if $(ONLY),'$(ONLY)',$(if $(QUICK),--quick))
 
 ## check-conformance  each case of IT-Wallet's test matrix, by the names of the tests that ran (EVENTS=: in an earlier run)

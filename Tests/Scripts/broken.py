@@ -6,10 +6,13 @@ broken.py --applies     only sees that each patch still fits the tree
 
 A patch begins with two lines: "# " and what is broken, then "# step: " and the command that should notice.
 What was tried is not tried again until the patch or the tree changes, so a run can be stopped and gone on with.
+A build of the Swift tests takes longer than the tests of a patch, so patches for them that change different places are
+built together; one that none of its own tests notices there is tried again alone.
 """
 
 import fcntl
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -23,7 +26,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PATCHES = ROOT / "Tests/Broken"
 WORK = ROOT / ".build/broken"
 TREE = WORK / "tree"
-LONGEST = 1800
+LONGEST = 900
+# So many at once, and so many of them in one folder: each adds to what has to be built, and could trouble another's test.
+TOGETHER, NEIGHBOURS = 12, 3
 # One changed file is built sooner so.
 DEBUG = {**os.environ, "DEBUG": "1"}
 
@@ -114,18 +119,73 @@ def build(patches):
         subprocess.run(words, cwd=TREE, check=True, stdin=subprocess.DEVNULL)
 
 
-def attempt(patch):
-    applied = apply(patch, TREE)
-    if applied.returncode != 0:
-        raise SystemExit(f"{patch.name} does not apply: {applied.stderr.decode()}")
-    changed = re.findall(r"^\+\+\+ b/(.*)$", patch.read_text(), re.MULTILINE)
-    log = WORK / f"{patch.stem}.log"
+def changed(patch):
+    return re.findall(r"^\+\+\+ b/(.*)$", patch.read_text(), re.MULTILINE)
+
+
+def broken_step(patches, command, log):
+    """The step's exit code with these patches; the copy is whole before and after."""
+    applied = []
     try:
-        code = step(step_of(patch), log)
+        for patch in patches:
+            said = apply(patch, TREE)
+            if said.returncode != 0:
+                raise SystemExit(f"{patch.name} does not apply: {said.stderr.decode()}")
+            applied.append(patch)
+        return step(command, log)
     finally:
-        apply(patch, TREE, "-R")
-        for name in changed:
-            os.utime(TREE / name)
+        for patch in reversed(applied):
+            apply(patch, TREE, "-R")
+            for name in changed(patch):
+                os.utime(TREE / name)
+
+
+def swift_tests(patch):
+    """Which Swift tests the step runs, if that is all it does."""
+    found = re.fullmatch(r"make -s check-swift ONLY='([^']+)'", step_of(patch))
+    return found and found[1]
+
+
+def groups(patches):
+    """Patches of one group change different files, and have different tests."""
+    made = []
+    for patch in patches:
+        def fits(group):
+            places = [(name, os.path.dirname(name)) for other in group for name in changed(other)]
+            return (len(group) < TOGETHER and swift_tests(patch) not in map(swift_tests, group)
+                    and all(name not in (one for one, _ in places) for name in changed(patch))
+                    and all([folder for _, folder in places].count(os.path.dirname(name)) < NEIGHBOURS for name in changed(patch)))
+        group = next(filter(fits, made), None)
+        if group is None:
+            made.append(group := [])
+        group.append(patch)
+    return [group for group in made if len(group) > 1]
+
+
+def failures():
+    """The tests of the last Swift run in which something was not as expected, and the one in which the process ended."""
+    events = TREE / ".build/tests/chosen.jsonl"
+    records = [json.loads(line)["payload"] for line in events.read_text().splitlines()] if events.is_file() else []
+
+    def names(kind):
+        return {"/".join(one["testID"].split("/")[:2]) for one in records
+                if one.get("kind") == kind and one.get("testID", "").count("/") > 1 and not one.get("issue", {}).get("isKnown")}
+    return names("issueRecorded") | (names("testStarted") - names("testEnded"))
+
+
+def attempt_together(group):
+    """What was said of those patches that a test of their own noticed."""
+    (TREE / ".build/tests/chosen.jsonl").unlink(missing_ok=True)
+    only = "|".join(swift_tests(patch) for patch in group)
+    broken_step(group, f"make -s check-swift ONLY='{only}'", WORK / "together.log")
+    failed = sorted(failures())
+    noticed = {patch: next((name for name in failed if re.search(swift_tests(patch), name)), None) for patch in group}
+    return {patch: f"caught by {name}, beside {len(group) - 1} other faults" for patch, name in noticed.items() if name}
+
+
+def attempt(patch):
+    log = WORK / f"{patch.stem}.log"
+    code = broken_step([patch], step_of(patch), log)
     if code == 0:
         return SURVIVED
     text = log.read_text(errors="replace")
@@ -147,13 +207,28 @@ def run(names):
         raise SystemExit("another run breaks this copy")
     state, missed, caught = follow(), [], 0
     patches = [PATCHES / f"{name}.patch" for name in names or known]
-    build(patches)
+
+    def key(patch):
+        return f"{state}-{hashlib.sha256(patch.read_bytes()).hexdigest()[:16]}"
+
+    def result(patch):
+        return WORK / f"{patch.stem}.result"
+
+    def is_known(patch):
+        return result(patch).is_file() and result(patch).read_text().startswith(key(patch))
+
+    new = [patch for patch in patches if not is_known(patch)]
+    build(new)
+    for group in groups([patch for patch in new if swift_tests(patch)]):
+        began = time.monotonic()
+        for patch, said in attempt_together(group).items():
+            result(patch).write_text(f"{key(patch)} {said}")
+        print(f"{len(group)} faults in one build ({time.monotonic() - began:.0f} s)", flush=True)
     for patch in patches:
-        key = f"{state}-{hashlib.sha256(patch.read_bytes()).hexdigest()[:16]}"
-        result, began = WORK / f"{patch.stem}.result", time.monotonic()
-        if not (result.is_file() and result.read_text().startswith(key)):
-            result.write_text(f"{key} {attempt(patch)}")
-        said = result.read_text().split(" ", 1)[1]
+        began = time.monotonic()
+        if not is_known(patch):
+            result(patch).write_text(f"{key(patch)} {attempt(patch)}")
+        said = result(patch).read_text().split(" ", 1)[1]
         print(f"{patch.stem:40} {said} ({time.monotonic() - began:.0f} s)", flush=True)
         missed += [f"{patch.stem}: {said}"] if said in (SURVIVED, NO_COPY) else []
         caught += said not in (SURVIVED, NO_COPY)
