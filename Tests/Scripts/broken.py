@@ -26,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PATCHES = ROOT / "Tests/Broken"
 WORK = ROOT / ".build/broken"
 TREE = WORK / "tree"
-LONGEST = 900
+LONGEST, LONGEST_TOGETHER = 900, 300
 # So many at once, and so many of them in one folder: each adds to what has to be built, and could trouble another's test.
 TOGETHER, NEIGHBOURS = 12, 3
 # One changed file is built sooner so.
@@ -95,13 +95,13 @@ def culprit(log):
     return "its exit code"
 
 
-def step(command, log):
+def step(command, log, longest):
     """The exit code, or None if it took too long; nothing that it began goes on."""
     with open(log, "wb") as out:
         process = subprocess.Popen(["bash", "-c", command], cwd=TREE, env=DEBUG, stdin=subprocess.DEVNULL, stdout=out,
                                    stderr=subprocess.STDOUT, start_new_session=True)
         try:
-            return process.wait(LONGEST)
+            return process.wait(longest)
         except subprocess.TimeoutExpired:
             return None
         finally:
@@ -123,7 +123,7 @@ def changed(patch):
     return re.findall(r"^\+\+\+ b/(.*)$", patch.read_text(), re.MULTILINE)
 
 
-def broken_step(patches, command, log):
+def broken_step(patches, command, log, longest):
     """The step's exit code with these patches; the copy is whole before and after."""
     applied = []
     try:
@@ -132,7 +132,7 @@ def broken_step(patches, command, log):
             if said.returncode != 0:
                 raise SystemExit(f"{patch.name} does not apply: {said.stderr.decode()}")
             applied.append(patch)
-        return step(command, log)
+        return step(command, log, longest)
     finally:
         for patch in reversed(applied):
             apply(patch, TREE, "-R")
@@ -177,7 +177,7 @@ def attempt_together(group):
     """What was said of those patches that a test of their own noticed."""
     (TREE / ".build/tests/chosen.jsonl").unlink(missing_ok=True)
     only = "|".join(swift_tests(patch) for patch in group)
-    broken_step(group, f"make -s check-swift ONLY='{only}'", WORK / "together.log")
+    broken_step(group, f"make -s check-swift ONLY='{only}'", WORK / "together.log", LONGEST_TOGETHER)
     failed = sorted(failures())
     noticed = {patch: next((name for name in failed if re.search(swift_tests(patch), name)), None) for patch in group}
     return {patch: f"caught by {name}, beside {len(group) - 1} other faults" for patch, name in noticed.items() if name}
@@ -185,7 +185,7 @@ def attempt_together(group):
 
 def attempt(patch):
     log = WORK / f"{patch.stem}.log"
-    code = broken_step([patch], step_of(patch), log)
+    code = broken_step([patch], step_of(patch), log, LONGEST)
     if code == 0:
         return SURVIVED
     text = log.read_text(errors="replace")
