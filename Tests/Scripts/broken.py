@@ -165,7 +165,8 @@ def groups(patches):
 def failures():
     """The tests of the last Swift run in which something was not as expected, and the one in which the process ended."""
     events = TREE / ".build/tests/chosen.jsonl"
-    records = [json.loads(line)["payload"] for line in events.read_text().splitlines()] if events.is_file() else []
+    lines = events.read_bytes().split(b"\n")[:-1] if events.is_file() else []  # what ended the run may have cut the last
+    records = [json.loads(line)["payload"] for line in lines]
 
     def names(kind):
         return {"/".join(one["testID"].split("/")[:2]) for one in records
