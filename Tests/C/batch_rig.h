@@ -31,11 +31,13 @@ typedef struct {
     slow_key slow;
 } batch_rig;
 
-void batch_rig_begin(batch_rig *rig);
+/* Ends with its block, as OWNED_BATCH. */
+batch_rig batch_rig_begin(void);
 
 /* The same for another key, which is freed with the rig. */
-void batch_rig_begin_with(batch_rig *rig, tenon_key *key);
+batch_rig batch_rig_begin_with(tenon_key *key);
 void batch_rig_end(batch_rig *rig);
+#define OWNED_BATCH __attribute__((cleanup(batch_rig_end))) batch_rig
 
 /* What stands for the digest of a request with this number: SHA-256 of its decimal digits. */
 void batch_rig_digest(tenon_digest *out, size_t number);

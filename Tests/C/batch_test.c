@@ -54,8 +54,7 @@ TEST(batch_vectors_of_trees)
 {
     char *text = test_vectors("batch.txt"), *at = text, *name, *value;
     size_t trees = 0;
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     while (test_line(&at, &name, &value) && strcmp(name, "[request]") != 0) {
         if (strcmp(name, "Size") != 0)
             continue;
@@ -64,7 +63,6 @@ TEST(batch_vectors_of_trees)
         trees++;
     }
     CHECK_NUMBER(trees, 15);
-    batch_rig_end(&rig);
     free(text);
 }
 
@@ -76,8 +74,7 @@ TEST(batch_tree_of_rfc_9162)
     } paths[] = {{0, 3}, {3, 3}, {4, 3}, {6, 2}};
     tenon_digest leaf[7], g, h, i, k, l, digest;
     uint8_t bytes[TENONI_MEMBER_MAX];
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     batch_rig_fill(&rig, 7);
     CHECK_OK(tenon_key_sign_batch(rig.key, rig.batch));
     for (size_t n = 0; n < COUNT(leaf); n++) {
@@ -98,15 +95,13 @@ TEST(batch_tree_of_rfc_9162)
         for (size_t step = 0; step < paths[n].steps; step++)
             CHECK_BYTES(bytes + TENONI_MEMBER_MIN + step * TENON_DIGEST_SIZE, expected[n][step], TENON_DIGEST_SIZE);
     }
-    batch_rig_end(&rig);
 }
 
 /* Each member of each batch up to 39, and of one of 1,024, is accepted; and no index of another size fits its path. */
 TEST(batch_every_member_verifies)
 {
     const size_t up_to = test_rounds(39, 9);
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     for (size_t size = 1; size <= up_to; size++) {
         batch_rig_fill(&rig, size);
         CHECK_OK(tenon_key_sign_batch(rig.key, rig.batch));
@@ -128,7 +123,6 @@ TEST(batch_every_member_verifies)
             }
         }
     }
-    batch_rig_end(&rig);
 }
 
 /* ---- The states of a batch ---- */
@@ -137,9 +131,8 @@ TEST(batch_of_too_many)
 {
     tenon_batch *batch = NULL;
     size_t index;
-    batch_rig rig;
     tenon_digest digest = {{0}};
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     CHECK_STATUS(tenon_batch_new(&batch, &rig.public_key, 0), TENON_ERROR_BATCH_SIZE);
     CHECK_STATUS(tenon_batch_new(&batch, &rig.public_key, TENON_BATCH_MAX + 1), TENON_ERROR_BATCH_SIZE);
     CHECK(batch == NULL);
@@ -153,7 +146,6 @@ TEST(batch_of_too_many)
     CHECK(batch == NULL);
     tenon_batch_free(&batch);
     tenon_batch_free(NULL);
-    batch_rig_end(&rig);
 }
 
 TEST(batch_states)
@@ -161,8 +153,7 @@ TEST(batch_states)
     char text[TENON_SIGNATURE_VALUE_MAX];
     tenon_digest digest = {{1}};
     size_t n, index;
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     tenon_batch_clear(rig.batch);
     tenon_batch_clear(NULL);
     CHECK_STATUS(tenon_key_sign_batch(rig.key, rig.batch), TENON_ERROR_BATCH_STATE);
@@ -176,19 +167,16 @@ TEST(batch_states)
     CHECK_STATUS(tenon_batch_signature(rig.batch, text, sizeof text, &n, 1), TENON_ERROR_BATCH_INDEX);
     tenon_batch_clear(rig.batch);
     CHECK_STATUS(tenon_batch_signature(rig.batch, text, sizeof text, &n, 0), TENON_ERROR_BATCH_STATE);
-    batch_rig_end(&rig);
 }
 
 TEST(batch_of_another_key)
 {
     OWNED_KEY other = NULL;
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     batch_rig_fill(&rig, 3);
     CHECK_OK(tenon_software_key_generate(&other, 0));
     CHECK_STATUS(tenon_key_sign_batch(other, rig.batch), TENON_ERROR_KEYID);
     CHECK_OK(tenon_key_sign_batch(rig.key, rig.batch));
-    batch_rig_end(&rig);
 }
 
 /* A key that failed leaves the batch as it was: nothing of it can be sent, and it may be signed again. */
@@ -197,8 +185,7 @@ TEST(batch_outlives_a_failure)
     char text[TENON_SIGNATURE_VALUE_MAX];
     OWNED_KEY key = NULL;
     size_t n;
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     rig.slow.status = TENON_ERROR_TPM_TRANSPORT;
     CHECK_OK(batch_rig_slow_key(&rig, &key));
     batch_rig_fill(&rig, 5);
@@ -208,7 +195,6 @@ TEST(batch_outlives_a_failure)
     CHECK_OK(tenon_key_sign_batch(key, rig.batch));
     CHECK_NUMBER(rig.slow.commands, 2);
     CHECK_OK(tenon_batch_signature(rig.batch, text, sizeof text, &n, 2));
-    batch_rig_end(&rig);
 }
 
 OUTPUT(write_member)
@@ -219,12 +205,10 @@ OUTPUT(write_member)
 
 TEST(batch_outputs)
 {
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     batch_rig_fill(&rig, 5);
     CHECK_OK(tenon_key_sign_batch(rig.key, rig.batch));
     test_output_rule("member", write_member, &rig, NULL, 7 + (TENONI_MEMBER_MIN + 32 + 2) / 3 * 4 + 1);
-    batch_rig_end(&rig);
 }
 
 TEST(batch_bad_arguments)
@@ -232,8 +216,7 @@ TEST(batch_bad_arguments)
     char text[TENON_SIGNATURE_VALUE_MAX];
     tenon_digest digest = {{0}};
     size_t n;
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     CHECK_STATUS(tenon_batch_new(NULL, &rig.public_key, 1), TENON_ERROR_NULL);
     tenon_batch *batch = rig.batch;
     CHECK_STATUS(tenon_batch_new(&batch, NULL, 1), TENON_ERROR_NULL);
@@ -244,7 +227,6 @@ TEST(batch_bad_arguments)
     CHECK_STATUS(tenon_key_sign_batch(NULL, rig.batch), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_key_sign_batch(rig.key, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_batch_signature(NULL, text, sizeof text, &n, 0), TENON_ERROR_NULL);
-    batch_rig_end(&rig);
 }
 
 /* ---- Known roots ---- */

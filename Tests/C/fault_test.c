@@ -101,7 +101,7 @@ static int set_up(void)
     CHECK_OK(tenon_key_public_key(random_key, &public_key));
     CHECK_OK(tenon_key_sign_digest(random_key, &signature, &digest));
     CHECK_OK(tenon_verifier_new(&verifier, &public_key));
-    keri_begin(&log_rig);
+    log_rig = keri_begin();
     keri_make(&log_rig, &inception, KERI_INCEPTION, 0);
     forged = signature;
     forged.bytes[40] ^= 1;
@@ -399,17 +399,17 @@ TEST(fault_no_memory_for_an_unread_value)
 {
     OWNED_NATIVE rig = native_rig_start();
     CHECK(native_rig_stores("s", "k", "master"));
-    OWNED char *path = native_rig_file(&rig, "v-");
+    OWNED_FILE file = native_rig_open(&rig, "v-");
     long number = 0;
     do {
         native_rig_again(&rig);
-        CHECK_NUMBER(chmod(path, 0620), 0);
+        CHECK_NUMBER(chmod(file.path, 0620), 0);
         allocation_failed = false;
         allocations_left = number;
         char *value = synheart_native_secure_load("s", "k");
         allocations_left = -1;
         CHECK_TEXT(value, NULL);
-        CHECK_NUMBER(chmod(path, 0600), 0);
+        CHECK_NUMBER(chmod(file.path, 0600), 0);
         CHECK(synheart_native_secure_store("s", "k", "new") != 0);
     } while (allocation_failed && ++number < 100);
     CHECK(number > 1);

@@ -138,7 +138,7 @@ static const broken cases[] = {
 };
 
 /* A log that stands where the case begins. */
-static void begin(keri_rig *rig, place at)
+static keri_rig begin(place at)
 {
     static const char *const replacements[][2] = {{"\"c\":[]", "\"c\":[]"},
                                                   {"\"c\":[]", "\"c\":[]"},
@@ -146,15 +146,16 @@ static void begin(keri_rig *rig, place at)
                                                   {"\"nt\":\"1\",\"n\":[\"$b\"]", "\"nt\":\"0\",\"n\":[]"},
                                                   {"\"c\":[]", "\"c\":[]"}};
     keri_event event;
-    keri_begin(rig);
+    keri_rig rig = keri_begin();
     if (at == FIRST)
-        return;
-    keri_make_with(rig, &event, KERI_INCEPTION, replacements[at][0], replacements[at][1], 0);
-    CHECK_OK(keri_append(rig, &event));
+        return rig;
+    keri_make_with(&rig, &event, KERI_INCEPTION, replacements[at][0], replacements[at][1], 0);
+    CHECK_OK(keri_append(&rig, &event));
     if (at != AFTER_LAST)
-        return;
-    keri_make_with(rig, &event, KERI_ROTATION, "\"nt\":\"1\",\"n\":[\"$c\"]", "\"nt\":\"0\",\"n\":[]", 1);
-    CHECK_OK(keri_append(rig, &event));
+        return rig;
+    keri_make_with(&rig, &event, KERI_ROTATION, "\"nt\":\"1\",\"n\":[\"$c\"]", "\"nt\":\"0\",\"n\":[]", 1);
+    CHECK_OK(keri_append(&rig, &event));
+    return rig;
 }
 
 static void make(const keri_rig *rig, keri_event *event, const broken *of)
@@ -202,13 +203,11 @@ static void check_refused(keri_rig *rig, const keri_event *event, const char *at
 TEST(keri_each_rule)
 {
     for (size_t i = 0; i < COUNT(cases); i++) {
-        keri_rig rig;
         keri_event event;
-        begin(&rig, cases[i].place);
+        OWNED_KERI rig = begin(cases[i].place);
         make(&rig, &event, &cases[i]);
         test_about("%zu: %.*s", i, (int)event.n, event.text);
         check_refused(&rig, &event, event.attachment, sizeof event.attachment, cases[i].expected);
-        keri_end(&rig);
     }
 }
 
@@ -218,9 +217,8 @@ TEST(keri_attachment_rules)
     static const char high[] = "-AABAABTMOphOswKmhbaiyFQMNl-IvRsLvymP_unzoA24jq00z";
     char long_one[] =
         "-AABAABTMOphOswKmhbaiyFQMNl-IvRsLvymP_unzoA24jq00zcp3cpwlmGrspliM6xvE49biUpuQfC55NVwNpoy5ZmzAAAAAAAA";
-    keri_rig rig;
     keri_event event;
-    keri_begin(&rig);
+    OWNED_KERI rig = keri_begin();
     keri_make(&rig, &event, KERI_INCEPTION, 0);
     test_about("no attachment");
     check_refused(&rig, &event, NULL, 0, TENON_KERI_2_UNSIGNED);
@@ -240,7 +238,6 @@ TEST(keri_attachment_rules)
     test_about("no event");
     event.n = 0;
     check_refused(&rig, &event, event.attachment, sizeof event.attachment, TENON_KERI_1_SIZE);
-    keri_end(&rig);
 }
 
 /* n - s: the other signature over the same bytes, which a stranger can make. */
@@ -266,25 +263,22 @@ static void raise(char *attachment)
 
 TEST(keri_high_s_by_policy_only)
 {
-    keri_rig rig;
     keri_event event;
-    keri_begin(&rig);
+    OWNED_KERI rig = keri_begin();
     keri_make(&rig, &event, KERI_INCEPTION, 0);
     raise(event.attachment);
     check_refused(&rig, &event, event.attachment, sizeof event.attachment, TENON_KERI_17_LOW_S);
     CHECK_OK(tenon_keri_append(&rig.state, (const uint8_t *)event.text, event.n, event.attachment,
                                sizeof event.attachment, TENON_KERI_ALLOW_HIGH_S));
-    keri_end(&rig);
 }
 
 /* The SAID of such an event is computed with its size, the signature over the zeros. */
 TEST(keri_zero_size_by_policy_only)
 {
-    keri_rig rig;
     keri_event event;
     tenon_signature signature;
     size_t n;
-    keri_begin(&rig);
+    OWNED_KERI rig = keri_begin();
     keri_make(&rig, &event, KERI_INCEPTION, 0);
     memcpy(event.text + 16, "000000", 6);
     CHECK_OK(tenon_key_sign_event(rig.keys[0], &signature, (const uint8_t *)event.text, event.n));
@@ -293,7 +287,6 @@ TEST(keri_zero_size_by_policy_only)
     check_refused(&rig, &event, event.attachment, sizeof event.attachment, TENON_KERI_4_STATED_SIZE);
     CHECK_OK(tenon_keri_append(&rig.state, (const uint8_t *)event.text, event.n, event.attachment,
                                sizeof event.attachment, TENON_KERI_ALLOW_ZERO_SIZE));
-    keri_end(&rig);
 }
 
 /* An event of the largest size is read, and one byte more is not. */
@@ -302,11 +295,10 @@ TEST(keri_largest_event)
     enum { MAX = TENON_KERI_EVENT_MAX };
     OWNED char *event = malloc(MAX + 1);
     char attachment[TENON_KERI_ATTACHMENT_SIZE] = {'-', 'A', 'A', 'B', 'A', 'A'};
-    keri_rig rig;
     keri_event small;
     if (!CHECK(event != NULL))
         return;
-    keri_begin(&rig);
+    OWNED_KERI rig = keri_begin();
     keri_make(&rig, &small, KERI_INCEPTION, 0);
     memset(event, ' ', MAX + 1);
     memcpy(event, small.text, 24);
@@ -314,15 +306,13 @@ TEST(keri_largest_event)
     const uint8_t *bytes = (const uint8_t *)event;
     CHECK_STATUS(tenon_keri_append(&rig.state, bytes, MAX, attachment, sizeof attachment, 0), TENON_KERI_5_TYPE);
     CHECK_STATUS(tenon_keri_append(&rig.state, bytes, MAX + 1, attachment, sizeof attachment, 0), TENON_KERI_1_SIZE);
-    keri_end(&rig);
 }
 
 /* Each byte of a good event and of its attachment counts. */
 TEST(keri_each_byte_counts)
 {
-    keri_rig rig;
     keri_event event;
-    begin(&rig, SECOND);
+    OWNED_KERI rig = begin(SECOND);
     keri_make(&rig, &event, KERI_ROTATION, 1);
     const size_t step = test_rounds(1, 29);
     for (size_t i = 0; i < event.n + sizeof event.attachment; i += step) {
@@ -341,5 +331,4 @@ TEST(keri_each_byte_counts)
     }
     CHECK_OK(keri_append(&rig, &event));
     CHECK_STATUS(keri_append(&rig, &event), TENON_KERI_12_SEQUENCE); /* the same again */
-    keri_end(&rig);
 }

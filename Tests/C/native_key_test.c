@@ -74,8 +74,7 @@ TEST(native_keys_differ)
 TEST(native_sign_makes_nothing)
 {
     OWNED_NATIVE rig = native_rig_start();
-    CHECK_TEXT(synheart_native_sign_bytes("dev_1", data, sizeof data), NULL);
-    CHECK_CODE("NATIVE_ABSENT");
+    CHECK_NONE(synheart_native_sign_bytes("dev_1", data, sizeof data), "NATIVE_ABSENT");
     CHECK_NUMBER(synheart_native_key_exists("dev_1"), 0);
     CHECK_NUMBER(tenon_native_key_state("dev_1"), TENON_NATIVE_ABSENT);
     CHECK_NUMBER(native_rig_count(&rig, ""), 0);
@@ -99,16 +98,11 @@ TEST(native_key_of_another_process)
 {
     OWNED_NATIVE rig = native_rig_start();
     OWNED char *first = synheart_native_generate_key("dev_1");
-    OWNED char *path = native_rig_file(&rig, "k-");
-    size_t n;
-    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
-    native_rig_write(path, bytes, n);
+    OWNED_FILE file = native_rig_open(&rig, "k-");
+    native_rig_write(file.path, file.bytes, file.n);
     CHECK(signs("dev_1", first));
-    CHECK_NUMBER(unlink(path), 0);
-    OWNED char *copy = native_rig_copy(path);
-    CHECK_NUMBER(unlink(copy), 0);
-    CHECK_TEXT(synheart_native_sign_bytes("dev_1", data, sizeof data), NULL);
-    CHECK_CODE("NATIVE_ABSENT");
+    CHECK_NUMBER(unlink(file.path) + unlink(file.copy), 0);
+    CHECK_NONE(synheart_native_sign_bytes("dev_1", data, sizeof data), "NATIVE_ABSENT");
 }
 
 TEST(native_ids_are_no_paths)
@@ -207,23 +201,21 @@ TEST(native_key_is_mended)
 {
     OWNED_NATIVE rig = native_rig_start();
     OWNED char *key = synheart_native_generate_key("dev_1");
-    OWNED char *path = native_rig_file(&rig, "k-");
-    OWNED char *copy = native_rig_copy(path);
-    size_t n, again_n;
-    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
+    OWNED_FILE file = native_rig_open(&rig, "k-");
+    size_t again_n;
     for (int fault = 0; fault < 6; fault++) {
-        const char *hit = fault % 2 == 0 ? path : copy;
+        const char *hit = fault % 2 == 0 ? file.path : file.copy;
         test_about("fault %d", fault);
         if (fault < 2)
             CHECK_NUMBER(unlink(hit), 0);
         else
-            native_rig_write(hit, bytes, fault < 4 ? n - 1 : n / 2);
+            native_rig_write(hit, file.bytes, fault < 4 ? file.n - 1 : file.n / 2);
         native_rig_again(&rig);
         CHECK(signs("dev_1", key));
         CHECK_NUMBER(synheart_native_key_exists("dev_1"), 1);
         CHECK_TEXT(synheart_native_generate_key("dev_1"), key);
         OWNED uint8_t *again = native_rig_bytes(hit, &again_n);
-        CHECK_SAME(again, again_n, bytes, n);
+        CHECK_SAME(again, again_n, file.bytes, file.n);
     }
 }
 
@@ -232,15 +224,12 @@ TEST(native_damaged_key_is_not_replaced)
 {
     OWNED_NATIVE rig = native_rig_start();
     OWNED char *key = synheart_native_generate_key("dev_1");
-    OWNED char *path = native_rig_file(&rig, "k-");
-    OWNED char *copy = native_rig_copy(path);
-    size_t n;
-    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
-    for (size_t at = 0; at < n; at += test_rounds(7, 97)) {
+    OWNED_FILE file = native_rig_open(&rig, "k-");
+    for (size_t at = 0; at < file.n; at += test_rounds(7, 97)) {
         test_about("byte %zu", at);
-        bytes[at] ^= 1;
-        native_rig_write(path, bytes, n);
-        native_rig_write(copy, bytes, n);
+        file.bytes[at] ^= 1;
+        native_rig_write(file.path, file.bytes, file.n);
+        native_rig_write(file.copy, file.bytes, file.n);
         native_rig_again(&rig);
         CHECK_TEXT(synheart_native_generate_key("dev_1"), NULL);
         CHECK_CODE("NATIVE_DAMAGED");
@@ -248,9 +237,9 @@ TEST(native_damaged_key_is_not_replaced)
         CHECK_NUMBER(synheart_native_key_exists("dev_1"), 1);
         CHECK_NUMBER(tenon_native_key_state("dev_1"), TENON_NATIVE_UNAVAILABLE);
         CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
-        bytes[at] ^= 1;
+        file.bytes[at] ^= 1;
     }
-    native_rig_write(path, bytes, n);
+    native_rig_write(file.path, file.bytes, file.n);
     CHECK_TEXT(synheart_native_generate_key("dev_1"), key);
 }
 
@@ -258,24 +247,19 @@ static void check_exchanged(const char *id)
 {
     OWNED_NATIVE rig = native_rig_start();
     OWNED char *first = synheart_native_generate_key("dev_1");
-    OWNED char *path = native_rig_file(&rig, "k-");
-    OWNED char *copy = native_rig_copy(path);
-    size_t n;
-    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
-    CHECK_NUMBER(unlink(path) + unlink(copy), 0);
+    OWNED_FILE file = native_rig_open(&rig, "k-");
+    CHECK_NUMBER(unlink(file.path) + unlink(file.copy), 0);
     OWNED char *second = synheart_native_generate_key(id);
-    OWNED char *other = native_rig_file(&rig, "k-");
-    OWNED char *other_copy = native_rig_copy(other);
-    native_rig_write(other, bytes, n);
-    native_rig_write(other_copy, bytes, n);
+    OWNED_FILE other = native_rig_open(&rig, "k-");
+    native_rig_write(other.path, file.bytes, file.n);
+    native_rig_write(other.copy, file.bytes, file.n);
     native_rig_again(&rig);
-    CHECK_TEXT(synheart_native_sign_bytes(id, data, sizeof data), NULL);
-    CHECK_CODE("NATIVE_EXCHANGED");
+    CHECK_NONE(synheart_native_sign_bytes(id, data, sizeof data), "NATIVE_EXCHANGED");
     CHECK_TEXT(synheart_native_generate_key(id), NULL);
     CHECK_NUMBER(synheart_native_key_exists(id), 1);
     size_t kept;
-    OWNED uint8_t *still = native_rig_bytes(other, &kept);
-    CHECK_SAME(still, kept, bytes, n);
+    OWNED uint8_t *still = native_rig_bytes(other.path, &kept);
+    CHECK_SAME(still, kept, file.bytes, file.n);
     CHECK(first != NULL && second != NULL);
 }
 

@@ -129,8 +129,7 @@ TEST(request2_vectors)
     char made[TENON_SIGNATURE_VALUE_MAX];
     size_t n, count = 0;
     whole w;
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     while (test_line(&at, &name, &value)) {
         if (strcmp(name, "[request]") == 0)
             w = (whole){.request = {.nonce = TEXT("d8f6c9a2-4f1b-4c5e-9a3d-0b7e6f5a4c3d"),
@@ -151,7 +150,6 @@ TEST(request2_vectors)
         count++;
     }
     CHECK_NUMBER(count, 15);
-    batch_rig_end(&rig);
     free(text);
 }
 
@@ -162,8 +160,7 @@ TEST(request2_header_bytes)
                                 "Signature-Input: \r\nSignature: \r\n";
     char input[TENON_SIGNATURE_INPUT_MAX];
     size_t input_n;
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     const tenon_request2 request = batch_rig_request(&rig, TENON_FORM_BATCH);
     CHECK_OK(tenon_request2_input(input, sizeof input, &input_n, NULL, &request));
     const size_t without = sizeof names - 1 + request.app_id.n + request.device_id.n + TENON_CONTENT_DIGEST_SIZE;
@@ -173,73 +170,36 @@ TEST(request2_header_bytes)
     CHECK(batch <= 1000);
     if (getenv("TENON_TEST_TABLE") != NULL)
         printf("header bytes: plain %zu, in a batch of 1,024 %zu\n", plain, batch);
-    batch_rig_end(&rig);
 }
 
 /* ---- The forms of the texts ---- */
 
-typedef struct {
-    const char *text;
-    tenon_status status;
-} form_case;
-
-static void check_forms(size_t member, const form_case *cases, size_t count)
-{
-    batch_rig rig;
-    batch_rig_begin(&rig);
-    for (size_t i = 0; i < count; i++) {
-        tenon_request2 request = batch_rig_request(&rig, TENON_FORM_PLAIN);
-        tenon_text *const places[] = {&request.authority, &request.path,      &request.query, &request.content_type,
-                                      &request.nonce,     &request.device_id, &request.keyid, &request.method};
-        tenon_digest digest;
-        *places[member] = (tenon_text){cases[i].text, strlen(cases[i].text)};
-        test_about("%.60s", cases[i].text);
-        CHECK_STATUS(tenon_request2_digest(&digest, &request), cases[i].status);
-    }
-    batch_rig_end(&rig);
-}
-
 enum { AUTHORITY, PATH, QUERY, CONTENT_TYPE, NONCE, DEVICE, KEYID, METHOD };
+
+static tenon_status digest_with(int member, const char *text)
+{
+    OWNED_BATCH rig = batch_rig_begin();
+    tenon_request2 request = batch_rig_request(&rig, TENON_FORM_PLAIN);
+    tenon_text *const places[] = {&request.authority, &request.path,      &request.query, &request.content_type,
+                                  &request.nonce,     &request.device_id, &request.keyid, &request.method};
+    tenon_digest digest;
+    *places[member] = (tenon_text){text, strlen(text)};
+    return tenon_request2_digest(&digest, &request);
+}
 
 TEST(request2_authorities)
 {
-    static const form_case cases[] = {
-        {"api.example.com", TENON_OK},
-        {"api.example.com:8443", TENON_OK},
-        {"localhost", TENON_OK},
-        {"127.0.0.1:80", TENON_OK},
-        {"[::1]", TENON_OK},
-        {"[2001:db8::1]:8443", TENON_OK},
-        {"a_b-c.example", TENON_OK},
-        {"1a.example", TENON_OK},
-        {"", TENON_ERROR_AUTHORITY},
-        {"API.example.com", TENON_ERROR_AUTHORITY},
-        {"api.example.com:443", TENON_ERROR_AUTHORITY},
-        {"api.example.com:", TENON_ERROR_AUTHORITY},
-        {":8443", TENON_ERROR_AUTHORITY},
-        {"8443", TENON_ERROR_AUTHORITY},
-        {"api.example.com:08443", TENON_ERROR_AUTHORITY},
-        {"api.example.com:65536", TENON_ERROR_AUTHORITY},
-        {"api.example.com:0", TENON_ERROR_AUTHORITY},
-        {"user@api.example.com", TENON_ERROR_AUTHORITY},
-        {"api.example.com/", TENON_ERROR_AUTHORITY},
-        {"api.example.com ", TENON_ERROR_AUTHORITY},
-        {"api%2Eexample.com", TENON_ERROR_AUTHORITY},
-        {"b\xc3\xbc"
-         "cher.example",
-         TENON_ERROR_AUTHORITY},
-        {"127.1", TENON_ERROR_AUTHORITY},
-        {"0127.0.0.1", TENON_ERROR_AUTHORITY},
-        {"256.0.0.1", TENON_ERROR_AUTHORITY},
-        {"::1", TENON_ERROR_AUTHORITY},
-        {"[::0001]", TENON_ERROR_AUTHORITY},
-        {"[0:0:0:0:0:0:0:1]", TENON_ERROR_AUTHORITY},
-        {"[2001:DB8::1]", TENON_ERROR_AUTHORITY},
-        {"[127.0.0.1]", TENON_ERROR_AUTHORITY},
-        {"[::1", TENON_ERROR_AUTHORITY},
-        {"[]", TENON_ERROR_AUTHORITY},
+    static const test_texts rows[] = {
+        {TENON_OK, AUTHORITY, {"api.example.com", "api.example.com:8443", "localhost", "127.0.0.1:80", "[::1]"}},
+        {TENON_OK, AUTHORITY, {"[2001:db8::1]:8443", "a_b-c.example", "1a.example"}},
+        {TENON_ERROR_AUTHORITY, AUTHORITY, {"", "API.example.com", "api.example.com:443", "api.example.com:"}},
+        {TENON_ERROR_AUTHORITY, AUTHORITY, {":8443", "8443", "api.example.com:08443", "api.example.com:65536"}},
+        {TENON_ERROR_AUTHORITY, AUTHORITY, {"api.example.com:0", "user@api.example.com", "api.example.com/"}},
+        {TENON_ERROR_AUTHORITY, AUTHORITY, {"api.example.com ", "api%2Eexample.com", "b\303\274cher.example"}},
+        {TENON_ERROR_AUTHORITY, AUTHORITY, {"127.1", "0127.0.0.1", "256.0.0.1", "::1", "[::0001]"}},
+        {TENON_ERROR_AUTHORITY, AUTHORITY, {"[0:0:0:0:0:0:0:1]", "[2001:DB8::1]", "[127.0.0.1]", "[::1", "[]"}},
     };
-    check_forms(AUTHORITY, cases, COUNT(cases));
+    test_each_text(rows, COUNT(rows), digest_with);
 }
 
 /* What stands behind a NUL is part of the text, too. */
@@ -247,115 +207,42 @@ TEST(request2_authority_with_a_nul)
 {
     static const char text[] = "[::1\0\r\nX: y]";
     tenon_digest digest;
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     tenon_request2 request = batch_rig_request(&rig, TENON_FORM_PLAIN);
     request.authority = (tenon_text){text, sizeof text - 1};
     CHECK_STATUS(tenon_request2_digest(&digest, &request), TENON_ERROR_AUTHORITY);
-    batch_rig_end(&rig);
 }
 
 /* RFC 9421, 2.2.6 and RFC 3986: what a library would normalise is refused. */
-TEST(request2_paths)
+TEST(request2_paths_and_queries)
 {
-    static const form_case cases[] = {
-        {"/", TENON_OK},
-        {"/a", TENON_OK},
-        {"/a/", TENON_OK},
-        {"/a//b", TENON_OK},
-        {"/...", TENON_OK},
-        {"/.a/..b/c.", TENON_OK},
-        {"/a%20b", TENON_OK},
-        {"/%2F", TENON_OK},
-        {"/%C3%A9", TENON_OK},
-        {"/~a-b_c.d", TENON_OK},
-        {"/!$&'()*+,;=:@", TENON_OK},
-        {"/%7F%00", TENON_OK},
-        {"", TENON_ERROR_PATH},
-        {"a", TENON_ERROR_PATH},
-        {"*", TENON_ERROR_PATH},
-        {"/.", TENON_ERROR_PATH},
-        {"/..", TENON_ERROR_PATH},
-        {"/./a", TENON_ERROR_PATH},
-        {"/a/../b", TENON_ERROR_PATH},
-        {"/a/.", TENON_ERROR_PATH},
-        {"/a/..", TENON_ERROR_PATH},
-        {"/%2e", TENON_ERROR_PATH},
-        {"/%2E", TENON_ERROR_PATH},
-        {"/%41", TENON_ERROR_PATH},
-        {"/%7E", TENON_ERROR_PATH},
-        {"/%c3", TENON_ERROR_PATH},
-        {"/%C", TENON_ERROR_PATH},
-        {"/%", TENON_ERROR_PATH},
-        {"/%GG", TENON_ERROR_PATH},
-        {"/a b", TENON_ERROR_PATH},
-        {"/a?b", TENON_ERROR_PATH},
-        {"/a#b", TENON_ERROR_PATH},
-        {"/[", TENON_ERROR_PATH},
-        {"/]", TENON_ERROR_PATH},
-        {"/\"", TENON_ERROR_PATH},
-        {"/<", TENON_ERROR_PATH},
-        {"/\\", TENON_ERROR_PATH},
-        {"/^", TENON_ERROR_PATH},
-        {"/`", TENON_ERROR_PATH},
-        {"/{", TENON_ERROR_PATH},
-        {"/|", TENON_ERROR_PATH},
-        {"/a\n", TENON_ERROR_PATH},
-        {"/\xc3\xa9", TENON_ERROR_PATH},
-        {"/\x7f", TENON_ERROR_PATH},
+    static const test_texts rows[] = {
+        {TENON_OK, PATH, {"/", "/a", "/a/", "/a//b", "/...", "/.a/..b/c.", "/a%20b", "/%2F", "/%C3%A9", "/~a-b_c.d"}},
+        {TENON_OK, PATH, {"/!$&'()*+,;=:@", "/%7F%00"}},
+        {TENON_ERROR_PATH, PATH, {"", "a", "*", "/.", "/..", "/./a", "/a/../b", "/a/.", "/a/..", "/%2e", "/%2E"}},
+        {TENON_ERROR_PATH, PATH, {"/%41", "/%7E", "/%c3", "/%C", "/%", "/%GG", "/a b", "/a?b", "/a#b", "/[", "/]"}},
+        {TENON_ERROR_PATH, PATH, {"/\"", "/<", "/\\", "/^", "/`", "/{", "/|", "/a\n", "/\xc3\xa9", "/\x7f"}},
+        {TENON_OK, QUERY, {"?", "?a=b&c=d", "??", "?a/b?c:@", "?..", "?x=%26"}},
+        {TENON_ERROR_QUERY, QUERY, {"", "a", "?%61", "?%2f", "?a b", "?#", "?[", "?%", "?%2", "?a\r\n"}},
     };
-    check_forms(PATH, cases, COUNT(cases));
-}
-
-TEST(request2_queries)
-{
-    static const form_case cases[] = {
-        {"?", TENON_OK},
-        {"?a=b&c=d", TENON_OK},
-        {"??", TENON_OK},
-        {"?a/b?c:@", TENON_OK},
-        {"?..", TENON_OK},
-        {"?x=%26", TENON_OK},
-        {"", TENON_ERROR_QUERY},
-        {"a", TENON_ERROR_QUERY},
-        {"?%61", TENON_ERROR_QUERY},
-        {"?%2f", TENON_ERROR_QUERY},
-        {"?a b", TENON_ERROR_QUERY},
-        {"?#", TENON_ERROR_QUERY},
-        {"?[", TENON_ERROR_QUERY},
-        {"?%", TENON_ERROR_QUERY},
-        {"?%2", TENON_ERROR_QUERY},
-        {"?a\r\n", TENON_ERROR_QUERY},
-    };
-    check_forms(QUERY, cases, COUNT(cases));
+    test_each_text(rows, COUNT(rows), digest_with);
 }
 
 TEST(request2_other_texts)
 {
-    static const form_case types[] = {{"a", TENON_OK},
-                                      {"text/plain; charset=utf-8", TENON_OK},
-                                      {"", TENON_ERROR_COMPONENT},
-                                      {" a", TENON_ERROR_COMPONENT},
-                                      {"a ", TENON_ERROR_COMPONENT},
-                                      {"a\nb", TENON_ERROR_COMPONENT},
-                                      {"a\tb", TENON_ERROR_COMPONENT},
-                                      {"a\x7f", TENON_ERROR_COMPONENT},
-                                      {"\xc3\xa9", TENON_ERROR_COMPONENT}};
-    static const form_case nonces[] = {{"D8f6c9a2-4f1b-4c5e-9a3d-0b7e6f5a4c3d", TENON_ERROR_NONCE},
-                                       {"d8f6c9a2-4f1b-1c5e-9a3d-0b7e6f5a4c3d", TENON_ERROR_NONCE},
-                                       {"", TENON_ERROR_NONCE}};
-    static const form_case keyids[] = {{"", TENON_ERROR_KEYID},
-                                       {"DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm", TENON_ERROR_KEYID},
-                                       {"DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4+JGv4f+ALSm0", TENON_ERROR_KEYID},
-                                       {"DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm1", TENON_ERROR_KEYID},
-                                       {"\"Ovxv;iAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm0", TENON_ERROR_KEYID}};
-    static const form_case devices[] = {{"", TENON_ERROR_DEVICE_ID}, {"a b", TENON_ERROR_DEVICE_ID}};
-    static const form_case methods[] = {{"post", TENON_ERROR_METHOD}, {"", TENON_ERROR_METHOD}};
-    check_forms(CONTENT_TYPE, types, COUNT(types));
-    check_forms(NONCE, nonces, COUNT(nonces));
-    check_forms(KEYID, keyids, COUNT(keyids));
-    check_forms(DEVICE, devices, COUNT(devices));
-    check_forms(METHOD, methods, COUNT(methods));
+    static const test_texts rows[] = {
+        {TENON_OK, CONTENT_TYPE, {"a", "text/plain; charset=utf-8"}},
+        {TENON_ERROR_COMPONENT, CONTENT_TYPE, {"", " a", "a ", "a\nb", "a\tb", "a\x7f", "\xc3\xa9"}},
+        {TENON_ERROR_NONCE, NONCE, {"D8f6c9a2-4f1b-4c5e-9a3d-0b7e6f5a4c3d", "d8f6c9a2-4f1b-1c5e-9a3d-0b7e6f5a4c3d"}},
+        {TENON_ERROR_NONCE, NONCE, {""}},
+        {TENON_ERROR_KEYID, KEYID, {"", "DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm"}},
+        {TENON_ERROR_KEYID, KEYID, {"DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4+JGv4f+ALSm0"}},
+        {TENON_ERROR_KEYID, KEYID, {"DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm1"}},
+        {TENON_ERROR_KEYID, KEYID, {"\"Ovxv;iAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm0"}},
+        {TENON_ERROR_DEVICE_ID, DEVICE, {"", "a b"}},
+        {TENON_ERROR_METHOD, METHOD, {"post", ""}},
+    };
+    test_each_text(rows, COUNT(rows), digest_with);
 }
 
 TEST(request2_times_and_forms)
@@ -376,8 +263,7 @@ TEST(request2_times_and_forms)
         {0, UINT64_MAX, TENON_ERROR_VALIDITY},
     };
     tenon_digest digest;
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     for (size_t i = 0; i < COUNT(cases); i++) {
         tenon_request2 request = batch_rig_request(&rig, TENON_FORM_BATCH);
         request.created = cases[i].created;
@@ -390,7 +276,6 @@ TEST(request2_times_and_forms)
         bool known = form == TENON_FORM_PLAIN || form == TENON_FORM_BATCH;
         CHECK_STATUS(tenon_request2_digest(&digest, &request), known ? TENON_OK : TENON_ERROR_FLAGS);
     }
-    batch_rig_end(&rig);
 }
 
 /* The longest text of each kind, and one byte more. */
@@ -399,13 +284,12 @@ TEST(request2_longest_texts)
     enum { ROOM = TENON_PATH_MAX + 1 };
     OWNED char *path = malloc(ROOM), *query = malloc(ROOM), *type = malloc(ROOM);
     tenon_digest digest;
-    batch_rig rig;
     memset(path, 'a', ROOM);
     memset(query, 'a', ROOM);
     memset(type, 'a', ROOM);
     path[0] = '/';
     query[0] = '?';
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     tenon_request2 request = batch_rig_request(&rig, TENON_FORM_BATCH);
     request.path = (tenon_text){path, TENON_PATH_MAX};
     request.query = (tenon_text){query, TENON_PATH_MAX};
@@ -419,7 +303,6 @@ TEST(request2_longest_texts)
     request.query.n--;
     request.content_encoding.n++;
     CHECK_STATUS(tenon_request2_digest(&digest, &request), TENON_ERROR_COMPONENT);
-    batch_rig_end(&rig);
 }
 
 /* ---- Who signs what ---- */
@@ -428,15 +311,13 @@ TEST(request2_is_signed_as_it_says)
 {
     OWNED_KEY other = NULL;
     tenon_signature signature;
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     tenon_request2 request = batch_rig_request(&rig, TENON_FORM_PLAIN);
     CHECK_OK(tenon_key_sign_request2(rig.key, &signature, &request));
     CHECK_OK(tenon_software_key_generate(&other, 0));
     CHECK_CLEARS(tenon_key_sign_request2(other, &signature, &request), TENON_ERROR_KEYID, &signature);
     request.form = TENON_FORM_BATCH;
     CHECK_CLEARS(tenon_key_sign_request2(rig.key, &signature, &request), TENON_ERROR_FLAGS, &signature);
-    batch_rig_end(&rig);
 }
 
 /* Nobody has a statement or a base signed as data. */
@@ -444,11 +325,9 @@ TEST(request2_messages_are_no_data)
 {
     static const uint8_t statement[98] = "tenon request batch 2", base[] = "\"@method\": GET";
     tenon_signature signature;
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     CHECK_STATUS(tenon_key_sign_data(rig.key, &signature, statement, sizeof statement), TENON_ERROR_DATA_IS_MESSAGE);
     CHECK_STATUS(tenon_key_sign_data(rig.key, &signature, base, sizeof base - 1), TENON_ERROR_DATA_IS_MESSAGE);
-    batch_rig_end(&rig);
 }
 
 /* ---- Content-Digest ---- */
@@ -487,14 +366,12 @@ TEST(request2_outputs)
     static const tenon_digest digest = {{1}};
     char text[TENON_SIGNATURE_INPUT_MAX];
     size_t n;
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     const tenon_request2 request = batch_rig_request(&rig, TENON_FORM_BATCH);
     CHECK_OK(tenon_request2_input(text, sizeof text, &n, NULL, &request));
     test_output_rule("input", write_input, &request, text, n);
     test_output_rule("signature", write_signature, &signature, NULL, 96);
     test_output_rule("content digest", write_content_digest, &digest, NULL, TENON_CONTENT_DIGEST_SIZE);
-    batch_rig_end(&rig);
 }
 
 TEST(request2_bad_arguments)
@@ -503,8 +380,7 @@ TEST(request2_bad_arguments)
     tenon_signature signature;
     tenon_digest digest;
     size_t n;
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     tenon_request2 request = batch_rig_request(&rig, TENON_FORM_PLAIN);
     CHECK_STATUS(tenon_request2_digest(NULL, &request), TENON_ERROR_NULL);
     CHECK_CLEARS(tenon_request2_digest(&digest, NULL), TENON_ERROR_NULL, &digest);
@@ -527,5 +403,4 @@ TEST(request2_bad_arguments)
         CHECK_STATUS(tenon_request2_digest(&digest, &request), TENON_ERROR_NULL);
         *places[i] = kept;
     }
-    batch_rig_end(&rig);
 }

@@ -77,81 +77,85 @@ static void check_refused(const texts *t, tenon_status code)
     CHECK(without == TENON_OK || later > rule);
 }
 
-/* Replaces the first occurrence. */
-static void edit(char *text, size_t *n, const char *from, const char *to)
+/* Replaces the first occurrence: "from -> to". */
+static void edit(char *text, size_t *n, const char *how)
 {
-    const size_t from_n = strlen(from), to_n = strlen(to);
+    const char *arrow = strstr(how, " -> "), *to = arrow + strlen(" -> ");
+    const size_t from_n = (size_t)(arrow - how), to_n = strlen(to);
     for (size_t i = 0; i + from_n <= *n; i++)
-        if (memcmp(text + i, from, from_n) == 0) {
+        if (memcmp(text + i, how, from_n) == 0) {
             memmove(text + i + to_n, text + i + from_n, *n - i - from_n);
             memcpy(text + i, to, to_n);
             *n = *n - from_n + to_n;
             return;
         }
-    CHECK(*from == '\0');
+    CHECK(from_n == 0);
+}
+
+enum { INPUT, SIGNATURE };
+
+/* In a signature in a batch, or in that of a plain request. */
+static void check_edits(const test_texts *edits, size_t count, uint32_t form)
+{
+    texts good, bad;
+    OWNED_BATCH rig = batch_rig_begin();
+    make(&rig, &good, form);
+    for (size_t i = 0; i < count; i++)
+        for (const char *const *how = edits[i].texts; *how != NULL; how++) {
+            bad = good;
+            test_about("%s", *how);
+            if (edits[i].kind == INPUT)
+                edit(bad.input, &bad.input_n, *how);
+            else
+                edit(bad.signature, &bad.signature_n, *how);
+            check_refused(&bad, edits[i].status);
+        }
 }
 
 TEST(signed2_input_is_the_template)
 {
-    static const struct {
-        const char *from, *to;
-        tenon_status code;
-    } edits[] = {
-        {"tenon=", "Tenon=", TENON_ERROR_SIGNATURE_INPUT},
-        {"tenon=", "sig1=", TENON_ERROR_SIGNATURE_INPUT},
-        {"tenon=", " tenon=", TENON_ERROR_SIGNATURE_INPUT},
-        {"\"@method\" \"@authority\"", "\"@authority\" \"@method\"", TENON_ERROR_SIGNATURE_INPUT},
-        {" \"@query\"", "", TENON_ERROR_SIGNATURE_INPUT},
-        {"\"@query\"", "\"@target-uri\"", TENON_ERROR_SIGNATURE_INPUT},
-        {"\"content-digest\"", "\"content-digest\";req", TENON_ERROR_SIGNATURE_INPUT},
-        {"\"content-type\" \"content-encoding\"", "\"content-encoding\" \"content-type\"", TENON_ERROR_SIGNATURE_INPUT},
-        {"\"content-type\"", "\"content-type\" \"content-type\"", TENON_ERROR_SIGNATURE_INPUT},
-        {" \"x-device-id\"", "", TENON_ERROR_SIGNATURE_INPUT},
-        {"\"x-device-id\")", "\"x-device-id\" \"x-more\")", TENON_ERROR_SIGNATURE_INPUT},
-        {" \"@path\"", "  \"@path\"", TENON_ERROR_SIGNATURE_INPUT},
-        {"created=1790000000;expires=1790000300", "expires=1790000300;created=1790000000", TENON_ERROR_SIGNATURE_INPUT},
-        {"created=1790000000", "created=01790000000", TENON_ERROR_SIGNATURE_INPUT},
-        {"created=1790000000", "created=179000000", TENON_ERROR_SIGNATURE_INPUT},
-        {"created=1790000000", "created=1790000000000", TENON_ERROR_SIGNATURE_INPUT},
-        {"created=1790000000", "created=-1790000000", TENON_ERROR_SIGNATURE_INPUT},
-        {"created=1790000000", "created=179000000a", TENON_ERROR_SIGNATURE_INPUT},
-        {"d8f6c9a2", "D8F6C9A2", TENON_ERROR_SIGNATURE_INPUT},
-        {"-4c5e-", "-1c5e-", TENON_ERROR_SIGNATURE_INPUT},
-        {"d8f6c9a2", "d8f6c9a", TENON_ERROR_SIGNATURE_INPUT},
-        {"ALSm0", "ALSm1", TENON_ERROR_SIGNATURE_INPUT},
-        {"ALSm0", "ALSm", TENON_ERROR_SIGNATURE_INPUT},
-        {"f-ALSm0", "f+ALSm0", TENON_ERROR_SIGNATURE_INPUT},
-        {";tag=", ";alg=\"ecdsa-p256-sha256\";tag=", TENON_ERROR_SIGNATURE_INPUT},
-        {"tag=\"tenon-batch\"", "tag=\"tenon-batch\";x", TENON_ERROR_SIGNATURE_INPUT},
-        {"tag=\"tenon-batch\"", "tag=\"tenon-batches\"", TENON_ERROR_SIGNATURE_INPUT},
-        {"tag=\"tenon-batch\"", "tag=\"Tenon-batch\"", TENON_ERROR_SIGNATURE_INPUT},
-        {"tag=\"tenon-batch\"", "tag=\"tenon-batch\", sig2=()", TENON_ERROR_SIGNATURE_INPUT},
-        {"tag=\"tenon-batch\"", "tag=\"tenon-batch", TENON_ERROR_SIGNATURE_INPUT},
-        {";tag=\"tenon-batch\"", "", TENON_ERROR_SIGNATURE_INPUT},
-        {"tag=\"tenon-batch\"", "tag=\"tenon\"", TENON_ERROR_SIGNATURE_VALUE},
-        {"expires=1790000300", "expires=1790000301", TENON_ERROR_VALIDITY},
-        {"expires=1790000300", "expires=1790000000", TENON_ERROR_VALIDITY},
-        {"expires=1790000300", "expires=1789999999", TENON_ERROR_VALIDITY},
+    static const test_texts edits[] = {
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"tenon= -> Tenon=", "tenon= -> sig1=", "tenon= ->  tenon="}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"\"@method\" \"@authority\" -> \"@authority\" \"@method\""}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {" \"@query\" -> ", "\"@query\" -> \"@target-uri\""}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"\"content-digest\" -> \"content-digest\";req"}},
+        {TENON_ERROR_SIGNATURE_INPUT,
+         INPUT,
+         {"\"content-type\" \"content-encoding\" -> \"content-encoding\" \"content-type\""}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"\"content-type\" -> \"content-type\" \"content-type\""}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {" \"x-device-id\" -> "}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"\"x-device-id\") -> \"x-device-id\" \"x-more\")"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {" \"@path\" ->   \"@path\""}},
+        {TENON_ERROR_SIGNATURE_INPUT,
+         INPUT,
+         {"created=1790000000;expires=1790000300 -> expires=1790000300;created=1790000000"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"created=1790000000 -> created=01790000000"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"created=1790000000 -> created=179000000"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"created=1790000000 -> created=1790000000000"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"created=1790000000 -> created=-1790000000"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"created=1790000000 -> created=179000000a", "d8f6c9a2 -> D8F6C9A2"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"-4c5e- -> -1c5e-", "d8f6c9a2 -> d8f6c9a", "ALSm0 -> ALSm1"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"ALSm0 -> ALSm", "f-ALSm0 -> f+ALSm0"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {";tag= -> ;alg=\"ecdsa-p256-sha256\";tag="}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"tag=\"tenon-batch\" -> tag=\"tenon-batch\";x"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"tag=\"tenon-batch\" -> tag=\"tenon-batches\""}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"tag=\"tenon-batch\" -> tag=\"Tenon-batch\""}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"tag=\"tenon-batch\" -> tag=\"tenon-batch\", sig2=()"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"tag=\"tenon-batch\" -> tag=\"tenon-batch"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {";tag=\"tenon-batch\" -> "}},
+        {TENON_ERROR_SIGNATURE_VALUE, INPUT, {"tag=\"tenon-batch\" -> tag=\"tenon\""}},
+        {TENON_ERROR_VALIDITY, INPUT, {"expires=1790000300 -> expires=1790000301"}},
+        {TENON_ERROR_VALIDITY, INPUT, {"expires=1790000300 -> expires=1790000000"}},
+        {TENON_ERROR_VALIDITY, INPUT, {"expires=1790000300 -> expires=1789999999"}},
     };
-    batch_rig rig;
-    texts good, bad;
-    batch_rig_begin(&rig);
-    make(&rig, &good, TENON_FORM_BATCH);
-    for (size_t i = 0; i < COUNT(edits); i++) {
-        bad = good;
-        test_about("%s -> %s", edits[i].from, edits[i].to);
-        edit(bad.input, &bad.input_n, edits[i].from, edits[i].to);
-        check_refused(&bad, edits[i].code);
-    }
-    batch_rig_end(&rig);
+    check_edits(edits, COUNT(edits), TENON_FORM_BATCH);
 }
 
 /* No prefix of the texts is taken, and nothing may stand behind them. */
 TEST(signed2_texts_are_whole)
 {
-    batch_rig rig;
     texts good, bad;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     make(&rig, &good, TENON_FORM_BATCH);
     for (size_t n = 0; n < good.input_n; n++) {
         bad = good;
@@ -169,7 +173,6 @@ TEST(signed2_texts_are_whole)
     bad = good;
     bad.signature[bad.signature_n++] = ' ';
     check_refused(&bad, TENON_ERROR_SIGNATURE_VALUE);
-    batch_rig_end(&rig);
 }
 
 /* ---- Signature: its bytes are changed, and written anew ---- */
@@ -201,9 +204,8 @@ typedef struct {
 
 static void check_changes(uint32_t form, const change *changes, size_t count)
 {
-    batch_rig rig;
     texts good, bad;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     make(&rig, &good, form);
     for (size_t i = 0; i < count; i++) {
         uint8_t bytes[TENONI_MEMBER_MAX + 64] = {0};
@@ -214,7 +216,6 @@ static void check_changes(uint32_t form, const change *changes, size_t count)
         write_value(&bad, bytes, changes[i].length == 0 ? n : changes[i].length);
         check_refused(&bad, changes[i].code);
     }
-    batch_rig_end(&rig);
 }
 
 TEST(signed2_value_in_a_batch)
@@ -261,9 +262,8 @@ TEST(signed2_high_s)
     static const uint8_t middle[] = {0x7f, 0xff, 0xff, 0xff, 0x80, 0x00, 0x00, 0x00, 0x7f, 0xff, 0xff,
                                      0xff, 0xff, 0xff, 0xff, 0xff, 0xde, 0x73, 0x7d, 0x56, 0xd3, 0x8b,
                                      0xcf, 0x42, 0x79, 0xdc, 0xe5, 0x61, 0x7e, 0x31, 0x92, 0xa9};
-    batch_rig rig;
     texts good, bad;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     for (size_t i = 0; i < COUNT(forms); i++) {
         uint8_t bytes[TENONI_MEMBER_MAX];
         tenon_signed2 signed2;
@@ -285,30 +285,23 @@ TEST(signed2_high_s)
         } else
             CHECK_OK(tenon_signed2_read(&signed2, bad.input, bad.input_n, bad.signature, bad.signature_n));
     }
-    batch_rig_end(&rig);
 }
 
 TEST(signed2_base64_is_strict)
 {
-    static const struct {
-        const char *from, *to;
-    } edits[] = {{"tenon=:", "tenon=:="}, {"tenon=:", "tenon=: "}, {"tenon=:", "tenon:="}, {"tenon=:", "tenon=:-"},
-                 {"==:", "A=:"},          {"==:", "=:"},           {"==:", ":"},           {"==:", "==:;a"}};
-    batch_rig rig;
+    static const test_texts edits[] = {
+        {TENON_ERROR_SIGNATURE_VALUE, SIGNATURE, {"tenon=: -> tenon=:=", "tenon=: -> tenon=: "}},
+        {TENON_ERROR_SIGNATURE_VALUE, SIGNATURE, {"tenon=: -> tenon:=", "tenon=: -> tenon=:-", "==: -> A=:"}},
+        {TENON_ERROR_SIGNATURE_VALUE, SIGNATURE, {"==: -> =:", "==: -> :", "==: -> ==:;a"}},
+    };
     texts good, bad;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
+    check_edits(edits, COUNT(edits), TENON_FORM_PLAIN);
     make(&rig, &good, TENON_FORM_PLAIN);
-    for (size_t i = 0; i < COUNT(edits); i++) {
-        bad = good;
-        test_about("%s -> %s", edits[i].from, edits[i].to);
-        edit(bad.signature, &bad.signature_n, edits[i].from, edits[i].to);
-        check_refused(&bad, TENON_ERROR_SIGNATURE_VALUE);
-    }
     /* The 86th character has four bits that belong to no byte. */
     bad = good;
     bad.signature[7 + 85] ^= 1;
     check_refused(&bad, TENON_ERROR_SIGNATURE_VALUE);
-    batch_rig_end(&rig);
 }
 
 /* ---- From there to the signature ---- */
@@ -354,12 +347,11 @@ static tenon_status judge(const batch_rig *rig, const tenon_signed2 *good, const
 
 TEST(signed2_lies_do_not_verify)
 {
-    batch_rig rig;
     texts t;
     tenon_signed2 good;
     tenon_digest digest;
     tenon_root root;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     make(&rig, &t, TENON_FORM_BATCH);
     tenon_request2 request = batch_rig_request(&rig, TENON_FORM_BATCH);
     request.content_encoding = TEXT("gzip");
@@ -373,17 +365,15 @@ TEST(signed2_lies_do_not_verify)
     }
     root.size = 0;
     CHECK_STATUS(tenon_root_verify(rig.verifier, &root), TENON_ERROR_SIGNATURE_INVALID);
-    batch_rig_end(&rig);
 }
 
 /* A header of the content that was taken away or added, and texts that nobody signs. */
 TEST(signed2_digest_of_another_request)
 {
-    batch_rig rig;
     texts t;
     tenon_signed2 read;
     tenon_digest digest;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     make(&rig, &t, TENON_FORM_PLAIN);
     CHECK_OK(tenon_signed2_read(&read, t.input, t.input_n, t.signature, t.signature_n));
     tenon_request2 request = batch_rig_request(&rig, 0);
@@ -402,7 +392,6 @@ TEST(signed2_digest_of_another_request)
     CHECK_STATUS(tenon_signed2_digest(&read, NULL, &request), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_signed2_digest(NULL, &digest, &request), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_signed2_digest(&read, &digest, NULL), TENON_ERROR_NULL);
-    batch_rig_end(&rig);
 }
 
 /* A struct that did not come from the reader is not climbed with. */
@@ -428,8 +417,7 @@ TEST(signed2_bad_arguments)
     tenon_signed2 signed2 = {.form = TENON_FORM_PLAIN};
     tenon_digest digest = {{0}};
     tenon_root root = {.size = 0};
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     CHECK_STATUS(tenon_signed2_read(NULL, "", 0, "", 0), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_signed2_read(&signed2, NULL, 1, "", 0), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_signed2_read(&signed2, "", 0, NULL, 1), TENON_ERROR_NULL);
@@ -439,5 +427,4 @@ TEST(signed2_bad_arguments)
     CHECK_STATUS(tenon_signed2_root(&signed2, &root, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_root_verify(NULL, &root), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_root_verify(rig.verifier, NULL), TENON_ERROR_NULL);
-    batch_rig_end(&rig);
 }

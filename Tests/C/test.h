@@ -97,6 +97,21 @@ char *test_json(const char **text, const char *key, const char *end);
 void test_hex(void *out, size_t n, const char *hex);
 uint8_t *test_hex_all(const char *hex, size_t *n);
 
+/*
+ * Texts for each of which a reader gives one status: a row of a table. The reader may be told in a number of its own
+ * what it is to read. The list ends at its first NULL.
+ */
+enum { TEST_TEXTS_MAX = 48 };
+
+typedef struct {
+    tenon_status status;
+    int kind;
+    const char *texts[TEST_TEXTS_MAX];
+} test_texts;
+
+typedef tenon_status test_reader(int kind, const char *text);
+void test_each_text(const test_texts *rows, size_t count, test_reader *read);
+
 /* A sequence of numbers that is the same in each run. */
 uint64_t test_random(uint64_t *state);
 void test_random_fill(uint64_t *state, void *out, size_t n);

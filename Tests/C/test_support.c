@@ -131,6 +131,16 @@ char *test_json(const char **text, const char *key, const char *end)
     return out;
 }
 
+void test_each_text(const test_texts *rows, size_t count, test_reader *read)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < TEST_TEXTS_MAX && rows[i].texts[j] != NULL; j++) {
+            test_about("%d: \"%.200s\"", rows[i].kind, rows[i].texts[j]);
+            CHECK_STATUS(read(rows[i].kind, rows[i].texts[j]), rows[i].status);
+        }
+    test_about(NULL);
+}
+
 enum { GUARD = 0xa5, MORE = 16 };
 
 static bool untouched(const uint8_t *bytes, size_t from, size_t to)
