@@ -463,8 +463,7 @@ TEST(tpm_activate_answer_is_authentic)
     }
     for (size_t n = 10; n < whole; n += step) {
         test_about("%u bytes of %u", (unsigned)n, (unsigned)whole);
-        support_truncate(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), n);
-        support_fix_size(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL));
+        support_cut(rig.wire, SUPPORT_CC_ACTIVATE_CREDENTIAL, n);
         tenon_status status = open_new(&device);
         CHECK(status == TENON_ERROR_SESSION || status == TENON_ERROR_TPM_ANSWER);
     }
@@ -485,8 +484,7 @@ TEST(tpm_activate_answers_that_are_none)
         for (size_t n = 0; n < whole && n < 60; n += test_rounds(1, 13)) {
             test_about("%x, %u bytes of %u", (unsigned)codes[i], (unsigned)n, (unsigned)whole);
             tpm_rig_without_parent(device.key);
-            support_truncate(rig.wire, support_next(codes[i]), n);
-            support_fix_size(rig.wire, support_next(codes[i]));
+            support_cut(rig.wire, codes[i], n);
             tenon_status status = open_new(&device);
             CHECK(status == TENON_ERROR_TPM_ANSWER || status == TENON_ERROR_SESSION);
             CHECK_NUMBER(support_transport_pending(rig.wire), 0);

@@ -138,8 +138,7 @@ static uint32_t start_policy_session(support_swtpm *sw)
 /* The core waits for objects that a dead program left, and then names them. */
 TEST(tpm_bare_left_by_others_is_named)
 {
-    static const tenon_tpm_options short_wait = {.size = sizeof short_wait, .deadline_ms = 5};
-    OWNED_RIG rig = tpm_rig_bare(&short_wait);
+    OWNED_RIG rig = tpm_rig_bare(&tpm_hurried);
     tpm_pem pem = tpm_rig_make(&rig);
     uint32_t found[8], expected[8];
     size_t n, expected_n;

@@ -79,8 +79,7 @@ static int32_t expected(const operation *what, const code *with)
 
 static tpm_stage set(const operation *what)
 {
-    static const tenon_tpm_options options = {.size = sizeof options, .deadline_ms = 1};
-    tpm_stage at = {.rig = tpm_rig_start(&options)};
+    tpm_stage at = {.rig = tpm_rig_start(&tpm_hurried)};
     if (what->srk)
         CHECK_NUMBER(support_persist_srk(at.rig.sw, NULL, SUPPORT_SRK_H2), 0);
     CHECK_NUMBER(support_create_primary(at.rig.sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &at.foreign), 0);

@@ -79,9 +79,8 @@ TEST(tpm_creation_arguments)
 /* The ticket outlives what is loaded, a reset, and a session's kind; another key at the handle is noticed. */
 TEST(tpm_creation_lost_objects)
 {
-    static const tenon_tpm_options encrypted = {.size = sizeof encrypted, .session = TENON_TPM_SESSION_ENCRYPTED};
     for (int i = 0; i < 2; i++) {
-        OWNED_STAGE at = tpm_stage_start(i == 0 ? NULL : &encrypted, NULL);
+        OWNED_STAGE at = tpm_stage_start(i == 0 ? NULL : &tpm_encrypted, NULL);
         tenon_tpm_creation found;
         uint32_t handle;
         test_about("session %d", i);
@@ -123,8 +122,7 @@ TEST(tpm_creation_answers_that_are_none)
         support_transport_forget_faults(at.rig.wire);
     }
     for (size_t n = 10; n < whole; n++) {
-        support_truncate(at.rig.wire, support_next(SUPPORT_CC_CERTIFY_CREATION), n);
-        support_fix_size(at.rig.wire, support_next(SUPPORT_CC_CERTIFY_CREATION));
+        support_cut(at.rig.wire, SUPPORT_CC_CERTIFY_CREATION, n);
         CHECK_STATUS(tenon_tpm_ak_creation(at.ak, &found), TENON_ERROR_TPM_ANSWER);
     }
 }

@@ -132,9 +132,7 @@ TEST(tpm_ek_certificate_of_another_index)
 TEST(tpm_ek_certificate_by_owner)
 {
     static const uint32_t attributes[] = {NV_OWNER, NV_BOTH};
-    const tenon_tpm_options options = {
-        .size = sizeof options, .owner_auth = (const uint8_t *)"owner", .owner_auth_n = 5};
-    OWNED_RIG rig = tpm_rig_ek_start(&options);
+    OWNED_RIG rig = tpm_rig_ek_start(&tpm_owner);
     tpm_certificate plain, found;
     CHECK_OK(read_certificate(&rig, TENON_EK_P384, &plain));
     CHECK_NUMBER(support_change_auth(rig.sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);
@@ -147,7 +145,7 @@ TEST(tpm_ek_certificate_by_owner)
         CHECK(found.n == plain.n && memcmp(found.bytes, plain.bytes, plain.n) == 0);
         tpm_rig_again(&rig, NULL);
         CHECK_RC(read_certificate(&rig, TENON_EK_P256, &found), TENON_CATEGORY_AUTH, 0x9A2);
-        tpm_rig_again(&rig, &options);
+        tpm_rig_again(&rig, &tpm_owner);
         support_command command;
         support_answer answer;
         support_command_begin(&command, SUPPORT_CC_NV_UNDEFINE_SPACE);
@@ -185,8 +183,7 @@ TEST(tpm_ek_certificate_answers_that_are_none)
         size_t whole = record.answer_n;
         for (size_t n = 0; n < whole; n += n < 40 || n > whole - 20 ? 1 : 50) {
             test_about("%x: %u bytes of %u", (unsigned)codes[i], (unsigned)n, (unsigned)whole);
-            support_truncate(rig.wire, support_next(codes[i]), n);
-            support_fix_size(rig.wire, support_next(codes[i]));
+            support_cut(rig.wire, codes[i], n);
             CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_ERROR_TPM_ANSWER);
             CHECK_NUMBER(found.n, 0);
         }
@@ -259,9 +256,7 @@ TEST(tpm_ek_persistent)
     CHECK_NUMBER(support_ek_create(rig.sw, SUPPORT_EK_P256_H2, &handle, &area), 0);
     CHECK_NUMBER(support_evict(rig.sw, NULL, handle, elsewhere), 0);
     CHECK_NUMBER(support_flush(rig.sw, handle), 0);
-    CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_RSA, &handle), 0);
-    CHECK_NUMBER(support_evict(rig.sw, NULL, handle, 0x81010002), 0);
-    CHECK_NUMBER(support_flush(rig.sw, handle), 0);
+    tpm_rig_put(&rig, 0x81010002, SUPPORT_SRK_RSA, NULL);
     for (other = 0x81010020; other < 0x81010020 + 20; other++)
         if (support_create_primary(rig.sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SIGNING, &handle) == 0) {
             (void)support_evict(rig.sw, NULL, handle, other);

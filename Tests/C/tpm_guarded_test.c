@@ -16,13 +16,6 @@ static tenon_tpm_key *make(tpm_rig *rig)
     return key;
 }
 
-static uint32_t failed_tries(tpm_rig *rig)
-{
-    uint32_t counter = 0;
-    CHECK_NUMBER(support_property(rig->sw, SUPPORT_PT_LOCKOUT_COUNTER, &counter), 0);
-    return counter;
-}
-
 /* With the value it signs; without one nothing is sent; and the value is never on the wire. */
 TEST(tpm_guarded_each_use)
 {
@@ -37,7 +30,7 @@ TEST(tpm_guarded_each_use)
     CHECK_OK(tenon_tpm_key_authorize(key, pin, sizeof pin));
     CHECK_OK(tpm_rig_sign(key));
     CHECK_NUMBER(support_transport_watched(rig.wire), 0);
-    CHECK_NUMBER(failed_tries(&rig), 0);
+    CHECK_NUMBER(tpm_rig_failed_tries(&rig), 0);
 }
 
 /* A loaded key has no value yet; its persistent copy is not tried without one, either. */
@@ -58,7 +51,7 @@ TEST(tpm_guarded_loaded)
         CHECK_OK(tpm_rig_sign(again));
     }
     CHECK_OK(tenon_tpm_key_evict(key));
-    CHECK_NUMBER(failed_tries(&rig), 0);
+    CHECK_NUMBER(tpm_rig_failed_tries(&rig), 0);
 }
 
 /* Each wrong value counts once, and the TPM locks; then the right one is refused, too, as a lockout. */
@@ -70,7 +63,7 @@ TEST(tpm_guarded_lockout)
     for (uint32_t i = 1; i <= 2; i++) {
         CHECK_OK(tenon_tpm_key_authorize(key, wrong, sizeof wrong));
         CHECK_RC(tpm_rig_sign(key), TENON_CATEGORY_AUTH, 0x98e);
-        CHECK_NUMBER(failed_tries(&rig), i);
+        CHECK_NUMBER(tpm_rig_failed_tries(&rig), i);
     }
     CHECK_OK(tenon_tpm_key_authorize(key, pin, sizeof pin));
     CHECK_RC(tpm_rig_sign(key), TENON_CATEGORY_AUTH, 0x921);
@@ -114,7 +107,7 @@ TEST(tpm_guarded_file_without_a_value)
     CHECK_OK(tenoni_keyfile_write(pem.text, sizeof pem.text, &pem.n, &file));
     CHECK_STATUS(tpm_rig_load(&rig, &again, &pem), TENON_ERROR_KEY_ATTRIBUTES);
     CHECK(again == NULL);
-    CHECK_NUMBER(failed_tries(&rig), 0);
+    CHECK_NUMBER(tpm_rig_failed_tries(&rig), 0);
 }
 
 TEST(tpm_guarded_arguments)

@@ -75,13 +75,10 @@ static void read_witness(tpm_rig *rig, uint8_t *out)
 static tpm_pem make_under_rsa(tpm_rig *rig, bool with_witness)
 {
     uint8_t witness[TENON_NAME_SIZE];
-    uint32_t handle;
     support_public parent;
     support_blob blob;
     read_witness(rig, witness);
-    CHECK_NUMBER(support_create_primary(rig->sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_RSA, &handle), 0);
-    CHECK_NUMBER(support_evict(rig->sw, NULL, handle, elsewhere), 0);
-    CHECK_NUMBER(support_flush(rig->sw, handle), 0);
+    tpm_rig_put(rig, elsewhere, SUPPORT_SRK_RSA, NULL);
     CHECK_NUMBER(support_read_public(rig->sw, elsewhere, &parent), 0);
     CHECK_NUMBER(support_create(rig->sw, elsewhere, SUPPORT_SIGNING, NULL, &blob), 0);
     return write_pem(&blob, elsewhere, parent.name, with_witness ? witness : NULL);
@@ -141,14 +138,12 @@ TEST(tpm_parent_import_is_never_gone)
 /* The seed is the old one, or its witness cannot be computed: each has its own error, and is never gone. */
 TEST(tpm_parent_witness_cannot_be_computed)
 {
-    static const tenon_tpm_options owner = {
-        .size = sizeof owner, .owner_auth = (const uint8_t *)"owner", .owner_auth_n = 5};
     OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem pem = make_under_rsa(&rig, true);
     CHECK_NUMBER(support_evict(rig.sw, NULL, elsewhere, elsewhere), 0);
     CHECK_NUMBER(support_change_auth(rig.sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);
     CHECK_RC(tpm_rig_use(&rig, &pem), TENON_CATEGORY_AUTH, 0x9A2);
-    tpm_rig_again(&rig, &owner);
+    tpm_rig_again(&rig, &tpm_owner);
     CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_ERROR_PARENT_MISSING);
     CHECK_NUMBER(support_hierarchy_control(rig.sw, SUPPORT_RH_OWNER, false), 0);
     CHECK_CATEGORY(tpm_rig_use(&rig, &pem), TENON_CATEGORY_UNAVAILABLE);

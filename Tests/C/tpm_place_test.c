@@ -5,27 +5,6 @@
 
 /* Another program's object is at the key's handle: it is checked, not assumed, and not flushed. */
 
-static uint32_t lockout_counter(support_swtpm *sw)
-{
-    uint32_t counter = 0;
-    CHECK_NUMBER(support_property(sw, SUPPORT_PT_LOCKOUT_COUNTER, &counter), 0);
-    return counter;
-}
-
-/* A signing key with dictionary attack protection and an unknown auth value. */
-static void put_protected(support_swtpm *sw, uint32_t persistent)
-{
-    uint32_t parent, handle;
-    support_blob blob;
-    CHECK_NUMBER(support_evict(sw, NULL, persistent, persistent), 0);
-    CHECK_NUMBER(support_create_primary(sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_H2, &parent), 0);
-    CHECK_NUMBER(support_create(sw, parent, SUPPORT_SIGNING_DA, "nobody's", &blob), 0);
-    CHECK_NUMBER(support_load(sw, parent, &blob, &handle), 0);
-    CHECK_NUMBER(support_evict(sw, NULL, handle, persistent), 0);
-    CHECK_NUMBER(support_flush(sw, handle), 0);
-    CHECK_NUMBER(support_flush(sw, parent), 0);
-}
-
 static void sign_beside_protected(const tenon_tpm_options *options, const char *auth)
 {
     OWNED_RIG rig = tpm_rig_start(options);
@@ -33,24 +12,24 @@ static void sign_beside_protected(const tenon_tpm_options *options, const char *
     uint32_t handle = 0;
     CHECK_OK(tenon_tpm_key_persist(key, &handle));
     CHECK_OK(tpm_rig_sign(key));
-    put_protected(rig.sw, handle);
-    CHECK_NUMBER(lockout_counter(rig.sw), 0);
+    CHECK_NUMBER(support_evict(rig.sw, NULL, handle, handle), 0);
+    tpm_rig_put(&rig, handle, SUPPORT_SIGNING_DA, "nobody's");
+    CHECK_NUMBER(tpm_rig_failed_tries(&rig), 0);
     support_transport_reset_counts(rig.wire);
     CHECK_OK(tpm_rig_sign(key));
     CHECK(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC) >= 1);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_LOAD), 1);
     for (int i = 0; i < 3; i++)
         CHECK_OK(tpm_rig_sign(key));
-    CHECK(lockout_counter(rig.sw) <= 1);
+    CHECK(tpm_rig_failed_tries(&rig) <= 1);
     CHECK_NUMBER(support_persistent_count(rig.sw), 1);
 }
 
 TEST(tpm_place_of_a_protected_object)
 {
-    static const tenon_tpm_options salted = {.size = sizeof salted, .session = TENON_TPM_SESSION_SALTED};
     sign_beside_protected(NULL, NULL);
     sign_beside_protected(NULL, "auth");
-    sign_beside_protected(&salted, NULL);
+    sign_beside_protected(&tpm_salted, NULL);
 }
 
 /* The TPM was reset, the node went on, and another program has loaded a key of its own at our handle. */

@@ -119,15 +119,19 @@ TEST(tpm_quote_arguments)
     CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 0);
 }
 
+static tenon_status ask(tpm_stage *at)
+{
+    quote made;
+    tenon_status status = make(at, &made);
+    CHECK(status == TENON_OK || made.n == 0);
+    return status;
+}
+
 /* The answer: 14 bytes before the TPM2B_ATTEST of 2 + 145 bytes, then the TPMT_SIGNATURE of 72, then 5. */
 TEST(tpm_quote_answers_that_are_none)
 {
     enum { ATTEST_AT = 16, SIGNATURE_AT = ATTEST_AT + 145, ENTRY_AT = SIGNATURE_AT + 72, END = ENTRY_AT + 5 };
-    static const struct {
-        const char *what;
-        int32_t at;
-        tenon_status status;
-    } flips[] = {
+    static const tpm_flip flips[] = {
         {"size of parameters", 13, TENON_ERROR_TPM_ANSWER},
         {"size of the statement", ATTEST_AT - 1, TENON_ERROR_TPM_ANSWER},
         {"magic", ATTEST_AT, TENON_ERROR_TPM_ANSWER},
@@ -145,25 +149,7 @@ TEST(tpm_quote_answers_that_are_none)
         {"HMAC", ENTRY_AT + 4, TENON_ERROR_TPM_ANSWER},
     };
     OWNED_STAGE at = tpm_stage_start(NULL, NULL);
-    support_record record;
-    quote made;
-    CHECK_OK(make(&at, &made));
-    CHECK(support_transport_record(at.rig.wire, 0, &record));
-    CHECK_NUMBER(record.code, SUPPORT_CC_QUOTE);
-    CHECK_NUMBER(record.answer_n, END);
-    for (size_t i = 0; i < COUNT(flips); i++) {
-        test_about("%s", flips[i].what);
-        support_flip(at.rig.wire, support_times(SUPPORT_CC_QUOTE, 1, 2), flips[i].at, 1);
-        CHECK_STATUS(make(&at, &made), flips[i].status);
-        CHECK_NUMBER(made.n, 0);
-        support_transport_forget_faults(at.rig.wire);
-    }
-    for (size_t n = 0; n < END; n++) {
-        test_about("%u bytes", (unsigned)n);
-        support_truncate(at.rig.wire, support_next(SUPPORT_CC_QUOTE), n);
-        support_fix_size(at.rig.wire, support_nth(SUPPORT_CC_QUOTE, 1));
-        CHECK_STATUS(make(&at, &made), TENON_ERROR_TPM_ANSWER);
-    }
+    tpm_stage_check_answers(&at, SUPPORT_CC_QUOTE, END, flips, COUNT(flips), ask);
     check_quotes(&at);
 }
 

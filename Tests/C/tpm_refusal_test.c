@@ -8,8 +8,7 @@ static const uint8_t auth[] = {'a', 'u', 't', 'h'};
 /* A flush that fails for lack of room would make room by flushing. */
 TEST(tpm_refusal_of_every_flush)
 {
-    static const tenon_tpm_options no_wait = {.size = sizeof no_wait, .deadline_ms = 1};
-    OWNED_RIG rig = tpm_rig_start(&no_wait);
+    OWNED_RIG rig = tpm_rig_start(&tpm_hurried);
     tenon_tpm_key *two, *third;
     OWNED_TPM_KEY one = tpm_rig_key(&rig, NULL);
     CHECK_OK(tenon_tpm_key_create(rig.tpm, &two, NULL, 0));

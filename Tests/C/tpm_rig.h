@@ -50,6 +50,16 @@ tenon_tpm_key *tpm_rig_ak(tenon_tpm_key *key);
 tenon_tpm_key *tpm_rig_loaded(tpm_rig *rig, const tpm_pem *pem);
 tenon_key *tpm_rig_view(tenon_tpm_key *key, uint32_t flags);
 
+/* Options that many tests give: sessions of a kind; the owner's auth value, "owner"; hardly any patience. */
+extern const tenon_tpm_options tpm_salted, tpm_encrypted, tpm_owner, tpm_hurried;
+
+/* Another program's object at a persistent handle: a child of a storage key, with an auth value or NULL, or such a key
+ * itself. */
+void tpm_rig_put(const tpm_rig *rig, uint32_t persistent, support_template which, const char *auth);
+
+/* How many wrong auth values the TPM has counted. */
+uint32_t tpm_rig_failed_tries(const tpm_rig *rig);
+
 /* Has the transient parent flushed that an earlier operation left; the key is loaded. */
 void tpm_rig_without_parent(tenon_tpm_key *key);
 
@@ -93,6 +103,17 @@ tenon_status tpm_stage_sign(tpm_stage *at);
 tenon_status tpm_stage_persist(tpm_stage *at);
 tenon_status tpm_stage_info(tpm_stage *at);
 tenon_status tpm_stage_list(tpm_stage *at);
+
+/* A bit of an answer, and what a command says whose answer has it flipped, twice. */
+typedef struct {
+    const char *what;
+    int32_t at;
+    tenon_status status;
+} tpm_flip;
+
+/* The answer to this command, of `end` bytes, is refused with each of the flips, and cut at any byte. */
+void tpm_stage_check_answers(tpm_stage *at, uint32_t code, size_t end, const tpm_flip *flips, size_t count,
+                             tenon_status (*ask)(tpm_stage *at));
 
 /*
  * Ends a fork's child with this code, by executing another program: at a normal end, valgrind would report the parent's

@@ -58,11 +58,7 @@ TEST(tpm_threads_one_key) { run_threads(test_rounds(1000, 25), false, NULL); }
 /* More keys than the TPM has slots, some with sessions. */
 TEST(tpm_threads_many_keys) { run_threads(test_rounds(60, 9), true, NULL); }
 
-TEST(tpm_threads_sessions)
-{
-    static const tenon_tpm_options encrypted = {.size = sizeof encrypted, .session = TENON_TPM_SESSION_ENCRYPTED};
-    run_threads(test_rounds(60, 9), false, &encrypted);
-}
+TEST(tpm_threads_sessions) { run_threads(test_rounds(60, 9), false, &tpm_encrypted); }
 
 /* Other calls meanwhile: the persistent copy is made and removed, the key is exported, checked, listed. */
 static void change(void *context)

@@ -10,13 +10,6 @@
 
 static const uint32_t first = 0x81080000;
 
-static uint32_t failed_tries(const tpm_rig *rig)
-{
-    uint32_t counter = 99;
-    CHECK_NUMBER(support_property(rig->sw, SUPPORT_PT_LOCKOUT_COUNTER, &counter), 0);
-    return counter;
-}
-
 static tpm_pem make_persistent(tpm_rig *rig, const char *auth)
 {
     OWNED_TPM_KEY key = tpm_rig_key(rig, auth);
@@ -32,28 +25,11 @@ static tenon_tpm_key *load(tpm_rig *rig, const tpm_pem *pem, const char *auth)
     return key;
 }
 
-/* Another object at a persistent handle: a child of a storage key, with or without a PIN, or such a key itself. */
-static void put(tpm_rig *rig, uint32_t at, support_template which, const char *pin)
-{
-    uint32_t parent, object;
-    support_blob blob;
-    CHECK_NUMBER(support_create_primary(rig->sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_H2, &parent), 0);
-    if (which == SUPPORT_SRK_H2 || which == SUPPORT_SRK_RSA) {
-        CHECK_NUMBER(support_create_primary(rig->sw, SUPPORT_RH_OWNER, NULL, which, &object), 0);
-    } else {
-        CHECK_NUMBER(support_create(rig->sw, parent, which, pin, &blob), 0);
-        CHECK_NUMBER(support_load(rig->sw, parent, &blob, &object), 0);
-    }
-    CHECK_NUMBER(support_evict(rig->sw, NULL, object, at), 0);
-    CHECK_NUMBER(support_flush(rig->sw, object), 0);
-    CHECK_NUMBER(support_flush(rig->sw, parent), 0);
-}
-
 /* In the place of the copy. */
 static void replace(tpm_rig *rig, support_template which, const char *pin)
 {
     CHECK_NUMBER(support_evict(rig->sw, NULL, first, first), 0);
-    put(rig, first, which, pin);
+    tpm_rig_put(rig, first, which, pin);
 }
 
 /* The key signs by its blob; what is at the handle stays there, and is not tried again. */
@@ -72,13 +48,12 @@ TEST(tpm_unseen_copy_of_another_kind)
     static const support_template kinds[] = {SUPPORT_SIGNING,       SUPPORT_SIGNING_FOREIGN,
                                              SUPPORT_SIGNING_ECDSA, SUPPORT_SIGNING_RESTRICTED,
                                              SUPPORT_SRK_H2,        SUPPORT_SRK_RSA};
-    static const tenon_tpm_options salted = {.size = sizeof salted, .session = TENON_TPM_SESSION_SALTED};
     for (size_t i = 0; i < 2 * COUNT(kinds); i++) {
-        OWNED_RIG rig = tpm_rig_start(i < COUNT(kinds) ? NULL : &salted);
+        OWNED_RIG rig = tpm_rig_start(i < COUNT(kinds) ? NULL : &tpm_salted);
         tpm_pem pem = make_persistent(&rig, NULL);
         test_about("kind %u", (unsigned)i);
         replace(&rig, kinds[i % COUNT(kinds)], NULL);
-        tpm_rig_again(&rig, i < COUNT(kinds) ? NULL : &salted);
+        tpm_rig_again(&rig, i < COUNT(kinds) ? NULL : &tpm_salted);
         OWNED_TPM_KEY key = load(&rig, &pem, NULL);
         check_dropped(&rig, key);
     }
@@ -94,16 +69,16 @@ TEST(tpm_unseen_copy_with_a_pin)
         replace(&rig, SUPPORT_SIGNING_DA, "nobody's");
         tpm_rig_again(&rig, NULL);
         tenon_tpm_key *key = load(&rig, &pem, auth);
-        CHECK_NUMBER(failed_tries(&rig), 0);
+        CHECK_NUMBER(tpm_rig_failed_tries(&rig), 0);
         check_dropped(&rig, key);
-        CHECK_NUMBER(failed_tries(&rig), 1);
+        CHECK_NUMBER(tpm_rig_failed_tries(&rig), 1);
         pem = tpm_rig_export(key);
         tenon_tpm_key_free(&key);
         tpm_rig_again(&rig, NULL);
         key = load(&rig, &pem, auth);
         CHECK_OK(tpm_rig_sign(key));
         tenon_tpm_key_free(&key);
-        CHECK_NUMBER(failed_tries(&rig), 1);
+        CHECK_NUMBER(tpm_rig_failed_tries(&rig), 1);
     }
 }
 
@@ -125,7 +100,7 @@ TEST(tpm_unseen_copy_and_a_lost_answer)
         else
             support_fail_code(rig.wire, support_next(SUPPORT_CC_SIGN), 0x902);
         check_dropped(&rig, key);
-        CHECK(failed_tries(&rig) <= 1);
+        CHECK(tpm_rig_failed_tries(&rig) <= 1);
         CHECK_NUMBER(support_transport_pending(rig.wire), 0);
     }
 }
@@ -155,7 +130,7 @@ TEST(tpm_unseen_copy_and_a_wrong_value)
     OWNED_TPM_KEY key = load(&rig, &pem, "wrong");
     CHECK_CATEGORY(tpm_rig_sign(key), TENON_CATEGORY_AUTH);
     CHECK_NUMBER(tenon_tpm_key_handle(key), first);
-    CHECK_NUMBER(failed_tries(&rig), 0);
+    CHECK_NUMBER(tpm_rig_failed_tries(&rig), 0);
 }
 
 /* Once it was ours, each signature is one command, also after one that was not verified. */
@@ -185,14 +160,14 @@ TEST(tpm_unseen_parent_exchanged)
         if (i == 1)
             CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
         if (i > 1)
-            put(&rig, SUPPORT_HANDLE_SRK, i == 3 ? SUPPORT_SIGNING_DA : SUPPORT_SIGNING, i == 3 ? "pin" : NULL);
+            tpm_rig_put(&rig, SUPPORT_HANDLE_SRK, i == 3 ? SUPPORT_SIGNING_DA : SUPPORT_SIGNING, i == 3 ? "pin" : NULL);
         tpm_rig_again(&rig, NULL);
         OWNED_TPM_KEY key = tpm_rig_loaded(&rig, &pem);
         for (int n = 0; n < 3; n++) {
             CHECK_OK(tpm_rig_sign(key));
             support_flush_all(rig.sw);
         }
-        CHECK(failed_tries(&rig) <= (i == 3 ? 1 : 0));
+        CHECK(tpm_rig_failed_tries(&rig) <= (i == 3 ? 1 : 0));
         if (i == 0)
             CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
     }

@@ -187,6 +187,12 @@ void support_fix_size(support_transport *wire, support_when when)
     plan(wire, (support_fault){.kind = SUPPORT_FAULT_FIX_SIZE, .when = when});
 }
 
+void support_cut(support_transport *wire, uint32_t code, size_t n)
+{
+    support_truncate(wire, support_next(code), n);
+    support_fix_size(wire, support_next(code));
+}
+
 void support_strip_sessions(support_transport *wire, support_when when)
 {
     plan(wire, (support_fault){.kind = SUPPORT_FAULT_STRIP, .when = when});
