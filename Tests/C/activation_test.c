@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
 #include "test.h"
 
 /* Cases that the vectors lack: see activation_vectors_test.c. */

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
 #include "crypto/p256.h"
 #include "crypto/protection.h"
 #include "test.h"

@@ -2,7 +2,6 @@
 #include "batch_rig.h"
 
 #include <sched.h>
-#include <stdio.h>
 
 #include "tenon/encoding.h"
 

@@ -3,7 +3,6 @@
 #define BATCH_RIG_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 
 #include "batch/batch.h"
 #include "crypto/signing_key.h"

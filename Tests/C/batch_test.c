@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "batch/batch.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "batch_rig.h"
 #include "tenon/encoding.h"
 

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
 #include "certificate_rig.h"
 
 /* Wycheproof's signatures with P-256 and SHA-256, through the door that certificates use. */

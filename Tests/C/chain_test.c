@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
 #include "certificate_rig.h"
 
 static tenon_status verify(const certificate_case *one)

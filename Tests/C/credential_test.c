@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "proof/credential.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "test.h"
 
 enum { CASES = 9, LARGEST = TENON_CREDENTIAL_MAX };

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
 #include "tenon/activate.h"
 #include "tenon/encoding.h"
 #include "tenon/request.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "test.h"
 
 /* The arguments of tenon_request_headers, of which each test changes one. */

@@ -2,9 +2,6 @@
 #include "crypto/hash.h"
 #include "tenon/digest.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "test.h"
 
 /* RFC 4231, 4.2-4.8; of case 5 the RFC gives the first 16 bytes. Then keys around the length of a block (00 01 02 ...,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "crypto/protection.h"
 
-#include <string.h>
-
 #include "crypto/p256.h"
 #include "test.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keri_rig.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "crypto/blake3.h"
 
 /* The scalars of auths-kel-p256.json, and one more: the bytes 1 to 32, 33 to 64, ... */

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "test.h"
 
 /* The seam: a device that counts its calls, and can be told to fail. */

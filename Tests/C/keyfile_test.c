@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tpm_rig.h"
 
 /* A key that swtpm made with the signing template, under its transient H-2 primary. */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "crypto/protection.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "test.h"
 
 enum { SIZE = TENONI_RSA_SIZE };

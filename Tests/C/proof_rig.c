@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "proof_rig.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void rig_hex(support_bytes *out, const char *hex)
 {
     size_t n;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/bytes.h"
 
-#include <string.h>
-
 #include "test.h"
 
 static const uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 0xff};

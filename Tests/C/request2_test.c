@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "batch/request2.h"
 #include "batch/signed2.h"
 #include "batch_rig.h"

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #define NONCE "01234567-89ab-4def-8123-456789abcdef"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/signature.h"
 
-#include <string.h>
-
 #include "test.h"
 
 /* n, p and n/2 with their neighbours; the numbers are from SP 800-186, 3.2.1.3, and Python. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service_side.h"
 
-#include <string.h>
 #include <time.h>
 
 #include "tenon/encoding.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "batch/signed2.h"
 
-#include <stdlib.h>
-
 #include "base/signature.h"
 #include "batch/request2.h"
 #include "batch_rig.h"

@@ -3,7 +3,6 @@
 #include "batch/signer.h"
 
 #include <sched.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -231,7 +230,7 @@ TEST(signer_tells_all_of_a_failure)
         asker after = {.of = &in.of};
         ask(&after);
         check_signed(&after);
-        }
+    }
 }
 
 TEST(signer_checks_before_it_gives)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/target.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "tenon/types.h"
 #include "test.h"
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "tpm_rig.h"
 
 /* Every function of tpm.h with invalid arguments. Nothing is sent, and outputs are NULL or 0. */

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
 #include "crypto/structures.h"
 #include "tenon/verify.h"
 #include "tpm_rig.h"

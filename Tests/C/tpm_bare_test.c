@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "tpm_rig.h"
 
 /* A TPM without a resource manager: three places for all programs, and objects that a program leaves stay. */

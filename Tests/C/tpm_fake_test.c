@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "endorse.h"
 #include "proof_rig.h"
 #include "service_side.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "tpm_rig.h"
 
 /* Handles from a TPM: those of objects that it made for us, and of persistent objects. */

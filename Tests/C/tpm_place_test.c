@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "tpm_rig.h"
 
 /* Another program's object is at the key's handle: it is checked, not assumed, and not flushed. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE 1 /* dup2 */
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tpm_rig.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/bytes.h"
 
-#include <string.h>
-
 #include "test.h"
 
 TEST(writer_numbers_are_big_endian)
