@@ -13,49 +13,39 @@ typedef struct {
     tenoni_credential_part credential, encrypted;
 } credential_case;
 
-static void read_field(credential_case *c, const char *name, const char *value)
+/* A field of any size up to the room that there is. */
+static void take(uint8_t *out, size_t room, size_t *n, const char *value)
 {
-    size_t n = strlen(value) / 2;
-    if (strcmp(name, "Kind") == 0) {
-        memset(c, 0, sizeof *c);
-        c->ek.kind = (uint32_t)(value[0] - '0');
-    } else if (strcmp(name, "Key") == 0 && n <= sizeof c->ek.key) {
-        test_hex(c->ek.key, n, value);
-        c->ek.key_n = n;
-    } else if (strcmp(name, "Name") == 0) {
-        test_hex(c->name, sizeof c->name, value);
-    } else if (strcmp(name, "Secret") == 0 && n <= sizeof c->secret) {
-        test_hex(c->secret, n, value);
-        c->secret_n = n;
-    } else if (strcmp(name, "Draw") == 0) {
-        test_hex(c->draw.secret, sizeof c->draw.secret, value);
-    } else if (strcmp(name, "Salt") == 0) {
-        test_hex(c->draw.salt, sizeof c->draw.salt, value);
-    } else if (strcmp(name, "Credential") == 0 && n <= LARGEST) {
-        test_hex(c->credential.bytes, n, value);
-        c->credential.n = n;
-    } else if (strcmp(name, "Encrypted") == 0 && n <= LARGEST) {
-        test_hex(c->encrypted.bytes, n, value);
-        c->encrypted.n = n;
-    }
+    if (CHECK(strlen(value) / 2 <= room))
+        test_hex(out, *n = strlen(value) / 2, value);
 }
 
 /* The records of credential.txt's [credential], each of which ends with Encrypted. */
 static void read_cases(credential_case *out)
 {
-    char *text = test_vectors("credential.txt"), *at = text, *name, *value;
+    OWNED char *text = test_vectors("credential.txt");
+    char *at = test_section(text, "[credential]"), *name, *value;
     size_t count = 0;
-    bool inside = false;
-    memset(out, 0, CASES * sizeof *out);
-    while (test_line(&at, &name, &value)) {
-        if (name[0] == '[')
-            inside = strcmp(name, "[credential]") == 0;
-        else if (inside && count < CASES)
-            read_field(&out[count], name, value);
-        count += inside && strcmp(name, "Encrypted") == 0;
+    credential_case c;
+    const test_field fields[] = {{"Name", c.name, sizeof c.name},
+                                 {"Draw", c.draw.secret, sizeof c.draw.secret},
+                                 {"Salt", c.draw.salt, sizeof c.draw.salt}};
+    while (test_section_line(&at, &name, &value) && count < CASES) {
+        (void)test_take(fields, COUNT(fields), name, value);
+        if (strcmp(name, "Kind") == 0)
+            c = (credential_case){.ek = {.kind = (uint32_t)(value[0] - '0')}};
+        else if (strcmp(name, "Key") == 0)
+            take(c.ek.key, sizeof c.ek.key, &c.ek.key_n, value);
+        else if (strcmp(name, "Secret") == 0)
+            take(c.secret, sizeof c.secret, &c.secret_n, value);
+        else if (strcmp(name, "Credential") == 0)
+            take(c.credential.bytes, LARGEST, &c.credential.n, value);
+        else if (strcmp(name, "Encrypted") == 0) {
+            take(c.encrypted.bytes, LARGEST, &c.encrypted.n, value);
+            out[count++] = c;
+        }
     }
     CHECK_NUMBER(count, CASES);
-    free(text);
 }
 
 TEST(credential_knows_its_vectors)

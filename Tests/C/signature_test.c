@@ -40,40 +40,32 @@ TEST(signature_der_forms)
     round_trip("000000000000000000000000000000000000000000000000000000000000007f", ONE, "300602017f020101");
 }
 
-static void refuse(const char *der_hex, tenon_status expected)
+static tenon_status decode(int unused, const char *der_hex)
 {
     uint8_t der[200];
     tenon_signature out;
     size_t n = strlen(der_hex) / 2;
-    test_about("%s", der_hex);
     test_hex(der, n, der_hex);
-    CHECK_CLEARS(tenon_signature_decode_der(&out, der, n), expected, &out);
+    memset(&out, 0xa5, sizeof out);
+    tenon_status status = tenon_signature_decode_der(&out, der, n);
+    CHECK(status == TENON_OK || CHECK_ZERO(&out, sizeof out));
+    return status;
 }
 
 TEST(signature_der_refused)
 {
-    refuse("", TENON_ERROR_DER_TRUNCATED);
-    refuse("30", TENON_ERROR_DER_TRUNCATED);
-    refuse("3000", TENON_ERROR_DER_TRUNCATED);
-    refuse("3003020101", TENON_ERROR_DER_TRUNCATED);
-    refuse("3106020101020101", TENON_ERROR_DER_TAG);
-    refuse("3006030101020101", TENON_ERROR_DER_TAG);
-    refuse("3006020101040101", TENON_ERROR_DER_TAG);
-    refuse("308106020101020101", TENON_ERROR_DER_LENGTH);
-    refuse("30800201010201010000", TENON_ERROR_DER_LENGTH);
-    refuse("3007020101020101", TENON_ERROR_DER_TRUNCATED);
-    refuse("3005020101020101", TENON_ERROR_DER_TRAILING);
-    refuse("300602010102010100", TENON_ERROR_DER_TRAILING);
-    refuse("3009020101020101020101", TENON_ERROR_DER_TRAILING);
-    refuse("300702020001020101", TENON_ERROR_DER_INTEGER);
-    refuse("30050200020101", TENON_ERROR_DER_INTEGER);
-    refuse("3006020181020101", TENON_ERROR_DER_INTEGER);
-    refuse("3006020100020101", TENON_ERROR_SIGNATURE_RANGE);
-    refuse("3006020101020100", TENON_ERROR_SIGNATURE_RANGE);
-    refuse("3026022100" ORDER "020101", TENON_ERROR_SIGNATURE_RANGE);
-    refuse("3026020101022100" ORDER, TENON_ERROR_SIGNATURE_RANGE);
-    refuse("302702220100" ORDER "020101", TENON_ERROR_DER_INTEGER);
-    refuse("090380fe01090380fe01", TENON_ERROR_DER_TAG);
+    static const test_texts rows[] = {
+        {TENON_ERROR_DER_TRUNCATED, 0, {"", "30", "3000", "3003020101", "3007020101020101"}},
+        {TENON_ERROR_DER_TAG, 0, {"3106020101020101", "3006030101020101", "3006020101040101"}},
+        {TENON_ERROR_DER_TAG, 0, {"090380fe01090380fe01"}},
+        {TENON_ERROR_DER_LENGTH, 0, {"308106020101020101", "30800201010201010000"}},
+        {TENON_ERROR_DER_TRAILING, 0, {"3005020101020101", "300602010102010100", "3009020101020101020101"}},
+        {TENON_ERROR_DER_INTEGER, 0, {"300702020001020101", "30050200020101", "3006020181020101"}},
+        {TENON_ERROR_DER_INTEGER, 0, {"302702220100" ORDER "020101"}},
+        {TENON_ERROR_SIGNATURE_RANGE, 0, {"3006020100020101", "3006020101020100", "3026022100" ORDER "020101"}},
+        {TENON_ERROR_SIGNATURE_RANGE, 0, {"3026020101022100" ORDER}},
+    };
+    test_each_text(rows, COUNT(rows), decode);
 }
 
 /* An accepted signature equals the encoder's form of it. */

@@ -92,6 +92,18 @@ char *test_vectors(const char *name);
 /* The next "name = value" line, or a "[section]" as a name with the value "". Writes NULs into the text. */
 bool test_line(char **text, char **name, char **value);
 
+/* The text behind the heading of a section, "[name]"; a file without it ends the run. Its lines end at the next one. */
+char *test_section(char *text, const char *heading);
+bool test_section_line(char **text, char **name, char **value);
+
+/* Fields of a vector, and the bytes that their hexadecimal values fill. Whether there is a field of this name. */
+typedef struct {
+    const char *name;
+    void *out;
+    size_t n;
+} test_field;
+bool test_take(const test_field *fields, size_t count, const char *name, const char *value);
+
 /* The next "key": "value" of a JSON text that begins before end (or anywhere, for NULL); to be freed. NULL for none. */
 char *test_json(const char **text, const char *key, const char *end);
 

@@ -103,6 +103,26 @@ bool test_line(char **text, char **name, char **value)
     return false;
 }
 
+char *test_section(char *text, const char *heading)
+{
+    char *at = strstr(text, heading);
+    if (at == NULL)
+        broken("there is no such section", heading);
+    return at + strlen(heading);
+}
+
+bool test_section_line(char **text, char **name, char **value) { return test_line(text, name, value) && **name != '['; }
+
+bool test_take(const test_field *fields, size_t count, const char *name, const char *value)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(fields[i].name, name) == 0) {
+            test_hex(fields[i].out, fields[i].n, value);
+            return true;
+        }
+    return false;
+}
+
 char *test_json(const char **text, const char *key, const char *end)
 {
     char quoted[64];
