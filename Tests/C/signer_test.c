@@ -327,7 +327,6 @@ TEST(signer_refuses_a_bad_request)
 {
     char input[TENON_SIGNATURE_INPUT_MAX], signature[TENON_SIGNATURE_VALUE_MAX];
     size_t input_n, signature_n;
-    asker after;
     OWNED_SIGNER of;
     begin(&of, 0, 4, 2000);
     for (uint32_t form = 0; form <= TENON_FORM_BATCH; form++) {
@@ -339,7 +338,7 @@ TEST(signer_refuses_a_bad_request)
         CHECK_NUMBER(input_n + signature_n, 0);
     }
     CHECK_NUMBER(atomic_load(&of.rig.slow.commands), 0);
-    after = (asker){.of = &of};
+    asker after = (asker){.of = &of};
     ask(&after);
     check_signed(&after);
 }

@@ -97,10 +97,9 @@ TEST(tpm_blob_mixed)
 TEST(tpm_blob_wrong_facts)
 {
     STAGE;
-    tpm_pem pem;
     tenoni_keyfile file = at.file;
     file.witness[5] ^= 1;
-    pem = tpm_rig_write(&file);
+    tpm_pem pem = tpm_rig_write(&file);
     CHECK_OK(tpm_rig_use(&at.rig, &pem));
     file = at.file;
     file.parent_name[5] ^= 1;

@@ -81,32 +81,15 @@ TEST(tpm_ek_certificate_is_trimmed)
 /* An index as an owner makes it: defined by the owner, with an auth value of its own. */
 static void define(tpm_rig *rig, uint32_t index, uint32_t attributes, const char *owner_auth, uint32_t size)
 {
-    support_command command;
-    support_answer answer;
-    support_command_begin(&command, SUPPORT_CC_NV_DEFINE_SPACE);
-    support_put32(&command, SUPPORT_RH_OWNER);
-    support_password(&command, owner_auth);
-    support_put_text(&command, "auth");
-    support_put16(&command, 14);
-    support_put32(&command, index);
-    support_put16(&command, 0x000B);
-    support_put32(&command, attributes);
-    support_put16(&command, 0);
-    support_put16(&command, size);
-    CHECK_NUMBER(support_command_run(rig->sw, &command, &answer), 0);
+    CHECK_NUMBER(support_run(rig->sw, NULL, SUPPORT_CC_NV_DEFINE_SPACE, "4pt242402", SUPPORT_RH_OWNER, owner_auth,
+                             "auth", 14u, index, 0x000Bu, attributes, size),
+                 0);
 }
 
 static void write_index(tpm_rig *rig, uint32_t index, const char *owner_auth, const uint8_t *bytes, size_t n)
 {
-    support_command command;
-    support_answer answer;
-    support_command_begin(&command, SUPPORT_CC_NV_WRITE);
-    support_put32(&command, SUPPORT_RH_OWNER);
-    support_put32(&command, index);
-    support_password(&command, owner_auth);
-    support_put_sized(&command, bytes, n);
-    support_put16(&command, 0);
-    CHECK_NUMBER(support_command_run(rig->sw, &command, &answer), 0);
+    CHECK_NUMBER(
+        support_run(rig->sw, NULL, SUPPORT_CC_NV_WRITE, "44pb2", SUPPORT_RH_OWNER, index, owner_auth, bytes, n, 0u), 0);
 }
 
 /* OWNERWRITE, NO_DA, and who may read. */
@@ -143,13 +126,9 @@ TEST(tpm_ek_certificate_by_owner)
         tpm_rig_again(&rig, NULL);
         CHECK_RC(read_certificate(&rig, TENON_EK_P256, &found), TENON_CATEGORY_AUTH, 0x9A2);
         tpm_rig_again(&rig, &tpm_owner);
-        support_command command;
-        support_answer answer;
-        support_command_begin(&command, SUPPORT_CC_NV_UNDEFINE_SPACE);
-        support_put32(&command, SUPPORT_RH_OWNER);
-        support_put32(&command, SUPPORT_NV_EK_P256);
-        support_password(&command, "owner");
-        CHECK_NUMBER(support_command_run(rig.sw, &command, &answer), 0);
+        CHECK_NUMBER(support_run(rig.sw, NULL, SUPPORT_CC_NV_UNDEFINE_SPACE, "44p", SUPPORT_RH_OWNER,
+                                 SUPPORT_NV_EK_P256, "owner"),
+                     0);
     }
 }
 

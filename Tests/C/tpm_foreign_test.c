@@ -13,19 +13,11 @@ enum { ATTRIBUTES_AT = 4 };
 /* TPM2_Create of a signing key with other attributes, by an empty auth value. */
 static void create_with(support_swtpm *sw, uint32_t parent, uint32_t attributes, support_blob *out)
 {
-    support_command command;
     support_answer answer;
     support_template_public(SUPPORT_SIGNING, &out->area);
     support_store32(out->area.bytes + ATTRIBUTES_AT, attributes);
-    support_command_begin(&command, SUPPORT_CC_CREATE);
-    support_put32(&command, parent);
-    support_password(&command, NULL);
-    support_put16(&command, 4);
-    support_put32(&command, 0);
-    support_put_sized(&command, out->area.bytes, out->area.n);
-    support_put16(&command, 0);
-    support_put32(&command, 0);
-    CHECK_NUMBER(support_command_run(sw, &command, &answer), 0);
+    CHECK_NUMBER(
+        support_run(sw, &answer, SUPPORT_CC_CREATE, "4e24b04", parent, 4u, 0u, out->area.bytes, out->area.n, 0u), 0);
     CHECK(support_get32(&answer) != 0);
     support_get_sized(&answer, out->secret, sizeof out->secret, &out->secret_n);
     support_get_sized(&answer, out->area.bytes, sizeof out->area.bytes, &out->area.n);

@@ -447,16 +447,13 @@ tpm_credential tpm_rig_ek_credential_of_tpm(tpm_rig *rig, uint32_t ek, const ten
                                             const tenon_digest *secret)
 {
     enum { CC_MAKE_CREDENTIAL = 0x168 };
-    support_command command;
     support_answer answer;
     uint8_t name[TENON_NAME_SIZE];
     tpm_credential out = {.credential_n = 0};
     read_name(ak, name);
-    support_command_begin(&command, CC_MAKE_CREDENTIAL);
-    support_put32(&command, ek);
-    support_put_sized(&command, secret->bytes, sizeof secret->bytes);
-    support_put_sized(&command, name, sizeof name);
-    CHECK_NUMBER(support_command_run(rig->sw, &command, &answer), 0);
+    CHECK_NUMBER(support_run(rig->sw, &answer, CC_MAKE_CREDENTIAL, "4bb", ek, secret->bytes, sizeof secret->bytes, name,
+                             sizeof name),
+                 0);
     out.credential_n = get_whole(&answer, out.credential);
     out.encrypted_n = get_whole(&answer, out.encrypted);
     return out;
