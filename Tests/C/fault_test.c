@@ -61,8 +61,8 @@ __attribute__((constructor)) static void hook(void)
 TEST(fault_openssl_is_hooked) { CHECK_NUMBER(hooked, 1); }
 #endif
 
-static _Thread_local enum { WELL, BROKEN, INTERRUPTED, SLOW, HIGH, EMPTY } kernel;
-static _Thread_local int kernel_calls;
+enum { WELL, BROKEN, INTERRUPTED, SLOW, HIGH, EMPTY };
+static _Thread_local int kernel, kernel_calls;
 
 ssize_t __wrap_getrandom(void *out, size_t n, unsigned flags)
 {
@@ -78,6 +78,16 @@ ssize_t __wrap_getrandom(void *out, size_t n, unsigned flags)
         return (ssize_t)n;
     }
     return __real_getrandom(out, kernel == SLOW && n > 1 ? 1 : n, flags);
+}
+
+/* The call, with a kernel that answers in this way. */
+static tenon_status under(int way, tenon_status (*run)(void))
+{
+    kernel_calls = 0;
+    kernel = way;
+    tenon_status status = run();
+    kernel = WELL;
+    return status;
 }
 
 static const uint8_t scalar[32] = {1, 2, 3};
@@ -150,11 +160,7 @@ static tenon_status verify_forged(void)
 static tenon_status sign(const tenon_key *key)
 {
     tenon_signature out;
-    memset(&out, 0xa5, sizeof out);
-    tenon_status status = tenon_key_sign_digest(key, &out, &digest);
-    if (status != TENON_OK)
-        CHECK_ZERO(&out, sizeof out);
-    return status;
+    return CLEARED(tenon_key_sign_digest(key, &out, &digest), &out);
 }
 
 static tenon_status sign_random(void) { return sign(random_key); }
@@ -444,10 +450,7 @@ TEST(fault_no_randomness)
     for (int i = 0; i < OPERATIONS; i++)
         for (int way = BROKEN; way <= EMPTY; way += EMPTY - BROKEN) {
             test_about("%s", operations[i].name);
-            kernel = way == BROKEN ? BROKEN : EMPTY;
-            kernel_calls = 0;
-            tenon_status status = operations[i].run();
-            kernel = WELL;
+            tenon_status status = under(way, operations[i].run);
             CHECK(kernel_calls > 0 || !operations[i].random);
             CHECK_STATUS(status, kernel_calls > 0 ? TENON_ERROR_RANDOM : TENON_OK);
         }
@@ -458,12 +461,8 @@ TEST(fault_randomness_in_pieces)
     STAGE;
     for (int i = 0; i < OPERATIONS; i++) {
         test_about("%s", operations[i].name);
-        kernel_calls = 0;
-        kernel = INTERRUPTED;
-        CHECK_OK(operations[i].run());
-        kernel = SLOW;
-        CHECK_OK(operations[i].run());
-        kernel = WELL;
+        CHECK_OK(under(INTERRUPTED, operations[i].run));
+        CHECK_OK(under(SLOW, operations[i].run));
     }
     uint8_t out[64];
     memset(out, 0, sizeof out);
@@ -490,10 +489,7 @@ TEST(fault_randomness_out_of_range)
     STAGE;
     for (size_t i = 0; i < COUNT(runs); i++) {
         test_about("run %zu", i);
-        kernel_calls = 0;
-        kernel = HIGH;
-        CHECK_OK(runs[i]());
-        kernel = WELL;
+        CHECK_OK(under(HIGH, runs[i]));
         CHECK(kernel_calls > 1);
     }
 }
@@ -502,9 +498,6 @@ TEST(fault_randomness_out_of_range)
 TEST(fault_randomness_of_a_credential)
 {
     STAGE;
-    kernel_calls = 0;
-    kernel = SLOW;
-    CHECK_OK(make_credential_rsa());
-    kernel = WELL;
+    CHECK_OK(under(SLOW, make_credential_rsa));
     CHECK_NUMBER(kernel_calls, 48 + 32);
 }

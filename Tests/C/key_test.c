@@ -206,9 +206,7 @@ TEST(key_digests_need_the_capability)
 static void check_data(const tenon_key *key, const void *data, size_t n, tenon_status expected)
 {
     tenon_signature signature;
-    memset(&signature, 0xa5, sizeof signature);
-    CHECK_STATUS(tenon_key_sign_data(key, &signature, data, n), expected);
-    CHECK(expected == TENON_OK || CHECK_ZERO(&signature, sizeof signature));
+    CHECK_STATUS(CLEARED(tenon_key_sign_data(key, &signature, data, n), &signature), expected);
 }
 
 static tenon_status sign_text(int flags, const char *text)
@@ -216,10 +214,7 @@ static tenon_status sign_text(int flags, const char *text)
     device made = make_device();
     OWNED_KEY key = open_device(&made, (uint32_t)flags);
     tenon_signature signature;
-    memset(&signature, 0xa5, sizeof signature);
-    tenon_status status = tenon_key_sign_data(key, &signature, (const uint8_t *)text, strlen(text));
-    CHECK(status == TENON_OK || CHECK_ZERO(&signature, sizeof signature));
-    return status;
+    return CLEARED(tenon_key_sign_data(key, &signature, (const uint8_t *)text, strlen(text)), &signature);
 }
 
 /* 33 letters are no method; a JWS has a dot, and begins with { and anything, or with white space before it. */
@@ -322,9 +317,7 @@ static tenon_status sign_jws(int unused, const char *text)
     device made = make_device();
     OWNED_KEY key = open_device(&made, 0);
     tenon_signature signature;
-    memset(&signature, 0xa5, sizeof signature);
-    tenon_status status = tenon_key_sign_jws(key, &signature, text, strlen(text));
-    CHECK(status == TENON_OK || CHECK_ZERO(&signature, sizeof signature));
+    tenon_status status = CLEARED(tenon_key_sign_jws(key, &signature, text, strlen(text)), &signature);
     CHECK(status == TENON_OK || made.signs == 0);
     return status;
 }
@@ -389,12 +382,9 @@ static tenon_status sign_as(int kind, const char *text)
     device made = make_device();
     OWNED_KEY key = open_device(&made, 0);
     tenon_signature signature;
-    const uint8_t *message = (const uint8_t *)text;
-    memset(&signature, 0xa5, sizeof signature);
-    tenon_status status = kind == AS_EVENT ? tenon_key_sign_event(key, &signature, message, strlen(text))
-                                           : tenon_key_sign_client_data(key, &signature, message, strlen(text));
-    CHECK(status == TENON_OK || CHECK_ZERO(&signature, sizeof signature));
-    return status;
+    return CLEARED((kind == AS_EVENT ? tenon_key_sign_event : tenon_key_sign_client_data)(
+                       key, &signature, (const uint8_t *)text, strlen(text)),
+                   &signature);
 }
 
 /* No message has two kinds, so no signature can pass for one over another kind. */

@@ -75,12 +75,11 @@ static void enrol(native_rig *rig, const char *of)
     tenon_tpm_transport table = support_transport_table(rig->wire);
     OWNED_TPM tpm = NULL;
     OWNED_TPM_KEY key = NULL;
-    OWNED_TPM_KEY ak = NULL;
     OWNED char *path = path_of(rig, of, ".ak.pem");
     native_rig_again(rig);
     CHECK_OK(tenon_tpm_open_transport(&tpm, &table, NULL));
     CHECK_OK(tenon_tpm_key_create(tpm, &key, NULL, 0));
-    CHECK_OK(tenon_tpm_ak_create(key, &ak));
+    OWNED_TPM_KEY ak = tpm_rig_ak(key);
     const tpm_pem pem = tpm_rig_export(ak);
     const certificate leaf = issue(ak);
     native_rig_write(path, pem.text, pem.n);

@@ -102,7 +102,7 @@ static void check_wycheproof(sample *of, const char *message_hex, const char *si
 
 TEST(p256_wycheproof)
 {
-    char *text = test_vectors("ecdsa_secp256r1_sha256_test.json");
+    OWNED char *text = test_vectors("ecdsa_secp256r1_sha256_test.json");
     const char *at = text, *next;
     size_t count = 0, valid = 0, every = test_rounds(1, 10);
     sample of = {0};
@@ -120,7 +120,6 @@ TEST(p256_wycheproof)
             check_wycheproof(&of, message, signature, strcmp(result, "valid") == 0);
     }
     CHECK(count == 484 && valid == 174);
-    free(text);
 }
 
 /* A signature of IT-Wallet's client data that a TPM made. */

@@ -113,6 +113,18 @@ tenon_status rig_verify(tenon_report *report, const proof_rig *built)
     return tenon_proof_verify(report, built->proof, built->proof_n, &built->nonce, &built->submitted, &policy);
 }
 
+void rig_flip_bits(proof_rig *built, size_t step)
+{
+    CHECK_OK(rig_verify(NULL, built));
+    for (size_t bit = 0; bit < 8 * built->proof_n; bit += step) {
+        built->proof[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        test_about("bit %zu", bit);
+        int32_t category = tenon_status_category(rig_verify(NULL, built));
+        CHECK(category == TENON_CATEGORY_FORMAT || category == TENON_CATEGORY_REJECTED);
+        built->proof[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+}
+
 tenon_status rig_verify_without(const proof_rig *built, tenon_status rule)
 {
     enum { MOST = 64 };

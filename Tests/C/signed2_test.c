@@ -53,9 +53,7 @@ static tenon_status read_without(const texts *t, const char *skipped, size_t *wh
     for (size_t i = 0; i < tenoni_signed2_rules_count; i++)
         if (skipped == NULL || strcmp(tenon_status_name(tenoni_signed2_rules[i].code), skipped) != 0)
             rules[count++] = tenoni_signed2_rules[i];
-    OWNED char *input = malloc(t->input_n), *signature = malloc(t->signature_n);
-    memcpy(input, t->input, t->input_n);
-    memcpy(signature, t->signature, t->signature_n);
+    OWNED char *input = test_copy(t->input, t->input_n), *signature = test_copy(t->signature, t->signature_n);
     tenon_status status =
         tenoni_signed2_read(&signed2, tenoni_reader_over((const uint8_t *)input, t->input_n),
                             tenoni_reader_over((const uint8_t *)signature, t->signature_n), rules, count);

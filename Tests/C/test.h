@@ -61,6 +61,16 @@ bool test_true(const char *file, int line, const char *what, bool holds);
         CHECK_ZERO(out, sizeof *(out));                                                                                \
     } while (0)
 
+/* The status of a call which, when it is refused, has filled its output with zeros. */
+#define CLEARED(call, out) (memset(out, 0xa5, sizeof *(out)), test_cleared(call, out, sizeof *(out)))
+tenon_status test_cleared(tenon_status status, const void *out, size_t n);
+
+/* Memory of exactly n bytes, so that a sanitizer sees a byte read behind it; the caller frees it. */
+void *test_copy(const void *bytes, size_t n);
+
+/* The texts of an activation; nothing else of it is set. */
+tenon_activation test_activation(const char *origin, const char *app, const char *challenge, const char *public_key);
+
 /* How many elements an array has. */
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

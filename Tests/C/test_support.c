@@ -47,6 +47,35 @@ void test_hex(void *out, size_t n, const char *hex)
     }
 }
 
+tenon_status test_cleared(tenon_status status, const void *out, size_t n)
+{
+    CHECK(status == TENON_OK || CHECK_ZERO(out, n));
+    return status;
+}
+
+void *test_copy(const void *bytes, size_t n)
+{
+    void *copy = malloc(n + (n == 0));
+    if (copy == NULL)
+        broken("no memory", "");
+    if (n != 0)
+        memcpy(copy, bytes, n);
+    return copy;
+}
+
+tenon_activation test_activation(const char *origin, const char *app, const char *challenge, const char *public_key)
+{
+    return (tenon_activation){.size = sizeof(tenon_activation),
+                              .origin = origin,
+                              .origin_n = strlen(origin),
+                              .app_id = app,
+                              .app_id_n = strlen(app),
+                              .challenge = challenge,
+                              .challenge_n = strlen(challenge),
+                              .public_key = public_key,
+                              .public_key_n = strlen(public_key)};
+}
+
 uint8_t *test_hex_all(const char *hex, size_t *n)
 {
     *n = strlen(hex) / 2;

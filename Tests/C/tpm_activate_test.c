@@ -133,29 +133,16 @@ static const binding ours = {"https://s.example", "app", "challenge", "key"};
 
 static tenon_activation activation_of(const binding *texts)
 {
-    return (tenon_activation){
-        .size = sizeof(tenon_activation),
-        .origin = texts->origin,
-        .origin_n = strlen(texts->origin),
-        .app_id = texts->app,
-        .app_id_n = strlen(texts->app),
-        .challenge = texts->challenge,
-        .challenge_n = strlen(texts->challenge),
-        .public_key = texts->public_key,
-        .public_key_n = strlen(texts->public_key),
-    };
+    return test_activation(texts->origin, texts->app, texts->challenge, texts->public_key);
 }
 
 static tenon_status activate_with(const tpm_device *device, tenon_digest *value, const tpm_credential *credential,
                                   const tenon_activation *activation)
 {
-    memset(value, 0xa5, sizeof *value);
-    tenon_status status = tenon_tpm_ak_activate(device->ak, value, device->certificate.bytes, device->certificate.n,
-                                                credential->credential, credential->credential_n, credential->encrypted,
-                                                credential->encrypted_n, activation);
-    if (status != TENON_OK)
-        CHECK_ZERO(value, sizeof *value);
-    return status;
+    return CLEARED(tenon_tpm_ak_activate(device->ak, value, device->certificate.bytes, device->certificate.n,
+                                         credential->credential, credential->credential_n, credential->encrypted,
+                                         credential->encrypted_n, activation),
+                   value);
 }
 
 static tenon_status activate(const tpm_device *device, tenon_digest *value, const tpm_credential *credential,

@@ -38,12 +38,11 @@ TEST(tpm_guarded_loaded)
     OWNED_TPM_KEY key = make(&rig);
     uint32_t handle;
     for (int persistent = 0; persistent < 2; persistent++) {
-        OWNED_TPM_KEY again = NULL;
         test_about(persistent != 0 ? "persistent" : "blob");
         if (persistent != 0)
             CHECK_OK(tenon_tpm_key_persist(key, &handle));
         tpm_pem pem = tpm_rig_export(key);
-        CHECK_OK(tpm_rig_load(&rig, &again, &pem));
+        OWNED_TPM_KEY again = tpm_rig_loaded(&rig, &pem);
         CHECK_STATUS(tpm_rig_sign(again), TENON_ERROR_AUTH_NEEDED);
         CHECK_OK(tenon_tpm_key_authorize(again, pin, sizeof pin));
         CHECK_OK(tpm_rig_sign(again));

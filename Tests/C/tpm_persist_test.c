@@ -8,14 +8,12 @@ static const uint32_t first = 0x81080000;
 /* The number of commands that a fresh process sends before the key can sign. */
 static uint32_t commands_to_load(tpm_rig *rig, const tpm_pem *pem)
 {
-    tenon_tpm_key *key;
     tpm_rig_again(rig, NULL);
-    CHECK_OK(tpm_rig_load(rig, &key, pem));
+    OWNED_TPM_KEY key = tpm_rig_loaded(rig, pem);
     uint32_t commands = support_transport_count(rig->wire, SUPPORT_ANY);
     CHECK_OK(tpm_rig_sign(key));
     CHECK_OK(tpm_rig_sign(key));
     CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_SIGN), 2);
-    tenon_tpm_key_free(&key);
     return commands;
 }
 

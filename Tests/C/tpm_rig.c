@@ -183,16 +183,8 @@ tpm_pem tpm_rig_write(const tenoni_keyfile *file)
 /* In memory of its own size, so that a sanitizer sees a byte read behind it. */
 tenon_status tpm_rig_read(tenoni_keyfile *file, const char *text, size_t n)
 {
-    char *copy = malloc(n + (n == 0));
-    if (copy == NULL)
-        abort();
-    memcpy(copy, text, n);
-    memset(file, 0xa5, sizeof *file);
-    tenon_status status = tenoni_keyfile_read(file, copy, n);
-    free(copy);
-    if (status != TENON_OK)
-        CHECK_ZERO(file, sizeof *file);
-    return status;
+    OWNED char *copy = test_copy(text, n);
+    return CLEARED(tenoni_keyfile_read(file, copy, n), file);
 }
 
 tenon_status tpm_rig_use(tpm_rig *rig, const tpm_pem *pem)

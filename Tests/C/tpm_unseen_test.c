@@ -209,12 +209,11 @@ TEST(tpm_unseen_primary_is_something_else)
 {
     OWNED_RIG rig = tpm_rig_start(NULL);
     OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
-    OWNED_TPM_KEY ak = NULL;
     uint32_t other;
     CHECK_NUMBER(support_flush_all(rig.sw), 0);
     for (int i = 0; i < 2; i++)
         CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SIGNING, &other), 0);
-    CHECK_OK(tenon_tpm_ak_create(key, &ak));
+    OWNED_TPM_KEY ak = tpm_rig_ak(key);
     support_flush_all(rig.sw);
     CHECK_OK(tpm_rig_sign(key));
 }
