@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "crypto/hash.h"
-#include "tenon/activate.h"
 #include "test.h"
 
 /* Tests/Vectors/activation.txt: values that an independent program computed from the same fields, and values that must

@@ -3,8 +3,6 @@
 
 #include <sched.h>
 
-#include "tenon/encoding.h"
-
 batch_rig batch_rig_begin_with(tenon_key *key)
 {
     batch_rig rig = {.key = key, .slow = {.inner = key}};

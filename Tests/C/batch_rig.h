@@ -6,7 +6,6 @@
 
 #include "batch/batch.h"
 #include "crypto/signing_key.h"
-#include "tenon/tenon.h"
 #include "test.h"
 
 /* A key that answers when the test lets it, and counts. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "batch/batch.h"
 
 #include "batch_rig.h"
-#include "tenon/encoding.h"
 
 /* ---- Tests/Vectors/batch.txt: trees ---- */
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "certificate_rig.h"
 #include "crypto/quirks.h"
 #include "proof_rig.h"
 

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 
 #include "proof_rig.h"
-#include "tenon/activate.h"
 
 /*
  * Tests/Vectors/evidence.txt: proofs that a software TPM made, the policy for each, and the verdict. One test judges

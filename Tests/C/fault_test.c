@@ -15,8 +15,6 @@
 #include "keri_rig.h"
 #include "native_rig.h"
 #include "proof_rig.h"
-#include "test.h"
-#include "tpm_rig.h"
 
 /*
  * Every allocation and every getrandom fails once, by -Wl,--wrap. Linked against libmbedcrypto.a mbedTLS's own

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tenon/activate.h"
-#include "tenon/encoding.h"
-#include "tenon/request.h"
 #include "test.h"
 
 /* Tests/Vectors/folded.txt from the view of a service: no TPM is used. */

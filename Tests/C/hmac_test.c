@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "crypto/hash.h"
-#include "tenon/digest.h"
 
 #include "test.h"
 

@@ -4,8 +4,6 @@
 
 #include "native/attestation.h"
 #include "native_rig.h"
-#include "tenon/encoding.h"
-#include "tenon/verify.h"
 
 /* The proof that a runtime asks for, with an attestation key of an identity in the same state folder. */
 

@@ -6,7 +6,6 @@
 #include "native/envelope.h"
 #include "native/json_text.h"
 #include "native_rig.h"
-#include "tenon/encoding.h"
 
 /* The keys of a runtime's device ids. */
 

@@ -2,8 +2,6 @@
 #include "batch/request2.h"
 #include "batch/signed2.h"
 #include "batch_rig.h"
-#include "tenon/encoding.h"
-#include "tenon/request.h"
 
 /* ---- Tests/Vectors/batch.txt: whole requests ---- */
 

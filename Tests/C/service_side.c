@@ -3,11 +3,6 @@
 
 #include <time.h>
 
-#include "tenon/encoding.h"
-#include "tenon/key.h"
-#include "tenon/p256.h"
-#include "tenon/request.h"
-
 const char folded_origin[] = "https://service.example", folded_app[] = "app", folded_relay[] = "https://relay.example";
 
 /* The maker of the TPM certified the EKs of L-1 and H-3; for the others there is an authority of the tests' own. */

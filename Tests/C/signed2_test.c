@@ -4,7 +4,6 @@
 #include "base/signature.h"
 #include "batch/request2.h"
 #include "batch_rig.h"
-#include "tenon/encoding.h"
 
 /*
  * Each rule of tenon_signed2_read is broken. The whole list refuses the texts with that rule's code. Without that rule

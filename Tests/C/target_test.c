@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/target.h"
 
-#include "tenon/types.h"
 #include "test.h"
 
 /*

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tpm/channel.h"
-#include "tpm/keyfile.h"
 #include "tpm_rig.h"
 
 /* TPM2_ActivateCredential: the credentials that it opens and refuses; a refusal says nothing about the signing key. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tpm/keyfile.h"
 #include "tpm_rig.h"
 
 /* Attestation keys: their attributes, their place, and that none passes for a signing key. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "crypto/structures.h"
-#include "tenon/verify.h"
 #include "tpm_rig.h"
 
 /* TPM2_Certify as a proof: its contents, its cost, and every wrong answer. */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "endorse.h"
 #include "proof_rig.h"
 #include "service_side.h"
-#include "tenon/encoding.h"
-#include "tenon/request.h"
 
 /* Keys from outside any TPM that are loaded into one: TPM2_LoadExternal accepts any. */
 

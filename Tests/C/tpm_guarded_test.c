@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tenon/verify.h"
-#include "tpm/keyfile.h"
 #include "tpm_rig.h"
 
 /* Keys for each use of which somebody gives a value, whose wrong values the TPM counts. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tenon/quote.h"
 #include "tpm_rig.h"
 
 /* TPM2_Quote: what a verifier says of it, its cost, and every wrong answer. */

@@ -6,10 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "certificate_rig.h"
 #include "proof_rig.h"
-#include "tenon/encoding.h"
-#include "wire.h"
 
 static void must(bool made)
 {

@@ -2,9 +2,6 @@
 #ifndef TPM_RIG_H
 #define TPM_RIG_H
 
-#include "tenon/activate.h"
-#include "tenon/tpm/tpm.h"
-
 #include "endorse.h"
 #include "test.h"
 #include "test_transport.h"
