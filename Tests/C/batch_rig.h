@@ -36,6 +36,7 @@ batch_rig batch_rig_begin(void);
 batch_rig batch_rig_begin_with(tenon_key *key);
 void batch_rig_end(batch_rig *rig);
 #define OWNED_BATCH __attribute__((cleanup(batch_rig_end))) batch_rig
+#define TEST_BATCH(test_name) TEST_WITH(test_name, batch_rig, rig, batch_rig_begin(), batch_rig_end)
 
 /* What stands for the digest of a request with this number: SHA-256 of its decimal digits. */
 void batch_rig_digest(tenon_digest *out, size_t number);

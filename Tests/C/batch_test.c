@@ -45,16 +45,15 @@ static void check_tree(batch_rig *rig, char **text, size_t size)
     CHECK_SAME(bytes, tenoni_batch_member(rig->batch, bytes, size - 1), expected, n);
 }
 
-TEST(batch_vectors_of_trees)
+TEST_BATCH(batch_vectors_of_trees)
 {
     char *text = test_vectors("batch.txt"), *at = text, *name, *value;
     size_t trees = 0;
-    OWNED_BATCH rig = batch_rig_begin();
     while (test_line(&at, &name, &value) && strcmp(name, "[request]") != 0) {
         if (strcmp(name, "Size") != 0)
             continue;
         test_about("size %s", value);
-        check_tree(&rig, &at, strtoul(value, NULL, 10));
+        check_tree(rig, &at, strtoul(value, NULL, 10));
         trees++;
     }
     CHECK_NUMBER(trees, 15);
@@ -62,16 +61,15 @@ TEST(batch_vectors_of_trees)
 }
 
 /* RFC 9162, 2.1.5: the paths in a tree of seven leaves, by the names that it gives to the nodes. */
-TEST(batch_tree_of_rfc_9162)
+TEST_BATCH(batch_tree_of_rfc_9162)
 {
     static const struct {
         size_t index, steps;
     } paths[] = {{0, 3}, {3, 3}, {4, 3}, {6, 2}};
     tenon_digest leaf[7], g, h, i, k, l, digest;
     uint8_t bytes[TENONI_MEMBER_MAX];
-    OWNED_BATCH rig = batch_rig_begin();
-    batch_rig_fill(&rig, 7);
-    CHECK_OK(tenon_key_sign_batch(rig.key, rig.batch));
+    batch_rig_fill(rig, 7);
+    CHECK_OK(tenon_key_sign_batch(rig->key, rig->batch));
     for (size_t n = 0; n < COUNT(leaf); n++) {
         batch_rig_digest(&digest, n);
         CHECK_OK(tenoni_leaf(&leaf[n], &digest));
@@ -85,7 +83,7 @@ TEST(batch_tree_of_rfc_9162)
         {&leaf[1], &h, &l}, {&leaf[2], &g, &l}, {&leaf[5], &leaf[6], &k}, {&i, &k, NULL}};
     for (size_t n = 0; n < COUNT(paths); n++) {
         test_about("path of leaf %zu", paths[n].index);
-        CHECK_NUMBER(tenoni_batch_member(rig.batch, bytes, paths[n].index),
+        CHECK_NUMBER(tenoni_batch_member(rig->batch, bytes, paths[n].index),
                      TENONI_MEMBER_MIN + paths[n].steps * TENON_DIGEST_SIZE);
         for (size_t step = 0; step < paths[n].steps; step++)
             CHECK_BYTES(bytes + TENONI_MEMBER_MIN + step * TENON_DIGEST_SIZE, expected[n][step], TENON_DIGEST_SIZE);
@@ -93,22 +91,21 @@ TEST(batch_tree_of_rfc_9162)
 }
 
 /* Each member of each batch up to 39, and of one of 1,024, is accepted; and no index of another size fits its path. */
-TEST(batch_every_member_verifies)
+TEST_BATCH(batch_every_member_verifies)
 {
     const size_t up_to = test_rounds(39, 9);
-    OWNED_BATCH rig = batch_rig_begin();
     for (size_t size = 1; size <= up_to; size++) {
-        batch_rig_fill(&rig, size);
-        CHECK_OK(tenon_key_sign_batch(rig.key, rig.batch));
+        batch_rig_fill(rig, size);
+        CHECK_OK(tenon_key_sign_batch(rig->key, rig->batch));
         for (size_t index = 0; index < size; index++) {
             tenon_signed2 signed2;
             tenon_root root, other;
             tenon_digest digest;
             test_about("size %zu, index %zu", size, index);
-            batch_rig_member(rig.batch, &signed2, index);
+            batch_rig_member(rig->batch, &signed2, index);
             batch_rig_digest(&digest, index);
             CHECK_OK(tenon_signed2_root(&signed2, &root, &digest));
-            CHECK_OK(tenon_root_verify(rig.verifier, &root));
+            CHECK_OK(tenon_root_verify(rig->verifier, &root));
             for (uint32_t wrong = 0; wrong < size; wrong++) {
                 if (wrong == index || tenoni_steps(size, wrong) != signed2.steps)
                     continue;
@@ -122,16 +119,15 @@ TEST(batch_every_member_verifies)
 
 /* ---- The states of a batch ---- */
 
-TEST(batch_of_too_many)
+TEST_BATCH(batch_of_too_many)
 {
     tenon_batch *batch = NULL;
     size_t index;
     tenon_digest digest = {{0}};
-    OWNED_BATCH rig = batch_rig_begin();
-    CHECK_STATUS(tenon_batch_new(&batch, &rig.public_key, 0), TENON_ERROR_BATCH_SIZE);
-    CHECK_STATUS(tenon_batch_new(&batch, &rig.public_key, TENON_BATCH_MAX + 1), TENON_ERROR_BATCH_SIZE);
+    CHECK_STATUS(tenon_batch_new(&batch, &rig->public_key, 0), TENON_ERROR_BATCH_SIZE);
+    CHECK_STATUS(tenon_batch_new(&batch, &rig->public_key, TENON_BATCH_MAX + 1), TENON_ERROR_BATCH_SIZE);
     CHECK(batch == NULL);
-    CHECK_OK(tenon_batch_new(&batch, &rig.public_key, 2));
+    CHECK_OK(tenon_batch_new(&batch, &rig->public_key, 2));
     CHECK_OK(tenon_batch_add(batch, &index, &digest));
     CHECK_NUMBER(index, 0);
     CHECK_OK(tenon_batch_add(batch, &index, &digest));
@@ -143,25 +139,24 @@ TEST(batch_of_too_many)
     tenon_batch_free(NULL);
 }
 
-TEST(batch_states)
+TEST_BATCH(batch_states)
 {
     char text[TENON_SIGNATURE_VALUE_MAX];
     tenon_digest digest = {{1}};
     size_t n, index;
-    OWNED_BATCH rig = batch_rig_begin();
-    tenon_batch_clear(rig.batch);
+    tenon_batch_clear(rig->batch);
     tenon_batch_clear(NULL);
-    CHECK_STATUS(tenon_key_sign_batch(rig.key, rig.batch), TENON_ERROR_BATCH_STATE);
-    CHECK_OK(tenon_batch_add(rig.batch, &index, &digest));
-    CHECK_STATUS(tenon_batch_signature(rig.batch, text, sizeof text, &n, 0), TENON_ERROR_BATCH_STATE);
+    CHECK_STATUS(tenon_key_sign_batch(rig->key, rig->batch), TENON_ERROR_BATCH_STATE);
+    CHECK_OK(tenon_batch_add(rig->batch, &index, &digest));
+    CHECK_STATUS(tenon_batch_signature(rig->batch, text, sizeof text, &n, 0), TENON_ERROR_BATCH_STATE);
     CHECK_NUMBER(n, 0);
-    CHECK_OK(tenon_key_sign_batch(rig.key, rig.batch));
-    CHECK_STATUS(tenon_key_sign_batch(rig.key, rig.batch), TENON_ERROR_BATCH_STATE);
-    CHECK_STATUS(tenon_batch_add(rig.batch, &index, &digest), TENON_ERROR_BATCH_STATE);
-    CHECK_OK(tenon_batch_signature(rig.batch, text, sizeof text, &n, 0));
-    CHECK_STATUS(tenon_batch_signature(rig.batch, text, sizeof text, &n, 1), TENON_ERROR_BATCH_INDEX);
-    tenon_batch_clear(rig.batch);
-    CHECK_STATUS(tenon_batch_signature(rig.batch, text, sizeof text, &n, 0), TENON_ERROR_BATCH_STATE);
+    CHECK_OK(tenon_key_sign_batch(rig->key, rig->batch));
+    CHECK_STATUS(tenon_key_sign_batch(rig->key, rig->batch), TENON_ERROR_BATCH_STATE);
+    CHECK_STATUS(tenon_batch_add(rig->batch, &index, &digest), TENON_ERROR_BATCH_STATE);
+    CHECK_OK(tenon_batch_signature(rig->batch, text, sizeof text, &n, 0));
+    CHECK_STATUS(tenon_batch_signature(rig->batch, text, sizeof text, &n, 1), TENON_ERROR_BATCH_INDEX);
+    tenon_batch_clear(rig->batch);
+    CHECK_STATUS(tenon_batch_signature(rig->batch, text, sizeof text, &n, 0), TENON_ERROR_BATCH_STATE);
 }
 
 TEST(batch_of_another_key)
@@ -198,29 +193,27 @@ OUTPUT(write_member)
     return tenon_batch_signature(rig->batch, (char *)out, n, written, 4);
 }
 
-TEST(batch_outputs)
+TEST_BATCH(batch_outputs)
 {
-    OWNED_BATCH rig = batch_rig_begin();
-    batch_rig_fill(&rig, 5);
-    CHECK_OK(tenon_key_sign_batch(rig.key, rig.batch));
-    test_output_rule("member", write_member, &rig, NULL, 7 + (TENONI_MEMBER_MIN + 32 + 2) / 3 * 4 + 1);
+    batch_rig_fill(rig, 5);
+    CHECK_OK(tenon_key_sign_batch(rig->key, rig->batch));
+    test_output_rule("member", write_member, rig, NULL, 7 + (TENONI_MEMBER_MIN + 32 + 2) / 3 * 4 + 1);
 }
 
-TEST(batch_bad_arguments)
+TEST_BATCH(batch_bad_arguments)
 {
     char text[TENON_SIGNATURE_VALUE_MAX];
     tenon_digest digest = {{0}};
     size_t n;
-    OWNED_BATCH rig = batch_rig_begin();
-    CHECK_STATUS(tenon_batch_new(NULL, &rig.public_key, 1), TENON_ERROR_NULL);
-    tenon_batch *batch = rig.batch;
+    CHECK_STATUS(tenon_batch_new(NULL, &rig->public_key, 1), TENON_ERROR_NULL);
+    tenon_batch *batch = rig->batch;
     CHECK_STATUS(tenon_batch_new(&batch, NULL, 1), TENON_ERROR_NULL);
     CHECK(batch == NULL);
     CHECK_STATUS(tenon_batch_add(NULL, &n, &digest), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_batch_add(rig.batch, NULL, &digest), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_batch_add(rig.batch, &n, NULL), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_key_sign_batch(NULL, rig.batch), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_key_sign_batch(rig.key, NULL), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_batch_add(rig->batch, NULL, &digest), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_batch_add(rig->batch, &n, NULL), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_sign_batch(NULL, rig->batch), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_sign_batch(rig->key, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_batch_signature(NULL, text, sizeof text, &n, 0), TENON_ERROR_NULL);
 }
 

@@ -396,14 +396,13 @@ TEST(fault_no_memory_beside_a_tpm)
 }
 
 /* A value that was asked for in vain is not replaced, also where there is no memory to remember it. */
-TEST(fault_no_memory_for_an_unread_value)
+TEST_NATIVE(fault_no_memory_for_an_unread_value)
 {
-    OWNED_NATIVE rig = native_rig_start();
     CHECK(native_rig_stores("s", "k", "master"));
-    OWNED_FILE file = native_rig_open(&rig, "v-");
+    OWNED_FILE file = native_rig_open(rig, "v-");
     long number = 0;
     do {
-        native_rig_again(&rig);
+        native_rig_again(rig);
         CHECK_NUMBER(chmod(file.path, 0620), 0);
         allocation_failed = false;
         allocations_left = number;

@@ -36,6 +36,7 @@ typedef struct {
 keri_rig keri_begin(void);
 void keri_end(keri_rig *rig);
 #define OWNED_KERI __attribute__((cleanup(keri_end))) keri_rig
+#define TEST_KERI(test_name) TEST_WITH(test_name, keri_rig, rig, keri_begin(), keri_end)
 
 /* Fills the text in and signs it with this key. */
 void keri_make(const keri_rig *rig, keri_event *out, const char *text, size_t signer);

@@ -210,32 +210,31 @@ TEST(keri_each_rule)
 }
 
 /* The rules that are about the attachment, and the size. */
-TEST(keri_attachment_rules)
+TEST_KERI(keri_attachment_rules)
 {
     static const char high[] = "-AABAABTMOphOswKmhbaiyFQMNl-IvRsLvymP_unzoA24jq00z";
     char long_one[] =
         "-AABAABTMOphOswKmhbaiyFQMNl-IvRsLvymP_unzoA24jq00zcp3cpwlmGrspliM6xvE49biUpuQfC55NVwNpoy5ZmzAAAAAAAA";
     keri_event event;
-    OWNED_KERI rig = keri_begin();
-    keri_make(&rig, &event, KERI_INCEPTION, 0);
+    keri_make(rig, &event, KERI_INCEPTION, 0);
     test_about("no attachment");
-    check_refused(&rig, &event, NULL, 0, TENON_KERI_2_UNSIGNED);
+    check_refused(rig, &event, NULL, 0, TENON_KERI_2_UNSIGNED);
     test_about("cut");
-    check_refused(&rig, &event, event.attachment, sizeof event.attachment - 1, TENON_KERI_16_ATTACHMENT);
-    check_refused(&rig, &event, high, sizeof high - 1, TENON_KERI_16_ATTACHMENT);
+    check_refused(rig, &event, event.attachment, sizeof event.attachment - 1, TENON_KERI_16_ATTACHMENT);
+    check_refused(rig, &event, high, sizeof high - 1, TENON_KERI_16_ATTACHMENT);
     test_about("longer");
-    check_refused(&rig, &event, long_one, sizeof long_one - 1, TENON_KERI_16_ATTACHMENT);
+    check_refused(rig, &event, long_one, sizeof long_one - 1, TENON_KERI_16_ATTACHMENT);
     test_about("one signature, said to be two");
     event.attachment[3] = 'C';
-    check_refused(&rig, &event, event.attachment, sizeof event.attachment, TENON_KERI_16_ATTACHMENT);
+    check_refused(rig, &event, event.attachment, sizeof event.attachment, TENON_KERI_16_ATTACHMENT);
     event.attachment[3] = 'B';
     test_about("of index 1");
     event.attachment[5] = 'B';
-    check_refused(&rig, &event, event.attachment, sizeof event.attachment, TENON_KERI_16_ATTACHMENT);
+    check_refused(rig, &event, event.attachment, sizeof event.attachment, TENON_KERI_16_ATTACHMENT);
     event.attachment[5] = 'A';
     test_about("no event");
     event.n = 0;
-    check_refused(&rig, &event, event.attachment, sizeof event.attachment, TENON_KERI_1_SIZE);
+    check_refused(rig, &event, event.attachment, sizeof event.attachment, TENON_KERI_1_SIZE);
 }
 
 /* n - s: the other signature over the same bytes, which a stranger can make. */
@@ -259,31 +258,29 @@ static void raise(char *attachment)
     CHECK_OK(tenon_base64url_encode(attachment + 4, 88, &n, raw, sizeof raw));
 }
 
-TEST(keri_high_s_by_policy_only)
+TEST_KERI(keri_high_s_by_policy_only)
 {
     keri_event event;
-    OWNED_KERI rig = keri_begin();
-    keri_make(&rig, &event, KERI_INCEPTION, 0);
+    keri_make(rig, &event, KERI_INCEPTION, 0);
     raise(event.attachment);
-    check_refused(&rig, &event, event.attachment, sizeof event.attachment, TENON_KERI_17_LOW_S);
-    CHECK_OK(tenon_keri_append(&rig.state, (const uint8_t *)event.text, event.n, event.attachment,
+    check_refused(rig, &event, event.attachment, sizeof event.attachment, TENON_KERI_17_LOW_S);
+    CHECK_OK(tenon_keri_append(&rig->state, (const uint8_t *)event.text, event.n, event.attachment,
                                sizeof event.attachment, TENON_KERI_ALLOW_HIGH_S));
 }
 
 /* The SAID of such an event is computed with its size, the signature over the zeros. */
-TEST(keri_zero_size_by_policy_only)
+TEST_KERI(keri_zero_size_by_policy_only)
 {
     keri_event event;
     tenon_signature signature;
     size_t n;
-    OWNED_KERI rig = keri_begin();
-    keri_make(&rig, &event, KERI_INCEPTION, 0);
+    keri_make(rig, &event, KERI_INCEPTION, 0);
     memcpy(event.text + 16, "000000", 6);
-    CHECK_OK(tenon_key_sign_event(rig.keys[0], &signature, (const uint8_t *)event.text, event.n));
+    CHECK_OK(tenon_key_sign_event(rig->keys[0], &signature, (const uint8_t *)event.text, event.n));
     CHECK_OK(tenon_signature_normalize(&signature));
     CHECK_OK(tenon_keri_attachment_encode(event.attachment, sizeof event.attachment, &n, &signature));
-    check_refused(&rig, &event, event.attachment, sizeof event.attachment, TENON_KERI_4_STATED_SIZE);
-    CHECK_OK(tenon_keri_append(&rig.state, (const uint8_t *)event.text, event.n, event.attachment,
+    check_refused(rig, &event, event.attachment, sizeof event.attachment, TENON_KERI_4_STATED_SIZE);
+    CHECK_OK(tenon_keri_append(&rig->state, (const uint8_t *)event.text, event.n, event.attachment,
                                sizeof event.attachment, TENON_KERI_ALLOW_ZERO_SIZE));
 }
 

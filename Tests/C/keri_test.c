@@ -67,14 +67,13 @@ TEST(keri_known_answers)
 }
 
 /* An inception without a next key, whose SAID another implementation's own tests state. */
-TEST(keri_known_said_without_next_key)
+TEST_KERI(keri_known_said_without_next_key)
 {
     keri_event event;
-    OWNED_KERI rig = keri_begin();
-    keri_make_with(&rig, &event, KERI_INCEPTION, "\"nt\":\"1\",\"n\":[\"$b\"]", "\"nt\":\"0\",\"n\":[]", 0);
-    CHECK_OK(keri_append(&rig, &event));
-    CHECK_BYTES(rig.state.said, "EBsDyB7uU0uNYtO_t8qYIocgYIld5JCC62TCZclHYt0K", sizeof rig.state.said);
-    CHECK_ZERO(rig.state.next, sizeof rig.state.next);
+    keri_make_with(rig, &event, KERI_INCEPTION, "\"nt\":\"1\",\"n\":[\"$b\"]", "\"nt\":\"0\",\"n\":[]", 0);
+    CHECK_OK(keri_append(rig, &event));
+    CHECK_BYTES(rig->state.said, "EBsDyB7uU0uNYtO_t8qYIocgYIld5JCC62TCZclHYt0K", sizeof rig->state.said);
+    CHECK_ZERO(rig->state.next, sizeof rig->state.next);
 }
 
 /* ---- What a device makes ---- */
@@ -91,28 +90,27 @@ static void check_fault(const tenon_keri_state *log, const uint8_t *event, size_
 }
 
 /* Rotation after rotation, each from the state that the one before it left, past the second digit of the number. */
-TEST(keri_log_grows)
+TEST_KERI(keri_log_grows)
 {
     const size_t length = test_rounds(40, 18);
     char attachment[TENON_KERI_ATTACHMENT_SIZE];
     uint8_t event[TENON_KERI_ROTATION_MAX];
     tenon_signature signature;
     size_t n, attachment_n;
-    OWNED_KERI rig = keri_begin();
     for (size_t i = 0; i < length; i++) {
-        const tenon_public_key *key = &rig.public_keys[i % 3], *next = &rig.public_keys[(i + 1) % 3];
+        const tenon_public_key *key = &rig->public_keys[i % 3], *next = &rig->public_keys[(i + 1) % 3];
         test_about("event %zu", i);
         if (i == 0)
             CHECK_OK(tenon_keri_inception(event, sizeof event, &n, key, next));
         else
-            CHECK_OK(tenon_keri_rotation(event, sizeof event, &n, &rig.state, key, next));
+            CHECK_OK(tenon_keri_rotation(event, sizeof event, &n, &rig->state, key, next));
         CHECK_NUMBER(n, i == 0 ? 303 : i < 16 ? 356 : 357);
-        CHECK_OK(tenon_key_sign_event(rig.keys[i % 3], &signature, event, n));
+        CHECK_OK(tenon_key_sign_event(rig->keys[i % 3], &signature, event, n));
         CHECK_OK(tenon_signature_normalize(&signature));
         CHECK_OK(tenon_keri_attachment_encode(attachment, sizeof attachment, &attachment_n, &signature));
-        check_fault(&rig.state, event, n, attachment);
-        CHECK_OK(tenon_keri_append(&rig.state, event, n, attachment, attachment_n, 0));
-        CHECK_NUMBER(rig.state.sequence, i);
+        check_fault(&rig->state, event, n, attachment);
+        CHECK_OK(tenon_keri_append(&rig->state, event, n, attachment, attachment_n, 0));
+        CHECK_NUMBER(rig->state.sequence, i);
     }
 }
 

@@ -20,14 +20,13 @@ static int32_t outcome_of(const char *service, const char *key)
 }
 
 /* The item that the mobile SDKs read back, by the same names. */
-TEST(native_device_record_comes_back)
+TEST_NATIVE(native_device_record_comes_back)
 {
-    OWNED_NATIVE rig = native_rig_start();
     CHECK_NONE(synheart_native_secure_load("synheart-core", "device_record:app_1"), "NATIVE_ABSENT");
     CHECK_NUMBER(synheart_native_secure_store("synheart-core", "device_record:app_1", record), 0);
     CHECK_CODE(NULL);
     CHECK_TEXT(synheart_native_secure_load("synheart-core", "device_record:app_1"), record);
-    native_rig_again(&rig);
+    native_rig_again(rig);
     CHECK_TEXT(synheart_native_secure_load("synheart-core", "device_record:app_1"), record);
     CHECK_NUMBER(outcome_of("synheart-core", "device_record:app_1"), TENON_NATIVE_FOUND);
     CHECK_NUMBER(outcome_of("synheart-core", "device_record:app_2"), TENON_NATIVE_ABSENT);
@@ -37,22 +36,20 @@ TEST(native_device_record_comes_back)
 }
 
 /* The shipped Android bridge joins the two names with "::", and these two collide. */
-TEST(native_defect_9_names_do_not_collide)
+TEST_NATIVE(native_defect_9_names_do_not_collide)
 {
-    OWNED_NATIVE rig = native_rig_start();
     CHECK_NUMBER(synheart_native_secure_store("a", "b::c", "1"), 0);
     CHECK_NUMBER(synheart_native_secure_store("a::b", "c", "2"), 0);
     CHECK_NUMBER(synheart_native_secure_store("a::", "bc", "3"), 0);
     CHECK_TEXT(synheart_native_secure_load("a", "b::c"), "1");
     CHECK_TEXT(synheart_native_secure_load("a::b", "c"), "2");
     CHECK_TEXT(synheart_native_secure_load("a::", "bc"), "3");
-    CHECK_NUMBER(native_rig_count(&rig, "v-"), 3);
+    CHECK_NUMBER(native_rig_count(rig, "v-"), 3);
 }
 
-TEST(native_values_of_all_sizes)
+TEST_NATIVE(native_values_of_all_sizes)
 {
     enum { LONGEST = TENON_NATIVE_VALUE_MAX };
-    OWNED_NATIVE rig = native_rig_start();
     OWNED char *value = malloc(LONGEST + 2);
     memset(value, 'v', LONGEST + 1);
     value[LONGEST + 1] = 0;
@@ -84,11 +81,10 @@ TEST(native_values_of_all_sizes)
 }
 
 /* No value, no name of one, and no key lies in the folder in clear. */
-TEST(native_nothing_is_in_clear)
+TEST_NATIVE(native_nothing_is_in_clear)
 {
-    OWNED_NATIVE rig = native_rig_start();
     CHECK_NUMBER(synheart_native_secure_store("the-service", "the-key", "the-value"), 0);
-    OWNED_FILE file = native_rig_open(&rig, "v-");
+    OWNED_FILE file = native_rig_open(rig, "v-");
     CHECK(memmem(file.bytes, file.n, "the-", 4) == NULL && strstr(file.path, "the-") == NULL);
     OWNED char *report = tenon_native_report();
     CHECK(report != NULL && strstr(report, "the-") == NULL && strstr(report, "\"values\":1") != NULL);
@@ -131,14 +127,13 @@ TEST(native_cut_value_is_noticed)
     }
 }
 
-TEST(native_exchanged_value_is_noticed)
+TEST_NATIVE(native_exchanged_value_is_noticed)
 {
-    OWNED_NATIVE rig = native_rig_start();
     CHECK_NUMBER(synheart_native_secure_store("s", "first", "1"), 0);
-    OWNED_FILE file = native_rig_open(&rig, "v-");
+    OWNED_FILE file = native_rig_open(rig, "v-");
     CHECK_NUMBER(unlink(file.path), 0);
     CHECK_NUMBER(synheart_native_secure_store("s", "second", "2"), 0);
-    OWNED_FILE other = native_rig_open(&rig, "v-");
+    OWNED_FILE other = native_rig_open(rig, "v-");
     native_rig_write(other.path, file.bytes, file.n);
     CHECK_NONE(synheart_native_secure_load("s", "second"), "NATIVE_DAMAGED");
     CHECK_NUMBER(outcome_of("s", "first"), TENON_NATIVE_ABSENT);
@@ -154,17 +149,16 @@ TEST(native_link_is_not_followed)
 }
 
 /* What could not be written to its end is removed, and not in the way of the next. */
-TEST(native_cut_file_is_removed)
+TEST_NATIVE(native_cut_file_is_removed)
 {
     enum { WRITE = 3 };
     static const struct {
         int error;
         const char *code;
     } rows[] = {{ENOSPC, "NATIVE_DISK_FULL"}, {EDQUOT, "NATIVE_DISK_FULL"}, {EIO, "NATIVE_DISK"}};
-    OWNED_NATIVE rig = native_rig_start();
     OWNED char *fresh = NULL;
     CHECK_NUMBER(synheart_native_secure_store("s", "k", "old"), 0);
-    OWNED_FILE file = native_rig_open(&rig, "v-");
+    OWNED_FILE file = native_rig_open(rig, "v-");
     CHECK(asprintf(&fresh, "%s.new", file.path) > 0);
     for (size_t i = 0; i < COUNT(rows); i++) {
         native_cut_at(NATIVE_FAIL, WRITE, rows[i].error);
@@ -255,23 +249,22 @@ TEST(native_all_is_on_disk_before_it_is_said)
 }
 
 /* The state folder need not be there: the first call makes it, and its name is on the disk before anything is in it. */
-TEST(native_state_folder_is_made)
+TEST_NATIVE(native_state_folder_is_made)
 {
-    OWNED_NATIVE rig = native_rig_start();
     OWNED char *above = NULL, *state = NULL, *files = NULL;
-    CHECK(asprintf(&above, "%s/above", rig.folder) > 0 && asprintf(&state, "%s/state", above) > 0 &&
+    CHECK(asprintf(&above, "%s/above", rig->folder) > 0 && asprintf(&state, "%s/state", above) > 0 &&
           asprintf(&files, "%s/native", state) > 0);
-    char *folder = rig.folder;
-    rig.folder = state;
-    native_rig_again(&rig);
+    char *folder = rig->folder;
+    rig->folder = state;
+    native_rig_again(rig);
     CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_ABSENT);
     CHECK_NUMBER(access(above, F_OK), -1);
     native_cut_at(NATIVE_COUNT, 0, 0);
     CHECK_NUMBER(synheart_native_secure_store("s", "k", "v"), 0);
     check_trace("a store in a new folder", "mdmdmd" KEPT KEPT KEPT);
     CHECK_TEXT(synheart_native_secure_load("s", "k"), "v");
-    native_rig_empty(&rig);
-    rig.folder = folder;
+    native_rig_empty(rig);
+    rig->folder = folder;
     CHECK_NUMBER(rmdir(state) + rmdir(above), 0);
 }
 

@@ -21,6 +21,7 @@ native_rig native_rig_with(const char *value); /* which is stored as "k" of "s" 
 native_rig native_rig_counted_with(const char *value);
 void native_rig_stop(native_rig *rig);
 #define OWNED_NATIVE __attribute__((cleanup(native_rig_stop))) native_rig
+#define TEST_NATIVE(test_name) TEST_WITH(test_name, native_rig, rig, native_rig_start(), native_rig_stop)
 
 /* As a fresh process would begin. */
 void native_rig_again(native_rig *rig);

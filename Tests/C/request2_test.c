@@ -117,18 +117,17 @@ static void check_verifies(const batch_rig *rig, const whole *w, const tenon_dig
     CHECK_OK(tenon_root_verify(rig->verifier, &root));
 }
 
-TEST(request2_vectors)
+TEST_BATCH(request2_vectors)
 {
     char *text = test_vectors("batch.txt"), *at = text, *name, *value;
     const char *content = NULL;
     char made[TENON_SIGNATURE_VALUE_MAX];
     size_t n, count = 0;
     whole w;
-    OWNED_BATCH rig = batch_rig_begin();
     while (test_line(&at, &name, &value)) {
         if (strcmp(name, "[request]") == 0)
             w = (whole){.request = {.nonce = TEXT("d8f6c9a2-4f1b-4c5e-9a3d-0b7e6f5a4c3d"),
-                                    .keyid = {rig.keyid, sizeof rig.keyid}}};
+                                    .keyid = {rig->keyid, sizeof rig->keyid}}};
         take(&w, name, value);
         if (strcmp(name, "ContentDigest") == 0)
             content = value;
@@ -139,9 +138,9 @@ TEST(request2_vectors)
         tenon_digest digest;
         test_about("%s, form %u", w.name, w.request.form);
         check_digest(&w, &digest);
-        sign_as_said(&rig, &w, &digest, made, &n);
+        sign_as_said(rig, &w, &digest, made, &n);
         CHECK_SAME(made, n, w.signature, strlen(w.signature));
-        check_verifies(&rig, &w, &digest);
+        check_verifies(rig, &w, &digest);
         count++;
     }
     CHECK_NUMBER(count, 15);
@@ -149,14 +148,13 @@ TEST(request2_vectors)
 }
 
 /* What the headers cost: plain, alone, and in a batch of 1,024. */
-TEST(request2_header_bytes)
+TEST_BATCH(request2_header_bytes)
 {
     static const char names[] = "X-App-ID: \r\nX-Device-ID: \r\nX-Synheart-Sig-Version: 2\r\nContent-Digest: \r\n"
                                 "Signature-Input: \r\nSignature: \r\n";
     char input[TENON_SIGNATURE_INPUT_MAX];
     size_t input_n;
-    OWNED_BATCH rig = batch_rig_begin();
-    const tenon_request2 request = batch_rig_request(&rig, TENON_FORM_BATCH);
+    const tenon_request2 request = batch_rig_request(rig, TENON_FORM_BATCH);
     CHECK_OK(tenon_request2_input(input, sizeof input, &input_n, NULL, &request));
     const size_t without = sizeof names - 1 + request.app_id.n + request.device_id.n + TENON_CONTENT_DIGEST_SIZE;
     const size_t plain = without + input_n - strlen("-batch") + strlen("tenon=::") + 88;
@@ -198,12 +196,11 @@ TEST(request2_authorities)
 }
 
 /* What stands behind a NUL is part of the text, too. */
-TEST(request2_authority_with_a_nul)
+TEST_BATCH(request2_authority_with_a_nul)
 {
     static const char text[] = "[::1\0\r\nX: y]";
     tenon_digest digest;
-    OWNED_BATCH rig = batch_rig_begin();
-    tenon_request2 request = batch_rig_request(&rig, TENON_FORM_PLAIN);
+    tenon_request2 request = batch_rig_request(rig, TENON_FORM_PLAIN);
     request.authority = (tenon_text){text, sizeof text - 1};
     CHECK_STATUS(tenon_request2_digest(&digest, &request), TENON_ERROR_AUTHORITY);
 }
@@ -240,7 +237,7 @@ TEST(request2_other_texts)
     test_each_text(rows, COUNT(rows), digest_with);
 }
 
-TEST(request2_times_and_forms)
+TEST_BATCH(request2_times_and_forms)
 {
     static const struct {
         uint64_t created, expires;
@@ -258,16 +255,15 @@ TEST(request2_times_and_forms)
         {0, UINT64_MAX, TENON_ERROR_VALIDITY},
     };
     tenon_digest digest;
-    OWNED_BATCH rig = batch_rig_begin();
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tenon_request2 request = batch_rig_request(&rig, TENON_FORM_BATCH);
+        tenon_request2 request = batch_rig_request(rig, TENON_FORM_BATCH);
         request.created = cases[i].created;
         request.expires = cases[i].expires;
         test_about("%zu", i);
         CHECK_STATUS(tenon_request2_digest(&digest, &request), cases[i].status);
     }
     for (uint32_t form = 0; form < 5; form++) {
-        const tenon_request2 request = batch_rig_request(&rig, form);
+        const tenon_request2 request = batch_rig_request(rig, form);
         bool known = form == TENON_FORM_PLAIN || form == TENON_FORM_BATCH;
         CHECK_STATUS(tenon_request2_digest(&digest, &request), known ? TENON_OK : TENON_ERROR_FLAGS);
     }
@@ -316,13 +312,12 @@ TEST(request2_is_signed_as_it_says)
 }
 
 /* Nobody has a statement or a base signed as data. */
-TEST(request2_messages_are_no_data)
+TEST_BATCH(request2_messages_are_no_data)
 {
     static const uint8_t statement[98] = "tenon request batch 2", base[] = "\"@method\": GET";
     tenon_signature signature;
-    OWNED_BATCH rig = batch_rig_begin();
-    CHECK_STATUS(tenon_key_sign_data(rig.key, &signature, statement, sizeof statement), TENON_ERROR_DATA_IS_MESSAGE);
-    CHECK_STATUS(tenon_key_sign_data(rig.key, &signature, base, sizeof base - 1), TENON_ERROR_DATA_IS_MESSAGE);
+    CHECK_STATUS(tenon_key_sign_data(rig->key, &signature, statement, sizeof statement), TENON_ERROR_DATA_IS_MESSAGE);
+    CHECK_STATUS(tenon_key_sign_data(rig->key, &signature, base, sizeof base - 1), TENON_ERROR_DATA_IS_MESSAGE);
 }
 
 /* ---- Content-Digest ---- */
@@ -355,36 +350,34 @@ OUTPUT(write_input) { return tenon_request2_input((char *)out, n, written, NULL,
 OUTPUT(write_signature) { return tenon_signature2((char *)out, n, written, input); }
 OUTPUT(write_content_digest) { return tenon_content_digest((char *)out, n, written, input); }
 
-TEST(request2_outputs)
+TEST_BATCH(request2_outputs)
 {
     static const tenon_signature signature = {{1}};
     static const tenon_digest digest = {{1}};
     char text[TENON_SIGNATURE_INPUT_MAX];
     size_t n;
-    OWNED_BATCH rig = batch_rig_begin();
-    const tenon_request2 request = batch_rig_request(&rig, TENON_FORM_BATCH);
+    const tenon_request2 request = batch_rig_request(rig, TENON_FORM_BATCH);
     CHECK_OK(tenon_request2_input(text, sizeof text, &n, NULL, &request));
     test_output_rule("input", write_input, &request, text, n);
     test_output_rule("signature", write_signature, &signature, NULL, 96);
     test_output_rule("content digest", write_content_digest, &digest, NULL, TENON_CONTENT_DIGEST_SIZE);
 }
 
-TEST(request2_bad_arguments)
+TEST_BATCH(request2_bad_arguments)
 {
     char text[TENON_SIGNATURE_INPUT_MAX];
     tenon_signature signature;
     tenon_digest digest;
     size_t n;
-    OWNED_BATCH rig = batch_rig_begin();
-    tenon_request2 request = batch_rig_request(&rig, TENON_FORM_PLAIN);
+    tenon_request2 request = batch_rig_request(rig, TENON_FORM_PLAIN);
     CHECK_STATUS(tenon_request2_digest(NULL, &request), TENON_ERROR_NULL);
     CHECK_CLEARS(tenon_request2_digest(&digest, NULL), TENON_ERROR_NULL, &digest);
     CHECK_STATUS(tenon_request2_input(text, sizeof text, &n, NULL, NULL), TENON_ERROR_NULL);
     CHECK_CLEARS(tenon_request2_input(text, sizeof text, NULL, &digest, &request), TENON_ERROR_NULL, &digest);
     CHECK_CLEARS(tenon_request2_input(text, 10, &n, &digest, &request), TENON_ERROR_BUFFER_TOO_SMALL, &digest);
     CHECK_STATUS(tenon_key_sign_request2(NULL, &signature, &request), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_key_sign_request2(rig.key, NULL, &request), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_key_sign_request2(rig.key, &signature, NULL), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_sign_request2(rig->key, NULL, &request), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_sign_request2(rig->key, &signature, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_signature2(text, sizeof text, &n, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_content_digest(text, sizeof text, &n, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_content_digest_read(NULL, text, 54), TENON_ERROR_NULL);

@@ -147,11 +147,10 @@ TEST(signed2_input_is_the_template)
 }
 
 /* No prefix of the texts is taken, and nothing may stand behind them. */
-TEST(signed2_texts_are_whole)
+TEST_BATCH(signed2_texts_are_whole)
 {
     texts good, bad;
-    OWNED_BATCH rig = batch_rig_begin();
-    make(&rig, &good, TENON_FORM_BATCH);
+    make(rig, &good, TENON_FORM_BATCH);
     for (size_t n = 0; n < good.input_n; n++) {
         bad = good;
         bad.input_n = n;
@@ -251,18 +250,17 @@ TEST(signed2_value_of_a_plain_request)
 }
 
 /* In a batch there is one signature for one statement; a plain signature is taken as the TPM made it. */
-TEST(signed2_high_s)
+TEST_BATCH(signed2_high_s)
 {
     static const uint32_t forms[] = {TENON_FORM_PLAIN, TENON_FORM_BATCH};
     static const uint8_t middle[] = {0x7f, 0xff, 0xff, 0xff, 0x80, 0x00, 0x00, 0x00, 0x7f, 0xff, 0xff,
                                      0xff, 0xff, 0xff, 0xff, 0xff, 0xde, 0x73, 0x7d, 0x56, 0xd3, 0x8b,
                                      0xcf, 0x42, 0x79, 0xdc, 0xe5, 0x61, 0x7e, 0x31, 0x92, 0xa9};
     texts good, bad;
-    OWNED_BATCH rig = batch_rig_begin();
     for (size_t i = 0; i < COUNT(forms); i++) {
         uint8_t bytes[TENONI_MEMBER_MAX];
         tenon_signed2 signed2;
-        make(&rig, &good, forms[i]);
+        make(rig, &good, forms[i]);
         size_t n = read_value(&good, bytes, sizeof bytes);
         bad = good;
         if (!tenoni_scalar_is_high(bytes + 32))
@@ -282,7 +280,7 @@ TEST(signed2_high_s)
     }
 }
 
-TEST(signed2_base64_is_strict)
+TEST_BATCH(signed2_base64_is_strict)
 {
     static const test_texts edits[] = {
         {TENON_ERROR_SIGNATURE_VALUE, SIGNATURE, {"tenon=: -> tenon=:=", "tenon=: -> tenon=: "}},
@@ -290,9 +288,8 @@ TEST(signed2_base64_is_strict)
         {TENON_ERROR_SIGNATURE_VALUE, SIGNATURE, {"==: -> =:", "==: -> :", "==: -> ==:;a"}},
     };
     texts good, bad;
-    OWNED_BATCH rig = batch_rig_begin();
     check_edits(edits, COUNT(edits), TENON_FORM_PLAIN);
-    make(&rig, &good, TENON_FORM_PLAIN);
+    make(rig, &good, TENON_FORM_PLAIN);
     /* The 86th character has four bits that belong to no byte. */
     bad = good;
     bad.signature[7 + 85] ^= 1;
@@ -340,38 +337,36 @@ static tenon_status judge(const batch_rig *rig, const tenon_signed2 *good, const
     return status == TENON_OK ? tenon_root_verify(rig->verifier, &root) : status;
 }
 
-TEST(signed2_lies_do_not_verify)
+TEST_BATCH(signed2_lies_do_not_verify)
 {
     texts t;
     tenon_signed2 good;
     tenon_digest digest;
     tenon_root root;
-    OWNED_BATCH rig = batch_rig_begin();
-    make(&rig, &t, TENON_FORM_BATCH);
-    tenon_request2 request = batch_rig_request(&rig, TENON_FORM_BATCH);
+    make(rig, &t, TENON_FORM_BATCH);
+    tenon_request2 request = batch_rig_request(rig, TENON_FORM_BATCH);
     request.content_encoding = TEXT("gzip");
     CHECK_OK(tenon_request2_digest(&digest, &request));
     CHECK_OK(tenon_signed2_read(&good, t.input, t.input_n, t.signature, t.signature_n));
     CHECK_OK(tenon_signed2_root(&good, &root, &digest));
-    CHECK_OK(tenon_root_verify(rig.verifier, &root));
+    CHECK_OK(tenon_root_verify(rig->verifier, &root));
     for (lie what = SIZE_IS_OTHER; what <= OTHER_KEYID; what++) {
         test_about("lie %d", what);
-        CHECK_STATUS(judge(&rig, &good, &digest, what), TENON_ERROR_SIGNATURE_INVALID);
+        CHECK_STATUS(judge(rig, &good, &digest, what), TENON_ERROR_SIGNATURE_INVALID);
     }
     root.size = 0;
-    CHECK_STATUS(tenon_root_verify(rig.verifier, &root), TENON_ERROR_SIGNATURE_INVALID);
+    CHECK_STATUS(tenon_root_verify(rig->verifier, &root), TENON_ERROR_SIGNATURE_INVALID);
 }
 
 /* A header of the content that was taken away or added, and texts that nobody signs. */
-TEST(signed2_digest_of_another_request)
+TEST_BATCH(signed2_digest_of_another_request)
 {
     texts t;
     tenon_signed2 read;
     tenon_digest digest;
-    OWNED_BATCH rig = batch_rig_begin();
-    make(&rig, &t, TENON_FORM_PLAIN);
+    make(rig, &t, TENON_FORM_PLAIN);
     CHECK_OK(tenon_signed2_read(&read, t.input, t.input_n, t.signature, t.signature_n));
-    tenon_request2 request = batch_rig_request(&rig, 0);
+    tenon_request2 request = batch_rig_request(rig, 0);
     CHECK_CLEARS(tenon_signed2_digest(&read, &digest, &request), TENON_ERROR_SIGNATURE_INPUT, &digest);
     request.content_encoding = TEXT("gzip");
     CHECK_OK(tenon_signed2_digest(&read, &digest, &request));
@@ -407,12 +402,11 @@ TEST(signed2_root_of_nonsense)
     CHECK_CLEARS(tenon_signed2_root(&signed2, &root, &digest), TENON_ERROR_BATCH_INDEX, &root);
 }
 
-TEST(signed2_bad_arguments)
+TEST_BATCH(signed2_bad_arguments)
 {
     tenon_signed2 signed2 = {.form = TENON_FORM_PLAIN};
     tenon_digest digest = {{0}};
     tenon_root root = {.size = 0};
-    OWNED_BATCH rig = batch_rig_begin();
     CHECK_STATUS(tenon_signed2_read(NULL, "", 0, "", 0), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_signed2_read(&signed2, NULL, 1, "", 0), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_signed2_read(&signed2, "", 0, NULL, 1), TENON_ERROR_NULL);
@@ -421,5 +415,5 @@ TEST(signed2_bad_arguments)
     CHECK_STATUS(tenon_signed2_root(NULL, &root, &digest), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_signed2_root(&signed2, &root, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_root_verify(NULL, &root), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_root_verify(rig.verifier, NULL), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_root_verify(rig->verifier, NULL), TENON_ERROR_NULL);
 }

@@ -35,6 +35,16 @@ void test_add(test_case *test);
     static void test_name(void)
 #define TEST(test_name) TEST_CASE(test_name, false)
 
+/* A test with an object that is made before it, and that ends with it: a pointer of this name. */
+#define TEST_WITH(test_name, type, name, make, end)                                                                    \
+    static void test_name##_with(type *name);                                                                          \
+    TEST(test_name)                                                                                                    \
+    {                                                                                                                  \
+        __attribute__((cleanup(end))) type name = make;                                                                \
+        test_name##_with(&name);                                                                                       \
+    }                                                                                                                  \
+    static void test_name##_with(type *name)
+
 /* Any thread may make checks. Each returns whether it held. */
 __attribute__((format(printf, 3, 4))) void test_fail(const char *file, int line, const char *format, ...);
 bool test_status(const char *file, int line, const char *call, tenon_status found, tenon_status expected);

@@ -103,51 +103,47 @@ TEST(tpm_ak_attributes_are_exact)
 }
 
 /* In a fresh process; after a reset; when the SRK under which it was made is elsewhere. */
-TEST(tpm_ak_loads_again)
+TEST_RIG(tpm_ak_loads_again)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
-    tenon_tpm_key *key = tpm_rig_key(&rig, NULL);
+    CHECK_NUMBER(support_persist_srk(rig->sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
+    tenon_tpm_key *key = tpm_rig_key(rig, NULL);
     OWNED_TPM_KEY ak = tpm_rig_ak(key);
     check_names(key, ak);
     tpm_pem pem = tpm_rig_export(ak);
     CHECK(strstr(pem.text, "tenon-witness: ") != NULL);
     tenon_tpm_key_free(&ak);
     tenon_tpm_key_free(&key);
-    tpm_rig_again(&rig, NULL);
-    CHECK_OK(load_ak(&rig, &ak, &pem));
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 1);
+    tpm_rig_again(rig, NULL);
+    CHECK_OK(load_ak(rig, &ak, &pem));
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_ANY), 1);
     tpm_pem again = tpm_rig_export(ak);
     CHECK_SAME(again.text, again.n, pem.text, pem.n);
     tenon_tpm_key_free(&ak);
-    CHECK_NUMBER(support_evict_srk(rig.sw, NULL), 0);
-    CHECK_OK(load_ak(&rig, &ak, &pem));
+    CHECK_NUMBER(support_evict_srk(rig->sw, NULL), 0);
+    CHECK_OK(load_ak(rig, &ak, &pem));
 }
 
 /* The AK has the key's parent: here the primary, although there is an SRK now. */
-TEST(tpm_ak_under_the_parent_of_its_key)
+TEST_RIG(tpm_ak_under_the_parent_of_its_key)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, "auth");
-    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
+    OWNED_TPM_KEY key = tpm_rig_key(rig, "auth");
+    CHECK_NUMBER(support_persist_srk(rig->sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
     OWNED_TPM_KEY ak = tpm_rig_ak(key);
     check_names(key, ak);
     tpm_pem pem = tpm_rig_export(ak);
-    CHECK_OK(load_ak(&rig, &ak, &pem));
+    CHECK_OK(load_ak(rig, &ak, &pem));
 }
 
 /* A copy of the key in the TPM is not one of the AK; each has its own. */
-TEST(tpm_ak_persists)
+TEST_KEY(tpm_ak_persists)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     uint32_t first, second;
     CHECK_OK(tenon_tpm_key_persist(key, &first));
     OWNED_TPM_KEY ak = tpm_rig_ak(key);
     CHECK_OK(tenon_tpm_key_persist(ak, &second));
     CHECK(first != second);
     tpm_pem pem = tpm_rig_export(ak);
-    CHECK_OK(load_ak(&rig, &ak, &pem));
+    CHECK_OK(load_ak(rig, &ak, &pem));
     CHECK_OK(tenon_tpm_key_evict(ak));
     CHECK_OK(tenon_tpm_key_evict(key));
 }

@@ -161,21 +161,20 @@ TEST(tpm_bare_left_by_others_is_named)
 }
 
 /* Behind a resource manager, this handle's objects are not reported as those of others. */
-TEST(tpm_bare_own_is_not_named)
+TEST_RIG(tpm_bare_own_is_not_named)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     uint32_t found[8], other;
     size_t n;
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, "auth");
+    OWNED_TPM_KEY key = tpm_rig_key(rig, "auth");
     CHECK_OK(tpm_rig_sign(key));
-    CHECK_OK(tenon_tpm_loaded_handles(rig.tpm, found, 8, &n));
+    CHECK_OK(tenon_tpm_loaded_handles(rig->tpm, found, 8, &n));
     CHECK_NUMBER(n, 0);
-    CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &other), 0);
-    CHECK_OK(tenon_tpm_loaded_handles(rig.tpm, found, 8, &n));
+    CHECK_NUMBER(support_create_primary(rig->sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &other), 0);
+    CHECK_OK(tenon_tpm_loaded_handles(rig->tpm, found, 8, &n));
     CHECK_NUMBER(n, 1);
     CHECK_NUMBER(found[0], other);
     CHECK_STATUS(tenon_tpm_loaded_handles(NULL, found, 8, &n), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_tpm_loaded_handles(rig.tpm, found, 8, NULL), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_tpm_loaded_handles(rig.tpm, NULL, 8, &n), TENON_ERROR_NULL);
-    CHECK_NUMBER(support_flush(rig.sw, other), 0);
+    CHECK_STATUS(tenon_tpm_loaded_handles(rig->tpm, found, 8, NULL), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_tpm_loaded_handles(rig->tpm, NULL, 8, &n), TENON_ERROR_NULL);
+    CHECK_NUMBER(support_flush(rig->sw, other), 0);
 }

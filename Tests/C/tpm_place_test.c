@@ -45,25 +45,23 @@ static uint32_t reset_and_load(tpm_rig *rig)
     return handle;
 }
 
-TEST(tpm_place_of_a_loaded_key_is_checked)
+TEST_KEY(tpm_place_of_a_loaded_key_is_checked)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     CHECK_OK(tpm_rig_sign(key));
     CHECK_OK(tpm_rig_sign(key));
-    reset_and_load(&rig);
+    reset_and_load(rig);
     /* It is at our handle indeed: a password does not bind the Name. */
     CHECK_STATUS(tpm_rig_sign(key), TENON_ERROR_SIGNATURE_INVALID);
-    support_transport_reset_counts(rig.wire);
+    support_transport_reset_counts(rig->wire);
     CHECK_OK(tenon_tpm_key_check(key));
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC), 1);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_READ_PUBLIC), 1);
     /* Behind a resource manager, it cannot belong to others: an object that is no longer recorded must not stay. */
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_FLUSH_CONTEXT), 1);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_FLUSH_CONTEXT), 1);
     CHECK_OK(tpm_rig_sign(key));
     CHECK_OK(tpm_rig_sign(key));
     /* Now all is well: one command, and nothing is loaded again. */
-    CHECK_NUMBER(COMMANDS(rig, tenon_tpm_key_check(key)), 1);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC), 1);
+    CHECK_NUMBER(COMMANDS(*rig, tenon_tpm_key_check(key)), 1);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_READ_PUBLIC), 1);
 }
 
 /* On a bare TPM, a key has no handle between two calls: an object that somebody loads is neither used nor flushed. */
@@ -82,27 +80,23 @@ TEST(tpm_place_on_a_bare_tpm)
 }
 
 /* With VERIFIED, the caller needs no check. */
-TEST(tpm_place_of_a_loaded_key_that_is_verified)
+TEST_KEY(tpm_place_of_a_loaded_key_that_is_verified)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     CHECK_OK(tpm_rig_sign(key));
     CHECK_OK(tpm_rig_sign(key));
-    reset_and_load(&rig);
+    reset_and_load(rig);
     CHECK_OK(tpm_rig_sign_flags(key, TENON_TPM_KEY_VERIFIED));
     CHECK_OK(tpm_rig_sign(key));
 }
 
 /* And when there is nothing at all. */
-TEST(tpm_place_is_empty)
+TEST_KEY(tpm_place_is_empty)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     CHECK_OK(tpm_rig_sign(key));
-    support_flush_all(rig.sw);
-    support_transport_reset_counts(rig.wire);
+    support_flush_all(rig->sw);
+    support_transport_reset_counts(rig->wire);
     CHECK_OK(tenon_tpm_key_check(key));
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC), 1);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_LOAD), 1);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_READ_PUBLIC), 1);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_LOAD), 1);
     CHECK_OK(tpm_rig_sign(key));
 }

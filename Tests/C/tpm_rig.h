@@ -41,6 +41,17 @@ void tpm_rig_stop(tpm_rig *rig);
  */
 #define OWNED_RIG __attribute__((cleanup(tpm_rig_stop))) tpm_rig
 
+/* Tests with such a rig, and with a key that has an empty auth value. */
+#define TEST_RIG(test_name) TEST_WITH(test_name, tpm_rig, rig, tpm_rig_start(NULL), tpm_rig_stop)
+#define TEST_KEY(test_name)                                                                                            \
+    static void test_name##_of(tpm_rig *rig, tenon_tpm_key *key);                                                      \
+    TEST_RIG(test_name)                                                                                                \
+    {                                                                                                                  \
+        OWNED_TPM_KEY key = tpm_rig_key(rig, NULL);                                                                    \
+        test_name##_of(rig, key);                                                                                      \
+    }                                                                                                                  \
+    static void test_name##_of(tpm_rig *rig, tenon_tpm_key *key)
+
 /* With an auth value, NULL for the empty one; an AK beside a key; a key of a file; what signs with it. Never NULL. */
 tenon_tpm_key *tpm_rig_key(tpm_rig *rig, const char *auth);
 tenon_tpm_key *tpm_rig_ak(tenon_tpm_key *key);
@@ -137,6 +148,8 @@ bool tpm_rig_category(const char *file, int line, const char *call, tenon_status
  * Its EKs of RSA-2048 (L-1) and P-384 (H-3) are persistent and have certificates in NV; there is none of P-256.
  */
 tpm_rig tpm_rig_ek_start(const tenon_tpm_options *options);
+
+#define TEST_EK(test_name) TEST_WITH(test_name, tpm_rig, rig, tpm_rig_ek_start(NULL), tpm_rig_stop)
 
 #define EK_RSA_HANDLE 0x81010001u
 #define EK_P384_HANDLE 0x81010016u
