@@ -104,6 +104,7 @@ typedef struct {
 tpm_stage tpm_stage_start(const tenon_tpm_options *options, const char *auth);
 void tpm_stage_stop(tpm_stage *at);
 #define OWNED_STAGE __attribute__((cleanup(tpm_stage_stop))) tpm_stage
+#define TEST_STAGE(test_name) TEST_WITH(test_name, tpm_stage, at, tpm_stage_start(NULL, NULL), tpm_stage_stop)
 
 /* Operations on which faults are tried: the stage's key is loaded, and new objects are freed. */
 tenon_status tpm_stage_create(tpm_stage *at);
