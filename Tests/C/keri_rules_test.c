@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/signature.h"
 #include "keri/log.h"
 #include "keri_rig.h"
 
@@ -226,19 +227,11 @@ TEST_KERI(keri_attachment_rules)
 /* n - s: the other signature over the same bytes, which a stranger can make. */
 static void raise(char *attachment)
 {
-    static const uint8_t order[32] = {0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff, 0xff,
-                                      0xff, 0xff, 0xff, 0xff, 0xff, 0xbc, 0xe6, 0xfa, 0xad, 0xa7, 0x17,
-                                      0x9e, 0x84, 0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x51};
     uint8_t raw[66] = {0};
     tenon_signature signature;
-    unsigned borrow = 0;
     size_t n;
     CHECK_OK(tenon_keri_attachment_decode(&signature, attachment, TENON_KERI_ATTACHMENT_SIZE));
-    for (size_t i = 32; i-- > 0;) {
-        unsigned low = signature.bytes[32 + i] + borrow;
-        borrow = order[i] < low;
-        signature.bytes[32 + i] = (uint8_t)(order[i] - low);
-    }
+    tenoni_scalar_negate(signature.bytes + 32);
     CHECK(!tenon_signature_is_low_s(&signature));
     memcpy(raw + 2, &signature, sizeof signature);
     CHECK_OK(tenon_base64url_encode(attachment + 4, 88, &n, raw, sizeof raw));
