@@ -382,9 +382,9 @@ static tenon_status sign_as(int kind, const char *text)
     device made = make_device();
     OWNED_KEY key = open_device(&made, 0);
     tenon_signature signature;
-    return CLEARED((kind == AS_EVENT ? tenon_key_sign_event : tenon_key_sign_client_data)(
-                       key, &signature, (const uint8_t *)text, strlen(text)),
-                   &signature);
+    const uint8_t *message = (const uint8_t *)text;
+    return kind == AS_EVENT ? CLEARED(tenon_key_sign_event(key, &signature, message, strlen(text)), &signature)
+                            : CLEARED(tenon_key_sign_client_data(key, &signature, message, strlen(text)), &signature);
 }
 
 /* No message has two kinds, so no signature can pass for one over another kind. */
